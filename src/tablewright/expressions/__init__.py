@@ -1,0 +1,46 @@
+"""Expressions: text -> nodes -> resolved nodes -> an answer; and nodes -> text. All of it pure.
+
+    given = Placeholders(names, values)
+    node = condition("cnt < :max", "ConditionExpression", given)    # parse (remembered), resolve, check
+    given.check_all_used()
+    holds(node, item)
+
+Every refusal is a `BadExpression` whose text is the service's own sentence.
+"""
+
+from tablewright.expressions.errors import BadExpression
+from tablewright.expressions.evaluate import holds
+from tablewright.expressions.keys import KeyPlan, KeyTest, key_tests, plan_keys
+from tablewright.expressions.legacy import attribute_updates, expected, filter_conditions, key_conditions
+from tablewright.expressions.nodes import Condition, Path, Update, paths_in, top_level_names
+from tablewright.expressions.projections import project
+from tablewright.expressions.render import render
+from tablewright.expressions.resolve import Placeholders, condition, projection, update
+from tablewright.expressions.updates import apply, fragments, touched
+
+__all__ = [
+    "BadExpression",
+    "Condition",
+    "KeyPlan",
+    "KeyTest",
+    "Path",
+    "Placeholders",
+    "Update",
+    "apply",
+    "attribute_updates",
+    "condition",
+    "expected",
+    "filter_conditions",
+    "fragments",
+    "holds",
+    "key_conditions",
+    "key_tests",
+    "paths_in",
+    "plan_keys",
+    "project",
+    "projection",
+    "render",
+    "top_level_names",
+    "touched",
+    "update",
+]

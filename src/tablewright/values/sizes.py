@@ -1,0 +1,58 @@
+"""What a canonical value costs in bytes: the figure behind the 400 KB limit, capacity and paging.
+
+Elsewhere: the same figures taken in passing while a value is admitted (codec.py).
+"""
+
+from tablewright.values.codec import Item, Value
+from tablewright.values.numbers import stored_size
+
+CONTAINER = 3
+MEMBER = 1
+
+
+def text_size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def binary_size(encoded: str) -> int:
+    return len(encoded) // 4 * 3 - encoded.count("=", -2)
+
+
+def size_of(value: Value) -> int:
+    ((kind, content),) = value.items()
+    match kind:
+        case "S":
+            return text_size(content)
+        case "N":
+            return stored_size(content)
+        case "B":
+            return binary_size(content)
+        case "M":
+            return CONTAINER + sum(MEMBER + text_size(k) + size_of(v) for k, v in content.items())
+        case "L":
+            return CONTAINER + sum(MEMBER + size_of(v) for v in content)
+        case "SS":
+            return sum(map(text_size, content))
+        case "NS":
+            return sum(map(stored_size, content))
+        case "BS":
+            return sum(map(binary_size, content))
+        case _:
+            return 1
+
+
+def resized(old: Item, old_size: int, new: Item) -> int:
+    """The size of `new`, which shares with `old`, of known size, the values that did not change."""
+    size = old_size
+    for name, value in new.items():
+        before = old.get(name)
+        if before is not value:
+            size += size_of(value) + (text_size(name) if before is None else -size_of(before))
+    for name, value in old.items():
+        if name not in new:
+            size -= text_size(name) + size_of(value)
+    return size
+
+
+def item_size(item: Item) -> int:
+    return sum(text_size(name) + size_of(value) for name, value in item.items())
