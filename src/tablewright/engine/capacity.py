@@ -1,0 +1,84 @@
+"""Units consumed: what each read and write costs, and how the answer shows it.
+
+Reads count 4 KB, writes 1 KB; an eventual read is half, a transactional one double. Index arms of a
+transactional write are not doubled: that is what the service bills.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tablewright.engine.catalog import Index, Table
+from tablewright.engine.indexes import EntryChange, same_entry
+from tablewright.engine.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
+from tablewright.values import Item
+
+
+def read_units(size: int, consistent: bool) -> float:
+    """At least one unit, or half an eventual one, even for what is not there."""
+    units = max(-(-size // READ_UNIT_BYTES), 1)
+    return float(units) if consistent else units / 2
+
+
+def write_units(*sizes: int) -> float:
+    return float(max(-(-max(sizes) // WRITE_UNIT_BYTES), 1))
+
+
+@dataclass(slots=True)
+class Consumed:
+    """What one request has used of one table, by arm."""
+
+    table: Table
+    base: float = 0.0
+    local: dict[str, float] = field(default_factory=dict)
+    other: dict[str, float] = field(default_factory=dict)
+
+    def add_index(self, index: Index, units: float) -> None:
+        arm = self.local if index.local else self.other
+        arm[index.name] = arm.get(index.name, 0.0) + units
+
+    def add_entries(self, entries: Iterable[EntryChange], old: Item | None, new: Item | None) -> None:
+        for entry in entries:
+            units = _entry_units(self.table, entry, old, new)
+            if units:
+                self.add_index(entry.index, units)
+
+    def shown(self, how: str | None, transactional: str | None = None) -> dict[str, Any] | None:
+        """The ConsumedCapacity member; `transactional` is Read or Write where the service tells the kind."""
+        if how not in ("TOTAL", "INDEXES"):
+            return None
+        total = self.base + sum(self.local.values()) + sum(self.other.values())
+        answer: dict[str, Any] = {"TableName": self.table.name, **_units(total, transactional)}
+        if how == "INDEXES":
+            answer["Table"] = _units(self.base, transactional)
+            if self.local:
+                answer["LocalSecondaryIndexes"] = {n: _units(u, transactional) for n, u in self.local.items()}
+            if self.other:
+                answer["GlobalSecondaryIndexes"] = {
+                    n: _units(u, transactional) for n, u in self.other.items()
+                }
+        return answer
+
+
+def _units(units: float, transactional: str | None) -> dict[str, float]:
+    if transactional is None:
+        return {"CapacityUnits": units}
+    return {"CapacityUnits": units, f"{transactional}CapacityUnits": units}
+
+
+def _entry_units(table: Table, entry: EntryChange, old: Item | None, new: Item | None) -> float:
+    if entry.old_key is None or old is None:
+        return write_units(entry.new_size)
+    if entry.new_key is None or new is None:
+        return write_units(entry.old_size)
+    if entry.old_key != entry.new_key:
+        return write_units(entry.old_size) + write_units(entry.new_size)
+    return 0.0 if same_entry(table, entry.index, old, new) else write_units(entry.old_size, entry.new_size)
+
+
+def shown_all(
+    consumed: Iterable[Consumed], how: str | None, transactional: str | None = None
+) -> list[dict[str, Any]] | None:
+    """The ConsumedCapacity member of a request that touches several tables."""
+    shown = [one for used in consumed if (one := used.shown(how, transactional)) is not None]
+    return shown or None

@@ -1,0 +1,254 @@
+"""Tables as they stand: schema, indexes, settings; how they are kept and how they are described.
+
+A Table is a value; changing one makes another. The catalog is a map from name to Table that is replaced as
+a whole when a change to it commits, so a reader never sees half of one.
+Elsewhere: the rules a new table must obey (definitions.py).
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypeAlias
+
+import orjson
+
+from tablewright.engine.limits import HASH_KEY_BYTES, RANGE_KEY_BYTES, WARM_READ_UNITS, WARM_WRITE_UNITS
+from tablewright.engine.storage import Rows, index_name, table_name
+
+Catalog: TypeAlias = Mapping[str, "Table"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeySchema:
+    """Names of the key attributes. Tables and local indexes have one of each at most; global indexes up to four."""
+
+    hash: tuple[str, ...]
+    range: tuple[str, ...] = ()
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", self.hash + self.range)
+
+    def elements(self) -> list[dict[str, str]]:
+        return [{"AttributeName": name, "KeyType": "HASH"} for name in self.hash] + [
+            {"AttributeName": name, "KeyType": "RANGE"} for name in self.range
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Provisioned units, and what the service remembers about their changes."""
+
+    read: int = 0
+    write: int = 0
+    increased: float | None = None
+    decreased: float | None = None
+    decreases_today: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A secondary index. `number` names it in the store; a dropped index's number is not used again."""
+
+    number: int
+    name: str
+    schema: KeySchema
+    local: bool
+    projection: str
+    included: tuple[str, ...] = ()
+    status: str = "ACTIVE"
+    # While an index is created on a table that has items: rows up to the first number are in it, rows from
+    # there to the second are still to come and no business of a write, rows beyond came after.
+    backfill: tuple[int, int] | None = None
+    throughput: Throughput = Throughput()
+    on_demand: Mapping[str, int] | None = None
+    warm: Mapping[str, int] | None = None
+
+    def awaits(self, row: int) -> bool:
+        return self.backfill is not None and self.backfill[0] < row <= self.backfill[1]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexKey:
+    """One key attribute of one index, as a write must respect it."""
+
+    index: str
+    attribute: str
+    type: str
+    most_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table. `number` names it in the store and in the journal and is never used again."""
+
+    number: int
+    name: str
+    uuid: str
+    arn: str
+    created: float
+    schema: KeySchema
+    types: Mapping[str, str]
+    indexes: tuple[Index, ...] = ()
+    next_index: int = 1
+    billing: str = "PROVISIONED"
+    on_demand_since: float | None = None
+    throughput: Throughput = Throughput()
+    on_demand: Mapping[str, int] | None = None
+    warm: Mapping[str, int] | None = None
+    table_class: str = "STANDARD"
+    class_updated: float | None = None
+    protected: bool = False
+    ttl_attribute: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    # Worked out once, because every write asks: the index keys, alphabetically by index.
+    index_keys: tuple[IndexKey, ...] = field(init=False, repr=False, compare=False)
+    has_local_indexes: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        keys = tuple(
+            IndexKey(index.name, name, self.types[name], limit)
+            for index in sorted(self.indexes, key=lambda index: index.name)
+            for names, limit in ((index.schema.hash, HASH_KEY_BYTES), (index.schema.range, RANGE_KEY_BYTES))
+            for name in names
+            if name not in self.schema.names
+        )
+        object.__setattr__(self, "index_keys", keys)
+        object.__setattr__(self, "has_local_indexes", any(index.local for index in self.indexes))
+
+    def index(self, name: str) -> Index | None:
+        return next((index for index in self.indexes if index.name == name), None)
+
+    def with_index(self, index: Index) -> "Table":
+        """The table with `index` in the place of the one of that name, or added."""
+        if self.index(index.name) is None:
+            return replace(
+                self, indexes=(*self.indexes, index), next_index=max(self.next_index, index.number + 1)
+            )
+        return replace(self, indexes=tuple(index if i.name == index.name else i for i in self.indexes))
+
+    def without_index(self, name: str) -> "Table":
+        """The table without that index and without attribute types nobody uses any more."""
+        kept = tuple(index for index in self.indexes if index.name != name)
+        used = set(self.schema.names).union(*(index.schema.names for index in kept))
+        return replace(self, indexes=kept, types={n: t for n, t in self.types.items() if n in used})
+
+
+def to_json(table: Table) -> bytes:
+    fields = asdict(table)
+    del fields["index_keys"], fields["has_local_indexes"]
+    return orjson.dumps(fields)
+
+
+def from_json(number: int, body: bytes) -> Table:
+    fields = orjson.loads(body)
+    fields["number"] = number
+    fields["schema"] = _schema(fields["schema"])
+    fields["throughput"] = Throughput(**fields["throughput"])
+    fields["indexes"] = tuple(_index(index) for index in fields["indexes"])
+    return Table(**fields)
+
+
+def load(rows: Rows) -> dict[str, Table]:
+    tables = [from_json(number, body) for number, _, body in rows.tables()]
+    return {table.name: table for table in tables}
+
+
+def _index(fields: dict[str, Any]) -> Index:
+    fields["schema"] = _schema(fields["schema"])
+    fields["throughput"] = Throughput(**fields["throughput"])
+    fields["included"] = tuple(fields["included"])
+    fields["backfill"] = fields["backfill"] and tuple(fields["backfill"])
+    return Index(**fields)
+
+
+def _schema(fields: dict[str, Any]) -> KeySchema:
+    return KeySchema(tuple(fields["hash"]), tuple(fields["range"]))
+
+
+def describe(table: Table, rows: Rows, status: str | None = None) -> dict[str, Any]:
+    """The TableDescription of a table; `status` where it is to be shown as changing."""
+    items, size = rows.counts(table_name(table.number))
+    if status is None:
+        status = "ACTIVE" if all(index.status == "ACTIVE" for index in table.indexes) else "UPDATING"
+    shown: dict[str, Any] = {
+        "AttributeDefinitions": [{"AttributeName": n, "AttributeType": t} for n, t in table.types.items()],
+        "TableName": table.name,
+        "KeySchema": table.schema.elements(),
+        "TableStatus": status,
+        "CreationDateTime": table.created,
+        "ProvisionedThroughput": _described_throughput(table.throughput),
+        "TableSizeBytes": size,
+        "ItemCount": items,
+        "TableArn": table.arn,
+        "TableId": table.uuid,
+        "DeletionProtectionEnabled": table.protected,
+        "WarmThroughput": _described_warm(table, table, status),
+    }
+    if table.on_demand_since is not None:
+        shown["BillingModeSummary"] = {
+            "BillingMode": table.billing,
+            "LastUpdateToPayPerRequestDateTime": table.on_demand_since,
+        }
+    if table.class_updated is not None or table.table_class != "STANDARD":
+        shown["TableClassSummary"] = {"TableClass": table.table_class}
+        if table.class_updated is not None:
+            shown["TableClassSummary"]["LastUpdateDateTime"] = table.class_updated
+    if table.on_demand is not None:
+        shown["OnDemandThroughput"] = dict(table.on_demand)
+    local = [_described_index(table, index, rows, status) for index in table.indexes if index.local]
+    if local:
+        shown["LocalSecondaryIndexes"] = local
+    other = [_described_index(table, index, rows, status) for index in table.indexes if not index.local]
+    if other:
+        shown["GlobalSecondaryIndexes"] = other
+    return shown
+
+
+def _described_index(table: Table, index: Index, rows: Rows, status: str) -> dict[str, Any]:
+    items, size = rows.counts(index_name(table.number, index.number))
+    projection: dict[str, Any] = {"ProjectionType": index.projection}
+    if index.included:
+        projection["NonKeyAttributes"] = list(index.included)
+    shown: dict[str, Any] = {
+        "IndexName": index.name,
+        "KeySchema": index.schema.elements(),
+        "Projection": projection,
+        "IndexSizeBytes": size,
+        "ItemCount": items,
+        "IndexArn": f"{table.arn}/index/{index.name}",
+    }
+    if index.local:
+        return shown
+    shown["IndexStatus"] = status if status in ("CREATING", "DELETING") else index.status
+    if index.status == "CREATING":
+        shown["Backfilling"] = index.backfill is not None
+    shown["ProvisionedThroughput"] = _described_throughput(index.throughput)
+    shown["WarmThroughput"] = _described_warm(table, index, shown["IndexStatus"])
+    if index.on_demand is not None:
+        shown["OnDemandThroughput"] = dict(index.on_demand)
+    return shown
+
+
+def _described_throughput(throughput: Throughput) -> dict[str, Any]:
+    shown: dict[str, Any] = {}
+    if throughput.increased is not None:
+        shown["LastIncreaseDateTime"] = throughput.increased
+    if throughput.decreased is not None:
+        shown["LastDecreaseDateTime"] = throughput.decreased
+    shown["NumberOfDecreasesToday"] = throughput.decreases_today
+    shown["ReadCapacityUnits"] = throughput.read
+    shown["WriteCapacityUnits"] = throughput.write
+    return shown
+
+
+def warm_units(table: Table, owner: Table | Index) -> dict[str, int]:
+    """What a table or index can take at once: as asked for, else on-demand's start or the provisioned units."""
+    if owner.warm is not None:
+        return dict(owner.warm)
+    if table.billing == "PAY_PER_REQUEST":
+        return {"ReadUnitsPerSecond": WARM_READ_UNITS, "WriteUnitsPerSecond": WARM_WRITE_UNITS}
+    return {"ReadUnitsPerSecond": owner.throughput.read, "WriteUnitsPerSecond": owner.throughput.write}
+
+
+def _described_warm(table: Table, owner: Table | Index, status: str) -> dict[str, Any]:
+    return {**warm_units(table, owner), "Status": "ACTIVE" if status == "ACTIVE" else "UPDATING"}

@@ -1,0 +1,351 @@
+"""The front door: `call(verb, request)`, each write in one transaction, many writes in one commit.
+
+Must hold: an answer to a write leaves only after its commit; a request that is refused has changed nothing;
+any number of threads may call. Whoever gets the writer's lock runs all writes that are waiting and commits
+them together, so that callers share the price of reaching the disk.
+Elsewhere: what a verb does (operations/), how bytes reach the disk (storage.py).
+"""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeAlias
+
+import orjson
+
+from tablewright.engine import chores
+from tablewright.engine.catalog import Catalog, load
+from tablewright.engine.errors import (
+    ServiceError,
+    fault,
+    internal_error,
+    invalid,
+    serialization,
+    unknown_operation,
+)
+from tablewright.engine.journal import pen, pen_at
+from tablewright.engine.operations import VERBS, Read, Write
+from tablewright.engine.shapes import Request, check
+from tablewright.engine.storage import Storage
+from tablewright.engine.verify import mistakes
+from tablewright.engine.writing import Place, Reading, Writing
+from tablewright.expressions import BadExpression
+from tablewright.values import BadValue, WrongJson
+from tablewright.values.codec import NOT_UTF8
+from tablewright.world import World, real_world
+
+log = logging.getLogger("tablewright.engine")
+
+Outcome: TypeAlias = bytes | ServiceError
+Work: TypeAlias = Callable[[Writing], bytes]
+
+CHECKPOINT_SECONDS = 0.1
+RETRY_SECONDS = 1.0
+
+
+class EngineClosed(RuntimeError):
+    """The engine was closed and takes no more calls."""
+
+
+class _RefusedTooLate(Exception):
+    """A verb refused a request after it had begun to write: a fault of ours."""
+
+
+class _Ticket:
+    """A write that waits for its turn."""
+
+    __slots__ = ("outcome", "work")
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.outcome: Outcome | None = None
+
+
+class Group:
+    """Writes that have run and wait for their commit. Nothing may be answered before `finish`."""
+
+    def __init__(self, engine: "Engine", writing: Writing | None, outcomes: list[Outcome]) -> None:
+        self._engine, self._writing = engine, writing
+        self.outcomes = outcomes
+
+    def finish(self) -> list[Outcome]:
+        """Commit, on whichever thread; the outcomes are true from here on."""
+        if not self._engine._commit(self._writing):
+            self.outcomes = [internal_error() for _ in self.outcomes]
+        return self.outcomes
+
+
+class Engine:
+    """An open DynamoDB-compatible database.
+
+    `Engine.open(path)` keeps its store in the directory `path`; without one it lives in memory.
+    `durability="durable"` loses no answered write even when the power goes; `"relaxed"` loses none when the
+    process does.
+    """
+
+    VERBS = VERBS
+
+    def __init__(self, storage: Storage, world: World, place: Place) -> None:
+        self._storage, self._world, self.place = storage, world, place
+        self._tables: Catalog = load(storage.writes)
+        self._pen = pen(storage.writes)
+        self._waiting: deque[_Ticket] = deque()
+        self._closed = False
+        self._wake = threading.Event()
+        self._wake.set()
+        self._keeper = threading.Thread(target=self._keep, name="tablewright-keeper", daemon=True)
+        self._keeper.start()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path = ":memory:",
+        *,
+        durability: str = "durable",
+        world: World | None = None,
+        region: str = "us-east-1",
+    ) -> "Engine":
+        return cls(Storage(path, durability), world or real_world(), Place(region))
+
+    # --- calls ---
+
+    def call(self, verb: str, request: Request) -> dict[str, Any]:
+        """Answer a request in the wire's JSON form; mistakes are raised as ServiceError."""
+        answer: dict[str, Any] = orjson.loads(self.answer(verb, request))
+        return answer
+
+    def answer(self, verb: str, request: Request) -> bytes:
+        """The same, as the JSON text a server would send."""
+        operation = VERBS.get(verb)
+        if operation is None:
+            raise unknown_operation(verb)
+        if isinstance(operation, Read):
+            return self._read(operation, request)
+        outcome = self._wait_for(_work(operation, request))
+        if isinstance(outcome, ServiceError):
+            raise outcome
+        return outcome
+
+    def writes(self, verb: str) -> bool:
+        """Whether a verb changes anything and so has to go through the writer."""
+        return isinstance(VERBS.get(verb), Write)
+
+    @property
+    def commit_blocks(self) -> bool:
+        """Whether a commit waits for the disk."""
+        return self._storage.commit_blocks
+
+    def _read(self, operation: Read, request: Request) -> bytes:
+        self._refuse_closed()
+        tables = self._tables
+        try:
+            if self._storage.in_memory:
+                # There is one connection only, so readers take their turn with the writer.
+                with self._storage.writing:
+                    return self._answer(operation, Reading(self._storage.writes, tables, self.place), request)
+            rows = self._storage.lend()
+            try:
+                return self._answer(operation, Reading(rows, tables, self.place), request)
+            finally:
+                self._storage.give_back(rows)
+        except ServiceError:
+            raise
+        except Exception:
+            self._refuse_closed()
+            if tables is self._tables:
+                raise
+        # A table was dropped between our look at the catalog and our look at its rows: look again.
+        return self._read(operation, request)
+
+    def _answer(self, operation: Read, reading: Reading, request: Request) -> bytes:
+        try:
+            check(operation.shape, operation.fits, request)
+            return orjson.dumps(operation.run(reading, request))
+        except (BadValue, BadExpression) as mistake:
+            raise invalid(str(mistake)) from None
+        except WrongJson as mistake:
+            raise serialization(str(mistake)) from None
+        except UnicodeEncodeError:
+            raise serialization(NOT_UTF8) from None
+
+    # --- writes ---
+
+    def _wait_for(self, work: Work) -> Outcome:
+        ticket = _Ticket(work)
+        self._waiting.append(ticket)
+        with self._storage.writing:
+            if ticket.outcome is None:
+                self._run_waiting()
+        assert ticket.outcome is not None
+        return ticket.outcome
+
+    def _run_waiting(self) -> None:
+        tickets = []
+        while self._waiting:
+            tickets.append(self._waiting.popleft())
+        try:
+            writing, outcomes = self._run([ticket.work for ticket in tickets])
+            if not self._end(writing):
+                outcomes = [internal_error() for _ in outcomes]
+        except BaseException:
+            outcomes = [internal_error() for _ in tickets]
+            raise
+        finally:
+            for ticket, outcome in zip(tickets, outcomes, strict=True):
+                ticket.outcome = outcome
+
+    def start_group(self, work: Sequence[tuple[str, Request]], *, wait: bool = False) -> Group | None:
+        """Run writes on this thread, to be committed together by `finish`.
+
+        None if another thread is writing and we are not to wait for it.
+        """
+        if not self._storage.writing.acquire(blocking=wait):
+            return None
+        try:
+            writing, outcomes = self._run([_work(VERBS[verb], request) for verb, request in work])
+        except BaseException:
+            self._storage.writing.release()
+            raise
+        return Group(self, writing, outcomes)
+
+    def _commit(self, writing: Writing | None) -> bool:
+        try:
+            return self._end(writing)
+        finally:
+            self._storage.writing.release()
+
+    def _run(self, works: Sequence[Work]) -> tuple[Writing | None, list[Outcome]]:
+        """Run writes in one open transaction. The lock is held."""
+        self._refuse_closed()
+        writing = self._begin()
+        outcomes: list[Outcome] = []
+        try:
+            for work in works:
+                changes = self._storage.changes()
+                try:
+                    outcomes.append(work(writing))
+                except ServiceError as mistake:
+                    if self._storage.changes() != changes:
+                        raise _RefusedTooLate from mistake
+                    outcomes.append(mistake)
+            writing.flush()
+        except Exception as error:
+            # A fault of ours in one write must not take the others with it: each gets a transaction of its own.
+            self._storage.rollback()
+            if len(works) > 1:
+                return None, [self._run_alone(work) for work in works]
+            log.error("write failed", extra=fault(error))
+            return None, [internal_error()]
+        except BaseException:
+            self._storage.rollback()
+            raise
+        return writing, outcomes
+
+    def _run_alone(self, work: Work) -> Outcome:
+        writing, (outcome,) = self._run([work])
+        return outcome if self._end(writing) else internal_error()
+
+    def _begin(self) -> Writing:
+        self._storage.begin()
+        now = pen_at(self._pen, self._world.now())
+        return Writing(self._storage.writes, self._tables, self._world, self.place, now)
+
+    def _end(self, writing: Writing | None) -> bool:
+        """Commit; False if the disk refused. The lock is held."""
+        if writing is None:
+            return True
+        try:
+            self._storage.commit()
+        except Exception as error:
+            log.error("commit failed", extra=fault(error))
+            self._storage.rollback()
+            return False
+        self._pen = writing.pen
+        if writing.tables is not self._tables:
+            self._tables = writing.tables
+            self._wake.set()
+        return True
+
+    # --- the keeper: checkpoints and chores, beside everything else ---
+
+    def _keep(self) -> None:
+        pause = None if self._storage.in_memory else CHECKPOINT_SECONDS
+        while not self._closed:
+            owed = self._wake.wait(pause)
+            if owed:
+                self._wake.clear()
+            try:
+                while owed and not self._closed:
+                    owed = self._do_chore()
+                if self._storage.log_is_long:
+                    self._storage.checkpoint()
+            except EngineClosed:
+                return
+            except Exception as error:
+                log.error("keeping the store failed", extra=fault(error))
+                threading.Event().wait(RETRY_SECONDS)
+                self._wake.set()
+
+    def _do_chore(self) -> bool:
+        """One step of what the store owes; False when it owes nothing."""
+        outcome = self._wait_for(_chore)
+        if isinstance(outcome, ServiceError):
+            raise outcome
+        return outcome == b"more"
+
+    def settle(self) -> None:
+        """Wait until nothing is owed: new indexes are filled, dropped tables are removed."""
+        while self._do_chore():
+            pass
+
+    # --- the end ---
+
+    def verify(self) -> list[str]:
+        """Every broken invariant of the store, as a sentence; none is the normal answer."""
+        self._refuse_closed()
+        with self._storage.writing:
+            return mistakes(self._storage.writes)
+
+    def close(self) -> None:
+        """Finish what is being written and close the store. Closing twice is closing once."""
+        self._closed = True
+        self._wake.set()
+        if threading.current_thread() is not self._keeper:
+            self._keeper.join()
+        self._storage.close()
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise EngineClosed("this engine is closed; open the store again")
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _work(operation: Read | Write, request: Request) -> Work:
+    assert isinstance(operation, Write)
+
+    def work(writing: Writing) -> bytes:
+        try:
+            check(operation.shape, operation.fits, request)
+            return orjson.dumps(operation.run(writing, request))
+        except (BadValue, BadExpression) as mistake:
+            raise invalid(str(mistake)) from None
+        except WrongJson as mistake:
+            raise serialization(str(mistake)) from None
+        except (UnicodeEncodeError, orjson.JSONEncodeError):
+            raise serialization(NOT_UTF8) from None
+
+    return work
+
+
+def _chore(writing: Writing) -> bytes:
+    return b"more" if chores.do_some(writing) else b"done"

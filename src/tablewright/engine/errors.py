@@ -1,0 +1,138 @@
+"""What the caller did wrong, in the service's own type and words.
+
+SDKs read these: the name decides which exception a client raises, the message is often matched on.
+Must hold: a ServiceError leaves the store as it was.
+"""
+
+import traceback
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_CORAL_SERVICE = frozenset(
+    (
+        "AccessDeniedException",
+        "IncompleteSignatureException",
+        "InternalFailure",
+        "InvalidSignatureException",
+        "MissingAuthenticationTokenException",
+        "SerializationException",
+        "UnknownOperationException",
+        "UnrecognizedClientException",
+    )
+)
+# The modelled shapes of these spell their text with a capital.
+_CAPITAL_MESSAGE = frozenset(
+    (
+        "AccessDeniedException",
+        "IdempotentParameterMismatchException",
+        "SerializationException",
+        "TransactionCanceledException",
+        "TransactionInProgressException",
+    )
+)
+
+
+class ServiceError(Exception):
+    """An answer that is an error. `fields` are further members of the body, such as Item."""
+
+    def __init__(
+        self, name: str, message: str = "", status: int = 400, fields: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(f"{name}: {message}")
+        self.name, self.message, self.status, self.fields = name, message, status, dict(fields or {})
+
+    def body(self) -> dict[str, Any]:
+        """The JSON body the service sends."""
+        if self.name == "ValidationException":
+            namespace = "com.amazon.coral.validate#"
+        elif self.name in _CORAL_SERVICE:
+            namespace = "com.amazon.coral.service#"
+        else:
+            namespace = "com.amazonaws.dynamodb.v20120810#"
+        body: dict[str, Any] = {"__type": namespace + self.name}
+        if self.message:
+            body["Message" if self.name in _CAPITAL_MESSAGE else "message"] = self.message
+        return body | self.fields
+
+
+def invalid(message: str) -> ServiceError:
+    return ServiceError("ValidationException", message)
+
+
+class ItemMistake(ServiceError):
+    """A mistake about one item, not about the form of the request.
+
+    Alone it refuses the call like any other; in a transaction it becomes the action's cancellation reason.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__("ValidationException", message)
+
+
+def invalid_parameter(message: str) -> ServiceError:
+    return invalid(f"One or more parameter values were invalid: {message}")
+
+
+def not_supported(argument: str) -> ServiceError:
+    """An argument DynamoDB knows and this engine does not honour: refused, never ignored."""
+    return invalid(f"{argument} is not supported by this engine")
+
+
+def serialization(message: str) -> ServiceError:
+    return ServiceError("SerializationException", message)
+
+
+def unknown_operation(verb: str) -> ServiceError:
+    return ServiceError("UnknownOperationException", f"This engine has no operation {verb}" if verb else "")
+
+
+def resource_not_found(message: str = "Requested resource not found") -> ServiceError:
+    return ServiceError("ResourceNotFoundException", message)
+
+
+def table_not_found(name: str) -> ServiceError:
+    return resource_not_found(f"Requested resource not found: Table: {name} not found")
+
+
+def resource_in_use(message: str) -> ServiceError:
+    return ServiceError("ResourceInUseException", message)
+
+
+def limit_exceeded(message: str) -> ServiceError:
+    return ServiceError("LimitExceededException", message)
+
+
+def condition_failed(item: Mapping[str, Any] | None) -> ServiceError:
+    fields = {"Item": item} if item else {}
+    return ServiceError("ConditionalCheckFailedException", "The conditional request failed", fields=fields)
+
+
+def transaction_conflict() -> ServiceError:
+    return ServiceError("TransactionConflictException", "Transaction is ongoing for the item")
+
+
+def collection_too_large() -> ServiceError:
+    return ServiceError(
+        "ItemCollectionSizeLimitExceededException",
+        "Collection size exceeded: at most 10 GB for one partition key",
+    )
+
+
+def transaction_canceled(reasons: Sequence[Mapping[str, Any]]) -> ServiceError:
+    codes = ", ".join(reason["Code"] for reason in reasons)
+    return ServiceError(
+        "TransactionCanceledException",
+        f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]",
+        fields={"CancellationReasons": list(reasons)},
+    )
+
+
+def fault(error: BaseException) -> dict[str, str]:
+    """A fault of ours for the log: its kind and where it struck. Not its message, which may quote an item."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = " < ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in reversed(frames))
+    return {"mistake": type(error).__name__, "where": where}
+
+
+def internal_error() -> ServiceError:
+    return ServiceError("InternalServerError", "Internal server error", status=500)

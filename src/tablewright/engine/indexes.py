@@ -1,0 +1,65 @@
+"""What an item is in a secondary index: the entry's attributes and size, and what a write does to it. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tablewright.engine.catalog import Index, Table
+from tablewright.engine.keys import entry_key
+from tablewright.values import Item, item_size
+
+
+@dataclass(slots=True)
+class EntryChange:
+    """One index before and after a write. A key is None where the item is not in the index."""
+
+    index: Index
+    old_key: bytes | None
+    new_key: bytes | None
+    old_size: int
+    new_size: int
+
+
+def projected_names(table: Table, index: Index) -> tuple[str, ...] | None:
+    """The attributes an entry may have; None when it has them all."""
+    if index.projection == "ALL":
+        return None
+    return tuple(dict.fromkeys(table.schema.names + index.schema.names + index.included))
+
+
+def project_entry(table: Table, index: Index, item: Item) -> Item:
+    names = projected_names(table, index)
+    return item if names is None else {name: item[name] for name in names if name in item}
+
+
+def entry_size(table: Table, index: Index, item: Item, size: int) -> int:
+    return size if index.projection == "ALL" else item_size(project_entry(table, index, item))
+
+
+def changes(
+    table: Table, key: bytes, row: int, old: Item | None, old_size: int, new: Item | None, new_size: int
+) -> Iterator[EntryChange]:
+    """For each index the item was or will be in: where it stood, where it will stand."""
+    for index in table.indexes:
+        if index.awaits(row):
+            continue
+        old_key = entry_key(table, index, old, key) if old is not None else None
+        if old is None or new is None:
+            new_key = entry_key(table, index, new, key) if new is not None else None
+        elif all([old.get(name) is new.get(name) for name in index.schema.names]):
+            # An update shares with the old item what it does not touch: the usual case, for free.
+            new_key = old_key
+        else:
+            new_key = entry_key(table, index, new, key)
+        if old_key is None and new_key is None:
+            continue
+        yield EntryChange(
+            index,
+            old_key,
+            new_key,
+            entry_size(table, index, old, old_size) if old is not None and old_key is not None else 0,
+            entry_size(table, index, new, new_size) if new is not None and new_key is not None else 0,
+        )
+
+
+def same_entry(table: Table, index: Index, old: Item, new: Item) -> bool:
+    return project_entry(table, index, old) == project_entry(table, index, new)

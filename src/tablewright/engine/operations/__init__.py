@@ -1,0 +1,82 @@
+"""The verbs: one file each, all of one shape: read the request, check, act, answer."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tablewright.engine.operations import (
+    batch_get_item,
+    batch_write_item,
+    create_table,
+    delete_item,
+    delete_table,
+    describe_endpoints,
+    describe_limits,
+    describe_table,
+    describe_time_to_live,
+    get_item,
+    list_tables,
+    list_tags_of_resource,
+    put_item,
+    query,
+    scan,
+    tag_resource,
+    transact_get_items,
+    transact_write_items,
+    untag_resource,
+    update_item,
+    update_table,
+    update_time_to_live,
+)
+from tablewright.engine.shapes import Fits, Request, Struct, predicate
+from tablewright.engine.writing import Reading, Writing
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A verb that changes nothing."""
+
+    shape: Struct
+    run: Callable[[Reading, Request], dict[str, Any]]
+    fits: Fits = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fits", predicate(self.shape))
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A verb that goes through the writer."""
+
+    shape: Struct
+    run: Callable[[Writing, Request], dict[str, Any]]
+    fits: Fits = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fits", predicate(self.shape))
+
+
+VERBS: Mapping[str, Read | Write] = {
+    "BatchGetItem": Read(batch_get_item.SHAPE, batch_get_item.batch_get_item),
+    "BatchWriteItem": Write(batch_write_item.SHAPE, batch_write_item.batch_write_item),
+    "CreateTable": Write(create_table.SHAPE, create_table.create_table),
+    "DeleteItem": Write(delete_item.SHAPE, delete_item.delete_item),
+    "DeleteTable": Write(delete_table.SHAPE, delete_table.delete_table),
+    "DescribeEndpoints": Read(describe_endpoints.SHAPE, describe_endpoints.describe_endpoints),
+    "DescribeLimits": Read(describe_limits.SHAPE, describe_limits.describe_limits),
+    "DescribeTable": Read(describe_table.SHAPE, describe_table.describe_table),
+    "DescribeTimeToLive": Read(describe_time_to_live.SHAPE, describe_time_to_live.describe_time_to_live),
+    "GetItem": Read(get_item.SHAPE, get_item.get_item),
+    "ListTables": Read(list_tables.SHAPE, list_tables.list_tables),
+    "ListTagsOfResource": Read(list_tags_of_resource.SHAPE, list_tags_of_resource.list_tags_of_resource),
+    "PutItem": Write(put_item.SHAPE, put_item.put_item),
+    "Query": Read(query.SHAPE, query.query),
+    "Scan": Read(scan.SHAPE, scan.scan),
+    "TagResource": Write(tag_resource.SHAPE, tag_resource.tag_resource),
+    "TransactGetItems": Read(transact_get_items.SHAPE, transact_get_items.transact_get_items),
+    "TransactWriteItems": Write(transact_write_items.SHAPE, transact_write_items.transact_write_items),
+    "UntagResource": Write(untag_resource.SHAPE, untag_resource.untag_resource),
+    "UpdateItem": Write(update_item.SHAPE, update_item.update_item),
+    "UpdateTable": Write(update_table.SHAPE, update_table.update_table),
+    "UpdateTimeToLive": Write(update_time_to_live.SHAPE, update_time_to_live.update_time_to_live),
+}

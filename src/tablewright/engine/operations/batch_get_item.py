@@ -1,0 +1,92 @@
+"""BatchGetItem: up to 100 items by their keys, from several tables.
+
+What does not fit into 16 MB is handed back in UnprocessedKeys, with the settings it was asked with.
+"""
+
+from typing import Any
+
+from tablewright.engine.arguments import admit_key, find_table, key_bytes
+from tablewright.engine.capacity import Consumed, read_units, shown_all
+from tablewright.engine.catalog import Table
+from tablewright.engine.errors import invalid
+from tablewright.engine.item_reads import shown, wanted_paths
+from tablewright.engine.limits import BATCH_GET_BYTES, BATCH_GET_KEYS
+from tablewright.engine.members import (
+    ATTRIBUTE_NAMES,
+    ATTRIBUTES,
+    EXPRESSION,
+    FLAG,
+    NAMES,
+    RETURN_CAPACITY,
+    TABLE_NAME,
+)
+from tablewright.engine.shapes import ListOf, MapOf, Request, Struct
+from tablewright.engine.writing import Reading
+from tablewright.expressions import Path
+from tablewright.values import Item
+
+KEYS_AND_ATTRIBUTES = Struct(
+    "KeysAndAttributes",
+    {
+        "Keys": ListOf(ATTRIBUTES, least=1, most=BATCH_GET_KEYS, terse=True),
+        "AttributesToGet": ATTRIBUTE_NAMES,
+        "ConsistentRead": FLAG,
+        "ProjectionExpression": EXPRESSION,
+        "ExpressionAttributeNames": NAMES,
+    },
+    required=("Keys",),
+)
+
+SHAPE = Struct(
+    "BatchGetItemInput",
+    {"RequestItems": MapOf(KEYS_AND_ATTRIBUTES, key=TABLE_NAME), "ReturnConsumedCapacity": RETURN_CAPACITY},
+)
+
+
+def batch_get_item(reading: Reading, request: Request) -> dict[str, Any]:
+    asked: dict[str, Request] = request.get("RequestItems") or {}
+    if not asked:
+        raise invalid("The requestItems parameter is required for BatchGetItem")
+    if sum(len(one["Keys"]) for one in asked.values()) > BATCH_GET_KEYS:
+        raise invalid("Too many items requested for the BatchGetItem call")
+    wanted = {
+        name: ([admit_key(key) for key in one["Keys"]], wanted_paths(one)) for name, one in asked.items()
+    }
+    plans = [
+        _plan(find_table(reading.tables, name), name, keys, paths) for name, (keys, paths) in wanted.items()
+    ]
+    responses: dict[str, list[Any]] = {}
+    unprocessed: dict[str, Request] = {}
+    spent: list[Consumed] = []
+    room = BATCH_GET_BYTES
+    with reading.rows.snapshot():
+        for name, table, keys, paths in plans:
+            consistent = bool(asked[name].get("ConsistentRead"))
+            consumed = Consumed(table)
+            found = responses.setdefault(name, [])
+            for place, (given, key) in enumerate(keys):
+                row = reading.rows.get(table.number, key)
+                size = 0 if row is None else row.size
+                if size > room:
+                    rest = [given for given, _ in keys[place:]]
+                    unprocessed[name] = {**asked[name], "Keys": rest}
+                    break
+                room -= size
+                consumed.base += read_units(size, consistent)
+                if row is not None:
+                    found.append(shown(row.item, paths))
+            spent.append(consumed)
+    answer: dict[str, Any] = {"Responses": responses, "UnprocessedKeys": unprocessed}
+    capacity = shown_all(spent, request.get("ReturnConsumedCapacity"))
+    if capacity is not None:
+        answer["ConsumedCapacity"] = capacity
+    return answer
+
+
+def _plan(
+    table: Table, name: str, keys: list[Item], paths: tuple[Path, ...] | None
+) -> tuple[str, Table, list[tuple[Item, bytes]], tuple[Path, ...] | None]:
+    placed = [(key, key_bytes(table, key)) for key in keys]
+    if len({key for _, key in placed}) != len(placed):
+        raise invalid("Provided list of item keys contains duplicates")
+    return name, table, placed, paths

@@ -1,0 +1,115 @@
+"""BatchWriteItem: up to 25 puts and deletes, each for itself: not conditional, not atomic."""
+
+from typing import Any
+
+from tablewright.engine.arguments import (
+    NO_MATCH,
+    admit_key,
+    find_table,
+    key_bytes,
+    refuse_bad_index_keys,
+)
+from tablewright.engine.capacity import Consumed, shown_all
+from tablewright.engine.catalog import Table
+from tablewright.engine.errors import invalid
+from tablewright.engine.item_writes import TOO_LARGE, Write, carry_out, collection_metrics, consume, decide
+from tablewright.engine.limits import BATCH_WRITE_REQUESTS, ITEM_BYTES
+from tablewright.engine.members import ATTRIBUTES, RETURN_CAPACITY, RETURN_METRICS, TABLE_NAME
+from tablewright.engine.shapes import ListOf, MapOf, Request, Struct
+from tablewright.engine.writing import Writing
+from tablewright.values import Item, admit_item
+from tablewright.values.codec import TWO_KINDS
+
+WRITE_REQUEST = Struct(
+    "WriteRequest",
+    {
+        "PutRequest": Struct("PutRequest", {"Item": ATTRIBUTES}, required=("Item",)),
+        "DeleteRequest": Struct("DeleteRequest", {"Key": ATTRIBUTES}, required=("Key",)),
+    },
+)
+
+SHAPE = Struct(
+    "BatchWriteItemInput",
+    {
+        "RequestItems": MapOf(ListOf(WRITE_REQUEST), key=TABLE_NAME, values=(1, BATCH_WRITE_REQUESTS)),
+        "ReturnConsumedCapacity": RETURN_CAPACITY,
+        "ReturnItemCollectionMetrics": RETURN_METRICS,
+    },
+)
+
+
+def batch_write_item(writing: Writing, request: Request) -> dict[str, Any]:
+    asked: dict[str, list[Request]] = request.get("RequestItems") or {}
+    if not asked:
+        raise invalid("The requestItems parameter is required for BatchWriteItem")
+    if sum(len(requests) for requests in asked.values()) > BATCH_WRITE_REQUESTS:
+        raise invalid("Too many items requested for the BatchWriteItem call")
+    admitted = {name: [_admit(one) for one in requests] for name, requests in asked.items()}
+    planned = {
+        name: [_write(find_table(writing.tables, name), *one) for one in writes]
+        for name, writes in admitted.items()
+    }
+    for writes in planned.values():
+        if len({write.key for write in writes}) != len(writes):
+            raise invalid("Provided list of item keys contains duplicates")
+    return _write_all(writing, request, asked, planned)
+
+
+def _admit(request: Request) -> tuple[Item, int | None]:
+    """The item to put with its size, or the key to delete with none."""
+    put, delete = request.get("PutRequest"), request.get("DeleteRequest")
+    if (put is None) == (delete is None):
+        # The service's words for this are those for an attribute value of two types.
+        raise invalid(TWO_KINDS)
+    if put is None:
+        return admit_key(request["DeleteRequest"]["Key"]), None
+    item, size = admit_item(put["Item"])
+    if size > ITEM_BYTES:
+        raise invalid(TOO_LARGE)
+    return item, size
+
+
+def _write(table: Table, item: Item, size: int | None) -> Write:
+    if size is None:
+        return Write(table, key_bytes(table, item), item, None, lambda *_: (None, 0))
+    # A batch says less about a bad key than PutItem does.
+    if any(name not in item or table.types[name] not in item[name] for name in table.schema.names):
+        raise invalid(NO_MATCH)
+    key = key_bytes(table, {name: item[name] for name in table.schema.names})
+    refuse_bad_index_keys(table, None, item, by_update=False)
+    return Write(table, key, item, None, lambda *_: (item, size))
+
+
+def _write_all(
+    writing: Writing, request: Request, asked: dict[str, list[Request]], planned: dict[str, list[Write]]
+) -> dict[str, Any]:
+    how = request.get("ReturnConsumedCapacity")
+    unprocessed: dict[str, list[Request]] = {}
+    spent: list[Consumed] = []
+    metrics: dict[str, list[dict[str, Any]]] = {}
+    # All are decided before the first is carried out, so that a batch with a mistake in it changes nothing.
+    decisions = {name: [decide(writing, write) for write in writes] for name, writes in planned.items()}
+    for name, writes in planned.items():
+        consumed = Consumed(writes[0].table)
+        for decided, given in zip(decisions[name], asked[name], strict=True):
+            if writing.is_taken(decided.write.table, decided.write.key):
+                unprocessed.setdefault(name, []).append(given)
+                continue
+            entries = carry_out(writing, decided)
+            if how is not None and how != "NONE":
+                consume(consumed, decided, entries)
+        spent.append(consumed)
+        if request.get("ReturnItemCollectionMetrics") == "SIZE" and consumed.table.has_local_indexes:
+            metrics[name] = _metrics(writing, writes)
+    answer: dict[str, Any] = {"UnprocessedItems": unprocessed}
+    if metrics:
+        answer["ItemCollectionMetrics"] = metrics
+    capacity = shown_all(spent, how)
+    if capacity is not None:
+        answer["ConsumedCapacity"] = capacity
+    return answer
+
+
+def _metrics(writing: Writing, writes: list[Write]) -> list[dict[str, Any]]:
+    shown = [collection_metrics(writing.rows, write.table, write.attributes) for write in writes]
+    return [one for place, one in enumerate(shown) if one not in shown[:place]]

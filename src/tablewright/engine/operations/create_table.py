@@ -1,0 +1,125 @@
+"""CreateTable: define a table with its indexes. It answers CREATING and is ready at once."""
+
+from dataclasses import replace
+from typing import Any
+
+from tablewright.engine.catalog import Table, describe, to_json, warm_units
+from tablewright.engine.definitions import (
+    ATTRIBUTE_DEFINITIONS,
+    BILLING_MODE,
+    ENCRYPTION,
+    GLOBAL_INDEX,
+    KEY_SCHEMA,
+    LOCAL_INDEX,
+    ON_DEMAND,
+    PROVISIONED,
+    STREAM,
+    WARM,
+    attribute_types,
+    billing_mode,
+    ceilings,
+    global_indexes,
+    local_indexes,
+    merged_ceilings,
+    refuse_clashes,
+    refuse_encryption,
+    refuse_local_on_hash,
+    refuse_stream,
+    refuse_unused,
+    table_class,
+    table_schema,
+    throughput,
+    warm_throughput,
+)
+from tablewright.engine.errors import invalid, resource_in_use
+from tablewright.engine.members import FLAG, TABLE_NAME
+from tablewright.engine.operations.tag_resource import TAG_LIST, merged_tags
+from tablewright.engine.shapes import ListOf, Request, Struct, Text
+from tablewright.engine.writing import Writing
+
+SHAPE = Struct(
+    "CreateTableInput",
+    {
+        "AttributeDefinitions": ATTRIBUTE_DEFINITIONS,
+        "TableName": TABLE_NAME,
+        "KeySchema": KEY_SCHEMA,
+        "GlobalSecondaryIndexes": ListOf(GLOBAL_INDEX),
+        "LocalSecondaryIndexes": ListOf(LOCAL_INDEX),
+        "BillingMode": BILLING_MODE,
+        "ProvisionedThroughput": PROVISIONED,
+        "StreamSpecification": STREAM,
+        "SSESpecification": ENCRYPTION,
+        "Tags": TAG_LIST,
+        "TableClass": Text(),
+        "DeletionProtectionEnabled": FLAG,
+        "WarmThroughput": WARM,
+        "OnDemandThroughput": ON_DEMAND,
+    },
+    required=("TableName", "KeySchema"),
+    refused=("ResourcePolicy", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode", "VectorIndexes"),
+)
+
+
+def create_table(writing: Writing, request: Request) -> dict[str, Any]:
+    table = _defined(writing, request)
+    if table.name in writing.tables:
+        raise resource_in_use(f"Table already exists: {table.name}")
+    number = writing.rows.create_table(table.name, to_json(table))
+    table = replace(table, number=number)
+    for index in table.indexes:
+        writing.rows.create_index(number, index.number)
+    if table.has_local_indexes:
+        writing.rows.create_collections(number)
+    writing.add_table(table)
+    return {"TableDescription": describe(table, writing.rows, "CREATING")}
+
+
+def _defined(writing: Writing, request: Request) -> Table:
+    """The table the request defines; its number is given later."""
+    name = request["TableName"]
+    if name.startswith("arn:"):
+        raise invalid("CreateTable takes a table name, not an ARN: the engine makes the ARN")
+    mode = billing_mode(request)
+    units = throughput(request.get("ProvisionedThroughput"))
+    types = attribute_types(request.get("AttributeDefinitions"))
+    schema = table_schema(request["KeySchema"], types)
+    asked = request.get("LocalSecondaryIndexes"), request.get("GlobalSecondaryIndexes")
+    refuse_local_on_hash(asked[0], schema)
+    refuse_unused(types, schema, [*(asked[0] or ()), *(asked[1] or ())])
+    local = local_indexes(asked[0], schema, types)
+    indexes = [*local, *global_indexes(asked[1], len(local) + 1, types, mode)]
+    refuse_clashes(indexes)
+    refuse_stream(request.get("StreamSpecification"))
+    refuse_encryption(request.get("SSESpecification"))
+    place = writing.place
+    table = Table(
+        number=0,
+        name=name,
+        uuid=writing.world.new_id(),
+        arn=f"arn:aws:dynamodb:{place.region}:{place.account}:table/{name}",
+        created=writing.now(),
+        schema=schema,
+        types=types,
+        indexes=tuple(indexes),
+        next_index=len(indexes) + 1,
+        billing=mode,
+        on_demand_since=writing.now() if mode == "PAY_PER_REQUEST" else None,
+        throughput=units,
+        on_demand=merged_ceilings(None, ceilings(request.get("OnDemandThroughput"), mode, "table")),
+        table_class=table_class(request.get("TableClass")) or "STANDARD",
+        protected=bool(request.get("DeletionProtectionEnabled")),
+        tags=merged_tags({}, request.get("Tags") or []),
+    )
+    return _warmed(table, request)
+
+
+def _warmed(table: Table, request: Request) -> Table:
+    warm = warm_throughput(request.get("WarmThroughput"), warm_units(table, table), "table")
+    table = replace(table, warm=warm)
+    for asked in request.get("GlobalSecondaryIndexes") or ():
+        index = table.index(asked["IndexName"])
+        if index is not None and asked.get("WarmThroughput") is not None:
+            owner = f"index {index.name}"
+            warm = warm_throughput(asked["WarmThroughput"], warm_units(table, index), owner)
+            table = table.with_index(replace(index, warm=warm))
+    return table

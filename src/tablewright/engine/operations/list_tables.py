@@ -1,0 +1,23 @@
+"""ListTables: names in order, a page at a time."""
+
+from typing import Any
+
+from tablewright.engine.shapes import Request, Struct, Text, Whole
+from tablewright.engine.writing import Reading
+
+MOST = 100
+
+SHAPE = Struct(
+    "ListTablesInput",
+    {"ExclusiveStartTableName": Text(3, 255, "[a-zA-Z0-9_.-]+"), "Limit": Whole(least=1, most=MOST)},
+)
+
+
+def list_tables(reading: Reading, request: Request) -> dict[str, Any]:
+    start = request.get("ExclusiveStartTableName") or ""
+    limit = int(request.get("Limit") or MOST)
+    names = [name for name in sorted(reading.tables) if name > start]
+    answer: dict[str, Any] = {"TableNames": names[:limit]}
+    if len(names) > limit:
+        answer["LastEvaluatedTableName"] = names[limit - 1]
+    return answer

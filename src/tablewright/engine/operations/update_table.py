@@ -1,0 +1,281 @@
+"""UpdateTable: change settings of a table, add or drop one global index.
+
+A new index is CREATING until the keeper has walked the items that were there before it (backfill.py); it
+takes part in writes from the start. A dropped index is gone at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from tablewright.engine.catalog import Index, Table, Throughput, describe, warm_units
+from tablewright.engine.definitions import (
+    ATTRIBUTE_DEFINITIONS,
+    BILLING_MODE,
+    ENCRYPTION,
+    GLOBAL_INDEX,
+    ON_DEMAND,
+    PROVISIONED,
+    STREAM,
+    WARM,
+    attribute_types,
+    ceilings,
+    check_billing,
+    global_index,
+    merged_ceilings,
+    refuse_clashes,
+    refuse_encryption,
+    refuse_many,
+    refuse_stream,
+    table_class,
+    throughput,
+    warm_throughput,
+)
+from tablewright.engine.errors import invalid, invalid_parameter, limit_exceeded, resource_not_found
+from tablewright.engine.members import FLAG, INDEX_NAME, TABLE_NAME
+from tablewright.engine.operations.describe_table import named_table
+from tablewright.engine.shapes import ListOf, Request, Struct, Text
+from tablewright.engine.storage import index_name
+from tablewright.engine.writing import Writing
+
+INDEX_UPDATE = Struct(
+    "GlobalSecondaryIndexUpdate",
+    {
+        "Update": Struct(
+            "UpdateGlobalSecondaryIndexAction",
+            {
+                "IndexName": INDEX_NAME,
+                "ProvisionedThroughput": PROVISIONED,
+                "OnDemandThroughput": ON_DEMAND,
+                "WarmThroughput": WARM,
+            },
+            required=("IndexName",),
+        ),
+        "Create": replace(GLOBAL_INDEX, name="CreateGlobalSecondaryIndexAction"),
+        "Delete": Struct(
+            "DeleteGlobalSecondaryIndexAction", {"IndexName": INDEX_NAME}, required=("IndexName",)
+        ),
+    },
+)
+
+SHAPE = Struct(
+    "UpdateTableInput",
+    {
+        "AttributeDefinitions": ATTRIBUTE_DEFINITIONS,
+        "TableName": TABLE_NAME,
+        "BillingMode": BILLING_MODE,
+        "ProvisionedThroughput": PROVISIONED,
+        "GlobalSecondaryIndexUpdates": ListOf(INDEX_UPDATE),
+        "StreamSpecification": STREAM,
+        "SSESpecification": ENCRYPTION,
+        "TableClass": Text(),
+        "DeletionProtectionEnabled": FLAG,
+        "OnDemandThroughput": ON_DEMAND,
+        "WarmThroughput": WARM,
+    },
+    required=("TableName",),
+    refused=(
+        "ReplicaUpdates",
+        "MultiRegionConsistency",
+        "GlobalTableWitnessUpdates",
+        "GlobalTableSettingsReplicationMode",
+        "DisassociationProtectionEnabled",
+        "VectorIndexUpdates",
+    ),
+)
+_ALONE = {
+    "TableClass": "TableClass modification",
+    "DeletionProtectionEnabled": "DeletionProtection modification",
+    "WarmThroughput": "WarmThroughput",
+}
+_CHANGES = [member for member in SHAPE.members if member not in ("TableName", "AttributeDefinitions")]
+
+
+def update_table(writing: Writing, request: Request) -> dict[str, Any]:
+    if not any(request.get(member) is not None for member in _CHANGES):
+        raise invalid(
+            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates "
+            "or SSESpecification or ReplicaUpdates is required"
+        )
+    _refuse_company(request)
+    refuse_stream(request.get("StreamSpecification"))
+    refuse_encryption(request.get("SSESpecification"))
+    actions = [_only_action(one) for one in request.get("GlobalSecondaryIndexUpdates") or ()]
+    _refuse_twice(actions)
+    before = named_table(writing.tables, request)
+    now = writing.now()
+    table = _with_billing(before, request, actions, now)
+    table = _with_settings(table, request, now)
+    _refuse_second_index(before, actions)
+    shown = table
+    for kind, asked in actions:
+        if kind == "Create":
+            table = shown = _with_new_index(writing, table, asked, request)
+        elif kind == "Update":
+            table = shown = _with_changed_index(table, asked, now)
+        else:
+            shown = table.with_index(replace(_named_index(table, asked), status="DELETING"))
+            table = table.without_index(asked["IndexName"])
+    described = describe(shown, writing.rows, "UPDATING")
+    writing.save_table(table)
+    _follow(writing, before, table)
+    return {"TableDescription": described}
+
+
+def _refuse_company(request: Request) -> None:
+    """Some changes must be the only one of their request."""
+    for member, words in _ALONE.items():
+        if request.get(member) is not None and any(
+            request.get(m) is not None for m in _CHANGES if m != member
+        ):
+            raise invalid_parameter(f"{words} must be the only operation in the request")
+
+
+def _follow(writing: Writing, before: Table, table: Table) -> None:
+    """Make the store follow the catalog: only now, when nothing can be refused any more."""
+    old, new = ({index.number for index in one.indexes} for one in (before, table))
+    for number in new - old:
+        writing.rows.create_index(table.number, number)
+    for number in old - new:
+        name = index_name(table.number, number)
+        writing.forget_counts(name)
+        writing.rows.doom([name])
+
+
+# --- settings ---
+
+
+def _with_billing(
+    table: Table, request: Request, actions: Sequence[tuple[str, Request]], now: float
+) -> Table:
+    mode, units = request.get("BillingMode"), request.get("ProvisionedThroughput")
+    if mode is not None and mode != table.billing:
+        if mode == "PROVISIONED" and units is None:
+            raise invalid_parameter("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
+        check_billing(mode, units)
+        if mode == "PAY_PER_REQUEST":
+            indexes = tuple(replace(index, throughput=Throughput()) for index in table.indexes)
+            return replace(table, billing=mode, on_demand_since=now, throughput=Throughput(), indexes=indexes)
+        named = {
+            asked["IndexName"]
+            for kind, asked in actions
+            if kind == "Update" and asked.get("ProvisionedThroughput")
+        }
+        for index in table.indexes:
+            if not index.local and index.name not in named:
+                raise invalid_parameter(f"ProvisionedThroughput must be specified for index: {index.name}")
+        indexes = tuple(replace(index, on_demand=None) for index in table.indexes)
+        return replace(table, billing=mode, on_demand=None, throughput=throughput(units), indexes=indexes)
+    if units is None:
+        return table
+    check_billing(table.billing, units)
+    asked = throughput(units)
+    if (asked.read, asked.write) == (table.throughput.read, table.throughput.write):
+        raise invalid(
+            "The provisioned throughput for the table will not change. The requested value equals the current value. "
+            f"Current ReadCapacityUnits provisioned for the table: {table.throughput.read}. "
+            f"Requested ReadCapacityUnits: {asked.read}. "
+            f"Current WriteCapacityUnits provisioned for the table: {table.throughput.write}. "
+            f"Requested WriteCapacityUnits: {asked.write}. "
+            "Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits."
+        )
+    return replace(table, throughput=_moved(table.throughput, asked, now))
+
+
+def _moved(old: Throughput, new: Throughput, now: float) -> Throughput:
+    """The new units with the service's notes on when they rose and fell; days are days of UTC."""
+    rose = new.read > old.read or new.write > old.write
+    fell = new.read < old.read or new.write < old.write
+    same_day = old.decreased is not None and old.decreased // 86_400 == now // 86_400
+    return Throughput(
+        new.read,
+        new.write,
+        now if rose else old.increased,
+        now if fell else old.decreased,
+        (old.decreases_today if same_day else 0) + fell,
+    )
+
+
+def _with_settings(table: Table, request: Request, now: float) -> Table:
+    new_class = table_class(request.get("TableClass"))
+    if new_class is not None and new_class != table.table_class:
+        table = replace(table, table_class=new_class, class_updated=now)
+    if request.get("DeletionProtectionEnabled") is not None:
+        table = replace(table, protected=request["DeletionProtectionEnabled"])
+    asked = ceilings(request.get("OnDemandThroughput"), table.billing, "table")
+    if asked is not None:
+        table = replace(table, on_demand=merged_ceilings(table.on_demand, asked))
+    warm = warm_throughput(request.get("WarmThroughput"), warm_units(table, table), "table")
+    return table if warm is None else replace(table, warm=warm)
+
+
+# --- indexes ---
+
+
+def _only_action(one: Request) -> tuple[str, Request]:
+    given = [(kind, one[kind]) for kind in ("Create", "Update", "Delete") if one.get(kind) is not None]
+    if len(given) != 1:
+        raise invalid_parameter(
+            "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+            "GlobalSecondaryIndexUpdate.Delete must not be null"
+        )
+    return given[0]
+
+
+def _refuse_twice(actions: Sequence[tuple[str, Request]]) -> None:
+    names = [asked["IndexName"] for _, asked in actions]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise invalid_parameter(
+                f"Only one global secondary index update per index is allowed simultaneously. Index: {name}"
+            )
+
+
+def _refuse_second_index(table: Table, actions: Sequence[tuple[str, Request]]) -> None:
+    changing = sum(kind != "Update" for kind, _ in actions)
+    if changing > 1 or (changing and any(index.status != "ACTIVE" for index in table.indexes)):
+        raise limit_exceeded(
+            "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
+        )
+
+
+def _with_new_index(writing: Writing, table: Table, asked: Request, request: Request) -> Table:
+    if table.index(asked["IndexName"]) is not None:
+        raise invalid("Attempting to create an index which already exists")
+    # AttributeDefinitions are a delta: types that stand need not be repeated, but must not be changed.
+    given = attribute_types(request.get("AttributeDefinitions"))
+    for name, kind in given.items():
+        if table.types.get(name, kind) != kind:
+            raise invalid_parameter(f"Attempting to change the type of key attribute {name}")
+    types = {**table.types, **given}
+    if any(element["AttributeName"] not in types for element in asked["KeySchema"]):
+        raise invalid_parameter("Some index key attributes are not defined in AttributeDefinitions")
+    index = global_index(asked, table.next_index, types, table.billing)
+    refuse_many([*table.indexes, index])
+    refuse_clashes([*table.indexes, index])
+    warm = warm_throughput(asked.get("WarmThroughput"), warm_units(table, index), f"index {index.name}")
+    index = replace(index, status="CREATING", backfill=(0, writing.rows.last_row(table.number)), warm=warm)
+    used = {name: types[name] for name in types if name in table.types or name in index.schema.names}
+    return replace(table, types=used, indexes=(*table.indexes, index), next_index=index.number + 1)
+
+
+def _with_changed_index(table: Table, asked: Request, now: float) -> Table:
+    index = _named_index(table, asked)
+    units = asked.get("ProvisionedThroughput")
+    if units is not None:
+        check_billing(table.billing, units)
+        index = replace(index, throughput=_moved(index.throughput, throughput(units, index.name), now))
+    given = ceilings(asked.get("OnDemandThroughput"), table.billing, f"index {index.name}")
+    if given is not None:
+        index = replace(index, on_demand=merged_ceilings(index.on_demand, given))
+    warm = warm_throughput(asked.get("WarmThroughput"), warm_units(table, index), f"index {index.name}")
+    return table.with_index(index if warm is None else replace(index, warm=warm))
+
+
+def _named_index(table: Table, asked: Request) -> Index:
+    index = table.index(asked["IndexName"])
+    if index is None:
+        raise resource_not_found()
+    if index.local:
+        raise invalid(f"Cannot delete an index that is not a GlobalSecondaryIndex: {index.name}")
+    return index

@@ -1,0 +1,505 @@
+"""The store: ordered byte keys in one SQLite file. The only file that says SQL.
+
+For each table one ordered map from key bytes to (size, item as raw JSON); for each index one from
+index-key bytes to the row of the item; beside them the catalog, the journal, counters and tokens.
+Must hold: one writer at a time, who holds `writing`; what a reader sees has been committed; a store is
+open in one process at most.
+Elsewhere: what the key bytes mean (keys.py), what a journal row means (journal.py).
+"""
+
+import fcntl
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+import apsw
+
+FORMAT = 1
+FILE = "store.sqlite"
+DURABILITIES = ("durable", "relaxed")
+
+# "TbWr": marks the file as ours.
+APPLICATION = 0x54625772
+# Checkpoints run beside the writer once the log is this long (16 MB); found by measuring: a shorter log
+# checkpoints the same hot pages again and again, a longer one slows every read that must look it up.
+CHECKPOINT_PAGES = 2048
+
+_SCHEMA = """
+CREATE TABLE tables(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
+CREATE TABLE counts(owner TEXT PRIMARY KEY, items INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE tokens(token TEXT PRIMARY KEY, at INTEGER NOT NULL, body BLOB NOT NULL, answer BLOB NOT NULL)
+    WITHOUT ROWID;
+CREATE INDEX tokens_by_time ON tokens(at);
+CREATE TABLE doomed(name TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE journal(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, source INTEGER NOT NULL, owner INTEGER NOT NULL,
+    key BLOB NOT NULL, old BLOB, new BLOB);
+"""
+
+
+class StoreInUse(Exception):
+    """Another process has the store open."""
+
+    def __init__(self, directory: Path, holder: str) -> None:
+        self.directory, self.holder = directory, holder
+        by = f" by process {holder}" if holder else ""
+        super().__init__(
+            f"the store in {directory} is open{by}; stop that process, or open another directory"
+        )
+
+
+class NotAStore(Exception):
+    """The directory holds something that is not a store of ours, or one of a newer version."""
+
+
+class Row(NamedTuple):
+    """An item as it lies in the store."""
+
+    id: int
+    size: int
+    item: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _TableSql:
+    get: str
+    insert: str
+    update: str
+    delete: str
+    ascending: str
+    descending: str
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexSql:
+    insert: str
+    delete: str
+    ascending: str
+    descending: str
+
+
+# The counter of all tables there have ever been; the others are named after SQL tables.
+TABLES_EVER = "tables"
+
+
+def table_name(table: int) -> str:
+    return f"t{table}"
+
+
+def index_name(table: int, index: int) -> str:
+    return f"t{table}_i{index}"
+
+
+def collections_name(table: int) -> str:
+    return f"t{table}_collections"
+
+
+def _table_sql(table: int) -> _TableSql:
+    t = table_name(table)
+    walk = f"SELECT k, size, item FROM {t} WHERE k >= ? AND k < ? ORDER BY k"
+    return _TableSql(
+        get=f"SELECT id, size, item FROM {t} WHERE k = ?",
+        insert=f"INSERT INTO {t}(k, size, item) VALUES(?, ?, ?)",
+        update=f"UPDATE {t} SET size = ?, item = ? WHERE id = ?",
+        delete=f"DELETE FROM {t} WHERE id = ?",
+        ascending=f"{walk} LIMIT ?",
+        descending=f"{walk} DESC LIMIT ?",
+    )
+
+
+def _index_sql(table: int, index: int) -> _IndexSql:
+    t, i = table_name(table), index_name(table, index)
+    # CROSS JOIN keeps SQLite from walking the items and looking each up in the index.
+    walk = (
+        f"SELECT i.k, t.size, t.item FROM {i} AS i CROSS JOIN {t} AS t ON t.id = i.id "
+        "WHERE i.k >= ? AND i.k < ? ORDER BY i.k"
+    )
+    return _IndexSql(
+        insert=f"INSERT OR REPLACE INTO {i}(k, id) VALUES(?, ?)",
+        delete=f"DELETE FROM {i} WHERE k = ?",
+        ascending=f"{walk} LIMIT ?",
+        descending=f"{walk} DESC LIMIT ?",
+    )
+
+
+class Rows:
+    """Reading through one connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self._execute = connection.execute
+        self._tables: dict[int, _TableSql] = {}
+        self._indexes: dict[tuple[int, int], _IndexSql] = {}
+
+    def get(self, table: int, key: bytes) -> Row | None:
+        for row in self._execute(self._table(table).get, (key,)):
+            return Row._make(row)
+        return None
+
+    def walk(
+        self, table: int, index: int | None, low: bytes, high: bytes, backward: bool, limit: int
+    ) -> Iterator[tuple[bytes, int, bytes]]:
+        """Entries (key, size, item) with low <= key < high, in order, at most `limit` (-1 for all)."""
+        sql: _TableSql | _IndexSql = self._table(table) if index is None else self._index(table, index)
+        return self._execute(sql.descending if backward else sql.ascending, (low, high, limit))
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All reads inside see one moment."""
+        if self.connection.in_transaction:
+            yield
+            return
+        self._execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._execute("COMMIT")
+
+    def tables(self) -> list[tuple[int, str, bytes]]:
+        return list(self._execute("SELECT id, name, body FROM tables ORDER BY name"))
+
+    def counts(self, owner: str) -> tuple[int, int]:
+        for items, size in self._execute("SELECT items, bytes FROM counts WHERE owner = ?", (owner,)):
+            return items, size
+        return 0, 0
+
+    def collection(self, table: int, partition: bytes) -> int:
+        sql = f"SELECT bytes FROM {collections_name(table)} WHERE partition = ?"
+        for (size,) in self._execute(sql, (partition,)):
+            return int(size)
+        return 0
+
+    def token(self, token: str) -> tuple[int, bytes, bytes] | None:
+        for at, body, answer in self._execute(
+            "SELECT at, body, answer FROM tokens WHERE token = ?", (token,)
+        ):
+            return at, body, answer
+        return None
+
+    def last_sequence(self) -> tuple[int, int]:
+        """Number and time of the newest journal row."""
+        for seq, at in self._execute("SELECT seq, at FROM journal ORDER BY seq DESC LIMIT 1"):
+            return seq, at
+        return 0, 0
+
+    def journal(
+        self, after: int = 0
+    ) -> Iterator[tuple[int, int, int, int, bytes, bytes | None, bytes | None]]:
+        return self._execute(
+            "SELECT seq, at, source, owner, key, old, new FROM journal WHERE seq > ? ORDER BY seq", (after,)
+        )
+
+    def all_rows(self, table: int, after: int, limit: int) -> list[tuple[int, bytes, int, bytes]]:
+        """Items by row number, for work that walks a whole table in steps."""
+        sql = f"SELECT id, k, size, item FROM {table_name(table)} WHERE id > ? ORDER BY id LIMIT ?"
+        return list(self._execute(sql, (after, limit)))
+
+    def last_row(self, table: int) -> int:
+        ((last,),) = self._execute(f"SELECT coalesce(max(id), 0) FROM {table_name(table)}")
+        return int(last)
+
+    def all_entries(self, table: int, index: int) -> Iterator[tuple[bytes, int]]:
+        return self._execute(f"SELECT k, id FROM {index_name(table, index)} ORDER BY k")
+
+    def all_collections(self, table: int) -> list[tuple[bytes, int]]:
+        return list(self._execute(f"SELECT partition, bytes FROM {collections_name(table)}"))
+
+    def all_counts(self) -> dict[str, tuple[int, int]]:
+        return {o: (i, b) for o, i, b in self._execute("SELECT owner, items, bytes FROM counts")}
+
+    def sql_tables(self) -> set[str]:
+        return {name for (name,) in self._execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+    def doomed(self) -> list[str]:
+        return [name for (name,) in self._execute("SELECT name FROM doomed")]
+
+    def file_mistakes(self) -> list[str]:
+        """What SQLite itself finds wrong with the file."""
+        return [text for (text,) in self._execute("PRAGMA integrity_check") if text != "ok"]
+
+    def _table(self, table: int) -> _TableSql:
+        sql = self._tables.get(table)
+        if sql is None:
+            sql = self._tables[table] = _table_sql(table)
+        return sql
+
+    def _index(self, table: int, index: int) -> _IndexSql:
+        sql = self._indexes.get((table, index))
+        if sql is None:
+            sql = self._indexes[table, index] = _index_sql(table, index)
+        return sql
+
+
+class Writes(Rows):
+    """Reading and writing through the writer's connection, inside its transaction."""
+
+    def insert(self, table: int, key: bytes, size: int, item: bytes) -> int:
+        self._execute(self._table(table).insert, (key, size, item))
+        return self.connection.last_insert_rowid()
+
+    def update(self, table: int, row: int, size: int, item: bytes) -> None:
+        self._execute(self._table(table).update, (size, item, row))
+
+    def delete(self, table: int, row: int) -> None:
+        self._execute(self._table(table).delete, (row,))
+
+    def add_entry(self, table: int, index: int, key: bytes, row: int) -> None:
+        self._execute(self._index(table, index).insert, (key, row))
+
+    def drop_entry(self, table: int, index: int, key: bytes) -> None:
+        self._execute(self._index(table, index).delete, (key,))
+
+    def append(
+        self, seq: int, at: int, source: int, table: int, key: bytes, old: bytes | None, new: bytes | None
+    ) -> None:
+        self._execute(
+            "INSERT INTO journal(seq, at, source, owner, key, old, new) VALUES(?, ?, ?, ?, ?, ?, ?)",
+            (seq, at, source, table, key, old, new),
+        )
+
+    def add_to_collection(self, table: int, partition: bytes, delta: int) -> None:
+        self._execute(
+            f"INSERT INTO {collections_name(table)}(partition, bytes) VALUES(?, ?) "
+            "ON CONFLICT(partition) DO UPDATE SET bytes = bytes + excluded.bytes",
+            (partition, delta),
+        )
+
+    def add_to_counts(self, owner: str, items: int, size: int) -> None:
+        self._execute(
+            "INSERT INTO counts(owner, items, bytes) VALUES(?, ?, ?) "
+            "ON CONFLICT(owner) DO UPDATE SET items = items + excluded.items, bytes = bytes + excluded.bytes",
+            (owner, items, size),
+        )
+
+    def create_table(self, name: str, body: bytes) -> int:
+        """Reserve the table's number; numbers are never used twice, so old journal rows stay true."""
+        taken = "SELECT max((SELECT coalesce(max(id), 0) FROM tables), (SELECT coalesce(max(owner), 0) FROM journal))"
+        numbered = (
+            f"SELECT max(({taken}), (SELECT coalesce(max(items), 0) FROM counts WHERE owner = 'tables'))"
+        )
+        ((last,),) = self._execute(numbered)
+        table = int(last) + 1
+        self._execute("INSERT OR REPLACE INTO counts(owner, items, bytes) VALUES('tables', ?, 0)", (table,))
+        self._execute("INSERT INTO tables(id, name, body) VALUES(?, ?, ?)", (table, name, body))
+        self._execute(
+            f"CREATE TABLE {table_name(table)}"
+            "(id INTEGER PRIMARY KEY, k BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, item BLOB NOT NULL)"
+        )
+        return table
+
+    def create_collections(self, table: int) -> None:
+        self._execute(
+            f"CREATE TABLE {collections_name(table)}(partition BLOB PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID"
+        )
+
+    def create_index(self, table: int, index: int) -> None:
+        self._execute(
+            f"CREATE TABLE {index_name(table, index)}(k BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID"
+        )
+
+    def save_table(self, table: int, body: bytes) -> None:
+        self._execute("UPDATE tables SET body = ? WHERE id = ?", (body, table))
+
+    def forget_table(self, table: int) -> None:
+        self._execute("DELETE FROM tables WHERE id = ?", (table,))
+
+    def doom(self, names: Iterable[str]) -> None:
+        """Give up tables whose rows are then removed in small steps beside other writes."""
+        for name in names:
+            self._execute("INSERT OR IGNORE INTO doomed(name) VALUES(?)", (name,))
+            self._execute("DELETE FROM counts WHERE owner = ?", (name,))
+
+    def remove_some(self, name: str, limit: int) -> bool:
+        """Remove at most `limit` rows of a doomed table; True when it is gone."""
+        rowid = name.count("_") == 0
+        by = "id" if rowid else ("partition" if name.endswith("_collections") else "k")
+        self._execute(f"DELETE FROM {name} WHERE {by} IN (SELECT {by} FROM {name} LIMIT ?)", (limit,))
+        if self.connection.changes() == limit:
+            return False
+        self._execute(f"DROP TABLE {name}")
+        self._execute("DELETE FROM doomed WHERE name = ?", (name,))
+        return True
+
+    def save_token(self, token: str, at: int, body: bytes, answer: bytes) -> None:
+        self._execute(
+            "INSERT OR REPLACE INTO tokens(token, at, body, answer) VALUES(?, ?, ?, ?)",
+            (token, at, body, answer),
+        )
+
+    def forget_tokens(self, before: int) -> None:
+        self._execute("DELETE FROM tokens WHERE at < ?", (before,))
+
+
+class Storage:
+    """The open store: its lock, its connections, its transactions."""
+
+    def __init__(self, path: str | Path, durability: str) -> None:
+        if durability not in DURABILITIES:
+            raise ValueError(f"durability is {' or '.join(DURABILITIES)}, not {durability}")
+        self.in_memory = str(path) == ":memory:"
+        self.commit_blocks = durability == "durable" and not self.in_memory
+        self.writing = threading.Lock()
+        self._synchronous = "FULL" if durability == "durable" else "NORMAL"
+        self._held: TextIO | None = None
+        self._closed = False
+        self._log_pages = 0
+        self._idle: list[Rows] = []
+        self._lent: set[Rows] = set()
+        if self.in_memory:
+            self._file = ":memory:"
+        else:
+            directory = Path(path)
+            directory.mkdir(parents=True, exist_ok=True)
+            self._held = _hold(directory)
+            self._file = str(directory / FILE)
+        try:
+            self._writer = self._connect()
+            _prepare(self._writer, self._file)
+        except apsw.NotADBError:
+            self._release()
+            raise NotAStore(f"{self._file} is not a store of this program") from None
+        except BaseException:
+            self._release()
+            raise
+        self._writer.set_wal_hook(self._note_log)
+        self.writes = Writes(self._writer)
+
+    # --- the writer ---
+
+    def begin(self) -> None:
+        self._writer.execute("BEGIN IMMEDIATE")
+
+    def changes(self) -> int:
+        """How many rows the writer has ever changed: a cheap witness of whether something was written."""
+        return self._writer.total_changes()
+
+    def commit(self) -> None:
+        self._writer.execute("COMMIT")
+
+    def rollback(self) -> None:
+        if self._writer.in_transaction:
+            self._writer.execute("ROLLBACK")
+
+    # --- readers ---
+
+    def lend(self) -> Rows:
+        """A connection that sees what has been committed, for one read; to be given back."""
+        try:
+            rows = self._idle.pop()
+        except IndexError:
+            rows = Rows(self._connect())
+        self._lent.add(rows)
+        return rows
+
+    def give_back(self, rows: Rows) -> None:
+        self._lent.discard(rows)
+        self._idle.append(rows)
+
+    # --- the log ---
+
+    def _note_log(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
+        self._log_pages = pages
+        return apsw.SQLITE_OK
+
+    @property
+    def log_is_long(self) -> bool:
+        return self._log_pages > CHECKPOINT_PAGES
+
+    def checkpoint(self) -> None:
+        """Move the log into the file: most of it beside the writer, the rest while the writer waits.
+
+        Without the second half a busy writer always stays ahead and the log grows without end.
+        """
+        rows = self.lend()
+        try:
+            rows.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            with self.writing:
+                rows.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+                self._log_pages = 0
+        finally:
+            self.give_back(rows)
+
+    # --- the end ---
+
+    def close(self) -> None:
+        """Wait for the writer and the readers, then close. Closing twice is closing once."""
+        with self.writing:
+            if self._closed:
+                return
+            self._closed = True
+            while self._lent:
+                threading.Event().wait(0.001)
+            for rows in self._idle:
+                rows.connection.close()
+            self._writer.close()
+            self._release()
+
+    def _release(self) -> None:
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def _connect(self) -> apsw.Connection:
+        connection = apsw.Connection(self._file, statementcachesize=400)
+        connection.set_busy_timeout(10_000)
+        for pragma in (
+            "page_size = 8192",
+            "journal_mode = WAL",
+            f"synchronous = {self._synchronous}",
+            "cache_size = -65536",
+            "mmap_size = 8589934592",
+            "wal_autocheckpoint = 0",
+            "temp_store = MEMORY",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
+
+
+def _hold(directory: Path) -> TextIO:
+    held = open(directory / "lock", "a+")  # noqa: SIM115 (held open for as long as the store is)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        held.seek(0)
+        holder = held.read().strip()
+        held.close()
+        raise StoreInUse(directory, holder) from None
+    held.seek(0)
+    held.truncate()
+    held.write(str(os.getpid()))
+    held.flush()
+    return held
+
+
+def _prepare(connection: apsw.Connection, file: str) -> None:
+    ((version,),) = connection.execute("PRAGMA user_version")
+    ((owner,),) = connection.execute("PRAGMA application_id")
+    ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_master")
+    if tables == 0:
+        _create(connection)
+    elif owner != APPLICATION:
+        raise NotAStore(f"{file} is somebody else's database; open another directory")
+    elif version > FORMAT:
+        raise NotAStore(
+            f"{file} has format {version}; this program knows formats up to {FORMAT}: use a newer one"
+        )
+
+
+def _create(connection: apsw.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute(_SCHEMA)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(apsw.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def exists(path: str | Path) -> bool:
+    return (Path(path) / FILE).is_file()

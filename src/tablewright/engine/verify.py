@@ -1,0 +1,213 @@
+"""The store's invariants, checked from the outside: each broken one is a sentence.
+
+A library function, a command (`tablewright db verify DIR`) and what the test fixture runs after every test.
+Must hold: damage is named, never thrown: whatever is in the file, the answer is a list.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import orjson
+
+from tablewright.engine.catalog import Index, Table, from_json
+from tablewright.engine.indexes import entry_size
+from tablewright.engine.keys import entry_key, item_key, partition_of
+from tablewright.engine.storage import (
+    TABLES_EVER,
+    NotAStore,
+    Rows,
+    Storage,
+    StoreInUse,
+    collections_name,
+    exists,
+    index_name,
+    table_name,
+)
+from tablewright.values import Item, admit_item
+
+STEP = 1000
+OWN_TABLES = frozenset(("tables", "counts", "tokens", "doomed", "journal"))
+
+
+def verify(path: str | Path) -> list[str]:
+    """Every broken invariant of the store in the directory; it must not be open anywhere."""
+    if not exists(path):
+        raise NotAStore(f"there is no store in {path}")
+    try:
+        storage = Storage(path, "relaxed")
+    except (NotAStore, StoreInUse):
+        raise
+    except Exception as damage:
+        return [f"the file cannot be opened: {damage}"]
+    try:
+        return mistakes(storage.writes)
+    finally:
+        storage.close()
+
+
+def mistakes(rows: Rows) -> list[str]:
+    with rows.snapshot():
+        return list(_mistakes(rows))
+
+
+def _mistakes(rows: Rows) -> Iterator[str]:
+    yield from _named("the file", _wrong_file(rows))
+    tables: list[Table] = []
+    yield from _named("the catalog", _wrong_catalog(rows, tables))
+    yield from _named("the file", _wrong_tables(rows, tables))
+    written: dict[tuple[int, bytes], bytes | None] = {}
+    yield from _named("journal", _wrong_journal(rows, written))
+    for table in tables:
+        yield from _named(f"table {table.name}", _wrong_items(rows, table, written))
+
+
+def _named(part: str, found: Iterable[str]) -> Iterator[str]:
+    """What was found; damage that stops the search is itself a finding."""
+    try:
+        yield from found
+    except Exception as damage:
+        yield f"{part} cannot be read to the end: {type(damage).__name__}: {damage}"
+
+
+def _wrong_file(rows: Rows) -> Iterator[str]:
+    for text in rows.file_mistakes():
+        yield f"the file itself: {text}"
+
+
+def _wrong_catalog(rows: Rows, tables: list[Table]) -> Iterator[str]:
+    ever = rows.counts(TABLES_EVER)[0]
+    for number, name, body in rows.tables():
+        try:
+            table = from_json(number, body)
+        except Exception as damage:
+            yield f"the catalog: the definition of {name} cannot be read: {damage}"
+            continue
+        if table.name != name:
+            yield f"the catalog: {name} is defined under the name {table.name}"
+        if number > ever:
+            yield f"the catalog: {name} has number {number}, but only {ever} tables were ever made"
+        tables.append(table)
+
+
+def _names(table: Table) -> list[str]:
+    """The SQL tables of a table."""
+    names = [table_name(table.number), *(index_name(table.number, index.number) for index in table.indexes)]
+    return [*names, collections_name(table.number)] if table.has_local_indexes else names
+
+
+def _wrong_tables(rows: Rows, tables: list[Table]) -> Iterator[str]:
+    """The file holds a SQL table for each table, index and collection list, and no others."""
+    alive = {name for table in tables for name in _names(table)}
+    doomed = set(rows.doomed())
+    found = {name for name in rows.sql_tables() if not name.startswith("sqlite_")}
+    for name in sorted((alive | doomed | OWN_TABLES) - found):
+        yield f"the file lacks {name}"
+    for name in sorted(found - alive - doomed - OWN_TABLES):
+        yield f"the file holds {name}, which belongs to no table"
+    for name in sorted(alive & doomed):
+        yield f"{name} is in use and waits to be removed"
+    for name in sorted(rows.all_counts().keys() - alive - {TABLES_EVER}):
+        yield f"there is a counter for {name}, which belongs to no table"
+
+
+def _wrong_journal(rows: Rows, written: dict[tuple[int, bytes], bytes | None]) -> Iterator[str]:
+    """Numbers without gaps, time that never falls, and each change starting from where the last one ended.
+
+    Leaves in `written` what the journal says each item is now.
+    """
+    last: tuple[int, int] | None = None
+    for seq, at, _, table, key, old, new in rows.journal():
+        if last is not None and seq != last[0] + 1:
+            yield f"journal: {last[0]} is followed by {seq}"
+        if last is not None and at < last[1]:
+            yield f"journal: {seq} is earlier than the row before it"
+        if old == new:
+            yield f"journal: {seq} changes nothing"
+        if (table, key) in written and written[table, key] != old:
+            yield f"journal: {seq} does not start from what was there"
+        written[table, key] = new
+        last = seq, at
+
+
+def _wrong_items(rows: Rows, table: Table, written: dict[tuple[int, bytes], bytes | None]) -> Iterator[str]:
+    where = f"table {table.name}"
+    items = total = 0
+    found: set[bytes] = set()
+    collections: dict[bytes, int] = {}
+    entries: dict[str, dict[bytes, int]] = {index.name: {} for index in table.indexes}
+    sizes: dict[str, int] = {index.name: 0 for index in table.indexes}
+    for number, key, size, raw in _all_rows(rows, table):
+        items += 1
+        total += size
+        found.add(key)
+        place = f"{where}: item at {key.hex()}"
+        if written.get((table.number, key), b"") != raw:
+            yield f"{place} is not what the journal last wrote"
+        try:
+            item: Item = orjson.loads(raw)
+            yield from _wrong_item(table, place, key, size, item)
+            held = size
+            for index in table.indexes:
+                entry = None if index.awaits(number) else entry_key(table, index, item, key)
+                if entry is not None:
+                    entries[index.name][entry] = number
+                    weight = entry_size(table, index, item, size)
+                    sizes[index.name] += weight
+                    held += weight if index.local else 0
+            if table.has_local_indexes:
+                partition = partition_of(table, item)
+                collections[partition] = collections.get(partition, 0) + held
+        except Exception as damage:
+            yield f"{place} is not an item: {type(damage).__name__}: {damage}"
+    for (number, key), image in written.items():
+        if number == table.number and image is not None and key not in found:
+            yield f"{where}: the journal ends with an item at {key.hex()} that is not there"
+    yield from _wrong_count(rows, where, table_name(table.number), items, total)
+    for index in table.indexes:
+        name = f"{where}, index {index.name}"
+        yield from _named(
+            name, _wrong_index(rows, name, table, index, entries[index.name], sizes[index.name])
+        )
+    if table.has_local_indexes:
+        kept = {partition: size for partition, size in rows.all_collections(table.number) if size}
+        if kept != collections:
+            yield f"{where}: the sizes of its item collections are wrong"
+
+
+def _wrong_item(table: Table, place: str, key: bytes, size: int, item: Item) -> Iterator[str]:
+    canonical, weight = admit_item(item)
+    if canonical != item:
+        yield f"{place} is not in canonical form"
+    if weight != size:
+        yield f"{place} is said to have {size} bytes and has {weight}"
+    if any(name not in item for name in table.schema.names):
+        yield f"{place} lacks a key attribute"
+    elif item_key(table, item) != key:
+        yield f"{place} does not live where its key says"
+
+
+def _all_rows(rows: Rows, table: Table) -> Iterator[tuple[int, bytes, int, bytes]]:
+    after = 0
+    while step := rows.all_rows(table.number, after, STEP):
+        yield from step
+        after = step[-1][0]
+
+
+def _wrong_index(
+    rows: Rows, where: str, table: Table, index: Index, expected: dict[bytes, int], size: int
+) -> Iterator[str]:
+    found = dict(rows.all_entries(table.number, index.number))
+    for key in expected.keys() - found.keys():
+        yield f"{where}: the entry {key.hex()} is missing"
+    for key in found.keys() - expected.keys():
+        yield f"{where}: the entry {key.hex()} belongs to no item"
+    for key in found.keys() & expected.keys():
+        if found[key] != expected[key]:
+            yield f"{where}: the entry {key.hex()} points to the wrong item"
+    yield from _wrong_count(rows, where, index_name(table.number, index.number), len(expected), size)
+
+
+def _wrong_count(rows: Rows, where: str, owner: str, items: int, size: int) -> Iterator[str]:
+    counted = rows.counts(owner)
+    if counted != (items, size):
+        yield f"{where}: counted {counted[0]} items of {counted[1]} bytes, there are {items} of {size}"

@@ -1,0 +1,183 @@
+"""One open write transaction: the group of requests that share a commit.
+
+Must hold: an item, its index entries, its counters and its journal row change together. Requests run one
+after another and each sees those before it; an item that a transaction of the group has touched is taken
+until the commit, as it is on the service while that transaction is in flight.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import orjson
+
+from tablewright.engine import journal
+from tablewright.engine.catalog import Catalog, Table, to_json
+from tablewright.engine.errors import collection_too_large, transaction_conflict
+from tablewright.engine.indexes import EntryChange, changes
+from tablewright.engine.keys import partition_of
+from tablewright.engine.limits import COLLECTION_BYTES
+from tablewright.engine.storage import Row, Rows, Writes, index_name, table_name
+from tablewright.values import Item
+from tablewright.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the engine says it is: what goes into ARNs and endpoints."""
+
+    region: str
+    account: str = "000000000000"
+    address: str | None = None
+
+
+@dataclass(slots=True)
+class Writing:
+    rows: Writes
+    tables: Catalog
+    world: World
+    place: Place
+    pen: journal.Pen
+    _taken: set[tuple[int, bytes]] = field(default_factory=set)
+    _counts: dict[str, list[int]] = field(default_factory=dict)
+
+    def now(self) -> float:
+        """The time of this transaction as the service shows times: seconds, to the millisecond."""
+        return self.pen.at // 1000 / 1000
+
+    # --- the catalog ---
+
+    def save_table(self, table: Table) -> None:
+        self.rows.save_table(table.number, to_json(table))
+        self.tables = {**self.tables, table.name: table}
+
+    def add_table(self, table: Table) -> None:
+        self.tables = {**self.tables, table.name: table}
+
+    def forget_table(self, table: Table) -> None:
+        self.rows.forget_table(table.number)
+        self.tables = {name: other for name, other in self.tables.items() if name != table.name}
+
+    # --- items ---
+
+    def take(self, table: Table, key: bytes) -> None:
+        """Keep the item from other requests until the commit."""
+        self._taken.add((table.number, key))
+
+    def is_taken(self, table: Table, key: bytes) -> bool:
+        return bool(self._taken) and (table.number, key) in self._taken
+
+    def refuse_taken(self, table: Table, key: bytes) -> None:
+        if self.is_taken(table, key):
+            raise transaction_conflict()
+
+    def change(
+        self,
+        table: Table,
+        key: bytes,
+        row: Row | None,
+        old: Item | None,
+        new: Item | None,
+        new_size: int,
+        source: int = journal.CLIENT,
+    ) -> list[EntryChange]:
+        """Put `new` in the place of `old` (None: nothing there); what that did to the indexes."""
+        if row is None:
+            return [] if new is None else self._insert(table, key, new, new_size, source)
+        if old is None:
+            old = orjson.loads(row.item)
+        if new is None:
+            return self._delete(table, key, row, old, source)
+        return self._update(table, key, row, old, new, new_size, source)
+
+    def _insert(self, table: Table, key: bytes, new: Item, size: int, source: int) -> list[EntryChange]:
+        raw = orjson.dumps(new)
+        number = self.rows.insert(table.number, key, size, raw)
+        entries = self._move_entries(table, key, number, None, 0, new, size)
+        self._count(table, new, 1, size, entries)
+        self.pen.write(self.rows, table.number, key, None, raw, source)
+        return entries
+
+    def _delete(self, table: Table, key: bytes, row: Row, old: Item, source: int) -> list[EntryChange]:
+        self.rows.delete(table.number, row.id)
+        entries = self._move_entries(table, key, row.id, old, row.size, None, 0)
+        self._count(table, old, -1, -row.size, entries)
+        self.pen.write(self.rows, table.number, key, row.item, None, source)
+        return entries
+
+    def _update(
+        self, table: Table, key: bytes, row: Row, old: Item, new: Item, size: int, source: int
+    ) -> list[EntryChange]:
+        # Values are canonical, so equal dicts are equal items, in whatever order their attributes stand.
+        if old == new:
+            return []
+        raw = orjson.dumps(new)
+        self.rows.update(table.number, row.id, size, raw)
+        entries = self._move_entries(table, key, row.id, old, row.size, new, size)
+        self._count(table, new, 0, size - row.size, entries)
+        self.pen.write(self.rows, table.number, key, row.item, raw, source)
+        return entries
+
+    def _move_entries(
+        self,
+        table: Table,
+        key: bytes,
+        row: int,
+        old: Item | None,
+        old_size: int,
+        new: Item | None,
+        new_size: int,
+    ) -> list[EntryChange]:
+        if not table.indexes:
+            return []
+        moved = list(changes(table, key, row, old, old_size, new, new_size))
+        for entry in moved:
+            if entry.old_key != entry.new_key:
+                if entry.old_key is not None:
+                    self.rows.drop_entry(table.number, entry.index.number, entry.old_key)
+                if entry.new_key is not None:
+                    self.rows.add_entry(table.number, entry.index.number, entry.new_key, row)
+        return moved
+
+    # --- counters, written once for the whole group ---
+
+    def _count(self, table: Table, item: Item, items: int, size: int, entries: list[EntryChange]) -> None:
+        self.count(table_name(table.number), items, size)
+        for entry in entries:
+            came = (entry.new_key is not None) - (entry.old_key is not None)
+            self.count(index_name(table.number, entry.index.number), came, entry.new_size - entry.old_size)
+        if table.has_local_indexes:
+            grown = size + sum(e.new_size - e.old_size for e in entries if e.index.local)
+            self.rows.add_to_collection(table.number, partition_of(table, item), grown)
+
+    def count(self, owner: str, items: int, size: int) -> None:
+        counted = self._counts.get(owner)
+        if counted is None:
+            self._counts[owner] = [items, size]
+        else:
+            counted[0] += items
+            counted[1] += size
+
+    def forget_counts(self, owner: str) -> None:
+        self._counts.pop(owner, None)
+
+    def flush(self) -> None:
+        for owner, (items, size) in self._counts.items():
+            if items or size:
+                self.rows.add_to_counts(owner, items, size)
+        self._counts.clear()
+
+
+class Reading(NamedTuple):
+    """What a read may look at: committed rows and the catalog that goes with them."""
+
+    rows: Rows
+    tables: Catalog
+    place: Place
+
+
+def refuse_full_collection(writing: Writing, table: Table, item: Item, grown: int) -> None:
+    """A partition of a table with local indexes holds 10 GB at most."""
+    if table.has_local_indexes and grown > 0:
+        held = writing.rows.collection(table.number, partition_of(table, item))
+        if held + grown > COLLECTION_BYTES:
+            raise collection_too_large()

@@ -1,0 +1,51 @@
+"""docs/verbs.md is printed from the engine's own table of verbs: `python tests/test_verbs_page.py > docs/verbs.md`."""
+
+from pathlib import Path
+
+from tablewright.engine.operations import VERBS, Write
+from tablewright.engine.shapes import ListOf, MapOf, Shape, Struct
+
+PAGE = Path(__file__).parent.parent / "docs" / "verbs.md"
+
+INTRODUCTION = """# Verbs
+
+Printed from the code; a test compares. Every argument of DynamoDB's API model is honoured except those in the
+last column, which are refused with a ValidationException. Any other operation answers UnknownOperationException.
+"""
+
+
+def refused(shape: Shape) -> list[str]:
+    """Arguments the service knows and this engine refuses, anywhere in the shape."""
+    match shape:
+        case Struct(_, members, _, names):
+            return [*names, *(name for member in members.values() for name in refused(member))]
+        case ListOf(member) | MapOf(member):
+            return refused(member)
+        case _:
+            return []
+
+
+def page() -> str:
+    rows = [
+        f"| {verb} | {'write' if isinstance(operation, Write) else 'read'} | {', '.join(refused(operation.shape))} |"
+        for verb, operation in sorted(VERBS.items())
+    ]
+    also = (
+        "\n`StreamSpecification` with `StreamEnabled` true and `SSESpecification` with `Enabled` true are refused\n"
+        "as well: streams are not there yet, and the store is not encrypted.\n"
+    )
+    return (
+        INTRODUCTION
+        + "\n| verb | kind | refused arguments |\n|---|---|---|\n"
+        + "\n".join(rows)
+        + "\n"
+        + also
+    )
+
+
+def test_the_page_of_verbs_says_what_the_engine_does() -> None:
+    assert PAGE.read_text() == page(), "print it again: python tests/test_verbs_page.py > docs/verbs.md"
+
+
+if __name__ == "__main__":
+    print(page(), end="")
