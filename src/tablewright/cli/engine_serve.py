@@ -1,0 +1,76 @@
+"""`tablewright engine serve`: the engine behind its HTTP port, until it is told to stop.
+
+Prints one line when requests are answered; SIGTERM or Ctrl-C finishes what was accepted and exits 0.
+"""
+
+import argparse
+import gc
+import sys
+
+SUMMARY = "Serve DynamoDB's HTTP API from a store on disk, or from memory."
+EXAMPLES = """--credentials FILE is in the AWS credentials format ([name], aws_access_key_id = ...,
+aws_secret_access_key = ...); each profile is a key that may call. Without it any signature is accepted,
+and only loopback addresses are listened on.
+
+examples:
+  tablewright engine serve
+  tablewright engine serve --host 0.0.0.0 --data /var/lib/tablewright --credentials keys.ini"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument(
+        "--port", type=port, default=8000, help="port to listen on, 0 for any free one (default: %(default)s)"
+    )
+    store = parser.add_mutually_exclusive_group()
+    store.add_argument("--data", metavar="DIR", default="./data", help="the store (default: %(default)s)")
+    store.add_argument("--memory", action="store_true", help="keep everything in memory, lose it at the end")
+    parser.add_argument(
+        "--durability",
+        choices=("durable", "relaxed"),
+        default="durable",
+        help="durable: no acknowledged write is lost on power loss; relaxed: none on a crash of this process "
+        "(default: %(default)s)",
+    )
+    parser.add_argument("--credentials", metavar="FILE", help="verify signatures against the keys in FILE")
+    parser.add_argument("--region", default="us-east-1", help="region to be (default: %(default)s)")
+
+
+def port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, not {text!r}")
+    return int(text)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Open, serve, close."""
+    from tablewright.cli.logs import log_to_stderr
+    from tablewright.engine import Engine, NotAStore, StoreInUse
+    from tablewright.wire import CredentialsUnusable, OpenToTheNetwork, check_reach, read_credentials, serve
+
+    log_to_stderr()
+    path = ":memory:" if given.memory else given.data
+    try:
+        credentials = read_credentials(given.credentials) if given.credentials else None
+        check_reach(given.host, credentials)  # before a store is made for nothing
+        with Engine.open(path, durability=given.durability, region=given.region) as engine:
+            gc.freeze()  # what is loaded by now stays: no collection during a request looks at it again
+            serve(
+                engine,
+                host=given.host,
+                port=given.port,
+                credentials=credentials,
+                region=given.region,
+                ready=lambda url: print(ready_line(given, url), flush=True),
+            )
+    except (CredentialsUnusable, OpenToTheNetwork, StoreInUse, NotAStore, OSError) as mistake:
+        print(f"tablewright: {mistake}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def ready_line(given: argparse.Namespace, url: str) -> str:
+    """Where it listens, what it keeps, how safely, and how to reach it."""
+    kept = "memory" if given.memory else f"{given.data} ({given.durability})"
+    client = f'boto3.client("dynamodb", endpoint_url="{url}", region_name="{given.region}")'
+    return f"tablewright: serving {kept} on {url} - {client}"

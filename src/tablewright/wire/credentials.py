@@ -1,0 +1,70 @@
+"""The access keys a server knows, read from a file in the AWS credentials format.
+
+    [anna]
+    aws_access_key_id = AKIDANNA
+    aws_secret_access_key = ...
+    aws_session_token = ...          (optional; then requests must carry it)
+
+Each profile is one key; the profile's name is for people only.
+Must hold: a file that cannot be used whole is not used at all.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class AccessKey:
+    """What one client signs with."""
+
+    id: str
+    secret: str = field(repr=False)
+    token: str | None = field(default=None, repr=False)
+
+
+class CredentialsUnusable(ValueError):
+    """A credentials file names no keys, or names them wrongly."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        self.path = path
+        super().__init__(f"{path}: {why}")
+
+
+def read_credentials(path: str | Path) -> Mapping[str, AccessKey]:
+    """The keys of a credentials file, by access key id."""
+    from configparser import Error, RawConfigParser  # here: a server without a file starts without it
+
+    path = Path(path)
+    # Without '=' as the only delimiter a secret holding ':' before '=' would be cut there.
+    parser = RawConfigParser(delimiters=("=",), default_section="")
+    try:
+        parser.read_string(path.read_text(encoding="utf-8"), source=str(path))
+    except OSError as error:
+        raise CredentialsUnusable(path, f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CredentialsUnusable(path, "is not a text file in UTF-8") from error
+    except Error as error:
+        # The parser's own sentence would quote the line, and the line may be a secret.
+        why = "is not in the AWS credentials format ([profile], then name = value lines, each name once)"
+        raise CredentialsUnusable(path, why) from error
+    keys: dict[str, AccessKey] = {}
+    for profile in parser.sections():
+        key = _key_of(path, profile, parser[profile])
+        if key.id in keys:
+            raise CredentialsUnusable(path, f"two profiles have the access key id {key.id}")
+        keys[key.id] = key
+    if not keys:
+        raise CredentialsUnusable(
+            path, "has no profile: write [name], aws_access_key_id, aws_secret_access_key"
+        )
+    return keys
+
+
+def _key_of(path: Path, profile: str, given: Mapping[str, str]) -> AccessKey:
+    for name in ("aws_access_key_id", "aws_secret_access_key"):
+        if not given.get(name):
+            raise CredentialsUnusable(path, f"profile [{profile}] has no {name}")
+    return AccessKey(
+        given["aws_access_key_id"], given["aws_secret_access_key"], given.get("aws_session_token") or None
+    )

@@ -1,0 +1,278 @@
+"""Signature Version 4 as the service reads it: who asked, and whether they hold the secret.
+
+`any_signature` asks only that a signature is there and complete, for a server nobody else can reach;
+`verified_by` proves it against known keys. Both accept the header and the query-string (presigned) form.
+Must hold: the payload that was signed is the payload that arrived; secrets are compared in constant time
+and never appear in a sentence. The sentences, and the order in which they are said, are the service's;
+a refusal is returned, not raised.
+Elsewhere: where the keys come from (credentials.py).
+"""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from urllib.parse import parse_qsl, quote
+
+from tablewright.engine import ServiceError
+from tablewright.wire.credentials import AccessKey
+
+Headers = Mapping[bytes, bytes]
+_SERVICE = "dynamodb"
+_ALGORITHM = "AWS4-HMAC-SHA256"
+_MINUTES = 15
+_HTTP_FORMAT = "%a, %d %b %Y %H:%M:%S GMT"
+_BAD_DATE = "Date must be in ISO-8601 'basic format'. Got '{}'. See http://en.wikipedia.org/wiki/ISO_8601"
+_UNKNOWN_KEY = "The security token included in the request is invalid."
+_MISMATCH = (
+    "The request signature we calculated does not match the signature you provided. Check your AWS Secret "
+    "Access Key and signing method. Consult the service documentation for details."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a request says about its own signature, before anything is proved."""
+
+    algorithm: str
+    credential: str
+    signed_headers: str
+    signature: str
+    date: str
+    token: str | None
+    minutes: float
+    in_query: bool
+
+
+def any_signature(
+    method: bytes, url: bytes, headers: Headers, body: bytes | bytearray
+) -> ServiceError | None:
+    """Whether there is a complete signature at all; what it proves is not asked."""
+    # From one request to the next of a client only the 64 digits at the end differ: a form seen complete
+    # once is not taken apart again, which is most of what this check costs.
+    form = headers.get(b"authorization", b"")[:-64]
+    if form in _complete_forms and b"x-amz-date" in headers and b"?" not in url:
+        return None
+    claimed = claim(url, headers)
+    if isinstance(claimed, ServiceError):
+        return claimed
+    if form.endswith(b"Signature="):
+        if len(_complete_forms) >= 1000:
+            _complete_forms.clear()
+        _complete_forms.add(form)
+    return None
+
+
+_complete_forms: set[bytes] = set()
+
+
+def verified_by(
+    keys: Mapping[str, AccessKey], region: str, now: Callable[[], datetime]
+) -> Callable[[bytes, bytes, Headers, bytes | bytearray], ServiceError | None]:
+    """An authority that lets in only requests signed, just now, with one of these keys."""
+
+    def verify(method: bytes, url: bytes, headers: Headers, body: bytes | bytearray) -> ServiceError | None:
+        claimed = claim(url, headers)
+        if isinstance(claimed, ServiceError):
+            return claimed
+        signed_at = _signing_time(claimed.date)
+        if signed_at is None:
+            return ServiceError("IncompleteSignatureException", _BAD_DATE.format(claimed.date))
+        stamp = _basic(signed_at)
+        refusal = _out_of_time(claimed, signed_at, now()) or _badly_formed(claimed, stamp, region)
+        if refusal is not None:
+            return refusal
+        key = keys.get(claimed.credential.split("/")[0])
+        if key is None:
+            return ServiceError("UnrecognizedClientException", _UNKNOWN_KEY)
+        request = _canonical_request(method, url, headers, body, claimed)
+        expected = _signature(key.secret, claimed.credential, stamp, request)
+        if not hmac.compare_digest(expected.encode(), claimed.signature.encode()):
+            return ServiceError("InvalidSignatureException", _MISMATCH)
+        if not hmac.compare_digest((key.token or "").encode(), (claimed.token or "").encode()):
+            return ServiceError("UnrecognizedClientException", _UNKNOWN_KEY)
+        return None
+
+    return verify
+
+
+def claim(url: bytes, headers: Headers) -> Claim | ServiceError:
+    """The signature's parts from header or query, or what is missing of them."""
+    header = headers.get(b"authorization", b"").decode("latin-1")
+    query = dict(_query(url))
+    if "X-Amz-Algorithm" in query:
+        if header:
+            both = "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header."
+            return ServiceError("InvalidSignatureException", both)
+        return _claim_of_query(query)
+    if not header.strip().startswith("AWS4-"):
+        return ServiceError("MissingAuthenticationTokenException", "Request is missing Authentication Token")
+    return _claim_of_header(header, headers)
+
+
+def _claim_of_header(header: str, headers: Headers) -> Claim | ServiceError:
+    algorithm, *parts = re.split(r"[,\s]+", header.strip())
+    given: dict[str, str] = {}
+    for part in filter(None, parts):
+        name, equals, value = part.partition("=")
+        if not equals:
+            wrong = f"'{name}' not a valid key=value pair (missing equal-sign) in "
+            wrong += f"Authorization header: '{header}'."
+            return ServiceError("IncompleteSignatureException", wrong)
+        given[name] = value
+    missing = "".join(
+        f"Authorization header requires '{name}' parameter. "
+        for name in ("Credential", "Signature", "SignedHeaders")
+        if not given.get(name)
+    )
+    date = headers.get(b"x-amz-date") or headers.get(b"date")
+    if not date:
+        missing += "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "
+    if missing or not date:
+        return ServiceError("IncompleteSignatureException", f"{missing}Authorization={header}")
+    token = headers.get(b"x-amz-security-token")
+    return Claim(
+        algorithm,
+        given["Credential"],
+        given["SignedHeaders"],
+        given["Signature"],
+        date.decode("latin-1"),
+        None if token is None else token.decode("latin-1"),
+        _MINUTES,
+        in_query=False,
+    )
+
+
+def _claim_of_query(query: Mapping[str, str]) -> Claim | ServiceError:
+    names = ("X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature", "X-Amz-SignedHeaders", "X-Amz-Date")
+    missing = "".join(
+        f"AWS query-string parameters must include '{name}'. " for name in names if not query.get(name)
+    )
+    if missing:
+        why = f"{missing}Re-examine the query-string parameters."
+        return ServiceError("IncompleteSignatureException", why)
+    seconds = query.get("X-Amz-Expires", "")
+    return Claim(
+        query["X-Amz-Algorithm"],
+        query["X-Amz-Credential"],
+        query["X-Amz-SignedHeaders"],
+        query["X-Amz-Signature"],
+        query["X-Amz-Date"],
+        query.get("X-Amz-Security-Token"),
+        # A week is the longest the service signs for.
+        min(int(seconds), 604800) / 60 if re.fullmatch(r"[0-9]{1,9}", seconds) else _MINUTES,
+        in_query=True,
+    )
+
+
+def _signing_time(text: str) -> datetime | None:
+    try:
+        if re.fullmatch(r"[0-9]{8}T[0-9]{6}Z", text):
+            return datetime.fromisoformat(text)
+        return datetime.strptime(text, _HTTP_FORMAT).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _out_of_time(claimed: Claim, signed_at: datetime, now: datetime) -> ServiceError | None:
+    oldest, newest = now - timedelta(minutes=claimed.minutes), now + timedelta(minutes=_MINUTES)
+    if oldest <= signed_at <= newest:
+        return None
+    signed, today = _basic(signed_at), _basic(now)
+    if signed_at < oldest:
+        span = f"{today} - {claimed.minutes:g} min."
+        why = f"Signature expired: {signed} is now earlier than {_basic(oldest)} ({span})"
+    else:
+        span = f"{today} + {_MINUTES} min."
+        why = f"Signature not yet current: {signed} is still later than {_basic(newest)} ({span})"
+    return ServiceError("InvalidSignatureException", why)
+
+
+def _badly_formed(claimed: Claim, stamp: str, region: str) -> ServiceError | None:
+    if "host" not in claimed.signed_headers.lower().split(";"):
+        why = "'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization."
+        return ServiceError("InvalidSignatureException", why)
+    if claimed.algorithm != _ALGORITHM:
+        why = f"Unsupported AWS 'algorithm': '{claimed.algorithm}' (only {_ALGORITHM} for now). "
+        return ServiceError("IncompleteSignatureException", why)
+    scope = claimed.credential.rstrip("/").split("/")
+    if len(scope) != 5:
+        why = (
+            "Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term, "
+            f"got '{claimed.credential}'"
+        )
+        return ServiceError("IncompleteSignatureException", why)
+    why = _out_of_scope(scope, stamp, region)
+    return ServiceError("InvalidSignatureException", why) if why else None
+
+
+def _out_of_scope(scope: list[str], stamp: str, region: str) -> str:
+    _, day, for_region, service, terminator = scope
+    why = ""
+    if for_region != region:
+        why += f"Credential should be scoped to a valid region, not '{for_region}'. "
+    if service != _SERVICE:
+        why += f"Credential should be scoped to correct service: '{_SERVICE}'. "
+    if terminator != "aws4_request":
+        why += f"Credential should be scoped with a valid terminator: 'aws4_request', not '{terminator}'. "
+    if day != stamp[:8]:
+        why += (
+            "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: "
+            f"'{day}' != '{stamp[:8]}', from '{stamp}'."
+        )
+    return why
+
+
+def _canonical_request(
+    method: bytes, url: bytes, headers: Headers, body: bytes | bytearray, claimed: Claim
+) -> bytes:
+    path = quote(_path(url), safe="/-_.~")
+    pairs = sorted(
+        (quote(name, safe="-_.~"), quote(value, safe="-_.~"))
+        for name, value in _query(url)
+        if not (claimed.in_query and name == "X-Amz-Signature")
+    )
+    query = "&".join(f"{name}={value}" for name, value in pairs)
+    signed = claimed.signed_headers.lower().split(";")
+    values = b"".join(
+        name.encode("latin-1") + b":" + b" ".join(headers.get(name.encode("latin-1"), b"").split()) + b"\n"
+        for name in signed
+    )
+    payload = hashlib.sha256(body).hexdigest()
+    return b"\n".join(
+        [method, path.encode(), query.encode(), values, ";".join(signed).encode("latin-1"), payload.encode()]
+    )
+
+
+def _signature(secret: str, credential: str, stamp: str, request: bytes) -> str:
+    _, day, region, service, terminator = credential.rstrip("/").split("/")
+    digest = hashlib.sha256(request).hexdigest()
+    to_sign = f"{_ALGORITHM}\n{stamp}\n{day}/{region}/{service}/{terminator}\n{digest}"
+    return hmac.new(_signing_key(secret, day, region, service), to_sign.encode(), hashlib.sha256).hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _signing_key(secret: str, day: str, region: str, service: str) -> bytes:
+    key = f"AWS4{secret}".encode()
+    for part in (day, region, service, "aws4_request"):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    return key
+
+
+def _path(url: bytes) -> bytes:
+    path = url.partition(b"?")[0]
+    if not path.startswith(b"/"):  # the absolute form, as sent to a proxy: scheme, host, then the path
+        path = b"/" + b"".join(path.split(b"/", 3)[3:])
+    return path
+
+
+def _query(url: bytes) -> list[tuple[str, str]]:
+    text = url.partition(b"?")[2].decode("latin-1")
+    return parse_qsl(text.replace("+", "%2B"), keep_blank_values=True) if text else []
+
+
+def _basic(moment: datetime) -> str:
+    return f"{moment:%Y%m%dT%H%M%SZ}"

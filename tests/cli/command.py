@@ -1,0 +1,55 @@
+"""How the command-line tests run `tablewright`: as a user does, in a process of its own."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+COMMAND = [sys.executable, "-m", "tablewright"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+
+def tablewright(*arguments: str | Path, cwd: Path | None = None) -> Ran:
+    """Run a command that ends by itself."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=60, check=False
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+@contextmanager
+def served(*arguments: str | Path, cwd: Path | None = None) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """`tablewright engine serve` on a free port: its first line and the process; ended afterwards."""
+    process = subprocess.Popen(
+        [*COMMAND, "engine", "serve", "--port", "0", *map(str, arguments)],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        yield process.stdout.readline(), process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.wait(30)
+        process.stdout.close()
+        process.stderr.close()
+
+
+def url_in(line: str) -> str:
+    """The address a ready line names."""
+    return next(word for word in line.split() if word.startswith("http://"))

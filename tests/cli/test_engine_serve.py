@@ -1,0 +1,166 @@
+"""`tablewright engine serve`: what it prints, what it keeps, what it refuses, how it stops."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from tests.cli.command import served, tablewright, url_in
+from tests.wire.talk import Line, once, request
+
+GET_HEALTH = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+PETS: dict[str, Any] = {
+    "TableName": "pets",
+    "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [{"AttributeName": "name", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "name", "KeyType": "HASH"}],
+}
+
+
+def boto(url: str, key: str = "any", secret: str = "thing", region: str = "us-east-1") -> Any:
+    return boto3.client(
+        "dynamodb",
+        endpoint_url=url,
+        region_name=region,
+        aws_access_key_id=key,
+        aws_secret_access_key=secret,
+    )
+
+
+def test_one_line_says_where_what_how_safely_and_how_to_reach_it(tmp_path: Path) -> None:
+    with served("--durability", "relaxed", cwd=tmp_path) as (line, _):
+        url = url_in(line)
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+", url)
+        client = f'boto3.client("dynamodb", endpoint_url="{url}", region_name="us-east-1")'
+        assert line == f"tablewright: serving ./data (relaxed) on {url} - {client}\n"
+        assert once(url, GET_HEALTH).status == 200
+    assert (tmp_path / "data").is_dir()
+
+
+def test_what_is_written_is_there_after_a_restart_and_the_store_verifies(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with served("--data", store) as (line, process):
+        client = boto(url_in(line))
+        client.create_table(**PETS)
+        client.get_waiter("table_exists").wait(TableName="pets", WaiterConfig={"Delay": 1})
+        client.put_item(TableName="pets", Item={"name": {"S": "rex"}})
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+    assert tablewright("db", "verify", store).out == "OK\n"
+    with served("--data", store) as (line, process):
+        assert boto(url_in(line)).scan(TableName="pets")["Items"] == [{"name": {"S": "rex"}}]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+
+
+def test_memory_leaves_nothing_on_disk(tmp_path: Path) -> None:
+    with served("--memory", cwd=tmp_path) as (line, process):
+        assert line.startswith("tablewright: serving memory on http://127.0.0.1:")
+        boto(url_in(line)).create_table(**PETS)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_stopping_under_load_loses_no_answered_write(tmp_path: Path) -> None:
+    with served("--data", tmp_path) as (line, process):
+        url = url_in(line)
+        boto(url).create_table(**PETS)
+        boto(url).get_waiter("table_exists").wait(TableName="pets", WaiterConfig={"Delay": 1})
+        answered = 0
+        with Line(url) as pipe:
+            puts = [
+                request("PutItem", {"TableName": "pets", "Item": {"name": {"S": f"pet-{n}"}}})
+                for n in range(200)
+            ]
+            pipe.send(b"".join(puts))
+            process.send_signal(signal.SIGTERM)
+            try:
+                while pipe.answer().status == 200:
+                    answered += 1
+            except (EOFError, ConnectionResetError):
+                pass
+        assert process.wait(20) == 0
+    with served("--data", tmp_path) as (line, _):
+        assert boto(url_in(line)).scan(TableName="pets", Select="COUNT")["Count"] >= answered
+
+
+def test_an_open_address_without_credentials_is_refused_and_told_what_to_do(tmp_path: Path) -> None:
+    ran = tablewright("engine", "serve", "--host", "0.0.0.0", "--port", "0", cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("tablewright: refusing to listen on 0.0.0.0 without credentials")
+    assert "--credentials FILE" in ran.err
+    assert "--host 127.0.0.1" in ran.err
+    assert list(tmp_path.iterdir()) == [], "no store is made for a server that does not start"
+
+
+def test_with_credentials_only_their_keys_get_in(tmp_path: Path) -> None:
+    keys = tmp_path / "keys.ini"
+    keys.write_text("[anna]\naws_access_key_id = AKIDANNA\naws_secret_access_key = s3cret\n")
+    with served("--memory", "--host", "0.0.0.0", "--credentials", keys, "--region", "eu-west-1") as (line, _):
+        url = url_in(line).replace("0.0.0.0", "127.0.0.1")
+        assert boto(url, "AKIDANNA", "s3cret", "eu-west-1").list_tables()["TableNames"] == []
+        with pytest.raises(ClientError, match="security token included in the request is invalid"):
+            boto(url, "AKIDEVE", "s3cret", "eu-west-1").list_tables()
+
+
+def test_a_credentials_file_that_cannot_be_used_is_a_misuse(tmp_path: Path) -> None:
+    ran = tablewright("engine", "serve", "--credentials", tmp_path / "none.ini", cwd=tmp_path)
+    assert ran.code == 2
+    assert "none.ini: cannot be read" in ran.err
+
+
+def test_a_taken_port_is_a_misuse(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = tablewright("engine", "serve", "--memory", "--port", str(port))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"tablewright: cannot listen on 127.0.0.1 port {port}: ")
+
+
+def test_a_store_that_is_open_elsewhere_is_a_misuse(tmp_path: Path) -> None:
+    with served("--data", tmp_path):
+        ran = tablewright("engine", "serve", "--port", "0", "--data", tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "is open" in ran.err
+
+
+def test_a_directory_of_something_else_is_a_misuse(tmp_path: Path) -> None:
+    (tmp_path / "store.sqlite").write_text("this is not a database, and long enough to be looked at" * 50)
+    ran = tablewright("engine", "serve", "--port", "0", "--data", tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("tablewright: ")
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "http"])
+def test_a_port_that_is_none_is_a_misuse(port: str) -> None:
+    ran = tablewright("engine", "serve", "--memory", f"--port={port}")
+    assert ran.code == 2
+    assert "a port is a number from 0 to 65535" in ran.err
+
+
+def test_memory_and_a_directory_exclude_each_other(tmp_path: Path) -> None:
+    ran = tablewright("engine", "serve", "--memory", "--data", tmp_path)
+    assert ran.code == 2
+    assert "not allowed with" in ran.err
+
+
+def test_the_first_request_is_answered_soon_after_the_start(tmp_path: Path) -> None:
+    def start() -> float:
+        started = time.monotonic()
+        with served("--data", tmp_path) as (line, _):
+            assert once(url_in(line), GET_HEALTH).status == 200
+            return time.monotonic() - started
+
+    # 0.3 s on a quiet machine with compiled bytecode; ten times that here means something heavy crept in.
+    assert min(start() for _ in range(2)) < 3

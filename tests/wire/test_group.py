@@ -1,0 +1,139 @@
+"""Group commit: who shares a transaction, when they are told, and what one broken write does to the others."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+
+import pytest
+from tests.wire.fake_engine import FakeEngine, get, put
+from tests.wire.talk import Line, once, request
+
+
+def lines(url: str, count: int, stack: ExitStack) -> list[Line]:
+    return [stack.enter_context(Line(url)) for _ in range(count)]
+
+
+def test_writes_that_arrive_while_a_commit_waits_for_the_disk_share_the_next_one(
+    fake_url: str, engine: FakeEngine
+) -> None:
+    engine.disk.clear()
+    with ExitStack() as stack:
+        first, *others = lines(fake_url, 11, stack)
+        first.send(request("PutItem", put("first")))
+        time.sleep(0.1)
+        for number, line in enumerate(others):
+            line.send(request("PutItem", put(f"other-{number}")))
+        time.sleep(0.1)
+        engine.disk.set()
+        assert [line.answer().status for line in (first, *others)] == [200] * 11
+    assert engine.groups == [1, 10]
+
+
+def test_a_write_is_not_answered_before_its_commit(fake_url: str, engine: FakeEngine) -> None:
+    engine.disk.clear()
+    with Line(fake_url) as line:
+        line.send(request("PutItem", put("a")))
+        line.socket.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            line.answer()
+        engine.disk.set()
+        line.socket.settimeout(5)
+        assert line.answer().json == {}
+
+
+def test_a_commit_that_does_not_wait_for_a_disk_is_answered_too(fake_url: str, engine: FakeEngine) -> None:
+    engine.commit_blocks = False
+    with ExitStack() as stack:
+        asked = lines(fake_url, 5, stack)
+        for number, line in enumerate(asked):
+            line.send(request("PutItem", put(f"{number}")))
+        assert [line.answer().status for line in asked] == [200] * 5
+    assert sum(engine.groups) == 5
+
+
+def test_a_refused_write_is_told_so_and_its_neighbours_are_kept(fake_url: str, engine: FakeEngine) -> None:
+    engine.disk.clear()
+    with ExitStack() as stack:
+        blocker, good, bad = lines(fake_url, 3, stack)
+        blocker.send(request("PutItem", put("blocker")))
+        time.sleep(0.1)
+        good.send(request("PutItem", put("good")))
+        bad.send(request("PutItem", put("bad", refuse={"BOOL": True})))
+        time.sleep(0.1)
+        engine.disk.set()
+        assert good.answer().status == 200
+        answer = bad.answer()
+    assert answer.status == 400
+    assert answer.json["__type"] == "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException"
+    assert set(engine.items) == {"blocker", "good"}
+    assert engine.groups == [1, 2]
+
+
+def test_a_write_that_breaks_the_engine_fails_alone(
+    fake_url: str, engine: FakeEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine.disk.clear()
+    with ExitStack() as stack:
+        blocker, good, bad = lines(fake_url, 3, stack)
+        blocker.send(request("PutItem", put("blocker")))
+        time.sleep(0.1)
+        good.send(request("PutItem", put("good")))
+        bad.send(request("PutItem", put("bad", **{"break": {"BOOL": True}})))
+        time.sleep(0.1)
+        engine.disk.set()
+        assert good.answer().status == 200
+        answer = bad.answer()
+    assert answer.status == 500
+    assert answer.json == {
+        "__type": "com.amazonaws.dynamodb.v20120810#InternalServerError",
+        "message": "Internal server error",
+    }
+    assert [record.getMessage() for record in caplog.records] == ["request failed"]
+
+
+def test_when_another_thread_of_the_process_writes_the_wire_waits_its_turn(
+    fake_url: str, engine: FakeEngine
+) -> None:
+    engine.refuses_groups = True
+    assert once(fake_url, request("PutItem", put("a"))).status == 200
+    assert once(fake_url, request("GetItem", get("a"))).json == {"Item": {"pk": {"S": "a"}}}
+    refused = once(fake_url, request("PutItem", put("b", refuse={"BOOL": True})))
+    assert refused.json["message"] == "The conditional request failed"
+
+
+def test_a_commit_that_fails_fails_every_write_in_it_and_the_next_one_is_tried(
+    fake_url: str, engine: FakeEngine
+) -> None:
+    engine.commit_fails = True
+    for blocks in (True, False):
+        engine.commit_blocks = blocks
+        assert once(fake_url, request("PutItem", put("a"))).status == 500
+    engine.commit_fails = False
+    assert once(fake_url, request("PutItem", put("a"))).status == 200
+
+
+def test_a_failure_is_logged_with_its_place_and_without_any_item(
+    fake_url: str, engine: FakeEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine.commit_fails = True
+    assert once(fake_url, request("Scan", {"TableName": "t"})).status == 500
+    assert once(fake_url, request("PutItem", put("a"))).status == 500
+    read, write = (vars(record) for record in caplog.records)
+    assert (read["verb"], read["mistake"]) == ("Scan", "RuntimeError")
+    assert (write["verb"], write["mistake"]) == ("PutItem", "OSError")
+    assert read["where"].startswith("fake_engine.py:")
+    assert "anna" not in repr([read, write])
+
+
+def test_a_client_that_leaves_before_its_write_is_answered_hurts_nobody(
+    fake_url: str, engine: FakeEngine
+) -> None:
+    engine.disk.clear()
+    with Line(fake_url) as line:
+        line.send(request("PutItem", put("a")) + request("GetItem", get("a")))
+        time.sleep(0.1)
+    time.sleep(0.1)
+    engine.disk.set()
+    assert once(fake_url, request("PutItem", put("b"))).status == 200
+    assert set(engine.items) == {"a", "b"}
