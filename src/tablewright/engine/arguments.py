@@ -54,8 +54,10 @@ def table_name(name: str) -> str:
 
 def refuse_mixing(request: Request, expressions: Sequence[str], legacy: Sequence[str]) -> None:
     old = [name for name in legacy if request.get(name) is not None]
+    if not old:
+        return
     new = [name for name in expressions if request.get(name) is not None]
-    if old and new:
+    if new:
         raise invalid(
             "Can not use both expression and non-expression parameters in the same request: "
             f"Non-expression parameters: {{{', '.join(sorted(old))}}} "

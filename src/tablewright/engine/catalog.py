@@ -110,7 +110,8 @@ class Table:
             for index in sorted(self.indexes, key=lambda index: index.name)
             for names, limit in ((index.schema.hash, HASH_KEY_BYTES), (index.schema.range, RANGE_KEY_BYTES))
             for name in names
-            if name not in self.schema.names
+            # The table's own key attributes are checked already, unless the index allows them less.
+            if name not in self.schema.names or (name in self.schema.hash and limit < HASH_KEY_BYTES)
         )
         object.__setattr__(self, "index_keys", keys)
         object.__setattr__(self, "has_local_indexes", any(index.local for index in self.indexes))

@@ -113,11 +113,15 @@ def throughput(units: Request | None, index: str | None = None) -> Throughput:
     return Throughput(int(units["ReadCapacityUnits"]), int(units["WriteCapacityUnits"]))
 
 
+def _units_of(asked: Request, shape: Struct) -> dict[str, int]:
+    return {member: int(asked[member]) for member in shape.members if asked.get(member) is not None}
+
+
 def ceilings(asked: Request | None, mode: str, owner: str) -> dict[str, int] | None:
     """OnDemandThroughput as asked for; only a table paid by request has ceilings."""
     if asked is None:
         return None
-    given = {member: int(value) for member, value in asked.items() if value is not None}
+    given = _units_of(asked, ON_DEMAND)
     for member, value in given.items():
         if mode != "PAY_PER_REQUEST":
             raise invalid_parameter(
@@ -140,7 +144,7 @@ def warm_throughput(asked: Request | None, now: Mapping[str, int], owner: str) -
     """WarmThroughput as asked for over what stands; it only grows."""
     if asked is None:
         return None
-    given = {member: int(value) for member, value in asked.items() if value is not None}
+    given = _units_of(asked, WARM)
     for member, value in given.items():
         if value < now[member]:
             raise invalid_parameter(

@@ -92,6 +92,7 @@ class Engine:
         self._storage, self._world, self.place = storage, world, place
         self._tables: Catalog = load(storage.writes)
         self._pen = pen(storage.writes)
+        self._unsure = False
         self._waiting: deque[_Ticket] = deque()
         self._closed = False
         self._wake = threading.Event()
@@ -249,6 +250,8 @@ class Engine:
         return outcome if self._end(writing) else internal_error()
 
     def _begin(self) -> Writing:
+        if self._unsure:
+            self._look_again()
         self._storage.begin()
         now = pen_at(self._pen, self._world.now())
         return Writing(self._storage.writes, self._tables, self._world, self.place, now)
@@ -257,6 +260,7 @@ class Engine:
         """Commit; False if the disk refused. The lock is held."""
         if writing is None:
             return True
+        self._unsure = True
         try:
             self._storage.commit()
         except Exception as error:
@@ -267,7 +271,15 @@ class Engine:
         if writing.tables is not self._tables:
             self._tables = writing.tables
             self._wake.set()
+        self._unsure = False
         return True
+
+    def _look_again(self) -> None:
+        """A commit was broken off, by Ctrl-C or a full disk: only the store knows whether it took place."""
+        self._storage.rollback()
+        self._tables = load(self._storage.writes)
+        self._pen = pen(self._storage.writes)
+        self._unsure = False
 
     # --- the keeper: checkpoints and chores, beside everything else ---
 

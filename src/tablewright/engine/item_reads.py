@@ -38,8 +38,13 @@ def shown(item: bytes, paths: tuple[Path, ...] | None) -> Any:
     return orjson.Fragment(item) if paths is None else project(paths, orjson.loads(item))
 
 
+_PROJECTING = frozenset(("ProjectionExpression", "AttributesToGet", "ExpressionAttributeNames"))
+
+
 def wanted_paths(request: Request) -> tuple[Path, ...] | None:
     """The attributes to return; says what is wrong with the request's projection."""
+    if _PROJECTING.isdisjoint(request):
+        return None
     refuse_mixing(request, ("ProjectionExpression",), ("AttributesToGet",))
     given = placeholders(request, (), ("ProjectionExpression",))
     paths = read_paths(request, given)

@@ -83,11 +83,10 @@ def put_of(tables: Catalog, request: Request) -> Write:
     item, size = admit_item(request["Item"])
     if size > ITEM_BYTES:
         raise invalid(TOO_LARGE)
-    given = placeholders(request, ("ConditionExpression",))
-    condition = write_condition(request, given)
-    given.check_all_used()
+    condition = _read_condition(request)
     table = find_table(tables, request["TableName"])
-    refuse_nested_keys(table, request, lambda: paths_in(condition) if condition is not None else ())
+    if condition is not None:
+        refuse_nested_keys(table, request, lambda: paths_in(condition))
     key = put_key_bytes(table, item)
     refuse_bad_index_keys(table, None, item, by_update=False)
     return Write(table, key, item, condition, lambda *_: (item, size), _shows_failed(request), is_put=True)
@@ -102,13 +101,32 @@ def check_of(tables: Catalog, request: Request) -> Write:
     return _keyed(tables, request, lambda old, _: (old, 0))
 
 
-def _keyed(tables: Catalog, request: Request, become: Become) -> Write:
-    attributes = admit_key(request["Key"])
+_CONDITIONING = frozenset(
+    (
+        "ConditionExpression",
+        "ExpressionAttributeNames",
+        "ExpressionAttributeValues",
+        "Expected",
+        "ConditionalOperator",
+    )
+)
+
+
+def _read_condition(request: Request) -> Condition | None:
+    if _CONDITIONING.isdisjoint(request):
+        return None
     given = placeholders(request, ("ConditionExpression",))
     condition = write_condition(request, given)
     given.check_all_used()
+    return condition
+
+
+def _keyed(tables: Catalog, request: Request, become: Become) -> Write:
+    attributes = admit_key(request["Key"])
+    condition = _read_condition(request)
     table = find_table(tables, request["TableName"])
-    refuse_nested_keys(table, request, lambda: paths_in(condition) if condition is not None else ())
+    if condition is not None:
+        refuse_nested_keys(table, request, lambda: paths_in(condition))
     key = key_bytes(table, attributes)
     return Write(table, key, attributes, condition, become, _shows_failed(request))
 

@@ -34,8 +34,9 @@ class View:
     paths: tuple[Path, ...] | None
     counts_only: bool
     consistent: bool
-    # A local index may be asked for attributes it does not hold; they are fetched from the table.
+    # A local index may be asked about attributes it does not hold; they are fetched from the table.
     fetches: bool
+    shows_fetched: bool = False
 
     @property
     def reads_whole_items(self) -> bool:
@@ -108,7 +109,8 @@ def view_of(
     missing = _missing(names, top_level_names(paths) if paths is not None else ())
     filtered = _missing(names, top_level_names(keep) if keep is not None else ())
     if index.local:
-        return replace(view, fetches=bool(select == "ALL_ATTRIBUTES" or missing or filtered))
+        every = select == "ALL_ATTRIBUTES"
+        return replace(view, fetches=bool(every or missing or filtered), shows_fetched=bool(every or missing))
     if select == "ALL_ATTRIBUTES":
         raise invalid_parameter(
             f"Select type ALL_ATTRIBUTES is not supported for global secondary index {index.name} "
@@ -168,7 +170,7 @@ def _unparsed_page(
     raws: list[bytes] = []
     walked = 0
     cut = False
-    for _, size, item in _walk(rows, view, low, high, backward, limit):
+    for size, item in _walk(rows, view, low, high, backward, limit):
         raws.append(item)
         walked += size
         if walked >= PAGE_BYTES:
@@ -187,18 +189,18 @@ def _unparsed_page(
 
 def _parsed_page(rows: Rows, view: View, low: bytes, high: bytes, backward: bool, limit: int | None) -> Page:
     page = Page([], 0, 0, 0, 0.0, None)
-    for _, size, raw in _walk(rows, view, low, high, backward, limit):
+    for size, raw in _walk(rows, view, low, high, backward, limit):
         whole: Item = orjson.loads(raw)
         entry = whole if view.index is None else project_entry(view.table, view.index, whole)
         page.scanned += 1
         page.walked_bytes += size if entry is whole else item_size(entry)
         if view.fetches:
             page.fetched_units += read_units(size, view.consistent)
-            entry = whole
-        if view.keep is None or holds(view.keep, entry):
+        if view.keep is None or holds(view.keep, whole if view.fetches else entry):
             page.count += 1
             if not view.counts_only:
-                page.items.append(entry if view.paths is None else project(view.paths, entry))
+                shown = whole if view.shows_fetched else entry
+                page.items.append(shown if view.paths is None else project(view.paths, shown))
         if page.walked_bytes >= PAGE_BYTES or page.scanned == limit:
             page.last = raw
             break

@@ -1,0 +1,143 @@
+"""verify names each kind of damage; each test plants one and reads the sentence."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.engine.tables import definition, item, put
+
+from tablewright import Engine
+from tablewright.engine import verify
+from tablewright.engine.storage import FILE
+
+PAGE = 8192
+
+
+@pytest.fixture
+def damaged(store: Path) -> Callable[[str], list[str]]:
+    """What verify says about a sound store after some SQL."""
+    with Engine.open(store, durability="relaxed") as opened:
+        opened.call("CreateTable", definition(ranged=True, indexes=("colour",), local=("age",)))
+        for number in range(3):
+            opened.call("PutItem", put("rex", sk=str(number), colour="red", age="young"))
+        opened.call("DeleteItem", {"TableName": "pets", "Key": item("rex", sk="2")})
+    assert verify(store) == []
+
+    def damage(sql: str) -> list[str]:
+        connection = apsw.Connection(str(store / FILE))
+        connection.execute(sql)
+        connection.close()
+        return verify(store)
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("sql", "sentence"),
+    [
+        # items
+        ("UPDATE t1 SET size = size + 1 WHERE id = 1", "is said to have"),
+        ("UPDATE t1 SET size = 'much' WHERE id = 1", "table pets"),
+        ("UPDATE t1 SET item = x'7b' WHERE id = 1", "is not an item"),
+        ("UPDATE t1 SET item = CAST('[]' AS BLOB) WHERE id = 1", "is not an item"),
+        ("""UPDATE t1 SET item = CAST('{"pk":{"S":3}}' AS BLOB) WHERE id = 1""", "is not an item"),
+        ("""UPDATE t1 SET item = CAST('{"pk":{"S":"rex"}}' AS BLOB) WHERE id = 1""", "lacks a key attribute"),
+        ("""UPDATE t1 SET item = replace(item, 'young', 'youn') WHERE id = 1""", "is not what the journal last wrote"),
+        ("UPDATE t1 SET k = x'00112233' WHERE id = 1", "does not live where its key says"),
+        ("DELETE FROM t1 WHERE id = 1", "the journal ends with an item at"),
+        # indexes
+        ("DELETE FROM t1_i2", "index colour: the entry"),
+        ("DELETE FROM t1_i1", "index age: the entry"),
+        ("INSERT INTO t1_i2 VALUES(x'00112233', 1)", "belongs to no item"),
+        ("UPDATE t1_i2 SET id = 77", "points to the wrong item"),
+        # counters
+        ("UPDATE counts SET items = items + 1 WHERE owner = 't1'", "table pets: counted 3 items"),
+        ("UPDATE counts SET bytes = bytes + 1 WHERE owner = 't1_i2'", "table pets, index colour: counted"),
+        ("DELETE FROM counts WHERE owner = 't1'", "table pets: counted 0 items of 0 bytes"),
+        ("INSERT INTO counts VALUES('t99', 1, 1)", "there is a counter for t99"),
+        ("UPDATE t1_collections SET bytes = bytes + 1", "the sizes of its item collections are wrong"),
+        ("DELETE FROM t1_collections", "the sizes of its item collections are wrong"),
+        # the journal
+        ("DELETE FROM journal WHERE seq = 2", "journal: 1 is followed by 3"),
+        ("DELETE FROM journal WHERE seq = 1", "is not what the journal last wrote"),
+        ("UPDATE journal SET at = 0 WHERE seq = 3", "journal: 3 is earlier than the row before it"),
+        ("UPDATE journal SET new = old WHERE seq = 2", "journal: 2 changes nothing"),
+        ("UPDATE journal SET old = x'7b7d' WHERE seq = 4", "journal: 4 does not start from what was there"),
+        ("UPDATE journal SET new = x'7b7d' WHERE seq = 1", "is not what the journal last wrote"),
+        ("DELETE FROM journal WHERE seq = 4", "the journal ends with an item at"),
+        # the catalog and the file
+        ("DROP TABLE t1", "the file lacks t1"),
+        ("DROP TABLE t1_i2", "the file lacks t1_i2"),
+        ("DROP TABLE t1_collections", "the file lacks t1_collections"),
+        ("DROP TABLE journal", "the file lacks journal"),
+        ("DROP TABLE counts", "the file lacks counts"),
+        ("CREATE TABLE t99(a)", "the file holds t99, which belongs to no table"),
+        ("INSERT INTO doomed VALUES('t99')", "the file lacks t99"),
+        ("INSERT INTO doomed VALUES('t1')", "t1 is in use and waits to be removed"),
+        ("UPDATE tables SET body = x'7b'", "the definition of pets cannot be read"),
+        ("UPDATE tables SET body = CAST('{}' AS BLOB)", "the definition of pets cannot be read"),
+        ("UPDATE tables SET name = 'cats'", "cats is defined under the name pets"),
+        ("DELETE FROM tables", "the file holds t1, which belongs to no table"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_damage_has_its_sentence(
+    damaged: Callable[[str], list[str]], sql: str, sentence: str
+) -> None:
+    found = damaged(sql)
+    assert any(sentence in one for one in found), found
+
+
+def test_an_item_that_is_not_in_canonical_form_is_named(damaged: Callable[[str], list[str]]) -> None:
+    found = damaged("""UPDATE t1 SET item = replace(item, '}}', '},"n":{"N":"1.0"}}')""")
+    assert any("is not in canonical form" in one for one in found), found
+
+
+def test_a_number_used_twice_would_be_found(damaged: Callable[[str], list[str]]) -> None:
+    # Numbers of tables are never used again; this counter is what remembers them.
+    assert damaged("UPDATE counts SET items = 0 WHERE owner NOT LIKE 't1%'")
+    assert damaged("DELETE FROM counts WHERE owner NOT LIKE 't1%'")
+
+
+def test_several_kinds_of_damage_are_all_named(damaged: Callable[[str], list[str]]) -> None:
+    found = damaged("DROP TABLE t1_i1; DELETE FROM journal WHERE seq = 2; CREATE TABLE t99(a)")
+    for sentence in ("the file lacks t1_i1", "1 is followed by 3", "the file holds t99"):
+        assert any(sentence in one for one in found), found
+
+
+def test_garbage_in_any_page_of_the_file_is_named_and_never_thrown(store: Path) -> None:
+    with Engine.open(store, durability="relaxed") as opened:
+        opened.call("CreateTable", definition(indexes=("colour",)))
+        for number in range(50):
+            opened.call("PutItem", put(f"pet {number}", colour="red", fill="x" * 500))
+    sound = (store / FILE).read_bytes()
+    assert verify(store) == []
+    silent = []
+    for start in range(PAGE, len(sound), PAGE):
+        (store / FILE).write_bytes(sound[:start] + b"\xde\xad" * (PAGE // 2) + sound[start + PAGE :])
+        if verify(store) == []:
+            silent.append(start // PAGE)
+    assert silent == []
+
+
+def test_a_file_that_was_cut_short_is_named(store: Path) -> None:
+    with Engine.open(store, durability="relaxed") as opened:
+        opened.call("CreateTable", definition())
+        for number in range(50):
+            opened.call("PutItem", put(f"pet {number}", fill="x" * 500))
+    sound = (store / FILE).read_bytes()
+    (store / FILE).write_bytes(sound[: len(sound) // 2 // PAGE * PAGE])
+    assert verify(store) != []
+
+
+def test_an_engine_verifies_itself_while_it_is_open(store: Path) -> None:
+    with Engine.open(store, durability="relaxed") as opened:
+        opened.call("CreateTable", definition())
+        opened.call("PutItem", put("rex"))
+        assert opened.verify() == []
+        storage = opened._storage
+        with storage.writing:
+            storage.begin()
+            storage.writes.add_to_counts("t1", 1, 0)
+            storage.commit()
+        assert opened.verify() == ["table pets: counted 2 items of 5 bytes, there are 1 of 5"]

@@ -1,0 +1,134 @@
+"""A table, and for each verb sound requests that use as many of its arguments as go together."""
+
+from typing import Any
+
+Json = Any
+
+PETS: Json = {
+    "TableName": "pets",
+    "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [
+        {"AttributeName": "pk", "AttributeType": "S"},
+        {"AttributeName": "sk", "AttributeType": "N"},
+        {"AttributeName": "g", "AttributeType": "S"},
+        {"AttributeName": "l", "AttributeType": "B"},
+    ],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "global",
+            "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["n"]},
+        }
+    ],
+    "LocalSecondaryIndexes": [
+        {
+            "IndexName": "local",
+            "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "l", "KeyType": "RANGE"}],
+            "Projection": {"ProjectionType": "KEYS_ONLY"},
+        }
+    ],
+}  # fmt: skip
+ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/pets"
+KEY: Json = {"pk": {"S": "rex"}, "sk": {"N": "1"}}
+ITEM: Json = {
+    **KEY,
+    "g": {"S": "x"},
+    "l": {"B": "AA=="},
+    "n": {"N": "5"},
+    "m": {"M": {"a": {"L": [{"SS": ["a", "b"]}]}}},
+}
+COUNTED: Json = {"ReturnConsumedCapacity": "INDEXES", "ReturnItemCollectionMetrics": "SIZE"}
+CONDITION: Json = {
+    "ConditionExpression": "attribute_exists(#n) AND n BETWEEN :a AND :b OR size(m.a[0]) > :a",
+    "ExpressionAttributeNames": {"#n": "n"},
+    "ExpressionAttributeValues": {":a": {"N": "1"}, ":b": {"N": "9"}},
+    "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+}
+UPDATE: Json = CONDITION | {
+    "UpdateExpression": "SET n = n + :a, x = if_not_exists(y, :b), m.a[1] = :a REMOVE q ADD z :b",
+}
+SOUND: dict[str, list[Json]] = {
+    "PutItem": [
+        {"TableName": "pets", "Item": ITEM, "ReturnValues": "ALL_OLD", **CONDITION, **COUNTED},
+        {"TableName": "pets", "Item": ITEM, "Expected": {"n": {"Value": {"N": "5"}, "ComparisonOperator": "EQ"}}},
+        {"TableName": ARN, "Item": ITEM},
+    ],
+    "UpdateItem": [
+        {"TableName": "pets", "Key": KEY, "ReturnValues": "UPDATED_NEW", **UPDATE, **COUNTED},
+        {"TableName": "pets", "Key": KEY, "AttributeUpdates": {"n": {"Value": {"N": "1"}, "Action": "ADD"}},
+         "Expected": {"q": {"Exists": False}, "n": {"AttributeValueList": [{"N": "5"}], "ComparisonOperator": "GE"}},
+         "ConditionalOperator": "OR"},
+    ],
+    "DeleteItem": [{"TableName": "pets", "Key": KEY, "ReturnValues": "ALL_OLD", **CONDITION, **COUNTED}],
+    "GetItem": [
+        {"TableName": "pets", "Key": KEY, "ConsistentRead": True, "ProjectionExpression": "m.a[0], #n",
+         "ExpressionAttributeNames": {"#n": "n"}, "ReturnConsumedCapacity": "TOTAL"},
+        {"TableName": "pets", "Key": KEY, "AttributesToGet": ["n", "m"]},
+    ],
+    "Query": [
+        {"TableName": "pets", "KeyConditionExpression": "pk = :p AND sk BETWEEN :a AND :b", "Limit": 3,
+         "FilterExpression": "#n > :a", "ExpressionAttributeNames": {"#n": "n"}, "ScanIndexForward": False,
+         "ExpressionAttributeValues": {":p": {"S": "rex"}, ":a": {"N": "0"}, ":b": {"N": "9"}},
+         "ExclusiveStartKey": KEY, "Select": "ALL_ATTRIBUTES", "ReturnConsumedCapacity": "INDEXES"},
+        {"TableName": "pets", "IndexName": "local", "AttributesToGet": ["n"],
+         "KeyConditions": {"pk": {"AttributeValueList": [{"S": "rex"}], "ComparisonOperator": "EQ"}}},
+        {"TableName": "pets", "IndexName": "global", "AttributesToGet": ["n"], "ConditionalOperator": "AND",
+         "KeyConditions": {"g": {"AttributeValueList": [{"S": "x"}], "ComparisonOperator": "EQ"}},
+         "QueryFilter": {"n": {"AttributeValueList": [{"N": "1"}, {"N": "9"}], "ComparisonOperator": "BETWEEN"},
+                         "pk": {"ComparisonOperator": "NOT_NULL"}}},
+    ],
+    "Scan": [
+        {"TableName": "pets", "Limit": 3, "Segment": 1, "TotalSegments": 3, "FilterExpression": "contains(g, :a)",
+         "ExpressionAttributeValues": {":a": {"S": "x"}}, "Select": "COUNT"},
+        {"TableName": "pets", "IndexName": "global", "ExclusiveStartKey": {**KEY, "g": {"S": "x"}},
+         "ScanFilter": {"n": {"AttributeValueList": [{"N": "5"}], "ComparisonOperator": "IN"}}},
+    ],
+    "BatchGetItem": [{"RequestItems": {"pets": {"Keys": [KEY], "ProjectionExpression": "n", "ConsistentRead": True}},
+                      "ReturnConsumedCapacity": "TOTAL"}],
+    "BatchWriteItem": [{"RequestItems": {"pets": [{"PutRequest": {"Item": ITEM}},
+                        {"DeleteRequest": {"Key": {**KEY, "sk": {"N": "2"}}}}]}, **COUNTED}],
+    "TransactGetItems": [{"TransactItems": [{"Get": {"TableName": "pets", "Key": KEY, "ProjectionExpression": "n"}}],
+                          "ReturnConsumedCapacity": "INDEXES"}],
+    "TransactWriteItems": [{
+        "TransactItems": [
+            {"Put": {"TableName": "pets", "Item": ITEM, **CONDITION}},
+            {"Update": {"TableName": "pets", "Key": {**KEY, "sk": {"N": "2"}}, **UPDATE}},
+            {"Delete": {"TableName": "pets", "Key": {**KEY, "sk": {"N": "3"}}}},
+            {"ConditionCheck": {"TableName": "pets", "Key": {**KEY, "sk": {"N": "4"}}, **CONDITION}},
+        ],
+        "ClientRequestToken": "token", **COUNTED}],
+    "CreateTable": [
+        PETS | {"TableName": "more", "Tags": [{"Key": "a", "Value": "b"}], "DeletionProtectionEnabled": False,
+                "TableClass": "STANDARD", "OnDemandThroughput": {"MaxReadRequestUnits": 5},
+                "WarmThroughput": {"ReadUnitsPerSecond": 13000, "WriteUnitsPerSecond": 5000},
+                "SSESpecification": {"Enabled": False}, "StreamSpecification": {"StreamEnabled": False}},
+        {"TableName": "more", "AttributeDefinitions": PETS["AttributeDefinitions"][:1], "BillingMode": "PROVISIONED",
+         "KeySchema": PETS["KeySchema"][:1],
+         "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}},
+    ],
+    "UpdateTable": [
+        {"TableName": "pets", "OnDemandThroughput": {"MaxReadRequestUnits": 5, "MaxWriteRequestUnits": -1},
+         "AttributeDefinitions": [{"AttributeName": "n", "AttributeType": "N"}],
+         "GlobalSecondaryIndexUpdates": [{"Create": PETS["GlobalSecondaryIndexes"][0] | {"IndexName": "other",
+          "KeySchema": [{"AttributeName": "n", "KeyType": "HASH"}]}}]},
+        {"TableName": "pets", "GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "global",
+         "OnDemandThroughput": {"MaxReadRequestUnits": 5}}}]},
+        {"TableName": "pets", "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "global"}}]},
+        {"TableName": "pets", "DeletionProtectionEnabled": False},
+        {"TableName": "pets", "TableClass": "STANDARD_INFREQUENT_ACCESS"},
+        {"TableName": "pets", "BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 1,
+         "WriteCapacityUnits": 1}, "GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "global",
+         "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}}}]},
+    ],
+    "DeleteTable": [{"TableName": "pets"}],
+    "DescribeTable": [{"TableName": "pets"}],
+    "ListTables": [{"ExclusiveStartTableName": "aaa", "Limit": 5}],
+    "DescribeTimeToLive": [{"TableName": "pets"}],
+    "UpdateTimeToLive": [{"TableName": "pets", "TimeToLiveSpecification": {"Enabled": True, "AttributeName": "t"}}],
+    "TagResource": [{"ResourceArn": ARN, "Tags": [{"Key": "a", "Value": "b"}]}],
+    "UntagResource": [{"ResourceArn": ARN, "TagKeys": ["a"]}],
+    "ListTagsOfResource": [{"ResourceArn": ARN, "NextToken": None}],
+    "DescribeLimits": [{}],
+    "DescribeEndpoints": [{}],
+}  # fmt: skip
