@@ -1,0 +1,224 @@
+"""Our server against dynalite and moto: one load generator, one interleaved run, a verdict on our promises.
+
+    python benchmarks/engine.py                                  everything but the million (about 20 minutes)
+    python benchmarks/engine.py --only put,get --rounds 1        a quick look
+    python benchmarks/engine.py --servers relaxed --million      how speed holds at 1 M items
+
+stdout is the answer, stderr the talk. Code 0: every measured target met; 1: one was not; 2: it cannot run.
+Figures depend on the machine, so no test asserts them.
+Elsewhere: requests (workloads.py), servers (peers.py), rounds (speed.py), targets (verdict.py).
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+# Run as a file or with -m: the package must be found either way.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks import report, verdict
+from benchmarks.footprint import memory_held, start_up_seconds
+from benchmarks.load import CannotMeasure, Generator, build_generator
+from benchmarks.machine import look_at_machine
+from benchmarks.peers import CONTENDERS, find_contenders
+from benchmarks.servers import Contender, create_table, load_items, running, settle
+from benchmarks.speed import Speeds, Spot, Subject, measure
+from benchmarks.verdict import BUSY, Target
+from benchmarks.workloads import LARGE, SMALL, WORKLOADS
+
+PARTS = ("start", "speed", "in-process", "memory")
+INSIDE = ("get", "put", "query")  # what is also measured inside the process
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Bench:
+    """One run: what was asked for, and where it happens."""
+
+    generator: Generator
+    contenders: Sequence[Contender]
+    directory: Path
+    workloads: Sequence[str]
+    connections: Sequence[int]
+    rounds: int
+    seconds: float
+    items: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Part:
+    """What one part of the run found: text to print, the same as JSON, and the targets it decides."""
+
+    name: str
+    text: str
+    found: object
+    targets: Sequence[Target]
+
+
+def say(line: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')}  {line}", file=sys.stderr, flush=True)
+
+
+def start_part(bench: Bench) -> Part:
+    seconds = start_up_seconds(bench.contenders, bench.directory, say)
+    return Part("start", report.start_table(seconds), seconds, [verdict.start_up_target(seconds)])
+
+
+def speed_part(bench: Bench) -> Part:
+    speeds = _measured(bench, [(contender, SMALL) for contender in bench.contenders], bench.connections)
+    text = report.speed_table(speeds) + "\n" + report.ratio_table(speeds, bench.workloads, bench.connections)
+    targets = verdict.speed_targets(speeds, bench.workloads, bench.connections)
+    return Part("speed", text, report.speeds_as_json(speeds), targets)
+
+
+def million_part(bench: Bench) -> Part:
+    small, large = (dataclasses.replace(CONTENDERS["relaxed"](), name=name) for name in ("10k", "1M"))
+    speeds = _measured(bench, [(small, SMALL), (large, LARGE)], [BUSY])
+    text = report.million_table(speeds, small.name, large.name, bench.workloads, BUSY)
+    target = verdict.million_target(speeds, small.name, large.name, bench.workloads)
+    return Part("million", text, report.speeds_as_json(speeds), [target])
+
+
+def _measured(bench: Bench, who: Sequence[tuple[Contender, int]], connections: Sequence[int]) -> Speeds:
+    with contextlib.ExitStack() as stack:
+        subjects = []
+        for contender, items in who:
+            try:
+                server = stack.enter_context(running(contender, bench.directory))
+                create_table(server)
+                say(f"loading {items} items into {contender.name}")
+                load_items(bench.generator, server, items)
+                settle(server)
+                subjects.append(Subject(server, items))
+            except CannotMeasure as reason:
+                say(f"left out: {reason}")
+        if not subjects:
+            raise CannotMeasure("none of the servers could be started")
+        return measure(
+            bench.generator, subjects, bench.workloads, connections, bench.rounds, bench.seconds, say
+        )
+
+
+def memory_part(bench: Bench) -> Part:
+    held = memory_held(bench.generator, bench.contenders, bench.items, bench.directory, say)
+    found = {name: dataclasses.asdict(each) for name, each in held.items()}
+    return Part("memory", report.memory_table(held), found, [])
+
+
+def in_process_part(bench: Bench) -> Part:
+    """GetItem and two others through Engine.call, turn by turn with the same over HTTP."""
+    from benchmarks.in_process import InProcess  # here, so that peers can be measured without our engine
+
+    workloads = [name for name in INSIDE if name in bench.workloads]
+    inside: dict[str, list[float]] = {name: [] for name in workloads}
+    over_http: dict[str, list[float]] = {name: [] for name in workloads}
+    with (
+        running(CONTENDERS["relaxed"](), bench.directory) as server,
+        InProcess(bench.directory / "inside", "relaxed") as engine,
+    ):
+        create_table(server)
+        load_items(bench.generator, server, SMALL)
+        for _ in range(bench.rounds):
+            for name in workloads:
+                inside[name].append(engine.rate(name, bench.seconds))
+                one = measure(
+                    bench.generator, [Subject(server, SMALL)], [name], [BUSY], 1, bench.seconds, say
+                )
+                over_http[name].append(one.figures[Spot("relaxed", name, BUSY)].per_second)
+                say(f"in process  {name:<12}{inside[name][-1]:>9.0f}/s")
+    calls, answers = (
+        {k: statistics.median(v) for k, v in rates.items() if v} for rates in (inside, over_http)
+    )
+    ratio = calls["get"] / answers["get"] if "get" in calls else None
+    text = report.in_process_table(calls, answers)
+    found = {"in_process": calls, "over_http": answers}
+    return Part("in-process", text, found, [verdict.in_process_target(ratio)])
+
+
+def names_from(known: Sequence[str]) -> Callable[[str], list[str]]:
+    """A parser of comma-separated names for argparse."""
+
+    def parse(text: str) -> list[str]:
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        for name in names:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(known)}")
+        return names
+
+    return parse
+
+
+def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    opening, _, rest = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(
+        "benchmarks/engine.py",
+        description=opening,
+        epilog=rest,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    servers, workloads = list(CONTENDERS), list(WORKLOADS)
+    parser.add_argument("--only", type=names_from(workloads), default=workloads, help=",".join(workloads))
+    parser.add_argument("--servers", type=names_from(servers), default=servers, help=",".join(servers))
+    parser.add_argument("--parts", type=names_from(PARTS), default=list(PARTS), help=",".join(PARTS))
+    parser.add_argument("--connections", default="1,16", help="default 1,16; the targets are for 16")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=2.0, help="of each run; default 2")
+    parser.add_argument("--items", type=int, default=100_000, help="for the memory part; default 100000")
+    parser.add_argument("--million", action="store_true", help="also 1 M items against 10 k (takes minutes)")
+    parser.add_argument("--directory", type=Path, help="where the stores go: a real disk, please")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything found there as well")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str]) -> int:
+    asked = read_arguments(arguments)
+    chosen = {"start": start_part, "speed": speed_part, "in-process": in_process_part, "memory": memory_part}
+    parts = [chosen[name] for name in asked.parts] + ([million_part] if asked.million else [])
+    found, left_out = find_contenders(asked.servers)
+    for name, reason in left_out.items():
+        say(f"left out: {name}: {reason}")
+    done: list[Part] = []
+    with tempfile.TemporaryDirectory(prefix="tablewright-benchmark-", dir=asked.directory) as home:
+        try:
+            bench = Bench(
+                generator=build_generator(Path(home)),
+                contenders=found,
+                directory=Path(home),
+                workloads=asked.only,
+                connections=[int(many) for many in asked.connections.split(",")],
+                rounds=asked.rounds,
+                seconds=asked.seconds,
+                items=asked.items,
+            )
+        except CannotMeasure as reason:
+            print(reason, file=sys.stderr)
+            return 2
+        machine = look_at_machine(Path(home))
+        print(machine.sentence() + "\n")
+        for part in parts:
+            try:
+                done.append(part(bench))
+                print(done[-1].text, flush=True)
+            except CannotMeasure as reason:
+                say(f"left out: {reason}")
+    targets = [target for part in done for target in part.targets]
+    print(report.verdict_table(targets))
+    if asked.json:
+        everything = {
+            "machine": dataclasses.asdict(machine),
+            "settings": {"rounds": asked.rounds, "seconds": asked.seconds, "left_out": left_out},
+            **{part.name: part.found for part in done},
+            "verdict": [dataclasses.asdict(target) for target in targets],
+        }
+        asked.json.write_text(json.dumps(everything, indent=1) + "\n")
+    return 1 if any(target.met is False for target in targets) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,176 @@
+"""One server under measurement: started on an empty store, filled, watched and stopped.
+
+Must hold: it is one process tree on 127.0.0.1 with a directory of its own; nothing of it is left afterwards.
+Elsewhere: which servers there are and how they are had (peers.py).
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from benchmarks.load import CannotMeasure, Generator, call, drive
+from benchmarks.workloads import SEED, TABLE, schema
+
+START_LIMIT = 30.0  # seconds until the first answer
+Command = Callable[[int, Path], list[str]]  # port, data directory -> arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A server we know how to start."""
+
+    name: str
+    command: Command
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that answers; `started_in` is the time from its start to its first answer, in seconds."""
+
+    name: str
+    port: int
+    pid: int
+    started_in: float
+
+
+@contextlib.contextmanager
+def running(contender: Contender, directory: Path) -> Iterator[Running]:
+    """Start a contender on an empty store, wait for its first answer, and stop it in the end."""
+    port = _free_port()
+    data = directory / f"{contender.name}-{port}"
+    data.mkdir(parents=True)
+    output = directory / f"{contender.name}-{port}.log"
+    with output.open("wb") as log:
+        began = time.monotonic()
+        process = _start(contender, port, data, log)
+        try:
+            _wait_for_an_answer(contender.name, process, port, output)
+            yield Running(contender.name, port, process.pid, time.monotonic() - began)
+        finally:
+            _stop(process)
+            shutil.rmtree(data, ignore_errors=True)
+
+
+def _start(contender: Contender, port: int, data: Path, log: IO[bytes]) -> subprocess.Popen[bytes]:
+    command = contender.command(port, data)
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, **contender.environment},
+        )
+    except OSError as error:
+        raise CannotMeasure(f"{contender.name} cannot be started: {command[0]}: {error.strerror}") from error
+
+
+def _wait_for_an_answer(name: str, process: subprocess.Popen[bytes], port: int, output: Path) -> None:
+    limit = time.monotonic() + START_LIMIT
+    while time.monotonic() < limit and process.poll() is None:
+        with contextlib.suppress(OSError):
+            if call(port, "ListTables", {})[0] == 200:
+                return
+        time.sleep(0.002)
+    last_words = output.read_text(errors="replace").strip().splitlines()[-3:]
+    raise CannotMeasure(f"{name} did not start: " + (" / ".join(last_words) or "it said nothing"))
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def create_table(server: Running) -> None:
+    status, answer = call(server.port, "CreateTable", schema())
+    if status != 200:
+        raise CannotMeasure(f"{server.name} did not create the table: {answer}")
+    for _ in range(500):
+        if _is_active(call(server.port, "DescribeTable", {"TableName": TABLE})[1]):
+            return
+        time.sleep(0.02)
+    raise CannotMeasure(f"{server.name}: the table did not become ACTIVE within 10 s")
+
+
+def _is_active(answer: dict[str, object]) -> bool:
+    table = answer.get("Table")
+    if not isinstance(table, dict):
+        return False
+    indexes = [index.get("IndexStatus") for index in table.get("GlobalSecondaryIndexes", [])]
+    return table.get("TableStatus") == "ACTIVE" and indexes == ["ACTIVE", "ACTIVE"]
+
+
+def load_items(generator: Generator, server: Running, items: int, limit: float = 900.0) -> tuple[int, float]:
+    """Fill the table with the first `items` orders: how many were loaded, and in how many seconds."""
+    run = drive(
+        generator, server.port, SEED, first_serial=0, connections=4, seconds=limit, requests=items // 25
+    )
+    if run.failures:
+        raise CannotMeasure(f"{server.name} refused a batch of the seed: {run.first_failure}")
+    return run.answers * 25, run.seconds
+
+
+def resident_megabytes(pid: int) -> float:
+    """Resident memory of a process and all below it."""
+    return sum(_status_kilobytes(each) for each in _tree(pid)) / 1024
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time a process and all below it have used so far."""
+    return sum(_cpu_ticks(each) for each in _tree(pid)) / os.sysconf("SC_CLK_TCK")
+
+
+def settle(server: Running, limit: float = 20.0) -> None:
+    """Wait until a server has finished what it does in the background: the next one wants the machine."""
+    end = time.monotonic() + limit
+    before = cpu_seconds(server.pid)
+    while time.monotonic() < end:
+        time.sleep(0.1)
+        after = cpu_seconds(server.pid)
+        if after - before < 0.02:
+            return
+        before = after
+
+
+def _tree(pid: int) -> list[int]:
+    found = [pid]
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                found += _tree(int(child))
+    return found
+
+
+def _status_kilobytes(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1])
+    return 0
+
+
+def _cpu_ticks(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+    return 0
