@@ -38,8 +38,12 @@ NO_MATCH = "The provided key element does not match the schema"
 
 
 def find_table(tables: Catalog, name: str) -> Table:
-    table = tables.get(table_name(name))
-    if table is None or (name.startswith("arn:") and name != table.arn):
+    table = tables.get(name)
+    if table is None and name.startswith("arn:"):
+        table = tables.get(table_name(name))
+        if table is not None and table.arn != name:
+            raise resource_not_found()
+    if table is None:
         raise resource_not_found()
     return table
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import orjson
 
 from tablewright.engine.arguments import (
-    admit_key,
     find_table,
     key_bytes,
     placeholders,
@@ -19,6 +18,7 @@ from tablewright.engine.catalog import Catalog, Table
 from tablewright.engine.shapes import Request
 from tablewright.engine.storage import Row, Rows
 from tablewright.expressions import Path, project
+from tablewright.values import admit_item
 
 
 class Read(NamedTuple):
@@ -53,7 +53,7 @@ def wanted_paths(request: Request) -> tuple[Path, ...] | None:
 
 
 def read_of(tables: Catalog, request: Request) -> Read:
-    key = admit_key(request["Key"])
+    key, _ = admit_item(request["Key"])
     paths = wanted_paths(request)
     table = find_table(tables, request["TableName"])
     return Read(table, key_bytes(table, key), paths)

@@ -159,8 +159,12 @@ def _text_fits(shape: Text) -> Fits:
     if shape.one_of is not None:
         known = frozenset(shape.one_of)
         return lambda content: type(content) is str and content in known
-    matches = re.compile(shape.pattern).fullmatch if shape.pattern is not None else None
     least, most = shape.least, shape.most
+    if shape.pattern is not None and shape.pattern.endswith("]+"):
+        # One character class, repeated: its length is the pattern's business too.
+        sized = re.compile(f"{shape.pattern[:-1]}{{{least or 1},{most or ''}}}").fullmatch
+        return lambda content: type(content) is str and sized(content) is not None
+    matches = re.compile(shape.pattern).fullmatch if shape.pattern is not None else None
     return lambda content: (
         type(content) is str
         and _length_fits(content, least, most)

@@ -136,8 +136,9 @@ class Rows:
         self._indexes: dict[tuple[int, int], _IndexSql] = {}
 
     def get(self, table: int, key: bytes) -> Row | None:
-        for row in self._execute(self._table(table).get, (key,)):
-            return Row._make(row)
+        sql = self._tables.get(table) or self._table(table)
+        for number, size, item in self._execute(sql.get, (key,)):
+            return Row(number, size, item)
         return None
 
     def walk(

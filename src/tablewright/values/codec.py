@@ -62,11 +62,19 @@ def _admit_members(members: Item, depth: int, overhead: int) -> tuple[Item, int]
         size += (
             len(name) if name.isascii() and 0 < len(name) <= MAX_NAME_BYTES else _name_size(name)
         ) + overhead
-        # Most attributes are short plain texts: this is `admit` for them without the call.
+        # Most attributes are plain texts or numbers: this is `admit` for them without the call.
         if type(value) is dict and len(value) == 1:
             text = value.get("S")
             if type(text) is str and text.isascii():
                 size += len(text)
+                continue
+            text = value.get("N")
+            if type(text) is str:
+                canonical, weight = _number(text)
+                size += weight
+                if canonical != text:
+                    changed = dict(members) if changed is None else changed
+                    changed[name] = {"N": canonical}
                 continue
         new, weight = admit(value, depth)
         size += weight
