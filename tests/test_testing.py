@@ -110,3 +110,8 @@ def test_the_store_is_free_again_after_a_test_that_failed(tmp_path: Path) -> Non
         raise ZeroDivisionError
     with testing.engine(tmp_path / "store") as engine:
         assert engine.call("ListTables", {})["TableNames"] == []
+
+
+def test_a_clock_wants_a_time_with_a_zone() -> None:
+    with pytest.raises(ValueError, match="zone"):
+        testing.Clock(datetime(2026, 1, 1))

@@ -29,6 +29,8 @@ class Clock:
     """A clock that stands still until it is moved."""
 
     def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
+        if start.tzinfo is None:
+            raise ValueError("a clock needs a time with a zone, such as datetime(2026, 1, 1, tzinfo=UTC)")
         self._now = start
         self._lock = threading.Lock()
 

@@ -38,7 +38,8 @@ def test_one_line_says_where_what_how_safely_and_how_to_reach_it(tmp_path: Path)
     with served("--durability", "relaxed", cwd=tmp_path) as (line, _):
         url = url_in(line)
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+", url)
-        client = f'boto3.client("dynamodb", endpoint_url="{url}", region_name="us-east-1")'
+        keys = 'aws_access_key_id="any", aws_secret_access_key="any"'
+        client = f'boto3.client("dynamodb", endpoint_url="{url}", region_name="us-east-1", {keys})'
         assert line == f"tablewright: serving ./data (relaxed) on {url} - {client}\n"
         assert once(url, GET_HEALTH).status == 200
     assert (tmp_path / "data").is_dir()
@@ -76,13 +77,14 @@ def test_stopping_under_load_loses_no_answered_write(tmp_path: Path) -> None:
         url = url_in(line)
         boto(url).create_table(**PETS)
         boto(url).get_waiter("table_exists").wait(TableName="pets", WaiterConfig={"Delay": 1})
-        answered = 0
+        answered = 1
         with Line(url) as pipe:
             puts = [
                 request("PutItem", {"TableName": "pets", "Item": {"name": {"S": f"pet-{n}"}}})
                 for n in range(200)
             ]
             pipe.send(b"".join(puts))
+            assert pipe.answer().status == 200
             process.send_signal(signal.SIGTERM)
             try:
                 while pipe.answer().status == 200:

@@ -41,10 +41,10 @@ def endpoint(pytestconfig: pytest.Config) -> Iterator[str]:
         yield given
         return
     # Imported here: against a foreign endpoint the suite needs nothing of ours.
-    from tablewright.engine import Engine
+    from tablewright import testing
     from tablewright.wire import serving
 
-    with Engine.open(":memory:") as engine, serving(engine, port=0) as url:
+    with testing.engine() as engine, serving(engine, port=0) as url:
         yield url
 
 

@@ -248,3 +248,21 @@ def test_a_malformed_table_name_is_a_constraint_on_the_map(refused: Refused) -> 
     assert code == "ValidationException"
     assert "bad!name" in message
     assert "[a-zA-Z0-9_.-]+" in message
+
+
+def test_a_table_named_twice_is_still_one_table(
+    refused: Refused, answered: Answered, hash_table: str, key: NewKey
+) -> None:
+    arn = answered("DescribeTable", {"TableName": hash_table})["Table"]["TableArn"]
+    pk = {"S": key()}
+    code, _ = refused("BatchWriteItem", {"RequestItems": {hash_table: [put(pk=pk)], arn: [put(pk=pk)]}})
+    assert code == "ValidationException"
+    assert found(answered, hash_table, pk=pk) == {}
+
+
+@pytest.mark.parametrize("nothing", [None, [None], [None] * 26])
+def test_nothing_in_the_place_of_requests_is_refused(
+    refused: Refused, hash_table: str, nothing: Json
+) -> None:
+    code, _ = refused("BatchWriteItem", {"RequestItems": {hash_table: nothing}})
+    assert code == "ValidationException"

@@ -253,6 +253,10 @@ MISTAKES = {
         definition("ab", ("a", "a")),
         "Both the Hash Key and the Range Key element in the KeySchema have the same name",
     ),
+    "one attribute twice in a local index": (
+        definition("ab", ("a", "b"), LocalSecondaryIndexes=[index("lsi", ("a", "a"), "ALL")]),
+        "Both the Hash Key and the Range Key element in the KeySchema have the same name",
+    ),
     "range first": (
         definition("ab", KeySchema=schema("a RANGE", "b HASH")),
         "Invalid KeySchema: The first KeySchemaElement is not a HASH key type",

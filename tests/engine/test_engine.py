@@ -186,3 +186,23 @@ def test_closing_while_others_write_loses_no_answered_write(store: Path) -> None
 
 
 FILTER = {"FilterExpression": "attribute_exists(wings)"}
+
+
+def test_a_transaction_that_was_broken_off_is_undone_by_the_next_write(engine: Engine) -> None:
+    engine._storage.begin()
+    engine._storage.writes.add_to_counts("left behind", 1, 1)
+    engine.call("PutItem", put("a"))
+    assert found(engine, "a")
+    assert engine.verify() == []
+
+
+def test_a_fault_of_ours_in_a_write_is_not_blamed_on_the_caller(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise TypeError("ours")
+
+    monkeypatch.setattr("tablewright.engine.operations.put_item.put_of", broken)
+    with pytest.raises(ServiceError) as failed:
+        engine.call("PutItem", put("a"))
+    assert failed.value.name == "InternalServerError"

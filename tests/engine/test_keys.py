@@ -13,7 +13,6 @@ from tablewright.engine.keys import (
     HASH_SPACE,
     after,
     entry_key,
-    hash_of,
     item_key,
     key_names,
     partition_bytes,
@@ -56,7 +55,7 @@ def test_a_table_without_a_sort_key_has_one_place_for_each_partition() -> None:
 
 def test_every_key_sorts_inside_the_hash_space() -> None:
     for name in map(str, range(1000)):
-        assert 0 <= hash_of(partition_bytes([text(name)])) < HASH_SPACE
+        assert 0 <= int.from_bytes(partition_bytes([text(name)])[:4]) < HASH_SPACE
 
 
 @pytest.mark.parametrize("total", [1, 2, 3, 7, 100, 999_999, 1_000_000])

@@ -8,7 +8,7 @@ import pytest
 from tests.engine.tables import definition, item, put
 
 from tablewright import Engine
-from tablewright.engine import verify
+from tablewright.engine import NotAStore, verify
 from tablewright.engine.storage import FILE
 
 PAGE = 8192
@@ -141,3 +141,10 @@ def test_an_engine_verifies_itself_while_it_is_open(store: Path) -> None:
             storage.writes.add_to_counts("t1", 1, 0)
             storage.commit()
         assert opened.verify() == ["table pets: counted 2 items of 5 bytes, there are 1 of 5"]
+
+
+def test_a_file_without_a_byte_in_it_is_no_store(tmp_path: Path) -> None:
+    (tmp_path / FILE).touch()
+    with pytest.raises(NotAStore, match="there is no store"):
+        verify(tmp_path)
+    assert (tmp_path / FILE).stat().st_size == 0

@@ -14,7 +14,7 @@ from tests.properties.plain import Item
 from tests.properties.reads import all_pages, found, same_items
 from tests.properties.strategies import PLAIN, VALUES, keys
 
-from tablewright import Engine
+from tablewright import Engine, testing
 
 SHAPE = Shape("pk", "sk", {"pk": "S", "sk": "N"})
 
@@ -49,7 +49,7 @@ def lived(engine: Engine, history: list[tuple[str, Item]]) -> Table:
 def test_the_journal_has_one_record_for_each_change_and_none_for_none(
     history: list[tuple[str, Item]],
 ) -> None:
-    with Engine.open() as engine:
+    with testing.engine() as engine:
         table = lived(engine, history)
         records = list(engine._storage.writes.journal())
         assert len(records) == table.changes
@@ -59,7 +59,7 @@ def test_the_journal_has_one_record_for_each_change_and_none_for_none(
 @effort(60)
 @given(histories())
 def test_replaying_the_journal_from_nothing_gives_the_table(history: list[tuple[str, Item]]) -> None:
-    with Engine.open() as engine:
+    with testing.engine() as engine:
         table = lived(engine, history)
         replayed: dict[bytes, bytes] = {}
         for _, _, _, _, key, old, new in engine._storage.writes.journal():
@@ -79,7 +79,7 @@ def test_replaying_the_journal_from_nothing_gives_the_table(history: list[tuple[
 def test_turning_the_journal_back_gives_the_table_of_any_earlier_moment(
     history: list[tuple[str, Item]], kept: int
 ) -> None:
-    with Engine.open() as engine:
+    with testing.engine() as engine:
         lived(engine, history)
         records = [(key, old, new) for _, _, _, _, key, old, new in engine._storage.writes.journal()]
         forward = {key: new for key, _, new in records[:kept]}

@@ -13,7 +13,7 @@ from tests.properties.model import Refused, Shape, Table
 from tests.properties.reads import check_in_full, check_query, check_scan
 from tests.properties.strategies import items, shapes
 
-from tablewright import Engine
+from tablewright import testing
 
 QUERIES = 8
 SCANS = 2
@@ -35,7 +35,7 @@ def filled(draw: st.DrawFn) -> Table:
 @effort(80)
 @given(st.data(), filled())
 def test_every_query_and_every_scan_finds_what_a_dict_would(data: st.DataObject, table: Table) -> None:
-    with Engine.open() as engine:
+    with testing.engine() as engine:
         engine.call("CreateTable", requests.create_table(table))
         for item in table.items.values():
             engine.call("PutItem", requests.put(table, item))

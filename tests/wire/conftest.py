@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.wire.fake_engine import FakeEngine, as_engine
 
-from tablewright.engine import Engine
+from tablewright import testing
 from tablewright.wire import Limits, serving
 
 QUICK = Limits(
@@ -18,7 +18,7 @@ QUICK = Limits(
 @pytest.fixture(scope="session")
 def url() -> Iterator[str]:
     """A server for tests that leave nothing behind; it must outlive whatever they send."""
-    with Engine.open(":memory:") as engine, serving(engine) as url:
+    with testing.engine() as engine, serving(engine) as url:
         yield url
 
 

@@ -6,6 +6,7 @@ Bodies and checksums are those recorded on the service.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 import pytest
 from tests.wire.talk import AMZ_JSON, Answer, once, request
@@ -255,6 +256,19 @@ def test_any_page_may_call_where_signatures_are_verified() -> None:
     with Engine.open() as engine, serving(engine, credentials=keys) as url:
         answer = once(url, bare(more={"Origin": "http://example.com"}))
         assert answer.headers["access-control-allow-origin"] == "*"
+
+
+@pytest.mark.parametrize("going_on", ["keep-alive", "close"])
+def test_a_signed_header_no_request_can_have_is_refused_not_stumbled_over(going_on: str) -> None:
+    day = datetime.now(UTC)
+    path = (
+        f"/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=key/{day:%Y%m%d}/us-east-1/dynamodb/aws4_request"
+        f"&X-Amz-Date={day:%Y%m%dT%H%M%SZ}&X-Amz-Expires=60&X-Amz-SignedHeaders=host;%E2%82%AC&X-Amz-Signature=00"
+    )
+    keys = {"key": AccessKey("key", "secret")}
+    with Engine.open() as engine, serving(engine, credentials=keys) as url:
+        headers = {"Authorization": None, "Connection": going_on}
+        assert once(url, request("ListTables", path=path, headers=headers)).status == 400
 
 
 def test_an_answer_to_no_page_says_nothing_of_origins(url: str) -> None:

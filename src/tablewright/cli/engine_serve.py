@@ -72,5 +72,6 @@ def run(given: argparse.Namespace) -> int:
 def ready_line(given: argparse.Namespace, url: str) -> str:
     """Where it listens, what it keeps, how safely, and how to reach it."""
     kept = "memory" if given.memory else f"{given.data} ({given.durability})"
-    client = f'boto3.client("dynamodb", endpoint_url="{url}", region_name="{given.region}")'
+    keys = "" if given.credentials else ', aws_access_key_id="any", aws_secret_access_key="any"'
+    client = f'boto3.client("dynamodb", endpoint_url="{url}", region_name="{given.region}"{keys})'
     return f"tablewright: serving {kept} on {url} - {client}"

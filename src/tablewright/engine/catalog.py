@@ -13,6 +13,8 @@ import orjson
 
 from tablewright.engine.limits import HASH_KEY_BYTES, RANGE_KEY_BYTES, WARM_READ_UNITS, WARM_WRITE_UNITS
 from tablewright.engine.storage import Rows, index_name, table_name
+from tablewright.values import WrongJson
+from tablewright.values.codec import NOT_UTF8
 
 Catalog: TypeAlias = Mapping[str, "Table"]
 
@@ -137,7 +139,10 @@ class Table:
 def to_json(table: Table) -> bytes:
     fields = asdict(table)
     del fields["index_keys"], fields["has_local_indexes"]
-    return orjson.dumps(fields)
+    try:
+        return orjson.dumps(fields)
+    except orjson.JSONEncodeError:
+        raise WrongJson(NOT_UTF8) from None
 
 
 def from_json(number: int, body: bytes) -> Table:

@@ -11,16 +11,12 @@ import orjson
 from tablewright.engine.catalog import Catalog, Index, Table
 from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import entry_key
-from tablewright.engine.storage import Rows, index_name
+from tablewright.engine.storage import index_name
 from tablewright.engine.writing import Writing
 
 # Small enough that a write waits a few milliseconds at most.
 BACKFILL_ROWS = 200
 REMOVED_ROWS = 500
-
-
-def is_owed(tables: Catalog, rows: Rows) -> bool:
-    return _unfilled(tables) is not None or bool(rows.doomed())
 
 
 def do_some(writing: Writing) -> bool:

@@ -179,7 +179,7 @@ def table_class(asked: str | None) -> str | None:
 
 
 def refuse_encryption(asked: Request | None) -> None:
-    if asked is not None and asked.get("Enabled"):
+    if asked is not None and any(asked.get(member) for member in ENCRYPTION.members):
         raise not_supported("SSESpecification with Enabled true")
 
 
@@ -201,10 +201,7 @@ def table_schema(elements: Sequence[Request], types: Mapping[str, str]) -> KeySc
     if len(names) > 1 and (len(types) < len(names) or any(name not in types for name in names)):
         raise invalid("Invalid KeySchema: Some index key attribute have no definition")
     _refuse_undefined(names, types)
-    schema = _hash_then_range(elements)
-    if len(set(names)) < len(names):
-        raise invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name")
-    return schema
+    return _hash_then_range(elements)
 
 
 def _refuse_undefined(names: Sequence[str], types: Mapping[str, str]) -> None:
@@ -220,7 +217,10 @@ def _hash_then_range(elements: Sequence[Request]) -> KeySchema:
         raise invalid("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
     if len(elements) > 1 and elements[1]["KeyType"] != "RANGE":
         raise invalid("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
-    return KeySchema((elements[0]["AttributeName"],), tuple(one["AttributeName"] for one in elements[1:]))
+    names = [one["AttributeName"] for one in elements]
+    if len(set(names)) < len(names):
+        raise invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+    return KeySchema(tuple(names[:1]), tuple(names[1:]))
 
 
 def refuse_local_on_hash(asked: Sequence[Request] | None, schema: KeySchema) -> None:

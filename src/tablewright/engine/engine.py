@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from time import sleep
 from types import TracebackType
 from typing import Any, TypeAlias
 
@@ -44,6 +45,7 @@ Work: TypeAlias = Callable[[Writing], bytes]
 
 CHECKPOINT_SECONDS = 0.1
 RETRY_SECONDS = 1.0
+REST_SECONDS = 0.001
 
 
 class EngineClosed(RuntimeError):
@@ -252,8 +254,8 @@ class Engine:
     def _begin(self) -> Writing:
         if self._unsure:
             self._look_again()
-        self._storage.begin()
         now = pen_at(self._pen, self._world.now())
+        self._storage.begin()
         return Writing(self._storage.writes, self._tables, self._world, self.place, now)
 
     def _end(self, writing: Writing | None) -> bool:
@@ -292,13 +294,14 @@ class Engine:
             try:
                 while owed and not self._closed:
                     owed = self._do_chore()
+                    sleep(REST_SECONDS)  # so that whoever waits for the writer gets it in between
                 if self._storage.log_is_long:
                     self._storage.checkpoint()
             except EngineClosed:
                 return
             except Exception as error:
                 log.error("keeping the store failed", extra=fault(error))
-                threading.Event().wait(RETRY_SECONDS)
+                sleep(RETRY_SECONDS)
                 self._wake.set()
 
     def _do_chore(self) -> bool:
@@ -353,7 +356,7 @@ def _work(operation: Read | Write, request: Request) -> Work:
             raise invalid(str(mistake)) from None
         except WrongJson as mistake:
             raise serialization(str(mistake)) from None
-        except (UnicodeEncodeError, orjson.JSONEncodeError):
+        except UnicodeEncodeError:
             raise serialization(NOT_UTF8) from None
 
     return work

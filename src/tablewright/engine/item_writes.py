@@ -1,8 +1,7 @@
 """A write to one item: decided against what is stored, then carried out.
 
-PutItem, UpdateItem and DeleteItem do both at once; a batch does one after another; a transaction decides
-all of its writes before it carries out the first. So the store is touched only when nothing can be refused
-any more.
+PutItem, UpdateItem and DeleteItem do both at once; a batch and a transaction decide all of their writes
+before they carry out the first. So the store is touched only when nothing can be refused any more.
 """
 
 from collections.abc import Callable

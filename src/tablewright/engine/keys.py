@@ -23,10 +23,6 @@ def partition_bytes(values: Iterable[Value]) -> bytes:
     return (crc32(parts) >> 1).to_bytes(4) + parts
 
 
-def hash_of(key: bytes) -> int:
-    return int.from_bytes(key[:4])
-
-
 def item_key(table: Table, item: Item) -> bytes:
     """Where an item with these attributes lives; its key attributes are there and of the right type."""
     schema = table.schema

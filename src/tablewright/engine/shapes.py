@@ -303,6 +303,8 @@ def _length(content: Any, least: int | None, most: int | None) -> Iterator[str]:
 
 def _java(shape: Shape, content: Any) -> str:
     """How the service prints a value: Java's toString."""
+    if content is None:
+        return "null"
     match shape:
         case Struct(name, members):
             inside = ", ".join(

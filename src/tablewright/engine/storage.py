@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
 from typing import NamedTuple, TextIO
 
 import apsw
@@ -280,13 +281,8 @@ class Writes(Rows):
 
     def create_table(self, name: str, body: bytes) -> int:
         """Reserve the table's number; numbers are never used twice, so old journal rows stay true."""
-        taken = "SELECT max((SELECT coalesce(max(id), 0) FROM tables), (SELECT coalesce(max(owner), 0) FROM journal))"
-        numbered = (
-            f"SELECT max(({taken}), (SELECT coalesce(max(items), 0) FROM counts WHERE owner = 'tables'))"
-        )
-        ((last,),) = self._execute(numbered)
-        table = int(last) + 1
-        self._execute("INSERT OR REPLACE INTO counts(owner, items, bytes) VALUES('tables', ?, 0)", (table,))
+        self.add_to_counts(TABLES_EVER, 1, 0)
+        table = self.counts(TABLES_EVER)[0]
         self._execute("INSERT INTO tables(id, name, body) VALUES(?, ?, ?)", (table, name, body))
         self._execute(
             f"CREATE TABLE {table_name(table)}"
@@ -376,6 +372,8 @@ class Storage:
     # --- the writer ---
 
     def begin(self) -> None:
+        # A transaction that is still open was broken off (Ctrl-C between two lines) and answered nobody.
+        self.rollback()
         self._writer.execute("BEGIN IMMEDIATE")
 
     def changes(self) -> int:
@@ -447,7 +445,7 @@ class Storage:
                 return
             self._closed = True
             while self._lent:
-                threading.Event().wait(0.001)
+                sleep(0.001)
             for rows in self._idle:
                 rows.connection.close()
             self._writer.close()
@@ -526,4 +524,6 @@ def _create(connection: apsw.Connection) -> None:
 
 
 def exists(path: str | Path) -> bool:
-    return (Path(path) / FILE).is_file()
+    """Whether a store is in the directory; a file without a byte in it is none."""
+    file = Path(path) / FILE
+    return file.is_file() and file.stat().st_size > 0

@@ -30,6 +30,7 @@ from tablewright.wire.letterhead import (
     wants_gzip,
 )
 from tablewright.wire.limits import Limits
+from tablewright.wire.outbox import Outbox
 from tablewright.wire.reader import Reader
 
 log = logging.getLogger("tablewright.wire")
@@ -43,6 +44,7 @@ class Desk:
     gate: Gate
     letterhead: Letterhead
     writer: GroupWriter
+    outbox: Outbox
     limits: Limits
     connections: "set[Connection]" = field(default_factory=set)
 
@@ -71,6 +73,7 @@ class Connection(asyncio.Protocol):
         "_is_leaving",
         "_is_lost",
         "_is_paused",
+        "_is_posted",
         "_is_stalled",
         "_keep",
         "_kind",
@@ -90,6 +93,7 @@ class Connection(asyncio.Protocol):
         self._is_paused = False  # too much waits: we stopped reading
         self._is_leaving = False  # the server stops
         self._is_lost = False  # nobody to answer any more
+        self._is_posted = False  # an answer is in the outbox
         self._lingers = False  # refused; we only wait for the client to notice
         self._doing: tuple[float, str, int] = (0, "", 0)
         self._since = 0.0
@@ -188,9 +192,18 @@ class Connection(asyncio.Protocol):
             extra += b"Content-Encoding: gzip\r\n"
         is_last = not self._keep or ((self._is_leaving or self._reader.is_ended) and not self._waiting)
         extra += CLOSE if is_last else self._going_on
-        self._transport.write(self._desk.letterhead.letter(status, kind, body, extra))
+        letter = self._desk.letterhead.letter(status, kind, body, extra)
+        if self._is_posted:
+            self._desk.outbox.flush()
+        self._is_posted = True
+        self._desk.outbox.post(self._mail, letter)
         if is_last:
             self._close()
+
+    def _mail(self, letter: bytes) -> None:
+        self._is_posted = False
+        if not self._is_lost:
+            self._transport.write(letter)
 
     # Waiting
 
@@ -224,6 +237,7 @@ class Connection(asyncio.Protocol):
         """Ask for the body of a client that waits to be asked, once nothing is owed before it."""
         if self._reader.expects and self._reader.is_receiving and not self._is_busy and not self._waiting:
             self._reader.expects = False
+            self._desk.outbox.flush()
             self._transport.write(CONTINUE)
 
     # Ending
@@ -267,6 +281,7 @@ class Connection(asyncio.Protocol):
         return limits.idle_seconds, "idle", self._reader.begun
 
     def _close(self) -> None:
+        self._desk.outbox.flush()
         self._reader.end()
         self._transport.close()
 
@@ -280,6 +295,7 @@ class Connection(asyncio.Protocol):
     def _send_refusal(self, status: int) -> None:
         # Closing with unread bytes in the socket would reset it, and the client might never see why: we
         # end our side only, swallow what still comes, and close when the client does or takes too long.
+        self._desk.outbox.flush()
         self._transport.write(self._desk.letterhead.letter(status, AMZ_JSON, b"", CLOSE))
         self._transport.write_eof()
         self._lingers = True

@@ -1,7 +1,7 @@
 """The order in which the service looks at a request before its database sees it.
 
 Method and content type (404), JSON (SerializationException), target (UnknownOperationException), signature,
-then a body that is an object. Size comes before all of these, while the request arrives (connection.py).
+then a body that is an object. Size comes before all of these, while the request arrives (reader.py).
 Must hold: a request that breaks two rules is told about the first; nothing here touches the engine's data.
 """
 

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
+from tablewright.engine.limits import REQUEST_BYTES
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bytes, requests and seconds, for each connection."""
 
-    body_bytes: int = 16 * 1024 * 1024  # the service's own: a longer body is answered 413
+    body_bytes: int = REQUEST_BYTES  # the service's own: a longer body is answered 413
     head_bytes: int = 64 * 1024
     waiting_requests: int = 32  # pipelined behind an unfinished write; then we stop reading
     waiting_bytes: int = 1024 * 1024

@@ -65,7 +65,8 @@ class Reader:
         except HttpParserUpgrade as upgrade:
             self._decline_upgrade(data[upgrade.args[0] :])
         except HttpParserCallbackError as error:
-            if not self.is_ended:
+            # Whatever it was, the client gets an answer; if it is too large, that is already on its way.
+            if not isinstance(error.__context__, _TooLarge):
                 log.error("request not served", extra={"mistake": type(error.__context__).__name__})
                 self.refuse(500)
         except HttpParserError:

@@ -23,6 +23,7 @@ from tablewright.wire.gate import gate
 from tablewright.wire.group import GroupWriter
 from tablewright.wire.letterhead import Letterhead
 from tablewright.wire.limits import Limits
+from tablewright.wire.outbox import Outbox
 from tablewright.wire.signature import any_signature, verified_by
 from tablewright.world import World, real_world
 
@@ -78,7 +79,12 @@ class Server:
         loop = asyncio.get_running_loop()
         writer = GroupWriter(engine, loop)
         desk = Desk(
-            engine, gate(verbs, authority, region, credentials is not None), Letterhead(world), writer, limits
+            engine,
+            gate(verbs, authority, region, credentials is not None),
+            Letterhead(world),
+            writer,
+            Outbox(loop),
+            limits,
         )
         try:
             listening = await loop.create_server(lambda: Connection(desk), host or None, port, backlog=1024)

@@ -236,15 +236,11 @@ def _canonical_request(
         if not (claimed.in_query and name == "X-Amz-Signature")
     )
     query = "&".join(f"{name}={value}" for name, value in pairs)
-    signed = claimed.signed_headers.lower().split(";")
-    values = b"".join(
-        name.encode("latin-1") + b":" + b" ".join(headers.get(name.encode("latin-1"), b"").split()) + b"\n"
-        for name in signed
-    )
+    # A name that no header can have stands for a header that is not there.
+    signed = [name.encode("latin-1", "replace") for name in claimed.signed_headers.lower().split(";")]
+    values = b"".join(name + b":" + b" ".join(headers.get(name, b"").split()) + b"\n" for name in signed)
     payload = hashlib.sha256(body).hexdigest()
-    return b"\n".join(
-        [method, path.encode(), query.encode(), values, ";".join(signed).encode("latin-1"), payload.encode()]
-    )
+    return b"\n".join([method, path.encode(), query.encode(), values, b";".join(signed), payload.encode()])
 
 
 def _signature(secret: str, credential: str, stamp: str, request: bytes) -> str:

@@ -49,9 +49,10 @@ def batch_write_item(writing: Writing, request: Request) -> dict[str, Any]:
         name: [_write(find_table(writing.tables, name), *one) for one in writes]
         for name, writes in admitted.items()
     }
-    for writes in planned.values():
-        if len({write.key for write in writes}) != len(writes):
-            raise invalid("Provided list of item keys contains duplicates")
+    # Over all names: one table may be named twice, by its name and by its ARN.
+    places = [(write.table.number, write.key) for writes in planned.values() for write in writes]
+    if len(set(places)) != len(places):
+        raise invalid("Provided list of item keys contains duplicates")
     return _write_all(writing, request, asked, planned)
 
 

@@ -26,7 +26,7 @@ def list_tags_of_resource(reading: Reading, request: Request) -> dict[str, Any]:
             f"User is not authorized to perform: dynamodb:ListTagsOfResource on resource: {arn}",
         ) from None
     token = request.get("NextToken") or "0"
-    if not token.isdecimal():
+    if not (token.isascii() and token.isdecimal() and len(token) <= 3):
         raise invalid("Invalid NextToken: not one that ListTagsOfResource has given")
     start = int(token)
     tags = [{"Key": key, "Value": value} for key, value in sorted(table.tags.items())]

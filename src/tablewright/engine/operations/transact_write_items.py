@@ -37,6 +37,8 @@ from tablewright.engine.members import (
 from tablewright.engine.shapes import ListOf, Request, Shape, Struct, Text
 from tablewright.engine.writing import Writing
 from tablewright.expressions import BadExpression
+from tablewright.values import WrongJson
+from tablewright.values.codec import NOT_UTF8
 
 _KEYED: dict[str, Shape] = {"TableName": TABLE_NAME, "Key": ATTRIBUTES}
 ACTION = Struct(
@@ -86,7 +88,7 @@ def transact_write_items(writing: Writing, request: Request) -> dict[str, Any]:
     actions = [_only_action(one) for one in request["TransactItems"]]
     token = request.get("ClientRequestToken")
     if token is not None:
-        body = sha256(orjson.dumps(request["TransactItems"], option=orjson.OPT_SORT_KEYS)).digest()
+        body = _fingerprint(request)
         replay = _replayed(writing, request, token, body)
         if replay is not None:
             return replay
@@ -196,6 +198,13 @@ def _metrics(writing: Writing, decisions: list[Decided], kinds: list[str]) -> di
 
 
 # --- tokens ---
+
+
+def _fingerprint(request: Request) -> bytes:
+    try:
+        return sha256(orjson.dumps(request["TransactItems"], option=orjson.OPT_SORT_KEYS)).digest()
+    except orjson.JSONEncodeError:
+        raise WrongJson(NOT_UTF8) from None
 
 
 def _replayed(writing: Writing, request: Request, token: str, body: bytes) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 """UpdateTable: change settings of a table, add or drop one global index.
 
-A new index is CREATING until the keeper has walked the items that were there before it (backfill.py); it
+A new index is CREATING until the keeper has walked the items that were there before it (chores.py); it
 takes part in writes from the start. A dropped index is gone at once.
 """
 

@@ -1,0 +1,33 @@
+"""Answers of one turn of the loop, sent together at its end.
+
+Sending each at once wakes its client's processor each time, and the client's next request interrupts our
+work on the others: with sixteen clients that is a third of the server's time.
+Must hold: answers of one connection leave in order; one connection has at most one letter here, so that a
+client that does not read is noticed before the next is written (connection.py).
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeAlias
+
+Send: TypeAlias = Callable[[bytes], None]
+
+
+class Outbox:
+    """Where answers wait for the end of the turn."""
+
+    __slots__ = ("_letters", "_loop")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._letters: list[tuple[Send, bytes]] = []
+
+    def post(self, send: Send, letter: bytes) -> None:
+        if not self._letters:
+            self._loop.call_soon(self.flush)
+        self._letters.append((send, letter))
+
+    def flush(self) -> None:
+        letters, self._letters = self._letters, []
+        for send, letter in letters:
+            send(letter)
