@@ -4,11 +4,12 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+PORT ?= 8000
 
 .PHONY: run test setup check clean
 
 run: setup
-	$(BIN)/tablewright engine serve --data data
+	$(BIN)/tablewright engine serve --port $(PORT) --data data
 
 setup: .venv/ready
 

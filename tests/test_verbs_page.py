@@ -1,6 +1,10 @@
 """docs/verbs.md is printed from the engine's own table of verbs: `python tests/test_verbs_page.py > docs/verbs.md`."""
 
 from pathlib import Path
+from typing import Any
+
+import botocore.session
+import pytest
 
 from tablewright.engine.operations import VERBS, Write
 from tablewright.engine.shapes import ListOf, MapOf, Shape, Struct
@@ -31,7 +35,7 @@ def page() -> str:
         for verb, operation in sorted(VERBS.items())
     ]
     also = (
-        "\n`StreamSpecification` with `StreamEnabled` true and `SSESpecification` with `Enabled` true are refused\n"
+        "\n`StreamSpecification` with `StreamEnabled` true and any encryption in `SSESpecification` are refused\n"
         "as well: streams are not there yet, and the store is not encrypted.\n"
     )
     return (
@@ -41,6 +45,28 @@ def page() -> str:
         + "\n"
         + also
     )
+
+
+def overlooked(shape: Shape, model: Any, path: str) -> list[str]:
+    """Arguments of the service's model that a shape neither honours nor refuses."""
+    if isinstance(shape, Struct) and model.type_name == "structure":
+        known = {*shape.members, *shape.refused}
+        return [path + name for name in model.members if name not in known] + [
+            place
+            for name, member in shape.members.items()
+            for place in overlooked(member, model.members[name], f"{path}{name}.")
+        ]
+    if isinstance(shape, ListOf) and model.type_name == "list":
+        return overlooked(shape.member, model.member, path)
+    if isinstance(shape, MapOf) and model.type_name == "map":
+        return overlooked(shape.member, model.value, path)
+    return []
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_every_argument_of_the_services_model_is_honoured_or_refused(verb: str) -> None:
+    model = botocore.session.get_session().get_service_model("dynamodb")
+    assert overlooked(VERBS[verb].shape, model.operation_model(verb).input_shape, "") == []
 
 
 def test_the_page_of_verbs_says_what_the_engine_does() -> None:

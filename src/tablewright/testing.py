@@ -62,7 +62,10 @@ def engine(
 @contextmanager
 def client(path: str | Path = ":memory:", *, world: World | None = None, **options: Any) -> Iterator[Any]:
     """A boto3 DynamoDB client of an engine of its own; `options` go to boto3."""
-    import boto3  # here, because only tests that ask for a client need it
+    try:
+        import boto3  # here, because only tests that ask for a client need it
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("testing.client needs boto3: pip install boto3", name="boto3") from None
 
     with engine(path, world=world) as opened, serving(opened) as url:
         settings = {

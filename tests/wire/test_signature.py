@@ -20,6 +20,7 @@ from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 from tests.wire.fake_engine import FakeEngine, as_engine, get
 
+from tablewright.engine.writing import Place
 from tablewright.wire import AccessKey, CredentialsUnusable, read_credentials, serving
 from tablewright.world import World, real_world
 
@@ -49,7 +50,8 @@ def clock() -> Clock:
 def locked_url(engine: FakeEngine, clock: Clock) -> Iterator[str]:
     real = real_world()
     world = World(now=clock.now, new_id=real.new_id, jitter=real.jitter)
-    with serving(as_engine(engine), credentials=KEYS, region=REGION, world=world) as url:
+    engine.place = Place(REGION)
+    with serving(as_engine(engine), credentials=KEYS, world=world) as url:
         yield url
 
 

@@ -60,7 +60,6 @@ def run(given: argparse.Namespace) -> int:
                 host=given.host,
                 port=given.port,
                 credentials=credentials,
-                region=given.region,
                 ready=lambda url: print(ready_line(given, url), flush=True),
             )
     except (CredentialsUnusable, OpenToTheNetwork, StoreInUse, NotAStore, OSError) as mistake:

@@ -180,7 +180,7 @@ def table_class(asked: str | None) -> str | None:
 
 def refuse_encryption(asked: Request | None) -> None:
     if asked is not None and any(asked.get(member) for member in ENCRYPTION.members):
-        raise not_supported("SSESpecification with Enabled true")
+        raise not_supported("Encryption by SSESpecification")
 
 
 # --- keys ---

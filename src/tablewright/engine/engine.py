@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import sleep
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import orjson
 
@@ -42,6 +42,7 @@ log = logging.getLogger("tablewright.engine")
 
 Outcome: TypeAlias = bytes | ServiceError
 Work: TypeAlias = Callable[[Writing], bytes]
+Context = TypeVar("Context", Reading, Writing)
 
 CHECKPOINT_SECONDS = 0.1
 RETRY_SECONDS = 1.0
@@ -148,31 +149,23 @@ class Engine:
             if self._storage.in_memory:
                 # There is one connection only, so readers take their turn with the writer.
                 with self._storage.writing:
-                    return self._answer(operation, Reading(self._storage.writes, tables, self.place), request)
+                    return _served(
+                        operation, operation.run, Reading(self._storage.writes, tables, self.place), request
+                    )
             rows = self._storage.lend()
             try:
-                return self._answer(operation, Reading(rows, tables, self.place), request)
+                return _served(operation, operation.run, Reading(rows, tables, self.place), request)
             finally:
                 self._storage.give_back(rows)
         except ServiceError:
             raise
-        except Exception:
+        except Exception as error:
             self._refuse_closed()
             if tables is self._tables:
-                raise
+                log.error("read failed", extra=fault(error))
+                raise internal_error() from error
         # A table was dropped between our look at the catalog and our look at its rows: look again.
         return self._read(operation, request)
-
-    def _answer(self, operation: Read, reading: Reading, request: Request) -> bytes:
-        try:
-            check(operation.shape, operation.fits, request)
-            return orjson.dumps(operation.run(reading, request))
-        except (BadValue, BadExpression) as mistake:
-            raise invalid(str(mistake)) from None
-        except WrongJson as mistake:
-            raise serialization(str(mistake)) from None
-        except UnicodeEncodeError:
-            raise serialization(NOT_UTF8) from None
 
     # --- writes ---
 
@@ -182,8 +175,8 @@ class Engine:
         with self._storage.writing:
             if ticket.outcome is None:
                 self._run_waiting()
-        assert ticket.outcome is not None
-        return ticket.outcome
+        # None: whoever took it from the queue was interrupted before it ran.
+        return ticket.outcome or internal_error()
 
     def _run_waiting(self) -> None:
         tickets = []
@@ -195,6 +188,8 @@ class Engine:
                 outcomes = [internal_error() for _ in outcomes]
         except BaseException:
             outcomes = [internal_error() for _ in tickets]
+            # In memory readers share the writer's connection: what nobody was promised must not be seen.
+            self._storage.rollback()
             raise
         finally:
             for ticket, outcome in zip(tickets, outcomes, strict=True):
@@ -210,6 +205,7 @@ class Engine:
         try:
             writing, outcomes = self._run([_work(VERBS[verb], request) for verb, request in work])
         except BaseException:
+            self._storage.rollback()
             self._storage.writing.release()
             raise
         return Group(self, writing, outcomes)
@@ -348,18 +344,25 @@ class Engine:
 def _work(operation: Read | Write, request: Request) -> Work:
     assert isinstance(operation, Write)
 
-    def work(writing: Writing) -> bytes:
-        try:
-            check(operation.shape, operation.fits, request)
-            return orjson.dumps(operation.run(writing, request))
-        except (BadValue, BadExpression) as mistake:
-            raise invalid(str(mistake)) from None
-        except WrongJson as mistake:
-            raise serialization(str(mistake)) from None
-        except UnicodeEncodeError:
-            raise serialization(NOT_UTF8) from None
+    return lambda writing: _served(operation, operation.run, writing, request)
 
-    return work
+
+def _served(
+    operation: Read | Write,
+    run: Callable[[Context, Request], dict[str, Any]],
+    context: Context,
+    request: Request,
+) -> bytes:
+    """The request checked against its shape, run and answered; mistakes in the service's type and words."""
+    try:
+        check(operation.shape, operation.fits, request)
+        return orjson.dumps(run(context, request))
+    except (BadValue, BadExpression) as mistake:
+        raise invalid(str(mistake)) from None
+    except WrongJson as mistake:
+        raise serialization(str(mistake)) from None
+    except UnicodeEncodeError:
+        raise serialization(NOT_UTF8) from None
 
 
 def _chore(writing: Writing) -> bytes:

@@ -287,7 +287,7 @@ def _map_constraints(shape: MapOf, content: Any) -> Iterator[str]:
         )
     if shape.values is not None:
         least, most = shape.values
-        if not all(value is not None and least <= len(value) <= most for value in content.values()):
+        if not all(isinstance(value, list) and least <= len(value) <= most for value in content.values()):
             yield (
                 f"Map value must satisfy constraint: [Member must have length less than or equal to {most}, "
                 f"Member must have length greater than or equal to {least}]"

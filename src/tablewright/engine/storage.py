@@ -384,7 +384,7 @@ class Storage:
         self._writer.execute("COMMIT")
 
     def rollback(self) -> None:
-        if self._writer.in_transaction:
+        if not self._closed and self._writer.in_transaction:
             self._writer.execute("ROLLBACK")
 
     # --- readers ---

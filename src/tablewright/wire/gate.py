@@ -46,6 +46,8 @@ class Gate:
         """The request, ready for the engine, or the answer that ends it here."""
         if method != b"POST":
             return self._not_a_call(method, headers)
+        if b"origin" in headers and not self.welcomes(headers):
+            return _error(AMZ_JSON, ServiceError("AccessDeniedException", _FOREIGN_PAGE))
         named = headers.get(b"content-type", b"")
         kind = named if named in (AMZ_JSON, PLAIN_JSON) else _without_parameters(named)
         if body and kind not in (AMZ_JSON, PLAIN_JSON):
@@ -92,6 +94,10 @@ def gate(verbs: Mapping[str, bool], authority: Authority, region: str, any_page:
     return Gate(targets, authority, f"healthy: dynamodb.{region}.amazonaws.com ".encode(), any_page)
 
 
+_FOREIGN_PAGE = (
+    "A web page of another site may not call a server that verifies no signatures; "
+    "start it with --credentials to let pages call with keys"
+)
 _NOT_FOUND = Reply(404, b"application/xml", b"<UnknownOperationException/>\n")
 
 

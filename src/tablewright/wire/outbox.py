@@ -7,8 +7,13 @@ client that does not read is noticed before the next is written (connection.py).
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import TypeAlias
+
+from tablewright.engine.errors import fault
+
+log = logging.getLogger("tablewright.wire")
 
 Send: TypeAlias = Callable[[bytes], None]
 
@@ -30,4 +35,7 @@ class Outbox:
     def flush(self) -> None:
         letters, self._letters = self._letters, []
         for send, letter in letters:
-            send(letter)
+            try:
+                send(letter)
+            except Exception as error:  # one broken connection keeps no letter from the others
+                log.error("answer not sent", extra=fault(error))

@@ -7,6 +7,7 @@ Elsewhere: one connection's life (connection.py).
 """
 
 import asyncio
+import os
 import signal
 import socket
 import threading
@@ -46,7 +47,10 @@ class CannotListen(OSError):
     """The address is taken, unknown, or not ours to use."""
 
     def __init__(self, host: str, port: int, why: OSError) -> None:
-        super().__init__(f"cannot listen on {host} port {port}: {why.strerror or why}")
+        super().__init__(
+            f"cannot listen on {host} port {port}: {os.strerror(why.errno) if why.errno else why}; "
+            "another port or address may be free (--port, --host)"
+        )
 
 
 class Server:
@@ -67,20 +71,21 @@ class Server:
         host: str = "127.0.0.1",
         port: int = 8000,
         credentials: Mapping[str, AccessKey] | None = None,
-        region: str = "us-east-1",
         world: World | None = None,
         limits: Limits | None = None,
     ) -> Self:
         """Start to listen; raises OpenToTheNetwork or CannotListen."""
         check_reach(host, credentials)
         world, limits = world or real_world(), limits or Limits()
-        authority = any_signature if credentials is None else verified_by(credentials, region, world.now)
+        authority = (
+            any_signature if credentials is None else verified_by(credentials, engine.place.region, world.now)
+        )
         verbs = {verb: engine.writes(verb) for verb in engine.VERBS}
         loop = asyncio.get_running_loop()
         writer = GroupWriter(engine, loop)
         desk = Desk(
             engine,
-            gate(verbs, authority, region, credentials is not None),
+            gate(verbs, authority, engine.place.region, credentials is not None),
             Letterhead(world),
             writer,
             Outbox(loop),
@@ -158,7 +163,6 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8000,
     credentials: Mapping[str, AccessKey] | None = None,
-    region: str = "us-east-1",
     world: World | None = None,
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
@@ -169,9 +173,7 @@ def serve(
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
-        server = await Server.open(
-            engine, host=host, port=port, credentials=credentials, region=region, world=world
-        )
+        server = await Server.open(engine, host=host, port=port, credentials=credentials, world=world)
         ready(server.url)
         await stop.wait()
         await server.close()
@@ -187,7 +189,6 @@ def serving(
     host: str = "127.0.0.1",
     port: int = 0,
     credentials: Mapping[str, AccessKey] | None = None,
-    region: str = "us-east-1",
     world: World | None = None,
     limits: Limits | None = None,
 ) -> Iterator[str]:
@@ -201,7 +202,6 @@ def serving(
             host=host,
             port=port,
             credentials=credentials,
-            region=region,
             world=world,
             limits=limits,
         )

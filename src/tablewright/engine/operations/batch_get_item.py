@@ -55,6 +55,10 @@ def batch_get_item(reading: Reading, request: Request) -> dict[str, Any]:
     plans = [
         _plan(find_table(reading.tables, name), name, keys, paths) for name, (keys, paths) in wanted.items()
     ]
+    # Over all names: one table may be named twice, by its name and by its ARN.
+    places = [(table.number, key) for _, table, keys, _ in plans for _, key in keys]
+    if len(set(places)) != len(places):
+        raise invalid("Provided list of item keys contains duplicates")
     responses: dict[str, list[Any]] = {}
     unprocessed: dict[str, Request] = {}
     spent: list[Consumed] = []
@@ -86,7 +90,4 @@ def batch_get_item(reading: Reading, request: Request) -> dict[str, Any]:
 def _plan(
     table: Table, name: str, keys: list[Item], paths: tuple[Path, ...] | None
 ) -> tuple[str, Table, list[tuple[Item, bytes]], tuple[Path, ...] | None]:
-    placed = [(key, key_bytes(table, key)) for key in keys]
-    if len({key for _, key in placed}) != len(placed):
-        raise invalid("Provided list of item keys contains duplicates")
-    return name, table, placed, paths
+    return name, table, [(key, key_bytes(table, key)) for key in keys], paths
