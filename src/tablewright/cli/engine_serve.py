@@ -55,6 +55,7 @@ def run(given: argparse.Namespace) -> int:
         check_reach(given.host, credentials)  # before a store is made for nothing
         with Engine.open(path, durability=given.durability, region=given.region) as engine:
             gc.freeze()  # what is loaded by now stays: no collection during a request looks at it again
+            gc.set_threshold(50_000, 20, 100)  # requests leave no cycles behind: look for some rarely
             serve(
                 engine,
                 host=given.host,
