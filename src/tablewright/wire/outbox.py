@@ -1,7 +1,7 @@
 """Answers of one turn of the loop, sent together at its end.
 
 Sending each at once wakes its client's processor each time, and the client's next request interrupts our
-work on the others: with sixteen clients that is a third of the server's time.
+work on the others: with sixteen clients that was about a quarter of the server's time.
 Must hold: answers of one connection leave in order; one connection has at most one letter here, so that a
 client that does not read is noticed before the next is written (connection.py).
 """
