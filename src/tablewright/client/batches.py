@@ -1,0 +1,154 @@
+"""Any number of gets, puts and deletes, in as many batches as they need.
+
+At most 100 keys or 25 writes go into one call, over all tables, and at most 16 MB. What the service leaves
+unprocessed is sent again, after a jittered pause; what is still left when patience ends is returned.
+Must hold: nothing is lost silently; of two writes to one item the later one wins, since whatever is left over
+goes before everything that was not sent yet.
+Elsewhere: refusals of a whole batch are the Call's to repeat (http.py, `retrying` in retries.py).
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias
+
+from tablewright.client.call import Call, CallFailed, CallRefused, json_of
+from tablewright.client.identity import place_of
+from tablewright.client.retries import Retries
+from tablewright.world import World, real_world
+
+KEYS = 100
+WRITES = 25
+# Of the 16 MB of a request, a little is left for what stands around its items.
+BYTES = 16 * 1024 * 1024 - 65536
+
+Json: TypeAlias = dict[str, Any]
+One: TypeAlias = tuple[str, Mapping[str, Any]]  # a table, and a key to get or a request to write
+Send: TypeAlias = Callable[[list[One]], list[One]]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRead:
+    """What was found, with its table, in no order; and the keys that were never answered, empty as a rule."""
+
+    items: tuple[tuple[str, Json], ...]
+    unread: Mapping[str, list[Mapping[str, Any]]]
+
+
+class BatchStopped(CallFailed):
+    """A batch was refused or got no answer; `unwritten` holds every write that is not known to be done.
+
+    The refusal or silence is its `__cause__`. Puts and deletes of a batch may be repeated without harm.
+    """
+
+    def __init__(self, why: CallFailed, unwritten: Mapping[str, list[Mapping[str, Any]]]) -> None:
+        self.why, self.unwritten = why, unwritten
+        count = sum(map(len, unwritten.values()))
+        super().__init__(f"{count} writes are not done: {why}")
+
+
+def batch_get(
+    call: Call,
+    keys: Mapping[str, Iterable[Mapping[str, Any]]],
+    *,
+    consistent: bool = False,
+    projection: str | None = None,
+    names: Mapping[str, str] | None = None,
+    world: World | None = None,
+    retries: Retries | None = None,
+) -> BatchRead:
+    """The items under `keys`, by table; a key that is given twice is read once."""
+    settings: Json = {"ConsistentRead": True} if consistent else {}
+    if projection is not None:
+        settings["ProjectionExpression"] = projection
+    if names:
+        settings["ExpressionAttributeNames"] = dict(names)
+    found: list[tuple[str, Json]] = []
+
+    def send(chunk: list[One]) -> list[One]:
+        asked = {table: {"Keys": some, **settings} for table, some in _by_table(chunk).items()}
+        answer = call("BatchGetItem", {"RequestItems": asked})
+        found.extend((table, item) for table, items in answer.get("Responses", {}).items() for item in items)
+        left = answer.get("UnprocessedKeys") or {}
+        return [(table, key) for table, rest in left.items() for key in rest["Keys"]]
+
+    distinct = {place_of(table, key): (table, key) for table, some in keys.items() for key in some}
+    waiting = deque(distinct.values())
+    _drain(waiting, KEYS, send, world or real_world(), retries or Retries())
+    return BatchRead(tuple(found), _by_table(waiting))
+
+
+def batch_write(
+    call: Call,
+    requests: Mapping[str, Iterable[Mapping[str, Any]]],
+    *,
+    world: World | None = None,
+    retries: Retries | None = None,
+) -> Mapping[str, list[Mapping[str, Any]]]:
+    """Carry out `{"PutRequest": ...}` and `{"DeleteRequest": ...}`, by table; returns what was left undone.
+
+    A batch is not a transaction: when it raises BatchStopped, earlier writes stand.
+    """
+
+    def send(chunk: list[One]) -> list[One]:
+        answer = call("BatchWriteItem", {"RequestItems": _by_table(chunk)})
+        left = answer.get("UnprocessedItems") or {}
+        return [(table, request) for table, rest in left.items() for request in rest]
+
+    waiting = deque((table, request) for table, some in requests.items() for request in some)
+    try:
+        _drain(waiting, WRITES, send, world or real_world(), retries or Retries())
+    except CallFailed as failure:
+        raise BatchStopped(failure, _by_table(waiting)) from failure
+    return _by_table(waiting)
+
+
+def _drain(waiting: deque[One], most: int, send: Send, world: World, retries: Retries) -> None:
+    """Send until nothing waits, or nothing at all was done `attempts` times running.
+
+    Whatever happens, `waiting` then holds what is not known to be done.
+    """
+    tried, room = 0, most
+    while waiting:
+        chunk = _take(waiting, room)
+        left, room = chunk, most
+        try:
+            left = send(chunk)
+        except CallRefused as refusal:
+            if refusal.is_retryable:  # the Call has been patient already
+                return
+            if not _names_one_item_twice(refusal) or len(chunk) == 1:
+                raise
+            # Which two are one item only the table's schema tells. Refused as a whole, nothing is done: the
+            # first half now, the second after it, until the two are apart.
+            room = len(chunk) // 2
+            continue
+        finally:
+            waiting.extendleft(reversed(left))
+        if left:
+            tried = tried + 1 if len(left) == len(chunk) else 0
+            if tried >= retries.attempts:
+                return
+            retries.sleep(retries.pause(max(tried, 1), world.jitter()))
+
+
+def _names_one_item_twice(refusal: CallRefused) -> bool:
+    return refusal.name == "ValidationException" and "contains duplicates" in refusal.message
+
+
+def _take(waiting: deque[One], most: int) -> list[One]:
+    count, room = 0, BYTES
+    for one in islice(waiting, most):
+        room -= len(json_of("A batch", one))
+        if room < 0 and count:
+            break
+        count += 1
+    return [waiting.popleft() for _ in range(count)]
+
+
+def _by_table(some: Iterable[One]) -> dict[str, list[Mapping[str, Any]]]:
+    tables: dict[str, list[Mapping[str, Any]]] = {}
+    for table, one in some:
+        tables.setdefault(table, []).append(one)
+    return tables

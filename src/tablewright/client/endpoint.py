@@ -1,0 +1,59 @@
+"""Where a service listens, taken apart once: `http://127.0.0.1:8000`, `https://dynamodb.eu-west-1.amazonaws.com`.
+
+Must hold: the authority is spelled as it goes into the Host header, since it is signed.
+"""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+_PORTS = {"http": 80, "https": 443}
+
+
+class EndpointUnusable(ValueError):
+    """A text that is not the address of a service."""
+
+    def __init__(self, text: str, why: str) -> None:
+        self.text, self.why = text, why
+        super().__init__(f"the endpoint {text!r} cannot be used: {why}; write it as http://localhost:8000")
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    host: str
+    port: int
+    authority: str
+    path: str
+    is_tls: bool
+
+
+def endpoint_of(text: str) -> Endpoint:
+    """Read an address; raises EndpointUnusable."""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as error:
+        raise EndpointUnusable(text, str(error)) from None
+    if not text.isprintable():  # urlsplit drops line ends in silence
+        raise EndpointUnusable(text, "it holds a line end or the like")
+    why = _wrong(parts.scheme, parts.netloc, parts.hostname, parts.path)
+    if why or parts.query or parts.fragment or parts.hostname is None:
+        raise EndpointUnusable(text, why or "it has a query or a fragment")
+    shown = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    usual = _PORTS[parts.scheme]
+    port = usual if port is None else port
+    authority = shown if port == usual else f"{shown}:{port}"
+    return Endpoint(parts.hostname, port, authority, parts.path.rstrip("/") + "/", parts.scheme == "https")
+
+
+def _wrong(scheme: str, netloc: str, host: str | None, path: str) -> str:
+    if scheme not in _PORTS:
+        return "it begins with neither http:// nor https://"
+    if not host or not re.fullmatch(r"[A-Za-z0-9._:%-]+", host):
+        return "it names no host"
+    if "@" in netloc:
+        return "it holds a user name; credentials are given apart"
+    # Other characters would have to be escaped once to be sent and twice to be signed.
+    if not re.fullmatch(r"[A-Za-z0-9/_.~-]*", path) or re.search(r"//|/\.\.?(/|$)", path):
+        return "its path is more than plain words"
+    return ""

@@ -1,0 +1,160 @@
+"""All or nothing: up to 100 writes and checks, or gets, as one.
+
+A transaction that was cancelled only by others in its way (a conflict, throttling) is tried again; one that was
+cancelled for a reason of its own raises TransactionRefused, with each reason at its action's position.
+Must hold: what the service is bound to refuse, and we can see, is refused before it is sent.
+Elsewhere: tokens that make a lost answer harmless (http.py gives one to each call; boto3 does too).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from tablewright.client.call import Call, CallFailed, CallRefused
+from tablewright.client.identity import place_of
+from tablewright.client.retries import Retries
+from tablewright.world import World, real_world
+
+ACTIONS = 100
+PASSING = frozenset(("ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"))
+
+Action: TypeAlias = Mapping[
+    str, Any
+]  # {"Put": {...}}, {"Update": ...}, {"Delete": ...}, {"ConditionCheck": ...}
+KeyNames: TypeAlias = Mapping[str, Sequence[str]]  # table: its key attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why one action stopped the transaction; `item` as it stood, if the action asked for it."""
+
+    position: int
+    code: str
+    message: str = ""
+    item: Mapping[str, Any] | None = None
+
+
+class TransactionRefused(CallRefused):
+    """The service cancelled the transaction: nothing of it was done. `reasons` names the actions at fault."""
+
+    def __init__(self, refusal: CallRefused) -> None:
+        super().__init__(refusal.name, refusal.message, refusal.status, refusal.fields)
+        self.follows_lost_answer = refusal.follows_lost_answer
+        self.reasons = tuple(
+            Reason(position, one["Code"], one.get("Message") or "", one.get("Item"))
+            for position, one in enumerate(self.fields.get("CancellationReasons") or ())
+            if one.get("Code", "None") != "None"
+        )
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether only others were in the way."""
+        return bool(self.reasons) and all(reason.code in PASSING for reason in self.reasons)
+
+
+class TransactionImpossible(CallFailed):
+    """A transaction no service would take, refused before it was sent."""
+
+
+def transact_write(
+    call: Call,
+    actions: Sequence[Action],
+    token: str | None = None,
+    *,
+    key_names: KeyNames | None = None,
+    world: World | None = None,
+    retries: Retries | None = None,
+) -> None:
+    """Do all of `actions` or none.
+
+    `token` makes the same transaction a no-op for ten minutes. `key_names` lets two Puts of one item be seen
+    here; without it the service refuses them.
+    """
+    _refuse_count(len(actions))
+    _refuse_twice([_write_place(action, _known_keys(actions, key_names)) for action in actions])
+    request: dict[str, Any] = {"TransactItems": list(actions)}
+    if token is not None:
+        request["ClientRequestToken"] = token
+    _patiently(lambda: call("TransactWriteItems", request), world or real_world(), retries or Retries())
+
+
+def transact_get(
+    call: Call,
+    gets: Sequence[Mapping[str, Any]],
+    *,
+    world: World | None = None,
+    retries: Retries | None = None,
+) -> list[dict[str, Any] | None]:
+    """The items of `gets` (`{"TableName": ..., "Key": ...}`) at one moment, each in its place; None: not there."""
+    _refuse_count(len(gets))
+    _refuse_twice([place_of(get["TableName"], get["Key"]) for get in gets])
+    request = {"TransactItems": [{"Get": get} for get in gets]}
+    answer = _patiently(
+        lambda: call("TransactGetItems", request), world or real_world(), retries or Retries()
+    )
+    return [one.get("Item") for one in answer["Responses"]]
+
+
+def _patiently(ask: Callable[[], dict[str, Any]], world: World, retries: Retries) -> dict[str, Any]:
+    tried = 0
+    while True:
+        try:
+            return ask()
+        except CallRefused as refusal:
+            if refusal.name != "TransactionCanceledException":
+                raise
+            cancelled = TransactionRefused(refusal)
+            tried += 1
+            if tried >= retries.attempts or not cancelled.is_retryable:
+                raise cancelled from None
+        retries.sleep(retries.pause(tried, world.jitter()))
+
+
+def _refuse_count(count: int) -> None:
+    if not 1 <= count <= ACTIONS:
+        raise TransactionImpossible(
+            f"a transaction has 1 to {ACTIONS} actions, this one {count}; what need not happen together "
+            "may go into several"
+        )
+
+
+def _refuse_twice(places: Sequence[tuple[str, str] | None]) -> None:
+    seen: dict[tuple[str, str], int] = {}
+    for position, place in enumerate(places):
+        if place is None:
+            continue
+        first = seen.setdefault(place, position)
+        if first != position:
+            raise TransactionImpossible(
+                f"actions {first} and {position} (from 0) are about the same item of {place[0]}; a transaction may "
+                "name an item once: make them one action, with both changes or with the check as its condition"
+            )
+
+
+def _known_keys(actions: Sequence[Action], given: KeyNames | None) -> dict[str, frozenset[str]]:
+    """The key attributes of each table, as told or as any action with a Key shows them."""
+    known = {
+        one["TableName"]: frozenset(one["Key"])
+        for action in actions
+        for one in _bodies(action)
+        if "Key" in one
+    }
+    return known | {table: frozenset(names) for table, names in (given or {}).items()}
+
+
+def _write_place(action: Action, known: Mapping[str, frozenset[str]]) -> tuple[str, str] | None:
+    for one in _bodies(action):
+        table = one["TableName"]
+        if "Key" in one:
+            return place_of(table, one["Key"])
+        if table in known:
+            return place_of(table, {name: one["Item"][name] for name in known[table] & set(one["Item"])})
+    return None
+
+
+def _bodies(action: Action) -> list[Mapping[str, Any]]:
+    """What the action says, if it is one that names an item; the form is the service's to check."""
+    bodies = [
+        one for one in action.values() if isinstance(one, Mapping) and isinstance(one.get("TableName"), str)
+    ]
+    return [one for one in bodies if isinstance(one.get("Key", one.get("Item")), Mapping)]

@@ -1,0 +1,120 @@
+"""Transactions that others are in the way of, and those no service would take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.client.ways import Naps, keyed, put, scripted, world
+
+from tablewright.client import (
+    CallRefused,
+    Reason,
+    TransactionImpossible,
+    TransactionRefused,
+    transact_get,
+    transact_write,
+)
+
+ACTIONS = [{"Put": put("a")}, {"Put": put("b")}, {"Put": put("c")}]
+
+
+def cancelled(*codes: str) -> CallRefused:
+    reasons = [{"Code": code} if code == "None" else {"Code": code, "Message": "so"} for code in codes]
+    fields = {"CancellationReasons": reasons}
+    return CallRefused("TransactionCanceledException", "cancelled", 400, fields)
+
+
+def test_a_transaction_only_others_were_in_the_way_of_is_tried_again(naps: Naps) -> None:
+    busy = cancelled("TransactionConflict", "None", "ThrottlingError")
+    call, asked = scripted(busy, busy, {})
+    transact_write(call, ACTIONS, "token", world=world(), retries=naps.retries())
+    assert [request["ClientRequestToken"] for request in asked] == ["token"] * 3
+    assert naps.taken == [0.025, 0.05]
+
+
+def test_a_transaction_with_a_fault_of_its_own_is_not(naps: Naps) -> None:
+    call, asked = scripted(cancelled("TransactionConflict", "None", "ConditionalCheckFailed"))
+    with pytest.raises(TransactionRefused) as caught:
+        transact_write(call, ACTIONS, retries=naps.retries())
+    assert caught.value.reasons == (
+        Reason(0, "TransactionConflict", "so"),
+        Reason(2, "ConditionalCheckFailed", "so"),
+    )
+    assert (len(asked), naps.taken, caught.value.is_retryable) == (1, [], False)
+
+
+def test_patience_with_others_ends(naps: Naps) -> None:
+    call, asked = scripted(*[cancelled("TransactionConflict")] * 3)
+    with pytest.raises(TransactionRefused) as caught:
+        transact_get(call, [keyed("a")], world=world(), retries=naps.retries(3))
+    assert caught.value.is_retryable
+    assert len(asked) == 3
+
+
+def test_a_cancellation_without_reasons_is_not_repeated(naps: Naps) -> None:
+    call, _ = scripted(CallRefused("TransactionCanceledException", "old server"))
+    with pytest.raises(TransactionRefused) as caught:
+        transact_write(call, ACTIONS, retries=naps.retries())
+    assert caught.value.reasons == ()
+
+
+def test_other_refusals_are_passed_on(naps: Naps) -> None:
+    call, _ = scripted(CallRefused("IdempotentParameterMismatchException"))
+    with pytest.raises(CallRefused) as caught:
+        transact_write(call, ACTIONS, retries=naps.retries())
+    assert not isinstance(caught.value, TransactionRefused)
+
+
+def test_no_token_is_made_up_here() -> None:
+    call, asked = scripted({})
+    transact_write(call, ACTIONS)
+    assert asked == [{"TransactItems": ACTIONS}]
+
+
+@pytest.mark.parametrize("count", [0, 101])
+def test_a_transaction_has_one_to_a_hundred_actions(count: int) -> None:
+    call, asked = scripted()
+    with pytest.raises(TransactionImpossible, match=f"1 to 100 actions, this one {count}"):
+        transact_write(call, [{"Put": put(str(n))} for n in range(count)])
+    with pytest.raises(TransactionImpossible):
+        transact_get(call, [keyed(str(n)) for n in range(count)])
+    assert asked == []
+
+
+CHECK = {**keyed("a"), "ConditionExpression": "attribute_exists(pk)"}
+
+
+@pytest.mark.parametrize(
+    ("actions", "key_names"),
+    [
+        ([{"Delete": keyed("a")}, {"Update": keyed("a")}], None),
+        ([{"ConditionCheck": CHECK}, {"Put": put("a", age={"N": "1"})}], None),
+        ([{"Put": put("a")}, {"Delete": keyed("a")}], None),
+        ([{"Put": put("a", age={"N": "1"})}, {"Put": put("a")}], {"pets": ["pk"]}),
+    ],
+)
+def test_one_item_twice_is_seen_where_keys_are_known(actions: list[Any], key_names: Any) -> None:
+    call, _ = scripted()
+    with pytest.raises(TransactionImpossible, match="actions 0 and 1"):
+        transact_write(call, actions, key_names=key_names)
+
+
+def test_one_item_twice_is_seen_in_reads() -> None:
+    call, _ = scripted()
+    with pytest.raises(TransactionImpossible, match="actions 0 and 1"):
+        transact_get(call, [keyed("a"), keyed("a")])
+
+
+def test_the_same_key_in_another_table_is_another_item() -> None:
+    call, asked = scripted({})
+    transact_write(call, [{"Delete": keyed("a")}, {"Delete": {**keyed("a"), "TableName": "toys"}}])
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("action", [{}, {"Put": None}, {"Put": {"TableName": "pets"}}, {"Put": {"Item": {}}}])
+def test_what_is_no_action_is_left_for_the_service_to_refuse(action: Any) -> None:
+    call, asked = scripted(CallRefused("ValidationException"))
+    with pytest.raises(CallRefused):
+        transact_write(call, [action, {"Delete": keyed("a")}])
+    assert len(asked) == 1
