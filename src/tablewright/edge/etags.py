@@ -1,0 +1,84 @@
+"""Versions over HTTP: ETag, If-Match, If-None-Match, and how long a page may be kept.
+
+Must hold: only strong tags are made, so equal tags mean equal bytes to a cache and an equal version to a writer.
+The check here is the early answer; two writers in the same instant are told apart by the version in the write's
+condition.
+"""
+
+import re
+
+from fastapi import Request, Response
+
+from tablewright.edge.problems import Problem, bad_request, stale
+
+Version = int | str
+PUBLIC_SECONDS = 60
+_OPAQUE = re.compile(r"[\x21\x23-\x7e]+")
+_TAG = re.compile(r'\s*(?:(W/)?"([\x21\x23-\x7e]*)")?\s*(?:,|$)')
+
+
+def etag(version: Version) -> str:
+    """The strong tag of a version: `"7"`."""
+    text = str(version)
+    if not _OPAQUE.fullmatch(text):
+        raise ValueError(f"a version in an ETag is printable ASCII without quotes or spaces, not {text!r}")
+    return f'"{text}"'
+
+
+def tags_in(header: str, *, weak: bool) -> list[str] | None:
+    """The tags of an If-Match or If-None-Match header, without quotes; None for `*`. Weak ones only if asked for."""
+    if header.strip() == "*":
+        return None
+    tags: list[str] = []
+    at = 0
+    while at < len(header):
+        found = _TAG.match(header, at)
+        if found is None or found.end() == at:
+            raise bad_request(
+                "BAD_ETAG", 'A list of tags looks like "7", "8": each in double quotes, or a single *.'
+            )
+        if found[2] is not None and (weak or found[1] is None):
+            tags.append(found[2])
+        at = found.end()
+    return tags
+
+
+def if_match(header: str | None, current: Version | None, *, required: bool = False) -> None:
+    """Raise 412 STALE unless the caller has seen the current version; `current` is None when there is nothing yet."""
+    if header is None:
+        if required:
+            words = "Send If-Match with the ETag you read, so that nobody's change is lost."
+            raise Problem(428, "PRECONDITION_REQUIRED", words)
+        return
+    tags = tags_in(header, weak=False)
+    if current is None or (tags is not None and str(current) not in tags):
+        refusal = stale()
+        if current is not None:
+            refusal.headers["ETag"] = etag(current)
+        raise refusal
+
+
+def unchanged(
+    request: Request, version: Version, *, cache_control: str = "private, no-cache"
+) -> Response | None:
+    """The 304 for a caller whose copy is still good, else None. Use the same `cache_control` on the full answer."""
+    header = request.headers.get("If-None-Match")
+    if header is None or request.method not in ("GET", "HEAD"):
+        return None
+    tags = tags_in(
+        header, weak=True
+    )  # reading compares weakly: a proxy may have weakened the tag by compressing
+    if tags is not None and str(version) not in tags:
+        return None
+    return Response(status_code=304, headers={"ETag": etag(version), "Cache-Control": cache_control})
+
+
+def public_cache(seconds: int = PUBLIC_SECONDS) -> str:
+    """Cache-Control of a page that is the same for everyone."""
+    return f"public, max-age={seconds}"
+
+
+def mark(response: Response, version: Version, *, cache_control: str = "private, no-cache") -> None:
+    """Put the version and its keeping time on an answer."""
+    response.headers["ETag"] = etag(version)
+    response.headers["Cache-Control"] = cache_control

@@ -1,0 +1,35 @@
+"""Identity: tokens verified, tokens issued, and who may do what.
+
+principal.py (who), keys.py (JWKS), verifier.py (token -> principal), issuer.py (the built-in provider), guards.py
+(FastAPI dependencies).
+"""
+
+from tablewright.edge.identity.guards import (
+    SessionCookie,
+    login_required,
+    principal,
+    require,
+    require_owner,
+)
+from tablewright.edge.identity.issuer import Issuer, KeyFileExposed, KeyFileUnusable, LifetimeTooLong
+from tablewright.edge.identity.keys import KeyAddressUnsafe, PublicKey, RemoteKeys
+from tablewright.edge.identity.principal import ANYONE, Principal
+from tablewright.edge.identity.verifier import Verifier
+
+__all__ = [
+    "ANYONE",
+    "Issuer",
+    "KeyAddressUnsafe",
+    "KeyFileExposed",
+    "KeyFileUnusable",
+    "LifetimeTooLong",
+    "Principal",
+    "PublicKey",
+    "RemoteKeys",
+    "SessionCookie",
+    "Verifier",
+    "login_required",
+    "principal",
+    "require",
+    "require_owner",
+]

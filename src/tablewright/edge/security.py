@@ -1,0 +1,102 @@
+"""What protects people who use a browser: headers on every answer, and who may call at all.
+
+`Hosts` turns away names that are not ours (a foreign name that resolves to this machine is DNS rebinding).
+`SameOrigin` turns away changes that another site's page asks for with our user's cookie.
+Must hold: a request that carries a bearer token was not made by another site's form, so it needs no such check; a
+cookie is never looked at when there is a bearer token (identity/guards.py).
+"""
+
+from collections.abc import Collection, Mapping
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tablewright.edge.problems import Problem, forbidden, refuse
+
+LOOPBACK_HOSTS = frozenset(("127.0.0.1", "localhost", "[::1]"))
+_SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
+
+PAGE_HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "object-src 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # Answers hold personal data unless their maker says otherwise (etags.py).
+    "Cache-Control": "no-store",
+}
+# Only where every answer comes over HTTPS: a browser that saw it refuses plain HTTP for a year.
+HTTPS_HEADERS: Mapping[str, str] = {"Strict-Transport-Security": "max-age=31536000"}
+
+
+class PageHeaders:
+    """ASGI middleware: puts `headers` on every answer that does not have them already."""
+
+    def __init__(self, app: ASGIApp, *, headers: Mapping[str, str] = PAGE_HEADERS) -> None:
+        self._app, self._headers = app, dict(headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                present = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    present.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class Hosts:
+    """ASGI middleware: 421 for a Host that is not among `allowed`, whatever its port."""
+
+    def __init__(self, app: ASGIApp, *, allowed: Collection[str] = LOOPBACK_HOSTS) -> None:
+        self._app, self._allowed = app, frozenset(name.lower() for name in allowed)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket"):
+            hosts = Headers(scope=scope).getlist("host")
+            if len(hosts) != 1 or host_name(hosts[0]) not in self._allowed:
+                words = "This service does not go by the name in your Host header."
+                await refuse(Problem(421, "HOST_NOT_ALLOWED", words), scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def host_name(host: str) -> str:
+    """A Host header without its port: `[::1]:80` is `[::1]`."""
+    end = host.find("]") + 1 if host.startswith("[") else host.find(":")
+    return (host[:end] if end > 0 else host).rstrip(".").lower()
+
+
+class SameOrigin:
+    """ASGI middleware: 403 for a change that a page of another origin asked for."""
+
+    def __init__(self, app: ASGIApp, *, trusted: Collection[str] = ()) -> None:
+        self._app, self._trusted = app, frozenset(origin.rstrip("/").lower() for origin in trusted)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket") and not self._may(scope):
+            words = (
+                "A page of another site asked for this change. Open this service's own page and repeat it."
+            )
+            await refuse(forbidden("CROSS_SITE", words), scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _may(self, scope: Scope) -> bool:
+        headers = Headers(scope=scope)
+        # A websocket opens with a GET and then carries changes; browsers let any page open one.
+        if scope["type"] == "http" and scope["method"] in _SAFE:
+            return True
+        if headers.get("authorization", "").lower().startswith("bearer "):
+            return True
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        if origin is not None and origin.lower() in self._trusted:
+            return True
+        if site is not None:
+            return site in ("same-origin", "none")
+        # Browsers send Origin with every change. Who sends neither is a program, and has no one else's cookies.
+        return origin is None or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
