@@ -152,7 +152,7 @@ def test_closing_waits_for_reads_and_refuses_those_that_come_later(store: Path) 
     Engine.open(store).close()
 
 
-def test_closing_while_others_write_loses_no_answered_write(store: Path) -> None:
+def test_closing_while_others_write_loses_no_answered_write_and_tells_the_others(store: Path) -> None:
     engine = Engine.open(store, durability="relaxed")
     engine.call("CreateTable", definition())
     answered: list[str] = []
@@ -167,7 +167,7 @@ def test_closing_while_others_write_loses_no_answered_write(store: Path) -> None
                 number += 1
                 engine.call("PutItem", put(f"{who}-{number}"))
                 answered.append(f"{who}-{number}")
-        except (EngineClosed, ServiceError) as end:
+        except BaseException as end:
             ends.append(end)
 
     writers = [threading.Thread(target=write, args=(who,)) for who in range(4)]
@@ -179,10 +179,38 @@ def test_closing_while_others_write_loses_no_answered_write(store: Path) -> None
     engine.close()
     for writer in writers:
         writer.join()
-    assert len(ends) == 4
+    assert [type(end) for end in ends] == [EngineClosed] * 4
     with Engine.open(store) as again:
         assert again.verify() == []
         assert set(answered) <= set(names(again))
+
+
+def test_writes_that_wait_for_an_engine_that_is_then_closed_are_told_so(store: Path) -> None:
+    engine = Engine.open(store, durability="relaxed")
+    engine.call("CreateTable", definition())
+    ends: list[BaseException] = []
+
+    def write(who: int) -> None:
+        try:
+            engine.call("PutItem", put(str(who)))
+        except BaseException as end:
+            ends.append(end)
+
+    writers = [threading.Thread(target=write, args=(who,)) for who in range(4)]
+    closing = threading.Thread(target=engine.close)
+    with engine._storage.writing:
+        for writer in writers:
+            writer.start()
+        while len(engine._waiting) < 4:
+            pass
+        closing.start()
+        while not engine._closed:
+            pass
+    for thread in (*writers, closing):
+        thread.join()
+    assert [type(end) for end in ends] == [EngineClosed] * 4
+    with Engine.open(store) as again:
+        assert names(again) == []
 
 
 FILTER = {"FilterExpression": "attribute_exists(wings)"}

@@ -12,7 +12,7 @@ from tests.engine.tables import definition, found, item, keyed, put
 
 from tablewright import Engine
 from tablewright.engine import NotAStore, StoreInUse, verify
-from tablewright.engine.storage import FILE, FORMAT, Storage
+from tablewright.engine.storage import FILE, FORMAT, MemoryRanOut, Storage
 
 OPEN = "import sys; from tablewright import Engine; Engine.open(sys.argv[1])"
 
@@ -199,3 +199,61 @@ def _one_table(storage: Storage) -> int:
     number = storage.writes.create_table("pets", b"{}")
     storage.commit()
     return number
+
+
+@pytest.mark.parametrize("era", [0, 3, 1_000_000])
+def test_in_memory_a_write_undone_leaves_those_before_it(era: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tablewright.engine.storage.ERA_CHANGES", era)
+    storage = Storage(":memory:", "relaxed")
+    try:
+        table = _one_table(storage)
+        for number in range(20):
+            storage.begin()
+            storage.writes.insert(table, b"%d" % number, 1, b"{}")
+            if number % 2:
+                storage.rollback()
+            else:
+                storage.commit()
+        kept = [number for number in range(20) if storage.writes.get(table, b"%d" % number)]
+        assert kept == list(range(0, 20, 2))
+    finally:
+        storage.close()
+
+
+def test_in_memory_a_commit_that_was_interrupted_right_after_it_is_not_undone() -> None:
+    storage = Storage(":memory:", "relaxed")
+    try:
+        table = _one_table(storage)
+        storage.begin()
+        storage.writes.insert(table, b"k", 1, b"{}")
+        storage.commit()
+        storage._is_open = True  # as Ctrl-C leaves it that comes before the commit's last line
+        storage.rollback()
+        assert storage.writes.get(table, b"k") is not None
+    finally:
+        storage.close()
+
+
+def test_a_store_in_memory_that_lost_writes_for_want_of_memory_takes_no_more() -> None:
+    with Engine.open() as engine:
+        engine.call("CreateTable", definition())
+        # What SQLite does by itself when it cannot get memory.
+        engine._storage.writes.connection.execute("ROLLBACK")
+        with pytest.raises(MemoryRanOut, match="open a new one"):
+            engine.call("PutItem", put("rex"))
+
+
+def test_an_insert_over_an_item_changes_nothing_and_says_so(store: Path) -> None:
+    storage = Storage(store, "relaxed")
+    try:
+        table = _one_table(storage)
+        storage.begin()
+        assert storage.writes.insert(table, b"k", 1, b"old") == 1
+        assert storage.writes.insert(table, b"k", 1, b"new") is None
+        assert storage.writes.insert(table, b"l", 1, b"other") == 2
+        storage.commit()
+        row = storage.writes.get(table, b"k")
+        assert row is not None
+        assert row.item == b"old"
+    finally:
+        storage.close()

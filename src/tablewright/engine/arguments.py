@@ -280,19 +280,19 @@ def refuse_bad_index_keys(table: Table, old: Item | None, new: Item, by_update: 
         value = new.get(key.attribute)
         if value is None or (by_update and old is not None and old.get(key.attribute) == value):
             continue
-        if key.type not in value:
+        content = value.get(key.type)
+        if content is None:
             raise ItemMistake(
                 f"{INVALID}Type mismatch for Index Key {key.attribute} Expected: {key.type} "
                 f"Actual: {next(iter(value))} IndexName: {key.index}"
             )
-        kind = empty_kind(value)
-        if kind is not None:
-            raise _empty_index_key(kind, key.index, key.attribute, by_update)
-        if len(value[key.type]) * 4 > key.most_bytes and size_of(value) > key.most_bytes:
+        if not content:
+            raise _empty_index_key(empty_kind(value), key.index, key.attribute, by_update)
+        if len(content) * 4 > key.most_bytes and size_of(value) > key.most_bytes:
             raise invalid_parameter("Size limit exceeded")
 
 
-def _empty_index_key(kind: str, index: str, attribute: str, by_update: bool) -> ServiceError:
+def _empty_index_key(kind: str | None, index: str, attribute: str, by_update: bool) -> ServiceError:
     rule = f"The AttributeValue for a key attribute cannot contain an empty {kind} value."
     if by_update:
         return invalid(

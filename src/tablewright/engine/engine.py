@@ -182,6 +182,8 @@ class Engine:
         tickets = []
         while self._waiting:
             tickets.append(self._waiting.popleft())
+        # The others whose turn this was have no outcome then, come here in turn and are told the same.
+        self._refuse_closed()
         try:
             writing, outcomes = self._run([ticket.work for ticket in tickets])
             if not self._end(writing):
@@ -203,6 +205,7 @@ class Engine:
         if not self._storage.writing.acquire(blocking=wait):
             return None
         try:
+            self._refuse_closed()
             writing, outcomes = self._run([_work(VERBS[verb], request) for verb, request in work])
         except BaseException:
             self._storage.rollback()
@@ -217,8 +220,7 @@ class Engine:
             self._storage.writing.release()
 
     def _run(self, works: Sequence[Work]) -> tuple[Writing | None, list[Outcome]]:
-        """Run writes in one open transaction. The lock is held."""
-        self._refuse_closed()
+        """Run writes in one open transaction. The lock is held, so nobody closes the store meanwhile."""
         writing = self._begin()
         outcomes: list[Outcome] = []
         try:

@@ -1,6 +1,5 @@
 """What an item is in a secondary index: the entry's attributes and size, and what a write does to it. Pure."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tablewright.engine.catalog import Index, Table
@@ -37,28 +36,25 @@ def entry_size(table: Table, index: Index, item: Item, size: int) -> int:
 
 def changes(
     table: Table, key: bytes, row: int, old: Item | None, old_size: int, new: Item | None, new_size: int
-) -> Iterator[EntryChange]:
+) -> list[EntryChange]:
     """For each index the item was or will be in: where it stood, where it will stand."""
+    changed = []
     for index in table.indexes:
-        if index.awaits(row):
+        if index.backfill is not None and index.awaits(row):
             continue
         old_key = entry_key(table, index, old, key) if old is not None else None
-        if old is None or new is None:
-            new_key = entry_key(table, index, new, key) if new is not None else None
-        elif all([old.get(name) is new.get(name) for name in index.schema.names]):
+        if new is None:
+            new_key = None
+        elif old is not None and all([old.get(name) is new.get(name) for name in index.schema.names]):
             # An update shares with the old item what it does not touch: the usual case, for free.
             new_key = old_key
         else:
             new_key = entry_key(table, index, new, key)
-        if old_key is None and new_key is None:
-            continue
-        yield EntryChange(
-            index,
-            old_key,
-            new_key,
-            entry_size(table, index, old, old_size) if old is not None and old_key is not None else 0,
-            entry_size(table, index, new, new_size) if new is not None and new_key is not None else 0,
-        )
+        was = 0 if old is None or old_key is None else entry_size(table, index, old, old_size)
+        will = 0 if new is None or new_key is None else entry_size(table, index, new, new_size)
+        if old_key is not None or new_key is not None:
+            changed.append(EntryChange(index, old_key, new_key, was, will))
+    return changed
 
 
 def same_entry(table: Table, index: Index, old: Item, new: Item) -> bool:

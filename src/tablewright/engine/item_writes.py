@@ -238,6 +238,18 @@ def carry_out(writing: Writing, decided: Decided) -> list[EntryChange]:
     return writing.change(write.table, write.key, decided.row, decided.old, decided.new, decided.new_size)
 
 
+def perform(writing: Writing, write: Write) -> tuple[Decided, list[EntryChange]]:
+    """Decide and carry out at once, where no other write of the request has to be decided before."""
+    if write.is_put and write.condition is None and not write.table.has_local_indexes:
+        # Most puts are of new items, and the store finds out by itself whether this is one.
+        new, size = write.become(None, 0)
+        entries = writing.insert(write.table, write.key, new or {}, size)
+        if entries is not None:
+            return Decided(write, None, None, new, size), entries
+    decided = decide(writing, write)
+    return decided, carry_out(writing, decided)
+
+
 # --- what the answer tells ---
 
 

@@ -40,25 +40,27 @@ def partition_of(table: Table, item: Item) -> bytes:
 def entry_key(table: Table, index: Index, item: Item, key: bytes) -> bytes | None:
     """Where the item stands in the index; None if it lacks a key attribute the index can take."""
     types = table.types
-    hashes: list[Value] = []
+    parts = b""
     for name in index.schema.hash:
-        value = item.get(name)
-        if value is None or not _can_be_key(value, types[name], HASH_KEY_BYTES):
+        part = _entry_part(item.get(name), types[name], HASH_KEY_BYTES)
+        if part is None:
             return None
-        hashes.append(value)
-    sort = b""
+        parts += part
+    hashed = (crc32(parts) >> 1).to_bytes(4)
     for name in index.schema.range:
-        value = item.get(name)
-        if value is None or not _can_be_key(value, types[name], RANGE_KEY_BYTES):
+        part = _entry_part(item.get(name), types[name], RANGE_KEY_BYTES)
+        if part is None:
             return None
-        sort += key_part(value)
-    return partition_bytes(hashes) + sort + key
+        parts += part
+    return hashed + parts + key
 
 
-def _can_be_key(value: Value, kind: str, most_bytes: int) -> bool:
+def _entry_part(value: Value | None, kind: str, most_bytes: int) -> bytes | None:
     # Items from before the index may hold what a write would now be refused for; they are left out.
-    content: str = value.get(kind, "")
-    return bool(content) and (len(content) * 4 <= most_bytes or size_of(value) <= most_bytes)
+    content: str | None = None if value is None else value.get(kind)
+    if value is None or not content or (len(content) * 4 > most_bytes and size_of(value) > most_bytes):
+        return None
+    return key_part(value)
 
 
 def after(prefix: bytes) -> bytes:

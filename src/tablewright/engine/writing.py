@@ -82,16 +82,23 @@ class Writing:
     ) -> list[EntryChange]:
         """Put `new` in the place of `old` (None: nothing there); what that did to the indexes."""
         if row is None:
-            return [] if new is None else self._insert(table, key, new, new_size, source)
+            entries = [] if new is None else self.insert(table, key, new, new_size, source)
+            assert entries is not None, "an item came between decision and deed"
+            return entries
         if old is None:
             old = orjson.loads(row.item)
         if new is None:
             return self._delete(table, key, row, old, source)
         return self._update(table, key, row, old, new, new_size, source)
 
-    def _insert(self, table: Table, key: bytes, new: Item, size: int, source: int) -> list[EntryChange]:
+    def insert(
+        self, table: Table, key: bytes, new: Item, size: int, source: int = journal.CLIENT
+    ) -> list[EntryChange] | None:
+        """Put `new` where nothing is; None if something is, and then nothing has changed."""
         raw = orjson.dumps(new)
         number = self.rows.insert(table.number, key, size, raw)
+        if number is None:
+            return None
         entries = self._move_entries(table, key, number, None, 0, new, size)
         self._count(table, new, 1, size, entries)
         self.pen.write(self.rows, table.number, key, None, raw, source)
@@ -129,7 +136,7 @@ class Writing:
     ) -> list[EntryChange]:
         if not table.indexes:
             return []
-        moved = list(changes(table, key, row, old, old_size, new, new_size))
+        moved = changes(table, key, row, old, old_size, new, new_size)
         for entry in moved:
             if entry.old_key != entry.new_key:
                 if entry.old_key is not None:

@@ -56,25 +56,31 @@ def admit_item(item: Item) -> tuple[Item, int]:
 
 def _admit_members(members: Item, depth: int, overhead: int) -> tuple[Item, int]:
     """The attributes of an item or a map; `overhead` is what each costs besides name and value."""
-    size = 0
+    names = "".join(members)
+    plain = names.isascii() and len(names) <= MAX_NAME_BYTES and "" not in members
+    size = overhead * len(members) + (len(names) if plain else 0)
     changed: Item | None = None
     for name, value in members.items():
-        size += (
-            len(name) if name.isascii() and 0 < len(name) <= MAX_NAME_BYTES else _name_size(name)
-        ) + overhead
+        if not plain:
+            size += _name_size(name)
         # Most attributes are plain texts or numbers: this is `admit` for them without the call.
         if type(value) is dict and len(value) == 1:
-            text = value.get("S")
-            if type(text) is str and text.isascii():
-                size += len(text)
-                continue
-            text = value.get("N")
-            if type(text) is str:
-                canonical, weight = _number(text)
-                size += weight
-                if canonical != text:
-                    changed = dict(members) if changed is None else changed
-                    changed[name] = {"N": canonical}
+            if "S" in value:
+                text = value["S"]
+                if type(text) is str and text.isascii():
+                    size += len(text)
+                    continue
+            elif "N" in value:
+                text = value["N"]
+                if type(text) is str:
+                    canonical, weight = _number(text)
+                    size += weight
+                    if canonical != text:
+                        changed = dict(members) if changed is None else changed
+                        changed[name] = {"N": canonical}
+                    continue
+            elif "BOOL" in value and type(value["BOOL"]) is bool:
+                size += 1
                 continue
         new, weight = admit(value, depth)
         size += weight
@@ -141,6 +147,11 @@ def _admit_list(value: Value, content: Any, depth: int) -> tuple[Value, int]:
     size = 3
     changed: list[Value] | None = None
     for place, member in enumerate(content):
+        if type(member) is dict and len(member) == 1 and "S" in member:
+            text = member["S"]
+            if type(text) is str and text.isascii():
+                size += 1 + len(text)
+                continue
         new, weight = admit(member, depth)
         size += 1 + weight
         if new is not member:

@@ -12,7 +12,15 @@ from tablewright.engine.arguments import (
 from tablewright.engine.capacity import Consumed, shown_all
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import invalid
-from tablewright.engine.item_writes import TOO_LARGE, Write, carry_out, collection_metrics, consume, decide
+from tablewright.engine.item_writes import (
+    TOO_LARGE,
+    Write,
+    carry_out,
+    collection_metrics,
+    consume,
+    decide,
+    perform,
+)
 from tablewright.engine.limits import BATCH_WRITE_REQUESTS, ITEM_BYTES
 from tablewright.engine.members import ATTRIBUTES, RETURN_CAPACITY, RETURN_METRICS, TABLE_NAME
 from tablewright.engine.shapes import ListOf, MapOf, Request, Struct
@@ -78,7 +86,7 @@ def _write(table: Table, item: Item, size: int | None) -> Write:
         raise invalid(NO_MATCH)
     key = key_bytes(table, {name: item[name] for name in table.schema.names})
     refuse_bad_index_keys(table, None, item, by_update=False)
-    return Write(table, key, item, None, lambda *_: (item, size))
+    return Write(table, key, item, None, lambda *_: (item, size), is_put=True)
 
 
 def _write_all(
@@ -88,15 +96,24 @@ def _write_all(
     unprocessed: dict[str, list[Request]] = {}
     spent: list[Consumed] = []
     metrics: dict[str, list[dict[str, Any]]] = {}
-    # All are decided before the first is carried out, so that a batch with a mistake in it changes nothing.
-    decisions = {name: [decide(writing, write) for write in writes] for name, writes in planned.items()}
+    # Only a local index can still refuse a write. These are decided before the first of all is carried out,
+    # so that a batch with a mistake in it changes nothing.
+    decisions = {
+        name: [decide(writing, write) for write in writes]
+        for name, writes in planned.items()
+        if writes[0].table.has_local_indexes
+    }
     for name, writes in planned.items():
         consumed = Consumed(writes[0].table)
-        for decided, given in zip(decisions[name], asked[name], strict=True):
-            if writing.is_taken(decided.write.table, decided.write.key):
-                unprocessed.setdefault(name, []).append(given)
+        for place, write in enumerate(writes):
+            if writing.is_taken(write.table, write.key):
+                unprocessed.setdefault(name, []).append(asked[name][place])
                 continue
-            entries = carry_out(writing, decided)
+            if name in decisions:
+                decided = decisions[name][place]
+                entries = carry_out(writing, decided)
+            else:
+                decided, entries = perform(writing, write)
             if how is not None and how != "NONE":
                 consume(consumed, decided, entries)
         spent.append(consumed)

@@ -4,7 +4,7 @@ from typing import Any
 
 from tablewright.engine.arguments import refuse_mixing
 from tablewright.engine.errors import invalid
-from tablewright.engine.item_writes import carry_out, decide, put_of, single_answer
+from tablewright.engine.item_writes import perform, put_of, single_answer
 from tablewright.engine.members import ATTRIBUTES, SINGLE_WRITE, TABLE_NAME
 from tablewright.engine.shapes import Request, Struct
 from tablewright.engine.writing import Writing
@@ -22,7 +22,6 @@ def put_item(writing: Writing, request: Request) -> dict[str, Any]:
         raise invalid("ReturnValues can only be ALL_OLD or NONE")
     write = put_of(writing.tables, request)
     writing.refuse_taken(write.table, write.key)
-    decided = decide(writing, write)
-    entries = carry_out(writing, decided)
+    decided, entries = perform(writing, write)
     shown = decided.old if request.get("ReturnValues") == "ALL_OLD" else None
     return single_answer(writing, request, decided, entries, shown)

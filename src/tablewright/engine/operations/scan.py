@@ -100,9 +100,11 @@ def _segment(request: Request) -> tuple[bytes, bytes]:
             "The Segment parameter is required but was not present in the request "
             "when parameter TotalSegments is present"
         )
+    # The service cuts off what is behind the point: 1.5 segments are one.
+    segment, total = int(segment), int(total)
     if segment >= total:
         raise invalid(
             "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
             f"Segment: {segment} is not less than TotalSegments: {total}"
         )
-    return segment_range(int(segment), int(total))
+    return segment_range(segment, total)

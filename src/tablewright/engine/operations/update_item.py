@@ -3,7 +3,7 @@
 from typing import Any
 
 from tablewright.engine.arguments import refuse_mixing
-from tablewright.engine.item_writes import Decided, carry_out, decide, single_answer, update_of
+from tablewright.engine.item_writes import Decided, perform, single_answer, update_of
 from tablewright.engine.members import ATTRIBUTES, EXPRESSION, SINGLE_WRITE, TABLE_NAME
 from tablewright.engine.shapes import AttributeValue, MapOf, Request, Struct, Text
 from tablewright.engine.writing import Writing
@@ -37,8 +37,7 @@ def update_item(writing: Writing, request: Request) -> dict[str, Any]:
     )
     write, change = update_of(writing.tables, request)
     writing.refuse_taken(write.table, write.key)
-    decided = decide(writing, write)
-    entries = carry_out(writing, decided)
+    decided, entries = perform(writing, write)
     shown = _returned(request.get("ReturnValues"), decided, change)
     return single_answer(writing, request, decided, entries, shown)
 
