@@ -22,8 +22,9 @@ ROOMS: Mapping[str, str] = {
     "wire": "engine world",
     # engine only in client/embedded.py: the Call that is answered in this process.
     "client": "values expressions world engine",
+    "design": "values expressions",
     # engine only for the one way in which a fault is told to the log.
-    "edge": "client values expressions world engine",
+    "edge": "design client values expressions world engine",
     "cli": EVERYTHING,
     "testing": EVERYTHING,
     # The front steps: `from tablewright import Engine`, and `python -m tablewright`.

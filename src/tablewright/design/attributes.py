@@ -1,0 +1,335 @@
+"""Fields of a model as attributes of an item: which DynamoDB type, and the two ways between.
+
+The stored name of a field is its serialization alias, so an item reads like the API's JSON. None is left out, never
+stored as NULL; times are UTC of fixed width; money is Decimal; empty sets are left out, since DynamoDB has none.
+Must hold: decode(encode(value)) == value, but for times finer than a millisecond, which are cut, and for an empty
+set where None is allowed too, which comes back as None.
+"""
+
+import types
+import typing
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+from functools import cache
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+from uuid import UUID
+
+from pydantic import BaseModel, JsonValue
+
+from tablewright.design.mistakes import NotStorable
+from tablewright.design.parts import milliseconds, utc
+from tablewright.values import Item, Value
+
+Encode: TypeAlias = Callable[[Any], Value | None]
+Decode: TypeAlias = Callable[[Value], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How values of one annotation are stored; `model` or `members` say what lies inside."""
+
+    letter: str
+    encode: Encode
+    decode: Decode
+    model: type[BaseModel] | None = None
+    members: Any = None
+    choices: tuple[str, ...] = ()
+    plain: type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A field and its place in the item. `given` is the name under which the model takes it."""
+
+    field: str
+    stored: str
+    given: str
+    annotation: Any
+    optional: bool
+    kind: Kind
+
+
+@cache
+def attributes(model: type[BaseModel]) -> tuple[Attribute, ...]:
+    """All fields of a model; NotStorable if one cannot be kept."""
+    return _attributes(model, ())
+
+
+def _attributes(model: type[BaseModel], above: tuple[type, ...]) -> tuple[Attribute, ...]:
+    found: list[Attribute] = []
+    for name, info in model.model_fields.items():
+        bare, optional = without_none(info.annotation)
+        where = f"{model.__name__}.{name}"
+        stored = info.serialization_alias or info.alias or name
+        given = info.validation_alias or info.alias or name
+        if not isinstance(given, str):
+            raise NotStorable(where, "its validation alias is not one plain name", "use a plain alias")
+        twin = next((known.field for known in found if known.stored == stored), None)
+        if twin is not None:
+            raise NotStorable(where, f"it is stored as '{stored}', and so is '{twin}'", "rename one of them")
+        # Any JSON may be null, and what is None is left out.
+        optional = optional or bare is JsonValue
+        found.append(Attribute(name, stored, given, bare, optional, kind_of(bare, where, (*above, model))))
+    return tuple(found)
+
+
+@cache
+def by_field(model: type[BaseModel]) -> Mapping[str, Attribute]:
+    return {attribute.field: attribute for attribute in attributes(model)}
+
+
+def encode_item(model: BaseModel, stored_as: Sequence[Attribute] | None = None) -> Item:
+    """The attributes of a model; what is None or an empty set is left out. An entity may store a field finer."""
+    item: Item = {}
+    values = model.__dict__
+    for attribute in attributes(type(model)) if stored_as is None else stored_as:
+        value = values[attribute.field]
+        if value is not None:
+            encoded = attribute.kind.encode(value)
+            if encoded is not None:
+                item[attribute.stored] = encoded
+    return item
+
+
+def decode_values(model: type[BaseModel], item: Mapping[str, Value]) -> dict[str, Any]:
+    """What the model's constructor takes, from an item."""
+    values: dict[str, Any] = {}
+    for attribute in attributes(model):
+        stored = item.get(attribute.stored)
+        if stored is not None:
+            values[attribute.given] = None if "NULL" in stored else attribute.kind.decode(stored)
+        # What was left out is said again: the model's default is what a newcomer gets, not what this item had.
+        elif attribute.optional:
+            values[attribute.given] = None
+        elif attribute.kind.letter in _SETS:
+            values[attribute.given] = set()
+    return values
+
+
+# --- one annotation ---
+
+
+def without_none(annotation: Any) -> tuple[Any, bool]:
+    """An annotation without Optional and Annotated, and whether None is allowed."""
+    annotation = _unwrapped(annotation)
+    if get_origin(annotation) in (Union, types.UnionType):
+        inside = [member for member in get_args(annotation) if member is not type(None)]
+        if len(inside) < len(get_args(annotation)) and len(inside) == 1:
+            return _unwrapped(inside[0]), True
+    return annotation, False
+
+
+def _unwrapped(annotation: Any) -> Any:
+    while True:
+        if get_origin(annotation) is Annotated:
+            annotation = get_args(annotation)[0]
+        elif isinstance(annotation, typing.NewType):
+            annotation = annotation.__supertype__
+        else:
+            return annotation
+
+
+def kind_of(annotation: Any, where: str, above: tuple[type, ...] = ()) -> Kind:
+    """How an annotation is stored; NotStorable says why it cannot be. `above` are the models it lies in."""
+    if annotation is JsonValue:
+        return Kind("M", _json_to_wire, _json_from_wire)
+    if isinstance(annotation, type) and annotation in _SCALARS:
+        return _SCALARS[annotation]
+    if isinstance(annotation, type):
+        return _class_kind(annotation, where, above)
+    origin, inside = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return _choice_kind(inside, lambda text: text, where)
+    if origin in (list, tuple, Sequence):
+        if origin is tuple and (len(inside) != 2 or inside[1] is not Ellipsis):
+            raise NotStorable(where, "a tuple of fixed length is not storable", "use list[T] or a model")
+        return _list_kind(inside[0], where, above)
+    if origin in (set, frozenset):
+        return _set_kind(inside[0], where)
+    if origin in (dict, Mapping):
+        return _map_kind(inside[0], inside[1], where, above)
+    raise NotStorable(
+        where, f"the type {annotation} is not storable", "use one type, or a model with a tag field"
+    )
+
+
+def _class_kind(annotation: type, where: str, above: tuple[type, ...]) -> Kind:
+    if issubclass(annotation, BaseModel):
+        if annotation in above:
+            raise NotStorable(
+                where, f"{annotation.__name__} contains itself", "store the inner ones as items"
+            )
+        _attributes(annotation, above)  # refuses here what it cannot hold
+        return Kind("M", lambda value: {"M": encode_item(value)}, _decode_model(annotation), model=annotation)
+    if issubclass(annotation, Enum):
+        return _choice_kind([member.value for member in annotation], annotation, where)
+    if issubclass(annotation, float):
+        raise NotStorable(
+            where, "float loses digits, and DynamoDB's numbers are decimal", "use Decimal or int"
+        )
+    if issubclass(annotation, str):
+        return _SCALARS[str]
+    raise NotStorable(
+        where, f"{annotation.__name__} is not storable", "use text, numbers, times, lists, maps or models"
+    )
+
+
+def _decode_model(model: type[BaseModel]) -> Decode:
+    return lambda wire: decode_values(model, wire["M"])
+
+
+def _choice_kind(values: Sequence[Any], back: Callable[[Any], Any], where: str) -> Kind:
+    if values and all(isinstance(value, str) for value in values):
+        return Kind(
+            "S",
+            lambda value: {"S": value.value if isinstance(value, Enum) else value},
+            lambda wire: back(wire["S"]),
+            choices=tuple(values),
+        )
+    if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        return Kind(
+            "N",
+            lambda value: {"N": str(value.value if isinstance(value, Enum) else value)},
+            lambda wire: back(int(wire["N"])),
+        )
+    raise NotStorable(where, "its values are not all texts or all whole numbers", "give every choice a text")
+
+
+def _list_kind(member: Any, where: str, above: tuple[type, ...]) -> Kind:
+    bare, optional = without_none(member)
+    inner = kind_of(bare, where, above)
+
+    def encode(values: Any) -> Value:
+        return {
+            "L": [
+                {"NULL": True} if value is None else (inner.encode(value) or {"NULL": True})
+                for value in values
+            ]
+        }
+
+    def decode(wire: Value) -> list[Any]:
+        return [_inside(inner, each, optional) for each in wire["L"]]
+
+    return Kind("L", encode, decode, members=bare)
+
+
+def _map_kind(key: Any, member: Any, where: str, above: tuple[type, ...]) -> Kind:
+    if without_none(key)[0] is not str and get_origin(without_none(key)[0]) is not Literal:
+        raise NotStorable(where, "a map's keys must be texts", "use dict[str, T]")
+    bare, optional = without_none(member)
+    inner = kind_of(bare, where, above)
+
+    def encode(values: Any) -> Value:
+        return {
+            "M": {
+                name: {"NULL": True} if value is None else (inner.encode(value) or {"NULL": True})
+                for name, value in values.items()
+            }
+        }
+
+    def decode(wire: Value) -> dict[str, Any]:
+        return {name: _inside(inner, each, optional) for name, each in wire["M"].items()}
+
+    return Kind("M", encode, decode, members=bare)
+
+
+def _inside(inner: Kind, wire: Value, optional: bool) -> Any:
+    """A member of a list or map; NULL stands for None there, or for a set that is empty."""
+    if "NULL" in wire:
+        return set() if inner.letter in _SETS and not optional else None
+    return inner.decode(wire)
+
+
+_SETS = ("SS", "NS", "BS")
+
+
+def _set_kind(member: Any, where: str) -> Kind:
+    bare, _ = without_none(member)
+    inner = kind_of(bare, where)
+    if inner.letter not in ("S", "N", "B"):
+        raise NotStorable(where, "a set holds texts, numbers or binaries only", "use a list")
+    letter = inner.letter + "S"
+
+    def encode(values: Any) -> Value | None:
+        encoded = [inner.encode(value) for value in values]
+        return {letter: sorted({each[inner.letter] for each in encoded if each})} if encoded else None
+
+    def decode(wire: Value) -> set[Any]:
+        return {inner.decode({inner.letter: each}) for each in wire[letter]}
+
+    return Kind(letter, encode, decode, members=bare)
+
+
+def _number(value: Decimal) -> Value:
+    return {"N": str(value)}
+
+
+def _json_to_wire(value: Any) -> Value:
+    """Any JSON: for what has no shape of its own."""
+    match value:
+        case None:
+            return {"NULL": True}
+        case bool():
+            return {"BOOL": value}
+        case str():
+            return {"S": value}
+        case int():
+            return {"N": str(value)}
+        case float():
+            return {"N": repr(value)}
+        case list():
+            return {"L": [_json_to_wire(each) for each in value]}
+        case _:
+            return {"M": {name: _json_to_wire(each) for name, each in value.items()}}
+
+
+def _json_from_wire(wire: Value) -> Any:
+    ((kind, content),) = wire.items()
+    match kind:
+        case "NULL":
+            return None
+        case "N":
+            return int(content) if content.lstrip("-").isdigit() else float(content)
+        case "L":
+            return [_json_from_wire(each) for each in content]
+        case "M":
+            return {name: _json_from_wire(each) for name, each in content.items()}
+        case _:
+            return content
+
+
+def microseconds(value: object) -> str:
+    """The stored form of a time that a key needs finer: 2026-01-31T08:15:00.123456Z."""
+    return utc(value).isoformat(timespec="microseconds")[:26] + "Z"
+
+
+# A time that stands in a key with six digits is stored with six, or the item would not find its own key.
+FINE_TIME = Kind(
+    "S",
+    lambda value: {"S": microseconds(value)},
+    lambda wire: datetime.fromisoformat(wire["S"]),
+    plain=datetime,
+)
+_SCALARS: dict[type, Kind] = {
+    str: Kind("S", lambda value: {"S": str(value)}, lambda wire: wire["S"], plain=str),
+    bool: Kind("BOOL", lambda value: {"BOOL": value}, lambda wire: wire["BOOL"], plain=bool),
+    int: Kind("N", lambda value: {"N": str(value)}, lambda wire: int(wire["N"]), plain=int),
+    Decimal: Kind("N", _number, lambda wire: Decimal(wire["N"]), plain=Decimal),
+    datetime: Kind(
+        "S",
+        lambda value: {"S": milliseconds(value)},
+        lambda wire: datetime.fromisoformat(wire["S"]),
+        plain=datetime,
+    ),
+    date: Kind(
+        "S", lambda value: {"S": value.isoformat()}, lambda wire: date.fromisoformat(wire["S"]), plain=date
+    ),
+    UUID: Kind("S", lambda value: {"S": str(value)}, lambda wire: UUID(wire["S"]), plain=UUID),
+    bytes: Kind(
+        "B", lambda value: {"B": b64encode(value).decode()}, lambda wire: b64decode(wire["B"]), plain=bytes
+    ),
+}

@@ -1,0 +1,338 @@
+"""Rules P*: patterns that can be asked, of an index that can answer, and that return what they say."""
+
+from collections.abc import Iterator
+
+from tablewright.design.attributes import by_field
+from tablewright.design.check.checked import Checked, Rule, is_typed_as, type_name
+from tablewright.design.mistakes import Finding
+from tablewright.design.parts import DELIMITER
+from tablewright.design.patterns import Plan, Sort
+from tablewright.design.shape import KeyAttribute, Shape
+from tablewright.design.templates import Part, Template, may_meet, parse
+
+
+def patterns_stand_on_their_index(design: Checked) -> Iterator[Finding]:
+    """P003, P004, P006, P012, P014: the entities are in the index, and the index can answer so."""
+    for plan in design.plans:
+        where = f"{design.name}.{plan.name}"
+        if any(shape.table != plan.table for shape in plan.shapes):
+            yield Finding(
+                "P014", where, "its entities live in different tables", "write one pattern for each table"
+            )
+            continue
+        absent = [shape.tag for shape in plan.shapes if plan.index is not None and plan.index not in shape.on]
+        if absent and plan.index is not None:
+            yield Finding(
+                "P003",
+                where,
+                f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in the index {plan.index.name}",
+                f"give the entity on={{{plan.index.name}: Keys(...)}}",
+            )
+        hashes = 1 if plan.index is None else len(plan.index.pk)
+        ranges = len(plan.table.key_names) - 1 if plan.index is None else len(plan.index.sk)
+        if len(plan.pk) != hashes:
+            yield Finding(
+                "P004",
+                where,
+                f"the partition key has {hashes} attribute(s), the pattern {len(plan.pk)}",
+                "give one template for each",
+            )
+        if len(plan.sk) > ranges:
+            yield Finding(
+                "P004",
+                where,
+                f"the sort key has {ranges} attribute(s), the pattern asks for {len(plan.sk)}",
+                "remove sk",
+            )
+        if any(sort.op != "=" for sort in plan.sk[:-1]):
+            yield Finding(
+                "P004",
+                where,
+                "of several conditions on a sort key only the last may be a range",
+                "write equals(...) before it",
+            )
+        if plan.consistent and plan.index is not None and not plan.index.local:
+            yield Finding(
+                "P006",
+                where,
+                "a global index cannot be read consistently",
+                "read the table, or drop consistent",
+            )
+        if not 1 <= plan.page <= plan.at_most:
+            yield Finding(
+                "P012",
+                where,
+                f"a page of {plan.page} with at most {plan.at_most}",
+                "make 1 <= page <= at_most",
+            )
+
+
+def parameters_fill_the_holes(design: Checked) -> Iterator[Finding]:
+    """P001: every parameter is used, every hole is filled."""
+    for plan in design.plans:
+        given = set(plan.signature.parameters)
+        if plan.kind == "get":
+            needed = set(plan.shapes[0].parameters)
+        else:
+            # Only in a partition can a shard be left open: it is filled with each in turn.
+            parts = [part for template in plan.pk for part in template.parts]
+            needed = {part.field for part in parts if not (part.codec.shards and part.field not in given)}
+            needed |= {field for sort in plan.sk for text in sort.texts for field in parse(text).fields}
+        if needed != given:
+            yield Finding(
+                "P001",
+                f"{design.name}.{plan.name}",
+                f"it takes {', '.join(sorted(given)) or 'nothing'}; "
+                f"its keys need {', '.join(sorted(needed)) or 'nothing'}",
+                "make them equal",
+            )
+
+
+FORM: tuple[Rule, ...] = (patterns_stand_on_their_index, parameters_fill_the_holes)
+
+
+def templates_are_the_entitys(design: Checked) -> Iterator[Finding]:
+    """P002, P005, P010: a pattern's templates are those of its entities, whole or up to a '#'."""
+    for plan in _queries(design):
+        where = f"{design.name}.{plan.name}"
+        for shape in plan.shapes:
+            keys = _keys(plan, shape)
+            yield from _written_alike(plan, shape, keys, where)
+            for key, template in zip(keys, plan.pk, strict=False):
+                yield from _whole(key, template, shape, where)
+            for key, sort in zip(keys[len(plan.pk) :], plan.sk, strict=False):
+                for text in sort.texts:
+                    yield from _beginning(key, sort, parse(text), shape, where)
+
+
+def _written_alike(plan: Plan, shape: Shape, keys: tuple[KeyAttribute, ...], where: str) -> Iterator[Finding]:
+    # A field stands in a key as it is, a template's part is escaped: one request cannot mean both.
+    asked = len(plan.pk) + len(plan.sk)
+    for key, first in list(zip(keys, plan.key_attributes, strict=False))[:asked]:
+        if (key.native is None) != (first.native is None):
+            yield Finding(
+                "P005",
+                where,
+                f"{key.name} is a field of one entity and a template of another ({plan.shapes[0].tag}, {shape.tag})",
+                "write one pattern for each",
+            )
+
+
+def _whole(key: KeyAttribute, template: Template, shape: Shape, where: str) -> Iterator[Finding]:
+    mine, theirs = _skeleton(template), _skeleton(key.template)
+    if mine == theirs:
+        return
+    shards = [
+        (a, b) for a, b in zip(mine, theirs, strict=False) if a != b and "shard." in a and "shard." in b
+    ]
+    if shards and len(mine) == len(theirs):
+        yield Finding(
+            "P010",
+            where,
+            f"it reads {shards[0][0]} while {shape.tag} writes {shards[0][1]}",
+            "use the same number",
+        )
+    else:
+        yield Finding(
+            "P005",
+            where,
+            f"'{template.text}' never equals {shape.tag}'s {key.name} '{key.template.text}'",
+            "write it as the entity does",
+        )
+
+
+def _beginning(
+    key: KeyAttribute, sort: Sort, template: Template, shape: Shape, where: str
+) -> Iterator[Finding]:
+    if key.native is not None:
+        if template.only_field is None:
+            yield Finding(
+                "P005",
+                where,
+                f"{key.name} is the field '{key.native.field}' itself, not '{template.text}'",
+                "write one part, such as {since}",
+            )
+        elif sort.op == "begins" and key.letter != "S":
+            yield Finding(
+                "P005",
+                where,
+                f"{key.name} is no text, and so has no beginning",
+                "use equals, between, at_least or at_most",
+            )
+        return
+    mine, theirs = "\0".join(_skeleton(template)), "\0".join(_skeleton(key.template))
+    if sort.op == "=":
+        yield from _whole(key, template, shape, where)
+        return
+    if not theirs.startswith(mine) and not _literal_beginning(template, key.template):
+        yield Finding(
+            "P005",
+            where,
+            f"'{template.text}' is no beginning of {shape.tag}'s {key.name} '{key.template.text}'",
+            "write it as the entity does, from the left",
+        )
+        return
+    if sort.op == "begins" and not template.text.endswith(DELIMITER):
+        last = template.pieces[-1]
+        if isinstance(last, str) or not last.codec.fixed:
+            yield Finding(
+                "P002",
+                where,
+                f"the prefix '{template.text}' does not end at '#', so USER#1 would match USER#10",
+                f"write '{template.text}#', or equals(...)",
+            )
+
+
+def _skeleton(template: Template) -> tuple[str, ...]:
+    """The template without the names of its fields."""
+    return tuple(piece if isinstance(piece, str) else f"{{:{piece.codec.name}}}" for piece in template.pieces)
+
+
+def _literal_beginning(template: Template, whole: Template) -> bool:
+    """`VISIT#` of `VISIT#{kind}`, `A#{x}#` of `A#{x}#B#{y}`: the last literal may be cut short."""
+    mine, theirs = _skeleton(template), _skeleton(whole)
+    cut = len(mine) - 1
+    return (
+        len(mine) <= len(theirs)
+        and mine[:cut] == theirs[:cut]
+        and isinstance(template.pieces[-1], str)
+        and theirs[cut].startswith(mine[cut])
+    )
+
+
+def parameters_have_the_fields_types(design: Checked) -> Iterator[Finding]:
+    """P009: a parameter has the type of the field it is compared with."""
+    for plan in design.plans:
+        where = f"{design.name}.{plan.name}"
+        for shape in plan.shapes:
+            if plan.kind == "get":
+                compared = [(name, name) for name in shape.parameters]
+            else:
+                compared = [(mine.field, theirs.field) for mine, theirs in _compared(plan, shape)]
+            for mine, theirs in compared:
+                yield from _same_type(plan, mine, shape, theirs, where)
+
+
+def _compared(plan: Plan, shape: Shape) -> Iterator[tuple[Part, Part]]:
+    """The holes of a pattern, each with the part of the entity's key it stands against."""
+    keys = _keys(plan, shape)
+    pairs = [*zip(keys, plan.pk, strict=False)]
+    for key, sort in zip(keys[len(plan.pk) :], plan.sk, strict=False):
+        pairs += [(key, parse(text)) for text in sort.texts]
+    for key, template in pairs:
+        for mine, theirs in zip(template.parts, key.template.parts, strict=False):
+            if not mine.codec.shards or mine.field in plan.signature.parameters:
+                yield mine, theirs
+
+
+def _same_type(plan: Plan, mine: str, shape: Shape, theirs: str, where: str) -> Iterator[Finding]:
+    parameter, field = plan.signature.parameters[mine], shape.fields[theirs]
+    if not is_typed_as(parameter, field):
+        yield Finding(
+            "P009",
+            where,
+            f"'{mine}' is {type_name(parameter.annotation)}, and {shape.tag}.{theirs} is {type_name(field.annotation)}",
+            "give the parameter the field's type",
+        )
+
+
+def views_show_what_is_there(design: Checked) -> Iterator[Finding]:
+    """P013: a view has fields of its entity only, stored under the same name and in the same way."""
+    for plan in design.plans:
+        for shape in plan.shapes:
+            for name, attribute in by_field(shape.model).items():
+                own = shape.fields.get(name)
+                alike = own is not None and (
+                    own.stored == attribute.stored
+                    and own.annotation == attribute.annotation
+                    and own.optional <= attribute.optional
+                )
+                if not alike:
+                    yield Finding(
+                        "P013",
+                        f"{design.name}.{plan.name}",
+                        f"the view {shape.model.__name__} has '{name}', which {shape.tag} does not store so",
+                        f"use fields of {(shape.whole or shape.model).__name__}, with its types and names",
+                    )
+
+
+def nothing_else_is_in_the_range(design: Checked) -> Iterator[Finding]:
+    """P007: a range holds only the pattern's entities, so that counts and pages are right."""
+    for plan in _queries(design):
+        if plan.others:
+            continue
+        tags = {shape.tag for shape in plan.shapes}
+        for shape in design.shapes:
+            if (
+                shape.tag in tags
+                or shape.table != plan.table
+                or (plan.index is not None and plan.index not in shape.on)
+            ):
+                continue
+            if _overlaps(plan, _keys(plan, shape)):
+                yield Finding(
+                    "P007",
+                    f"{design.name}.{plan.name}",
+                    f"its range also holds items of {shape.tag}",
+                    f"narrow sk, add {shape.tag} to the pattern, or pass over them with others=True",
+                )
+
+
+def _overlaps(plan: Plan, keys: tuple[KeyAttribute, ...]) -> bool:
+    hashes, ranges = keys[: len(plan.pk)], keys[len(plan.pk) :]
+    if not all(
+        key.native or may_meet(key.template, template) for key, template in zip(hashes, plan.pk, strict=True)
+    ):
+        return False
+    return all(key.native or _may_lie(key.template, sort) for key, sort in zip(ranges, plan.sk, strict=False))
+
+
+def _may_lie(template: Template, sort: Sort) -> bool:
+    bounds = [parse(text) for text in sort.texts]
+    if sort.op == "=":
+        return may_meet(template, bounds[0])
+    if sort.op == "begins":
+        return may_meet(template, bounds[0], other_is_prefix=True)
+    heads = {bound.pieces[0] if isinstance(bound.pieces[0], str) else "" for bound in bounds}
+    if sort.op == "between" and len(heads) == 1 and (head := heads.pop()):
+        return may_meet(template, parse(head), other_is_prefix=True)
+    return True
+
+
+def indexes_carry_what_is_read(design: Checked) -> Iterator[Finding]:
+    """P008: every field of the model a pattern returns is in the index."""
+    for plan in _queries(design):
+        if plan.index is None or plan.index.project == "ALL":
+            continue
+        listed = plan.index.project if isinstance(plan.index.project, tuple) else ()
+        for shape in plan.shapes:
+            here = {*listed, *plan.index.key_names, *plan.table.key_names}
+            # What hides an item is added to the index by itself.
+            if shape.soft_delete is not None and isinstance(plan.index.project, tuple):
+                here.add(shape.fields[shape.soft_delete.field].stored)
+            # A field with a default counts too: it would come back as that default, which is wrong.
+            lacking = [a.field for a in shape.attributes if a.stored not in here]
+            if lacking:
+                yield Finding(
+                    "P008",
+                    f"{design.name}.{plan.name}",
+                    f"the index {plan.index.name} does not carry {', '.join(lacking)} of {shape.model.__name__}",
+                    "project them, or return entity.view(SmallerModel)",
+                )
+
+
+MEANING: tuple[Rule, ...] = (
+    templates_are_the_entitys,
+    parameters_have_the_fields_types,
+    views_show_what_is_there,
+    nothing_else_is_in_the_range,
+    indexes_carry_what_is_read,
+)
+
+
+def _queries(design: Checked) -> Iterator[Plan]:
+    return (plan for plan in design.plans if plan.kind == "query")
+
+
+def _keys(plan: Plan, shape: Shape) -> tuple[KeyAttribute, ...]:
+    return shape.primary if plan.index is None else shape.placed[plan.index.name]

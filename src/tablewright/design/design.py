@@ -1,0 +1,290 @@
+"""A design: tables, indexes, entities, patterns, environments, said once.
+
+`build()` refuses a design that cannot work and closes it; everything else (mapping, cost, Terraform, docs, the
+console) reads the built value.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, ParamSpec, TypeVar, overload
+
+from pydantic import BaseModel
+
+from tablewright.design.attributes import attributes
+from tablewright.design.check import findings
+from tablewright.design.entities import Entity, Readable
+from tablewright.design.environments import Alarm, Environment
+from tablewright.design.facets import Copy, Data, Expires, Load, Retention, SoftDelete, States, Unique
+from tablewright.design.mistakes import DesignClosed, DesignRefused, Finding, NotStorable
+from tablewright.design.patterns import GetPattern, Pattern, Plan, Sort
+from tablewright.design.shape import Shape
+from tablewright.design.tables import Index, Keys, Names, Projection, Table, names
+from tablewright.design.templates import BadTemplate, parse
+
+E = TypeVar("E", bound=BaseModel)
+A = TypeVar("A", bound=BaseModel)
+B = TypeVar("B", bound=BaseModel)
+C = TypeVar("C", bound=BaseModel)
+D = TypeVar("D", bound=BaseModel)
+K = ParamSpec("K")
+P = ParamSpec("P")
+
+
+class Design:
+    """What one system stores, and how it is read."""
+
+    def __init__(self, name: str, *, version: int = 1, about: str = "") -> None:
+        self.name, self.version, self.about = name, version, about
+        self.tables: dict[str, Table] = {}
+        self.indexes: list[Index] = []
+        self.shapes: list[Shape] = []
+        self.plans: list[Plan] = []
+        self.environments: dict[str, Environment] = {}
+        self.alarms: list[Alarm] = []
+        self.is_built = False
+        self._early: list[Finding] = []
+
+    def __repr__(self) -> str:
+        return f"<design {self.name} version {self.version}>"
+
+    # --- what it is made of ---
+
+    def table(
+        self,
+        name: str,
+        *,
+        pk: str,
+        sk: str | None = None,
+        ttl: str | None = None,
+        stream: Literal["NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"] | None = None,
+        about: str = "",
+    ) -> "DesignTable":
+        self._refuse_closed()
+        table = Table(self.name, name, pk, sk, ttl, stream, about)
+        if name in self.tables:
+            self._note("K016", name, "two tables have this name", "name one of them differently")
+        self.tables[name] = table
+        return DesignTable(self, table)
+
+    def environment(self, environment: Environment) -> Environment:
+        self._refuse_closed()
+        self.environments[environment.name] = environment
+        return environment
+
+    def alarm(self, alarm: Alarm) -> Alarm:
+        self._refuse_closed()
+        self.alarms.append(alarm)
+        return alarm
+
+    @overload
+    def query(
+        self, one: Readable[A], /, *, pk: Names, sk: Sort | Sequence[Sort] | None = ..., on: Index | None = ...,
+        descending: bool = ..., consistent: bool = ..., page: int = ..., at_most: int = ...,
+        roles: Sequence[str] = ..., load: Load | None = ..., others: bool = ...,
+    ) -> Callable[[Callable[P, None]], Pattern[P, A]]: ...  # fmt: skip
+    @overload
+    def query(
+        self, one: Readable[A], two: Readable[B], /, *, pk: Names, sk: Sort | Sequence[Sort] | None = ...,
+        on: Index | None = ..., descending: bool = ..., consistent: bool = ..., page: int = ...,
+        at_most: int = ..., roles: Sequence[str] = ..., load: Load | None = ..., others: bool = ...,
+    ) -> Callable[[Callable[P, None]], Pattern[P, A | B]]: ...  # fmt: skip
+    @overload
+    def query(
+        self, one: Readable[A], two: Readable[B], three: Readable[C], /, *, pk: Names,
+        sk: Sort | Sequence[Sort] | None = ..., on: Index | None = ..., descending: bool = ...,
+        consistent: bool = ..., page: int = ..., at_most: int = ..., roles: Sequence[str] = ...,
+        load: Load | None = ..., others: bool = ...,
+    ) -> Callable[[Callable[P, None]], Pattern[P, A | B | C]]: ...  # fmt: skip
+    @overload
+    def query(
+        self, one: Readable[A], two: Readable[B], three: Readable[C], four: Readable[D], /, *, pk: Names,
+        sk: Sort | Sequence[Sort] | None = ..., on: Index | None = ..., descending: bool = ...,
+        consistent: bool = ..., page: int = ..., at_most: int = ..., roles: Sequence[str] = ...,
+        load: Load | None = ..., others: bool = ...,
+    ) -> Callable[[Callable[P, None]], Pattern[P, A | B | C | D]]: ...  # fmt: skip
+    def query(
+        self,
+        *of: Readable[Any],
+        pk: Names,
+        sk: Sort | Sequence[Sort] | None = None,
+        on: Index | None = None,
+        descending: bool = False,
+        consistent: bool = False,
+        page: int = 50,
+        at_most: int = 1000,
+        roles: Sequence[str] = (),
+        load: Load | None = None,
+        others: bool = False,
+    ) -> Callable[[Callable[P, None]], Pattern[P, Any]]:
+        """A pattern that reads a range. `others=True` passes over items of other entities in the range."""
+        shapes = tuple(readable.shape for readable in of)
+        sorts = (sk,) if isinstance(sk, Sort) else tuple(sk or ())
+
+        def declare(function: Callable[P, None]) -> Pattern[P, Any]:
+            where = f"{self.name}.{function.__name__}"
+            templates = self._templates(where, *names(pk))
+            self._templates(where, *(text for sort in sorts for text in sort.texts))
+            plan = Plan(
+                function.__name__, inspect.getdoc(function) or "", "query", shapes[0].table, on, shapes,
+                inspect.signature(function), templates, sorts, descending, consistent, page, at_most,
+                tuple(roles), load, others,
+            )  # fmt: skip
+            self._add_plan(plan)
+            return Pattern(plan)
+
+        return declare
+
+    def get(
+        self,
+        of: Entity[A, Any],
+        /,
+        *,
+        consistent: bool = False,
+        roles: Sequence[str] = (),
+        load: Load | None = None,
+    ) -> Callable[[Callable[P, None]], GetPattern[P, A]]:
+        """A pattern that reads one item by its key."""
+        shape = of.shape
+
+        def declare(function: Callable[P, None]) -> GetPattern[P, A]:
+            plan = Plan(
+                function.__name__, inspect.getdoc(function) or "", "get", shape.table, None, (shape,),
+                inspect.signature(function), (shape.pk,), (), consistent=consistent, roles=tuple(roles), load=load,
+            )  # fmt: skip
+            self._add_plan(plan)
+            return GetPattern(plan)
+
+        return declare
+
+    # --- the end ---
+
+    def build(self) -> "Design":
+        """Check everything; DesignRefused lists all that is wrong. Nothing can be added afterwards."""
+        found = self._early or findings(self)
+        if found:
+            raise DesignRefused(self.name, found)
+        self.is_built = True
+        return self
+
+    def shape(self, tag: str) -> Shape:
+        return next(shape for shape in self.shapes if shape.tag == tag)
+
+    def plan(self, name: str) -> Plan:
+        return next(plan for plan in self.plans if plan.name == name)
+
+    # --- parts ---
+
+    def _add_plan(self, plan: Plan) -> None:
+        self._refuse_closed()
+        if any(known.name == plan.name for known in self.plans):
+            self._note("P011", plan.name, "two patterns have this name", "name one of them differently")
+        self.plans.append(plan)
+
+    def _templates(self, where: str, *texts: str) -> tuple[Any, ...]:
+        """Parsed, or noted as a mistake and stood in for."""
+        found = []
+        for text in texts:
+            try:
+                found.append(parse(text))
+            except BadTemplate as mistake:
+                self._note("K001", where, str(mistake).partition(". Fix:")[0], mistake.fix, whole=True)
+                found.append(parse("UNREADABLE"))
+        return tuple(found)
+
+    def _note(self, rule: str, where: str, why: str, fix: str, *, whole: bool = False) -> None:
+        self._early.append(Finding(rule, where if whole else f"{self.name}.{where}", why, fix))
+
+    def _refuse_closed(self) -> None:
+        if self.is_built:
+            raise DesignClosed(f"the design '{self.name}' is built; add to it before build()")
+
+
+class DesignTable:
+    """A table in a design that is being written: the place to add indexes and entities."""
+
+    def __init__(self, design: Design, table: Table) -> None:
+        self._design, self.table = design, table
+
+    def gsi(
+        self,
+        name: str,
+        *,
+        pk: Names,
+        sk: Names | None = None,
+        project: Projection = "ALL",
+        aliases: Sequence[str] = (),
+    ) -> Index:
+        """A global index. `aliases` are other names the same index answers to in documents."""
+        return self._index(Index(self.table, name, names(pk), names(sk), project, False, tuple(aliases)))
+
+    def lsi(self, name: str, *, sk: str, project: Projection = "ALL") -> Index:
+        """A local index: the table's partition in another order; only when the table is made."""
+        return self._index(Index(self.table, name, (self.table.pk,), (sk,), project, True))
+
+    def _index(self, index: Index) -> Index:
+        self._design._refuse_closed()
+        self._design.indexes.append(index)
+        return index
+
+    def entity(
+        self,
+        model: type[E],
+        key: Callable[K, object],
+        *,
+        tag: str,
+        pk: str,
+        sk: str | None = None,
+        on: Mapping[Index, Keys] | None = None,
+        derived: Mapping[str, str] | None = None,
+        unique: Sequence[Unique] = (),
+        version: str | None = None,
+        expires: str | Expires | None = None,
+        soft_delete: str | SoftDelete | None = None,
+        states: States | None = None,
+        copies: Sequence[Copy] = (),
+        immutable: Sequence[str] = (),
+        data: Mapping[str, Data] | None = None,
+        retention: Retention | None = None,
+        load: Mapping[str, Load] | None = None,
+        about: str = "",
+    ) -> Entity[E, K]:
+        """A model in this table. `key` is a function or class whose parameters are the key's fields."""
+        design = self._design
+        design._refuse_closed()
+        where = f"{design.name}.{tag}"
+        key_templates = design._templates(where, *(text for text in (pk, sk) if text is not None))
+        others = [text for keys in (on or {}).values() for text in keys.texts] + list(
+            (derived or {}).values()
+        )
+        for each in unique:
+            others += [each.value, *([each.pk] if each.pk else []), each.sk, *each.keep.values()]
+        design._templates(where, *others)
+        shape = Shape(
+            tag,
+            self.table,
+            model,
+            inspect.signature(key),
+            key_templates[0],
+            key_templates[1] if len(key_templates) > 1 else None,
+            dict(on or {}),
+            dict(derived or {}),
+            tuple(unique),
+            version,
+            Expires(expires) if isinstance(expires, str) else expires,
+            SoftDelete(soft_delete) if isinstance(soft_delete, str) else soft_delete,
+            states,
+            tuple(copies),
+            tuple(immutable),
+            dict(data or {}),
+            retention,
+            dict(load or {}),
+            about or inspect.cleandoc(model.__dict__.get("__doc__") or ""),
+        )
+        try:
+            attributes(model)
+        except NotStorable as mistake:
+            design._early.append(Finding("K010", f"{design.name}.{mistake.where}", mistake.why, mistake.fix))
+        if any(known.tag == tag for known in design.shapes):
+            design._note("K016", tag, "two entities have this tag", "name one of them differently")
+        design.shapes.append(shape)
+        return Entity(shape, model)

@@ -1,0 +1,137 @@
+"""An entity: a model, its place in a table, and the requests one can make of it.
+
+    tenants.get("tenant_1")                               one item
+    tenants.create(tenant)                                if there is none
+    tenants.change(before, after)                         if nobody changed it meanwhile
+    tenants.update("tenant_1").at(lambda t: t.logins).add(1)
+    tenants.move(before, after, by="admin")               if the state machine allows it
+
+The key's parameters are those of the function or class given as `key`, so a type checker knows them.
+"""
+
+from dataclasses import replace
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from pydantic import BaseModel
+
+from tablewright.design.mistakes import FieldIsFixed, StateNeedsAMove
+from tablewright.design.requests import Get, Write
+from tablewright.design.shape import Shape
+
+E = TypeVar("E", bound=BaseModel)
+W = TypeVar("W", bound=BaseModel)
+K = ParamSpec("K")
+
+
+class Readable(Generic[E]):
+    """What a pattern can return: an entity, or a view of one."""
+
+    def __init__(self, shape: Shape, model: type[E]) -> None:
+        self.shape, self.model = shape, model
+
+
+class Entity(Readable[E], Generic[E, K]):
+    """The typed face of a Shape."""
+
+    def __repr__(self) -> str:
+        return f"<entity {self.shape.table.design}.{self.shape.tag}>"
+
+    def view(self, model: type[W]) -> Readable[W]:
+        """The same items with fewer fields, for an index that does not carry them all."""
+        return Readable(replace(self.shape, model=model, whole=self.shape.whole or self.shape.model), model)
+
+    # --- reads ---
+
+    def get(self, *args: K.args, **kwargs: K.kwargs) -> Get[E]:
+        """One item by its key."""
+        return Get(f"{self.shape.tag}.get", self.shape, self._key(args, kwargs)[0])
+
+    # --- writes ---
+
+    def create(self, item: E) -> Write[E]:
+        """A new item; AlreadyExists if its key is taken, NotUnique if a unique value is."""
+        return self._whole("create", item)
+
+    def put(self, item: E) -> Write[E]:
+        """The item as it is, whatever was there. For records nobody else writes."""
+        if self.shape.unique or self.shape.version or self.shape.states:
+            raise FieldIsFixed(
+                f"{self.shape.tag} is versioned, unique or has states: a blind put would overwrite another's "
+                f"change; write {self.shape.tag}.create(item) or {self.shape.tag}.change(before, after)"
+            )
+        return self._whole("put", item)
+
+    def change(self, before: E, after: E) -> Write[E]:
+        """From what was read to what it shall be; Stale if somebody else was faster."""
+        states = self.shape.states
+        if states is not None and getattr(before, states.field) != getattr(after, states.field):
+            raise StateNeedsAMove(self.shape.tag, states.field)
+        return self._changed(before, after)
+
+    def move(self, before: E, after: E, *, by: str) -> Write[E]:
+        """A change of state by an actor; MoveNotAllowed if the machine has no such move for them."""
+        states = self.shape.states
+        if states is None:
+            raise FieldIsFixed(
+                f"{self.shape.tag} has no states; write {self.shape.tag}.change(before, after)"
+            )
+        start, end = (_text(getattr(item, states.field)) for item in (before, after))
+        states.check(self.shape.tag, start, end, by)
+        return replace(self._changed(before, after), moved=True)
+
+    def update(self, *args: K.args, **kwargs: K.kwargs) -> Write[E]:
+        """Change single fields of an item that exists, without reading it; Missing if it does not."""
+        key, values = self._key(args, kwargs)
+        return Write("update", self.shape, key, values)
+
+    def upsert(self, start: E) -> Write[E]:
+        """Change single fields; if there is no item yet, begin with this one."""
+        if self.shape.unique:
+            raise FieldIsFixed(
+                f"{self.shape.tag} has unique values; use db.get_or_create({self.shape.tag}.create(item))"
+            )
+        return self._whole("upsert", start)
+
+    def delete(self, item: E) -> Write[E]:
+        """Remove an item that was read, with its guards; Stale if somebody changed it meanwhile."""
+        return replace(self._whole("delete", item), before=item)
+
+    def discard(self, *args: K.args, **kwargs: K.kwargs) -> Write[E]:
+        """Remove whatever is at a key; nothing there is fine."""
+        if self.shape.unique:
+            raise FieldIsFixed(
+                f"{self.shape.tag} has guards to remove: read the item and write {self.shape.tag}.delete(item)"
+            )
+        key, values = self._key(args, kwargs)
+        return Write("delete", self.shape, key, values)
+
+    def check(self, *args: K.args, **kwargs: K.kwargs) -> Write[E]:
+        """Write nothing, but make a transaction depend on this item's existence; add `.when(...)` for more."""
+        key, values = self._key(args, kwargs)
+        return Write("check", self.shape, key, values)
+
+    # --- parts ---
+
+    def _key(self, args: Any, kwargs: Any) -> tuple[dict[str, Any], Any]:
+        values = self.shape.key_values(args, kwargs)
+        return self.shape.key_of(values), values
+
+    def _whole(self, kind: Any, item: E) -> Write[E]:
+        if not isinstance(item, self.model):
+            raise TypeError(f"{self.shape.tag} stores {self.model.__name__}, not {type(item).__name__}")
+        values = item.__dict__
+        return Write(kind, self.shape, self.shape.key_of(values), values, item=item)
+
+    def _changed(self, before: E, after: E) -> Write[E]:
+        if self.shape.version:
+            # What is stored next is known already, so the write's item can be answered with.
+            after = after.model_copy(update={self.shape.version: getattr(before, self.shape.version) + 1})
+        write = self._whole("change", after)
+        for name in self.shape.fixed:
+            if getattr(before, name) != getattr(after, name):
+                raise FieldIsFixed(f"{self.shape.tag}: '{name}' never changes: create a new item instead")
+        return replace(write, before=before)
+
+
+def _text(state: object) -> str:
+    return str(getattr(state, "value", state))

@@ -1,0 +1,76 @@
+"""Where a design is deployed, and what is watched there: facts for Terraform, cost and alarms."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class OnDemand:
+    """Pay per request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provisioned:
+    """Reserved units, scaled between these bounds to keep usage at `target` per cent."""
+
+    read: int
+    write: int
+    max_read: int | None = None
+    max_write: int | None = None
+    target: int = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Backups:
+    """A schedule (cron, in UTC), how long each is kept, where, and where it is copied to."""
+
+    schedule: str
+    keep_days: int
+    vault: str
+    copy_to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Per month, in US dollars; `estimate` are the figures the design's author gave, by what they are for."""
+
+    limit: Decimal
+    alert_at: Decimal
+    estimate: Mapping[str, Decimal] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """One deployment. `table_name` turns a logical name into the physical one."""
+
+    name: str
+    region: str
+    account: str = ""
+    capacity: OnDemand | Provisioned = OnDemand()
+    pitr_days: int = 0
+    backups: Backups | None = None
+    deletion_protection: bool = False
+    replicas: tuple[str, ...] = ()
+    encryption: Literal["owned", "managed", "customer"] = "owned"
+    tags: Mapping[str, str] = field(default_factory=dict)
+    budget: Budget | None = None
+    table_name: str = "{table}"
+    recovery: Mapping[str, str] = field(default_factory=dict)
+
+    def physical(self, table: str) -> str:
+        return self.table_name.format(table=table, env=self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """When somebody must look: a metric over a threshold for a while."""
+
+    name: str
+    metric: str
+    over: Decimal
+    minutes: int
+    statistic: Literal["Sum", "Average", "Maximum"] = "Sum"
+    unit: str = ""
+    action: str = ""

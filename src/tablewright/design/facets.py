@@ -1,0 +1,138 @@
+"""What an entity promises besides its keys: uniqueness, states, expiry, soft delete, copies, privacy, load."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum
+
+from tablewright.design.mistakes import MoveNotAllowed
+from tablewright.design.tables import Table
+
+SECONDS_PER_MONTH = 30 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Unique:
+    """No two items have the same value: held by a guard item that is written in the same transaction.
+
+    `value` is a template over the entity's fields. The guard lives at `pk` (by default UNIQUE#entity#name#value)
+    in the entity's table, or in `table`; `keep` are further attributes of it, as templates.
+    """
+
+    name: str
+    value: str
+    pk: str | None = None
+    sk: str = "UNIQUE"
+    keep: Mapping[str, str] = field(default_factory=dict)
+    table: Table | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expires:
+    """The item dies `after` the time in `field`; the table's TTL attribute is derived from it."""
+
+    field: str
+    after: timedelta = timedelta()
+
+
+@dataclass(frozen=True, slots=True)
+class SoftDelete:
+    """The item counts as deleted while `field` is not `live`. Reads hide it unless they ask for it."""
+
+    field: str
+    live: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """A state machine over `field`: from each state, to which, and who may.
+
+    Actors in `overrides` may make any move; the service that lets them is the one to write it down.
+    """
+
+    field: str
+    start: str
+    moves: Mapping[str, Mapping[str, tuple[str, ...]]]
+    overrides: tuple[str, ...] = ()
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        ends = (end for targets in self.moves.values() for end in targets)
+        return tuple(dict.fromkeys((self.start, *self.moves, *ends)))
+
+    def check(self, entity: str, start: str, end: str, actor: str) -> None:
+        """Raise MoveNotAllowed unless this actor may make this move."""
+        allowed = self.moves.get(start, {}).get(end, ())
+        if actor not in allowed and actor not in self.overrides:
+            raise MoveNotAllowed(
+                entity, start, end, actor, (*allowed, *self.overrides) if allowed else self.overrides
+            )
+
+    def is_override(self, start: str, end: str, actor: str) -> bool:
+        return actor in self.overrides and actor not in self.moves.get(start, {}).get(end, ())
+
+
+class Refresh(Enum):
+    """What happens to a copy when its source changes."""
+
+    SNAPSHOT = "never: it records how things were"
+    ON_READ = "read anew each time"
+    STREAM = "rewritten by the source's change records"
+    JOB = "rewritten by a scheduled job"
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """`field` repeats `source` of another entity, so that a read needs no second one."""
+
+    field: str
+    of: str
+    source: str
+    refresh: Refresh
+
+
+class Data(Enum):
+    """What a field says about people; export, erasure and logging go by it."""
+
+    PUBLIC = "public"
+    INTERNAL = "internal"
+    PERSONAL = "personal"
+    CHILD = "about a child"
+    FINANCIAL = "financial"
+    SECRET = "secret"
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long items are kept, why, and what happens then."""
+
+    period: timedelta | None
+    purpose: str
+    then: str = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How often, and how much each time. Price, capacity and heat are computed from it."""
+
+    per_second: float = 0
+    per_month: float = 0
+    items: float = 1
+    item_bytes: int = 1024
+
+    @property
+    def rate(self) -> float:
+        """Calls per second, averaged over a month of thirty days."""
+        return self.per_second or self.per_month / SECONDS_PER_MONTH
+
+
+def actors(machines: Iterable[States]) -> frozenset[str]:
+    """Everybody who may move something."""
+    return frozenset(
+        actor
+        for machine in machines
+        for actor in (
+            *machine.overrides,
+            *(a for ends in machine.moves.values() for who in ends.values() for a in who),
+        )
+    )

@@ -1,0 +1,275 @@
+"""Access patterns: ordinary function signatures whose parameters fill the holes of key templates.
+
+    @travel.query(visits, pk="USER#{user_id}", sk=begins("VISIT#{kind}#"))
+    def visits_of_kind(*, user_id: str, kind: Kind) -> None: ...
+
+Calling one makes a Query; a type checker refuses a wrong or missing parameter. Must hold: bounds of a range include
+everything that begins with a whole part, so `between("AT#{start:ms}", "AT#{end:ms}")` has no off-by-one at its end.
+"""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Generic, Literal, ParamSpec, TypeAlias, TypeVar
+
+from pydantic import BaseModel
+
+from tablewright.design.facets import Load
+from tablewright.design.mistakes import KeyPartUnusable
+from tablewright.design.parts import BEHIND_DELIMITER, DELIMITER, shard_name
+from tablewright.design.requests import Get, Query, SortTest
+from tablewright.design.shape import KeyAttribute, Shape
+from tablewright.design.tables import Index, Table
+from tablewright.design.templates import Template, parse
+from tablewright.values import Value, compare
+
+E = TypeVar("E", bound=BaseModel)
+P = ParamSpec("P")
+
+Bound: TypeAlias = Literal["=", "begins", "between", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A condition on a sort key: templates over the pattern's parameters."""
+
+    op: Bound
+    texts: tuple[str, ...]
+
+
+def equals(text: str) -> Sort:
+    return Sort("=", (text,))
+
+
+def begins(prefix: str) -> Sort:
+    return Sort("begins", (prefix,))
+
+
+def between(low: str, high: str) -> Sort:
+    """Both ends included. An end whose parameter is None is open."""
+    return Sort("between", (low, high))
+
+
+def at_least(low: str) -> Sort:
+    return Sort(">=", (low,))
+
+
+def at_most(high: str) -> Sort:
+    return Sort("<=", (high,))
+
+
+def above(low: str) -> Sort:
+    return Sort(">", (low,))
+
+
+def below(high: str) -> Sort:
+    return Sort("<", (high,))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A pattern as data: what checks, docs, cost and the console read."""
+
+    name: str
+    about: str
+    kind: Literal["query", "get"]
+    table: Table
+    index: Index | None
+    shapes: tuple[Shape, ...]
+    signature: inspect.Signature
+    pk: tuple[Template, ...]
+    sk: tuple[Sort, ...]
+    descending: bool = False
+    consistent: bool = False
+    page: int = 50
+    at_most: int = 1000
+    roles: tuple[str, ...] = ()
+    load: Load | None = None
+    others: bool = False
+
+    @property
+    def templates(self) -> tuple[Template, ...]:
+        return self.pk + tuple(parse(text) for sort in self.sk for text in sort.texts)
+
+    @property
+    def shards(self) -> tuple[tuple[str, int], ...]:
+        """Holes filled with every shard, because no parameter names one."""
+        parts = (part for template in self.pk for part in template.parts)
+        given = self.signature.parameters
+        return tuple(
+            (part.field, part.codec.shards) for part in parts if part.codec.shards and part.field not in given
+        )
+
+    @property
+    def key_attributes(self) -> tuple[KeyAttribute, ...]:
+        shape = self.shapes[0]
+        return shape.primary if self.index is None else shape.placed[self.index.name]
+
+
+class Pattern(Generic[P, E]):
+    """A named way to read many items."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.__doc__ = plan.about
+
+    def __repr__(self) -> str:
+        return f"<pattern {self.plan.table.design}.{self.plan.name}>"
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Query[E]:
+        return query(self.plan, bound(self.plan.signature, args, kwargs))
+
+
+class GetPattern(Generic[P, E]):
+    """A named way to read one item."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.__doc__ = plan.about
+
+    def __repr__(self) -> str:
+        return f"<pattern {self.plan.table.design}.{self.plan.name}>"
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Get[E]:
+        return get(self.plan, bound(self.plan.signature, args, kwargs))
+
+
+def bound(signature: inspect.Signature, args: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by name, with the defaults of those not given."""
+    if (
+        not args
+        and len(kwargs) == len(signature.parameters)
+        and all(map(signature.parameters.__contains__, kwargs))
+    ):
+        return dict(kwargs)
+    given = signature.bind(*args, **kwargs)
+    given.apply_defaults()
+    return dict(given.arguments)
+
+
+def get(plan: Plan, arguments: Mapping[str, Any]) -> Get[Any]:
+    shape = plan.shapes[0]
+    return Get(plan.name, shape, shape.key_of(arguments), plan.consistent)
+
+
+def query(plan: Plan, arguments: Mapping[str, Any]) -> Query[Any]:
+    """The request a pattern makes of its arguments."""
+    keys = plan.key_attributes
+    hashes, ranges = keys[: len(plan.pk)], keys[len(plan.pk) :]
+    partitions = tuple(_partition(plan, hashes, {**arguments, **shards}) for shards in _shard_choices(plan))
+    sort = []
+    for key, condition in zip(ranges, plan.sk, strict=False):
+        found = sort_test(key, condition, arguments)
+        if found is None:
+            break
+        sort.append((key.name, found))
+    return Query(
+        plan.name, plan.table, plan.index, plan.shapes, partitions, tuple(sort), plan.descending,
+        plan.consistent, plan.page, plan.at_most, arguments, others=plan.others,
+    )  # fmt: skip
+
+
+class _Shard(str):
+    """The name of a shard, already chosen."""
+
+    __slots__ = ()
+
+
+def _shard_choices(plan: Plan) -> list[dict[str, str]]:
+    choices = [[(field, _Shard(shard_name(n, count))) for n in range(count)] for field, count in plan.shards]
+    return [dict(choice) for choice in product(*choices)]
+
+
+def _partition(plan: Plan, keys: tuple[KeyAttribute, ...], values: Mapping[str, Any]) -> tuple[Value, ...]:
+    found = []
+    for key, template in zip(keys, plan.pk, strict=True):
+        value = _render(key, template, values)
+        if value is None:
+            raise KeyPartUnusable(
+                f"{plan.name}: the partition needs {', '.join(template.fields)}, none of them None"
+            )
+        found.append(value)
+    return tuple(found)
+
+
+def _render(key: KeyAttribute, template: Template, values: Mapping[str, Any]) -> Value | None:
+    """One bound: the field's own form where the key is a field, text otherwise."""
+    if key.native is not None:
+        name = template.only_field
+        if name is not None:
+            return KeyAttribute(key.name, template, _as(key, name)).value(values)
+        text = template.render(values)
+        return None if text is None else {"S": text}
+    chosen = {
+        part.field: values[part.field] for part in template.parts if isinstance(values[part.field], _Shard)
+    }
+    if chosen:
+        template = Template(
+            template.text,
+            tuple(chosen.get(p.field, p) if not isinstance(p, str) else p for p in template.pieces),
+        )
+    text = template.render(values)
+    return None if text is None else {"S": text}
+
+
+def _as(key: KeyAttribute, name: str) -> Any:
+    """The key's own attribute under the name of a parameter, so that it is written the same way."""
+    assert key.native is not None
+    native = key.native
+    return type(native)(name, native.stored, native.given, native.annotation, native.optional, native.kind)
+
+
+def sort_test(key: KeyAttribute, sort: Sort, arguments: Mapping[str, Any]) -> SortTest | None:
+    """The sort condition with its bounds filled in; None if every end is open."""
+    templates = [parse(text) for text in sort.texts]
+    bounds = [_render(key, template, arguments) for template in templates]
+    if sort.op == "between":
+        head = "" if key.native is not None else _head(templates[0])
+        low, high = bounds[0], _end(key, templates[1], bounds[1])
+        # An open end stays within the literal the range begins with: other entities may sort beyond it.
+        if low is None and high is None:
+            return SortTest("begins_with", ({"S": head},)) if head else None
+        if head:
+            low = low or {"S": head}
+            high = high or {"S": _behind(head)}
+        if low is not None and high is not None:
+            if (compare(low, high) or 0) > 0:
+                raise KeyPartUnusable("the range ends before it begins")
+            return SortTest("BETWEEN", (low, high))
+        return SortTest("<=", (high,)) if high is not None else SortTest(">=", (low or {},))
+    only = bounds[0]
+    if only is None and sort.op in ("=", "begins"):
+        raise KeyPartUnusable(
+            f"'{templates[0].text}' needs {', '.join(templates[0].fields)}, none of them None"
+        )
+    if only is None:
+        return None
+    match sort.op:
+        case "begins":
+            return SortTest("begins_with", (only,))
+        case "<=":
+            return SortTest("<=", (_end(key, templates[0], only) or only,))
+        case ">":
+            return SortTest(">", (_end(key, templates[0], only) or only,))
+        case op:
+            return SortTest(op, (only,))
+
+
+def _head(template: Template) -> str:
+    """The literal a template begins with."""
+    first = template.pieces[0]
+    return first if isinstance(first, str) else ""
+
+
+def _behind(head: str) -> str:
+    """Sorts directly behind everything that begins so."""
+    last = ord(head[-1])
+    return head[:-1] + chr(0xE000 if last == 0xD7FF else last + 1)
+
+
+def _end(key: KeyAttribute, template: Template, value: Value | None) -> Value | None:
+    """An upper bound that takes in everything beginning with it: 'AT#t' must include 'AT#t#user'."""
+    if value is None or key.native is not None or len(template.segments) >= len(key.template.segments):
+        return value
+    return {"S": value["S"].removesuffix(DELIMITER) + BEHIND_DELIMITER}

@@ -1,0 +1,267 @@
+"""Requests as values: a Get, a Query, a Write say what is wanted; mapping/db.py runs them.
+
+So each can be printed, explained, priced, put into a transaction, and tested with no database. Must hold: a write
+that would leave an index key wrong, change a key, or move a state behind its machine's back cannot be made.
+"""
+
+import builtins
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
+
+from pydantic import BaseModel
+
+from tablewright.design.mistakes import FieldIsFixed, IndexKeyNeedsTheItem, NotAPath, StateNeedsAMove
+from tablewright.design.paths import Place, Test, encoded, place, test
+from tablewright.design.shape import Shape
+from tablewright.design.tables import Index, Table
+from tablewright.values import Value
+
+E = TypeVar("E", bound=BaseModel)
+E_co = TypeVar("E_co", bound=BaseModel, covariant=True)
+V = TypeVar("V")
+T = TypeVar("T")
+
+Kind: TypeAlias = Literal["create", "put", "change", "update", "upsert", "delete", "check"]
+Op: TypeAlias = Literal["set", "add", "remove", "append", "include", "exclude", "lowest", "highest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Get(Generic[E_co]):
+    """One item, by its key. `name` is what its units are counted under."""
+
+    name: str
+    shape: Shape
+    key: Mapping[str, Value]
+    consistent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SortTest:
+    """The sort half of a key condition: bounds already rendered. `op` as in DynamoDB, and "begins_with"."""
+
+    op: Literal["=", "<", "<=", ">", ">=", "BETWEEN", "begins_with"]
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Generic[E_co]):
+    """A range of items. Several `partitions` are the shards of one sharded key, to be merged in order.
+
+    `others` says that the range holds other entities' items too, which are passed over.
+    """
+
+    name: str
+    table: Table
+    index: Index | None
+    shapes: tuple[Shape, ...]
+    partitions: tuple[tuple[Value, ...], ...]
+    sort: tuple[tuple[str, SortTest], ...]
+    descending: bool
+    consistent: bool
+    page: int
+    at_most: int
+    arguments: Mapping[str, object]
+    filters: tuple[Test, ...] = ()
+    others: bool = False
+
+    def beside(self, other: "Query[E_co]") -> "Query[E_co]":
+        """This range and another of the same pattern, merged in order: such as active and deleted ones."""
+        if replace(other, partitions=self.partitions, arguments=self.arguments) != self:
+            raise FieldIsFixed(
+                f"{self.name}: only ranges of one pattern that differ in nothing but the partition merge"
+            )
+        more = tuple(partition for partition in other.partitions if partition not in self.partitions)
+        return replace(self, partitions=self.partitions + more)
+
+    def where(self, condition: Callable[[E_co], bool]) -> "Query[E_co]":
+        """Only items of which this holds. They are read and paid for all the same; pages stay full."""
+        tests = tuple(test(shape.fields, condition, f"{self.name}.where") for shape in self.shapes)
+        if any(each != tests[0] for each in tests):
+            raise FieldIsFixed(f"{self.name}: the filter reads a field that the entities store differently")
+        return replace(self, filters=(*self.filters, tests[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change to one place of an item."""
+
+    op: Op
+    place: Place
+    value: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Write(Generic[E]):
+    """One change to one item.
+
+    `item` is what is created, put or changed to, `before` what it was; `values` are the fields known about it,
+    `steps` what an update does, `derived` the key attributes that follow, `when` further conditions.
+    """
+
+    kind: Kind
+    shape: Shape
+    key: Mapping[str, Value]
+    values: Mapping[str, object]
+    item: E | None = None
+    before: E | None = None
+    steps: tuple[Step, ...] = ()
+    when_: tuple[Test, ...] = ()
+    moved: bool = False
+    known: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What its units are counted under."""
+        return f"{self.shape.tag}.{self.kind}"
+
+    def at(self, path: Callable[[E], V]) -> "Slot[E, V]":
+        """A place in the item, to be set or added to. For update and upsert: the others write whole items."""
+        if self.kind not in ("update", "upsert"):
+            raise FieldIsFixed(
+                f"{self.name} is about a whole item; write {self.shape.tag}.update(...).at(...)"
+            )
+        found = place(self.shape.fields, path, self.name)
+        _refuse_fixed(self.shape, found.field)
+        return Slot(self, found)
+
+    def when(self, condition: Callable[[E], bool]) -> "Write[E]":
+        """Only if this holds; otherwise nothing is written and ConditionNotMet is raised."""
+        return replace(self, when_=(*self.when_, test(self.shape.fields, condition, f"{self.name}.when")))
+
+    @property
+    def derived(self) -> Mapping[str, Value | None]:
+        """Key attributes that follow from an update's steps; None is to be removed."""
+        return _follow(self) if self.kind in ("update", "upsert") else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Slot(Generic[E, V]):
+    """A place in an item, waiting for what to do there."""
+
+    write: Write[E]
+    place: Place
+
+    def _step(self, op: Op, value: Value | None = None, known: object = None) -> Write[E]:
+        write = self.write
+        steps = (*write.steps, Step(op, self.place, value))
+        if op in ("set", "remove") and len(self.place.steps) == 1:
+            return replace(write, steps=steps, known={**write.known, self.place.field: known})
+        _refuse_in_keys(write.shape, self.place.field)
+        return replace(write, steps=steps)
+
+    def _wire(self, value: object) -> Value:
+        return encoded(self.place, value, f"{self.write.name}.{self.place}")
+
+    def _needs(self, what: str, *letters: str) -> None:
+        if self.place.kind.letter not in letters:
+            raise NotAPath(f"{self.write.name}: '{self.place}' is not {what}")
+
+    def _removed(self) -> Write[E]:
+        if not self.place.optional:
+            raise FieldIsFixed(
+                f"{self.write.name}: '{self.place}' is required: without it nobody could read the item"
+            )
+        return self._step("remove")
+
+    def set(self, value: V) -> Write[E]:
+        """Put a value there; None takes the field away, as an empty set does."""
+        if value is None:
+            return self._removed()
+        if self.place.kind.letter in ("SS", "NS", "BS") and self.place.kind.encode(value) is None:
+            return self._step("remove", known=None)
+        return self._step("set", self._wire(value), value)
+
+    @overload
+    def add(self: "Slot[E, int]", amount: int) -> Write[E]: ...
+    @overload
+    def add(self: "Slot[E, Decimal]", amount: Decimal) -> Write[E]: ...
+    @overload
+    def add(self: "Slot[E, int | None]", amount: int) -> Write[E]: ...
+    @overload
+    def add(self: "Slot[E, Decimal | None]", amount: Decimal) -> Write[E]: ...
+    def add(self: "Slot[E, Any]", amount: int | Decimal) -> Write[E]:
+        """Count up, or down with a negative amount; what is not there counts as 0."""
+        self._needs("a number", "N")
+        return self._step("add", self._wire(amount))
+
+    def remove(self: "Slot[E, T | None]") -> Write[E]:
+        """Take the field away; only what may be absent can be."""
+        return self._removed()
+
+    def append(self: "Slot[E, list[T]]", *values: T) -> Write[E]:
+        """Put at the end of a list."""
+        self._needs("a list", "L")
+        return self._step("append", self._wire(list(values)))
+
+    def include(self: "Slot[E, builtins.set[T]]", *members: T) -> Write[E]:
+        """Put into a set."""
+        self._needs("a set", "SS", "NS", "BS")
+        return self._step("include", self._wire({*members}))
+
+    def exclude(self: "Slot[E, builtins.set[T]]", *members: T) -> Write[E]:
+        """Take out of a set."""
+        self._needs("a set", "SS", "NS", "BS")
+        return self._step("exclude", self._wire({*members}))
+
+    def lowest(self, value: V) -> Write[E]:
+        """Keep the lowest ever seen, such as a first time."""
+        self._needs("a number, text or time", "N", "S", "B")
+        return self._step("lowest", self._wire(value))
+
+    def highest(self, value: V) -> Write[E]:
+        """Keep the highest ever seen, such as a last time."""
+        self._needs("a number, text or time", "N", "S", "B")
+        return self._step("highest", self._wire(value))
+
+
+def _refuse_fixed(shape: Shape, name: str) -> None:
+    if name in shape.fixed:
+        raise FieldIsFixed(
+            f"{shape.tag}: '{name}' never changes: it is part of the key or declared immutable"
+        )
+    if name == shape.version:
+        raise FieldIsFixed(f"{shape.tag}: '{name}' is the version; every write counts it up by itself")
+    if shape.states is not None and name == shape.states.field:
+        raise StateNeedsAMove(shape.tag, name)
+    for unique in shape.guards:
+        kept = {field for template in unique.keep.values() for field in template.fields}
+        dies = {shape.expires.field} if shape.expires is not None else set()
+        if name in {*unique.value.fields, *kept, *dies}:
+            raise FieldIsFixed(
+                f"{shape.tag}: '{name}' is in the guard of {unique.unique.name}; "
+                f"read the item and write {shape.tag}.change(before, after)"
+            )
+
+
+def _refuse_in_keys(shape: Shape, name: str) -> None:
+    """A value the store computes, or a piece of one, cannot be followed by a key made here."""
+    for attribute, template in shape.derivations.items():
+        if name in template.fields:
+            raise IndexKeyNeedsTheItem(shape.tag, attribute, name, [])
+    if shape.expires is not None and name == shape.expires.field:
+        raise IndexKeyNeedsTheItem(shape.tag, shape.table.ttl or "ttl", name, [])
+
+
+def _follow(write: Write[Any]) -> Mapping[str, Value | None]:
+    """The derived attributes of an update, recomputed from what it sets and the key; refused if that is not enough."""
+    shape, touched = write.shape, write.known
+    if not touched:
+        return {}
+    # Of an upsert only the key is certain: the item may be there already, with other values than the start's.
+    known = {**{name: write.values[name] for name in shape.parameters}, **touched}
+    derived: dict[str, Value | None] = {}
+    for attribute, template in shape.derivations.items():
+        hit = [name for name in template.fields if name in touched]
+        if not hit:
+            continue
+        missing = [name for name in template.fields if name not in known]
+        if missing:
+            raise IndexKeyNeedsTheItem(shape.tag, attribute, hit[0], missing)
+        text = template.render(known)
+        derived[attribute] = None if text is None else {"S": text}
+    if shape.expires is not None and shape.table.ttl is not None and shape.expires.field in touched:
+        moment = shape.expiry(known)
+        derived[shape.table.ttl] = None if moment is None else {"N": str(moment)}
+    return derived
