@@ -98,16 +98,40 @@ def encode_item(model: BaseModel, stored_as: Sequence[Attribute] | None = None) 
 def decode_values(model: type[BaseModel], item: Mapping[str, Value]) -> dict[str, Any]:
     """What the model's constructor takes, from an item."""
     values: dict[str, Any] = {}
-    for attribute in attributes(model):
-        stored = item.get(attribute.stored)
-        if stored is not None:
-            values[attribute.given] = None if "NULL" in stored else attribute.kind.decode(stored)
-        # What was left out is said again: the model's default is what a newcomer gets, not what this item had.
-        elif attribute.optional:
-            values[attribute.given] = None
-        elif attribute.kind.letter in _SETS:
-            values[attribute.given] = set()
+    for stored, given, letter, is_bare, decode, absent in _rows(model):
+        wire = item.get(stored)
+        if wire is None:
+            # What was left out is said again: the default is what a newcomer gets, not what this item had.
+            if absent is not None:
+                values[given] = absent()
+        elif is_bare and letter in wire:
+            values[given] = wire[letter]
+        else:
+            values[given] = None if "NULL" in wire else decode(wire)
     return values
+
+
+_Row: TypeAlias = tuple[str, str, str, bool, Decode, Callable[[], Any] | None]
+
+
+@cache
+def _rows(model: type[BaseModel]) -> tuple[_Row, ...]:
+    """What decoding needs of each attribute, laid flat: its loop runs for every item that is read.
+
+    The name stored and the name given; the letter, and whether its content is the value as it stands; how to
+    decode it otherwise; and what its absence stands for, if for anything.
+    """
+    return tuple(
+        (
+            attribute.stored,
+            attribute.given,
+            attribute.kind.letter,
+            attribute.kind.plain in (str, bool),
+            attribute.kind.decode,
+            (lambda: None) if attribute.optional else set if attribute.kind.letter in _SETS else None,
+        )
+        for attribute in attributes(model)
+    )
 
 
 # --- one annotation ---

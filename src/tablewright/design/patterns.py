@@ -10,6 +10,7 @@ everything that begins with a whole part, so `between("AT#{start:ms}", "AT#{end:
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any, Generic, Literal, ParamSpec, TypeAlias, TypeVar
 
@@ -92,7 +93,7 @@ class Plan:
     def templates(self) -> tuple[Template, ...]:
         return self.pk + tuple(parse(text) for sort in self.sk for text in sort.texts)
 
-    @property
+    @cached_property
     def shards(self) -> tuple[tuple[str, int], ...]:
         """Holes filled with every shard, because no parameter names one."""
         parts = (part for template in self.pk for part in template.parts)
@@ -101,7 +102,7 @@ class Plan:
             (part.field, part.codec.shards) for part in parts if part.codec.shards and part.field not in given
         )
 
-    @property
+    @cached_property
     def key_attributes(self) -> tuple[KeyAttribute, ...]:
         shape = self.shapes[0]
         return shape.primary if self.index is None else shape.placed[self.index.name]

@@ -427,8 +427,8 @@ def test_a_local_index_needs_a_table_with_a_sort_key() -> None:
         ({"immutable": ["nam"]}, {"immutable": ["name"]}),
         ({"data": {"nam": Data.PERSONAL}}, {"data": {"name": Data.PERSONAL}}),
         (
-            {"copies": [Copy("owner", "user", "name", Refresh.STREAM)]},
-            {"copies": [Copy("nick", "user", "name", Refresh.STREAM)]},
+            {"copies": [Copy("owner", "pet", "name", Refresh.STREAM)]},
+            {"copies": [Copy("nick", "pet", "name", Refresh.STREAM)]},
         ),
     ],
     ids=lambda promise: next(iter(promise)),
@@ -659,3 +659,15 @@ def test_an_index_of_keys_only_holds_nothing_that_can_be_hidden(promise: dict[st
 
     refuses(design("KEYS_ONLY"), "K023", "d.pet.index", fix="what hides items is added by itself")
     design(("name",)).build()
+
+
+# --- K019: copies ---
+
+
+def test_a_copy_needs_a_source_that_exists() -> None:
+    refuses(
+        pets(copies=[Copy("name", "horse", "name", Refresh.STREAM)]), "K019", "d.pet.name", why="no entity"
+    )
+    wrong = pets(copies=[Copy("name", "pet", "colour", Refresh.STREAM)])
+    refuses(wrong, "K019", "d.pet.name", why="which pet does not have", fix="use one of name, age")
+    pets(copies=[Copy("name", "pet", "nick", Refresh.STREAM)]).build()

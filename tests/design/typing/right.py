@@ -146,7 +146,7 @@ toys = main.entity(
     pk="OWNER#{owner_id}",
     sk="TOY#{toy_id}",
     on={by_price: Keys("OWNER#{owner_id}", "{price:6.2}")},
-    copies=[Copy("price", "shop", "price", Refresh.SNAPSHOT)],
+    copies=[Copy("owner_id", "owner", "owner_id", Refresh.SNAPSHOT)],
 )
 
 

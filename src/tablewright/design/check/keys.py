@@ -510,7 +510,28 @@ def projections_show_what_hides(design: Checked) -> Iterator[Finding]:
                 )
 
 
+def copies_have_a_source(design: Checked) -> Iterator[Finding]:
+    """K019: what is copied is there to be copied from."""
+    shapes = {shape.tag: shape for shape in design.shapes}
+    for shape in design.shapes:
+        for copy in shape.copies:
+            where, source = f"{design.name}.{shape.tag}.{copy.field}", shapes.get(copy.of)
+            if source is None:
+                known = ", ".join(tag for tag in shapes if tag != shape.tag) or "none"
+                yield Finding(
+                    "K019", where, f"it copies from '{copy.of}', which is no entity", f"use one of {known}"
+                )
+            elif copy.source not in source.fields:
+                yield Finding(
+                    "K019",
+                    where,
+                    f"it copies '{copy.source}', which {copy.of} does not have",
+                    f"use one of {', '.join(source.fields)}",
+                )
+
+
 MEANING: tuple[Rule, ...] = (
+    copies_have_a_source,
     parts_fit_their_fields,
     key_functions_agree,
     segments_are_unambiguous,
