@@ -665,9 +665,8 @@ def test_an_index_of_keys_only_holds_nothing_that_can_be_hidden(promise: dict[st
 
 
 def test_a_copy_needs_a_source_that_exists() -> None:
-    refuses(
-        pets(copies=[Copy("name", "horse", "name", Refresh.STREAM)]), "K019", "d.pet.name", why="no entity"
-    )
+    nowhere = pets(copies=[Copy("name", "horse", "name", Refresh.STREAM)])
+    refuses(nowhere, "K019", "d.pet.name", why="no entity", fix="use one of none")
     wrong = pets(copies=[Copy("name", "pet", "colour", Refresh.STREAM)])
     refuses(wrong, "K019", "d.pet.name", why="which pet does not have", fix="use one of name, age")
     pets(copies=[Copy("name", "pet", "nick", Refresh.STREAM)]).build()
