@@ -23,8 +23,9 @@ ROOMS: Mapping[str, str] = {
     # engine only in client/embedded.py: the Call that is answered in this process.
     "client": "values expressions world engine",
     "design": "values expressions",
+    "mapping": "design client values expressions world",
     # engine only for the one way in which a fault is told to the log.
-    "edge": "design client values expressions world engine",
+    "edge": "mapping design client values expressions world engine",
     "cli": EVERYTHING,
     "testing": EVERYTHING,
     # The front steps: `from tablewright import Engine`, and `python -m tablewright`.

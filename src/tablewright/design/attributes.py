@@ -126,7 +126,8 @@ def _rows(model: type[BaseModel]) -> tuple[_Row, ...]:
             attribute.stored,
             attribute.given,
             attribute.kind.letter,
-            attribute.kind.plain in (str, bool),
+            attribute.kind.plain in (str, bool)
+            or (attribute.kind.letter == "S" and get_origin(attribute.annotation) is Literal),
             attribute.kind.decode,
             (lambda: None) if attribute.optional else set if attribute.kind.letter in _SETS else None,
         )

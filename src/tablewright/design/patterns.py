@@ -103,6 +103,12 @@ class Plan:
         )
 
     @cached_property
+    def choices(self) -> tuple[Mapping[str, str], ...]:
+        """The shards to read, by hole; one empty choice where nothing is sharded."""
+        names = [[(field, shard_name(n, count)) for n in range(count)] for field, count in self.shards]
+        return tuple(dict(choice) for choice in product(*names))
+
+    @cached_property
     def key_attributes(self) -> tuple[KeyAttribute, ...]:
         shape = self.shapes[0]
         return shape.primary if self.index is None else shape.placed[self.index.name]
@@ -158,7 +164,7 @@ def query(plan: Plan, arguments: Mapping[str, Any]) -> Query[Any]:
     """The request a pattern makes of its arguments."""
     keys = plan.key_attributes
     hashes, ranges = keys[: len(plan.pk)], keys[len(plan.pk) :]
-    partitions = tuple(_partition(plan, hashes, {**arguments, **shards}) for shards in _shard_choices(plan))
+    partitions = tuple(_partition(plan, hashes, arguments, shards) for shards in plan.choices)
     sort = []
     for key, condition in zip(ranges, plan.sk, strict=False):
         found = sort_test(key, condition, arguments)
@@ -171,27 +177,26 @@ def query(plan: Plan, arguments: Mapping[str, Any]) -> Query[Any]:
     )  # fmt: skip
 
 
-class _Shard(str):
-    """The name of a shard, already chosen."""
-
-    __slots__ = ()
-
-
-def _shard_choices(plan: Plan) -> list[dict[str, str]]:
-    choices = [[(field, _Shard(shard_name(n, count))) for n in range(count)] for field, count in plan.shards]
-    return [dict(choice) for choice in product(*choices)]
-
-
-def _partition(plan: Plan, keys: tuple[KeyAttribute, ...], values: Mapping[str, Any]) -> tuple[Value, ...]:
+def _partition(
+    plan: Plan, keys: tuple[KeyAttribute, ...], values: Mapping[str, Any], shards: Mapping[str, str]
+) -> tuple[Value, ...]:
     found = []
     for key, template in zip(keys, plan.pk, strict=True):
-        value = _render(key, template, values)
+        value = _render(key, _in_shards(template, shards) if shards else template, values)
         if value is None:
             raise KeyPartUnusable(
                 f"{plan.name}: the partition needs {', '.join(template.fields)}, none of them None"
             )
         found.append(value)
     return tuple(found)
+
+
+def _in_shards(template: Template, shards: Mapping[str, str]) -> Template:
+    """The template with the shards that were chosen instead of the parts that would choose one."""
+    pieces = (
+        p if isinstance(p, str) else shards.get(p.field, p) if p.codec.shards else p for p in template.pieces
+    )
+    return Template(template.text, tuple(pieces))
 
 
 def _render(key: KeyAttribute, template: Template, values: Mapping[str, Any]) -> Value | None:
@@ -202,14 +207,6 @@ def _render(key: KeyAttribute, template: Template, values: Mapping[str, Any]) ->
             return KeyAttribute(key.name, template, _as(key, name)).value(values)
         text = template.render(values)
         return None if text is None else {"S": text}
-    chosen = {
-        part.field: values[part.field] for part in template.parts if isinstance(values[part.field], _Shard)
-    }
-    if chosen:
-        template = Template(
-            template.text,
-            tuple(chosen.get(p.field, p) if not isinstance(p, str) else p for p in template.pieces),
-        )
     text = template.render(values)
     return None if text is None else {"S": text}
 

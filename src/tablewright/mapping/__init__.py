@@ -1,0 +1,54 @@
+"""A design brought to life: typed reads and writes, guards, pages, receipts, over any Call.
+
+`Db` runs what entities and patterns make; the errors say what went wrong in the design's words.
+"""
+
+from tablewright.mapping.db import Db, Page
+from tablewright.mapping.errors import (
+    AlreadyExists,
+    BadCursor,
+    ConditionNotMet,
+    CursorExpired,
+    ItemUnreadable,
+    MappingMistake,
+    Missing,
+    NotForBatches,
+    NotInOneTransaction,
+    NotUnique,
+    PageTooLarge,
+    Stale,
+    TableDiffers,
+    WriteRefused,
+)
+from tablewright.mapping.explain import Explanation
+from tablewright.mapping.meter import Meter, Spent
+from tablewright.mapping.receipts import Written
+from tablewright.mapping.records import Change, change_in, change_of
+from tablewright.mapping.tables import create_table
+
+__all__ = [
+    "AlreadyExists",
+    "BadCursor",
+    "Change",
+    "ConditionNotMet",
+    "CursorExpired",
+    "Db",
+    "Explanation",
+    "ItemUnreadable",
+    "MappingMistake",
+    "Meter",
+    "Missing",
+    "NotForBatches",
+    "NotInOneTransaction",
+    "NotUnique",
+    "Page",
+    "PageTooLarge",
+    "Spent",
+    "Stale",
+    "TableDiffers",
+    "WriteRefused",
+    "Written",
+    "change_in",
+    "change_of",
+    "create_table",
+]

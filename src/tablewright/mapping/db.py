@@ -1,0 +1,368 @@
+"""A design's live tables: runs the requests that entities and patterns make.
+
+    db = Db(embedded(engine), portal)
+    db.write(tenants.create(tenant), once="signup-1")
+    page = db.page(tenants_by_status(status="REGISTERED"), size=50, after=token, reader=principal)
+
+Must hold: two or more writes are one transaction; a refusal has written nothing; reads never show what has expired
+or is deleted; every call's units are counted under the name of its pattern. Any number of threads may call.
+Elsewhere: running writes (running.py), what is sent (reads.py, writes.py), what a refusal means (refusals.py).
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from tablewright.client import Call, CallRefused, HttpCall, batch_get, batch_write, retrying, transact_get
+from tablewright.client.identity import place_of
+from tablewright.design import Design, Entity, Environment, Get, Query, Write
+from tablewright.mapping import pages, running
+from tablewright.mapping.cursors import Seal
+from tablewright.mapping.errors import (
+    AlreadyExists,
+    ConditionNotMet,
+    NotForBatches,
+    NotInOneTransaction,
+    NotUnique,
+    PageTooLarge,
+)
+from tablewright.mapping.explain import Explanation, explain
+from tablewright.mapping.items import is_deleted, is_expired, is_shown, is_sieved, item_of, model_of, shape_of
+from tablewright.mapping.meter import Meter
+from tablewright.mapping.reads import get_request, query_request
+from tablewright.mapping.receipts import KEPT, TABLE, Written, kept_result
+from tablewright.mapping.running import ATTEMPTS, Line
+from tablewright.mapping.tables import create_table, make_tables
+from tablewright.mapping.trackers import has_trackers
+from tablewright.mapping.writes import OWNER
+from tablewright.values import Item, Value
+from tablewright.world import World, real_world
+
+E = TypeVar("E", bound=BaseModel)
+E_co = TypeVar("E_co", bound=BaseModel, covariant=True)
+
+_AT_A_TIME = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[E_co]):
+    """Some items, the token of the next page if there is one, and what reading them cost."""
+
+    items: tuple[E_co, ...]
+    next: str | None
+    read_units: float
+
+
+def _receipt_id(once: str, designs: Collection[str]) -> str:
+    return f"{'+'.join(sorted(designs))}:{once}"
+
+
+class Db:
+    """Runs requests of one or more designs over a Call."""
+
+    def __init__(
+        self,
+        call: Call,
+        *designs: Design,
+        world: World | None = None,
+        secret: bytes | None = None,
+        environment: Environment | None = None,
+        meter: Meter | None = None,
+    ) -> None:
+        """Without a secret, page tokens work in this process only. The environment gives tables their names."""
+        for design in designs:
+            if not design.is_built:
+                design.build()
+        self.designs, self.environment = designs, environment
+        self.world = world or real_world()
+        self.meter = meter or Meter()
+        # HttpCall is patient by itself; patience upon patience would be a hundred attempts.
+        self._call = call if isinstance(call, HttpCall) else retrying(call, world=self.world)
+        self._line = Line(self._ask, self.physical, self.world)
+        self._seal = Seal(
+            secret if secret is not None else (self.world.new_id() + self.world.new_id()).encode()
+        )
+        self._loads = {plan.name: plan.load for design in designs for plan in design.plans if plan.load}
+
+    def physical(self, table: str) -> str:
+        """The name a table has in this environment."""
+        return self.environment.physical(table) if self.environment else table
+
+    def create_tables(self, told: Callable[[str], None] = lambda name: None) -> None:
+        """Make the tables that are missing; TableDiffers if one is there and is another."""
+        requests = [
+            (create_table(design, table, self.environment), table.ttl)
+            for design in self.designs
+            for table in design.tables.values()
+        ]
+        receipts = {
+            "TableName": self.physical(TABLE.name),
+            "KeySchema": [{"AttributeName": TABLE.pk, "KeyType": "HASH"}],
+            "AttributeDefinitions": [{"AttributeName": TABLE.pk, "AttributeType": "S"}],
+            "BillingMode": "PAY_PER_REQUEST",
+        }
+        make_tables(self._call, [*requests, (receipts, TABLE.ttl)], told=told)
+
+    # --- reads ---
+
+    def one(self, get: Get[E], *, consistent: bool | None = None, deleted: bool = False) -> E | None:
+        """The item, or None if there is none to be seen. `deleted` shows what is deleted softly, too."""
+        strong = get.consistent if consistent is None else consistent
+        answer = self._ask(get.name, "GetItem", get_request(get, self.physical, strong))
+        return self._seen(get, answer.get("Item"), deleted)
+
+    def many(
+        self, gets: Sequence[Get[E]], *, consistent: bool | None = None, deleted: bool = False
+    ) -> list[E | None]:
+        """Many items in few calls, each in its place."""
+        if not gets:
+            return []
+        strong = any(get.consistent for get in gets) if consistent is None else consistent
+        keys: dict[str, list[Mapping[str, Value]]] = {}
+        names: dict[str, Sequence[str]] = {}
+        for get in gets:
+            table = self.physical(get.shape.table.name)
+            keys.setdefault(table, []).append(get.key)
+            names[table] = get.shape.table.key_names
+        metered = self._line.metered("+".join(dict.fromkeys(get.name for get in gets)))
+        found = batch_get(metered, keys, consistent=strong, world=self.world)
+        if found.unread:
+            raise CallRefused("ProvisionedThroughputExceededException", "a batch was not read to its end")
+        places = {
+            place_of(table, {name: item[name] for name in names[table]}): item for table, item in found.items
+        }
+        return [
+            self._seen(get, places.get(place_of(self.physical(get.shape.table.name), get.key)), deleted)
+            for get in gets
+        ]
+
+    def holder(
+        self, entity: Entity[E, Any], unique: str, *, deleted: bool = False, **fields: object
+    ) -> E | None:
+        """The item that has a unique value, read through its guard and so always up to date."""
+        guard = next(guard for guard in entity.shape.guards if guard.unique.name == unique)
+        key = guard.key(fields)
+        if key is None:
+            return None
+        request = {"TableName": self.physical(guard.table.name), "Key": key, "ConsistentRead": True}
+        held = self._ask(f"{entity.shape.tag}.holder", "GetItem", request).get("Item")
+        if held is None:
+            return None
+        get: Get[E] = Get(f"{entity.shape.tag}.holder", entity.shape, held[OWNER]["M"], True)
+        return self.one(get, deleted=deleted)
+
+    def together(self, *gets: Get[Any], deleted: bool = False) -> tuple[Any, ...]:
+        """Several items as they stood at one moment."""
+        asked = [get_request(get, self.physical, False) for get in gets]
+        name = "+".join(dict.fromkeys(get.name for get in gets))
+        items = transact_get(self._line.metered(name), asked, world=self.world)
+        return tuple(self._seen(get, item, deleted) for get, item in zip(gets, items, strict=True))
+
+    def page(
+        self,
+        query: Query[E],
+        *,
+        size: int | None = None,
+        after: str | None = None,
+        reader: str = "",
+        deleted: bool = False,
+    ) -> Page[E]:
+        """Up to `size` items from where the token `after` ended. Tokens are for one `reader` only."""
+        size = query.page if size is None else size
+        if not 1 <= size <= query.at_most:
+            raise PageTooLarge(query.name, size, query.at_most)
+        now = self.world.now()
+        places = self._seal.open(after, query, reader, now) if after else {}
+        units = [0.0]
+        found = pages.fill(query, self._asker(query, deleted, units), places, size)
+        token = None
+        if found.more is not None:
+            token = self._seal.close(found.more, query, reader, now, self.world.new_id())
+        return Page(tuple(self._models(query, found.items)), token, units[0])
+
+    def all(self, query: Query[E], *, deleted: bool = False) -> Iterator[E]:
+        """Every item, page after page, as they are wanted."""
+        return self._models(query, pages.every(query, self._asker(query, deleted, [0.0]), _AT_A_TIME))
+
+    def first(self, query: Query[E], *, deleted: bool = False) -> E | None:
+        """The first item of a pattern, if there is any."""
+        found = pages.fill(query, self._asker(query, deleted, [0.0]), {}, 1).items
+        return next(iter(self._models(query, found)), None)
+
+    def count(self, query: Query[Any], *, deleted: bool = False) -> int:
+        """How many there are. Reads, and is charged for, every one of them."""
+        if is_sieved(query, deleted):
+            # The service would count what only we can tell apart.
+            return sum(1 for _ in pages.every(query, self._asker(query, deleted, [0.0]), _AT_A_TIME))
+        now = self._now()
+        total = 0
+        for partition in query.partitions:
+            request = query_request(query, partition, self.physical, now, deleted=deleted)
+            request["Select"] = "COUNT"
+            while True:
+                answer = self._ask(query.name, "Query", request)
+                total += answer["Count"]
+                if "LastEvaluatedKey" not in answer:
+                    break
+                request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        return total
+
+    # --- writes ---
+
+    def write(
+        self,
+        *writes: Write[Any],
+        once: str | None = None,
+        result: Any = None,
+        kept: timedelta = KEPT,
+    ) -> Written:
+        """Do all of it or nothing. With `once`, a repetition does nothing and gives the first `result`."""
+        if not writes:
+            return Written()
+        if len(writes) == 1 and once is None:
+            return running.write_one(self._line, writes[0])
+        for write in writes:
+            if has_trackers(write):
+                raise NotInOneTransaction(f"{write.name}: lowest() and highest() need a write of their own")
+        # By the designs that are written to, not those this Db knows: it may come to know more.
+        receipt = (
+            _receipt_id(once, {write.shape.table.design for write in writes}) if once is not None else None
+        )
+        return running.transact(self._line, writes, receipt, result, kept)
+
+    def done(self, once: str, *designs: Design) -> Written | None:
+        """What `write(..., once=once)` left behind, or None if it was not done or is forgotten.
+
+        For who has to look before writing; `designs` are those the write touched, all of this Db's if none is named.
+        """
+        id = _receipt_id(once, {design.name for design in designs or self.designs})
+        request = {
+            "TableName": self.physical(TABLE.name),
+            "Key": {TABLE.pk: {"S": id}},
+            "ConsistentRead": True,
+        }
+        item = self._ask("receipts.get", "GetItem", request).get("Item")
+        if item is None or float(item["expires"]["N"]) <= self._now():
+            return None
+        return Written(True, kept_result(item))
+
+    def apply(self, write: Write[E]) -> E:
+        """Run one update and return the item as it is now."""
+        if write.kind not in ("update", "upsert"):
+            raise NotInOneTransaction(
+                f"{write.name}: only update and upsert return what the store made of them"
+            )
+        item = running.update(self._line, write, "ALL_NEW")
+        return model_of(write.shape, item)  # type: ignore[no-any-return]  # a shape does not know its model's type
+
+    def get_or_create(self, write: Write[E]) -> tuple[E, bool]:
+        """The item that a create makes, or the one that is there already: by its key or a unique value.
+
+        True if it was created now. Of any number of callers at once, one creates.
+        """
+        if write.kind != "create" or write.item is None:
+            raise NotInOneTransaction(f"{write.name}: get_or_create takes a create")
+        for _ in range(ATTEMPTS):
+            try:
+                self.write(write)
+                return write.item, True
+            except NotUnique as taken:
+                key = taken.owner
+            except AlreadyExists as taken:
+                key = taken.key
+            if key is not None:
+                get: Get[E] = Get(f"{write.shape.tag}.get_or_create", write.shape, key, True)
+                there = self.one(get, deleted=True)
+                if there is not None:
+                    return there, False
+        raise ConditionNotMet(write.shape.tag, write.key, "it keeps appearing and vanishing; try again")
+
+    def batch(self, writes: Iterable[Write[Any]]) -> list[Write[Any]]:
+        """Many puts and discards, not as one; returns those left undone. Conditions have no place here."""
+        requests: dict[str, list[Mapping[str, Any]]] = {}
+        sent: dict[tuple[str, str], Write[Any]] = {}
+        keys: dict[str, Sequence[str]] = {}
+        for write in writes:
+            if write.kind not in ("put", "delete") or write.before is not None or write.when_:
+                raise NotForBatches(f"{write.name} carries a condition; use write(), or put() and discard()")
+            table = self.physical(write.shape.table.name)
+            request: Mapping[str, Any] = (
+                {"PutRequest": {"Item": item_of(write.shape, write.item)}}
+                if write.item is not None
+                else {"DeleteRequest": {"Key": dict(write.key)}}
+            )
+            requests.setdefault(table, []).append(request)
+            sent[place_of(table, write.key)] = write
+            keys[table] = write.shape.table.key_names
+        name = "+".join(dict.fromkeys(write.name for write in sent.values()))
+        left = batch_write(self._line.metered(name), requests, world=self.world)
+        return [
+            sent[place_of(table, {name: item[name] for name in keys[table]})]
+            for table, rest in left.items()
+            for request in rest
+            for item in [
+                request["PutRequest"]["Item"] if "PutRequest" in request else request["DeleteRequest"]["Key"]
+            ]
+        ]
+
+    # --- looking at requests ---
+
+    def explain(self, request: Get[Any] | Query[Any] | Write[Any], *more: Write[Any]) -> Explanation:
+        """The exact DynamoDB request, the index it uses and the units it will cost, without running it."""
+        return explain((request, *more), self.physical, self._now(), self._loads)
+
+    # --- parts: calls ---
+
+    def _now(self) -> int:
+        return int(self.world.now().timestamp())
+
+    def _ask(self, name: str, verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        answer = self._call(verb, {**request, "ReturnConsumedCapacity": "TOTAL"})
+        self.meter.count(name, verb, answer)
+        return answer
+
+    def _asker(self, query: Query[Any], deleted: bool, units: list[float]) -> pages.Ask:
+        now, sieved = self._now(), is_sieved(query, deleted)
+        requests = [
+            query_request(query, partition, self.physical, now, deleted=deleted)
+            for partition in query.partitions
+        ]
+
+        def ask(
+            number: int, start: Mapping[str, Value] | None, limit: int
+        ) -> tuple[Sequence[Item], Mapping[str, Value] | None]:
+            request = {**requests[number], "Limit": limit, "ReturnConsumedCapacity": "TOTAL"}
+            if start is not None:
+                request["ExclusiveStartKey"] = start
+            answer = self._call("Query", request)
+            units[0] += self.meter.count(query.name, "Query", answer)
+            items = answer["Items"]
+            if sieved:
+                items = [item for item in items if is_shown(query.shapes, item, deleted)]
+            return items, answer.get("LastEvaluatedKey")
+
+        return ask
+
+    def _models(self, query: Query[E], items: Iterable[Item]) -> Iterator[E]:
+        shapes = query.shapes
+        if len(shapes) == 1:
+            only = shapes[0]
+            for item in items:
+                yield model_of(only, item)
+            return
+        for item in items:
+            shape = shape_of(shapes, item)
+            if shape is not None:
+                yield model_of(shape, item)
+
+    def _seen(self, get: Get[E], item: Item | None, deleted: bool) -> E | None:
+        shape = get.shape
+        if item is None or (shape.expires is not None and is_expired(shape, item, self._now())):
+            return None
+        if not deleted and shape.soft_delete is not None and is_deleted(shape, item):
+            return None
+        found: E = model_of(shape, item)
+        return found

@@ -1,0 +1,94 @@
+"""Why a read or a write could not be done, in the words of the design.
+
+Must hold: whatever is raised here, nothing was written. `key` is for programs; the message names the entity, never
+what an item contains.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from tablewright.values import Value
+
+
+class MappingMistake(Exception):
+    """The base of what this room raises."""
+
+
+class WriteRefused(MappingMistake):
+    """A write's condition did not hold. `current` is the item as it is, if there is one."""
+
+    def __init__(
+        self, entity: str, key: Mapping[str, Value], why: str, current: BaseModel | None = None
+    ) -> None:
+        self.entity, self.key, self.current = entity, key, current
+        super().__init__(f"{entity}: {why}")
+
+
+class AlreadyExists(WriteRefused):
+    """An item with this key is there already."""
+
+
+class Missing(WriteRefused):
+    """There is no such item, or it has expired."""
+
+
+class Stale(WriteRefused):
+    """Somebody changed the item after it was read: read it again and decide anew."""
+
+
+class ConditionNotMet(WriteRefused):
+    """The item is there, but what the write demanded of it does not hold."""
+
+
+class NotUnique(WriteRefused):
+    """Another item has this value. `constraint` is its name, `owner` the key of the item that has it."""
+
+    def __init__(
+        self, entity: str, constraint: str, key: Mapping[str, Value], owner: Mapping[str, Value] | None
+    ) -> None:
+        self.constraint, self.owner = constraint, owner
+        super().__init__(entity, key, f"another item has this {constraint}")
+
+
+class BadCursor(MappingMistake):
+    """A page token that was not made here, or not for this pattern, these parameters and this reader."""
+
+
+class CursorExpired(BadCursor):
+    """A page token that was ours once: begin again at the first page."""
+
+
+class PageTooLarge(MappingMistake):
+    """More was asked for than the pattern gives at a time."""
+
+    def __init__(self, pattern: str, asked: int, at_most: int) -> None:
+        self.pattern, self.asked, self.at_most = pattern, asked, at_most
+        super().__init__(f"{pattern} gives 1 to {at_most} items a page, not {asked}")
+
+
+class ItemUnreadable(MappingMistake):
+    """An item does not fit its model: the design changed, or something else wrote it."""
+
+    def __init__(self, entity: str, key: Mapping[str, Any], fields: str) -> None:
+        self.entity, self.key = entity, key
+        super().__init__(
+            f"{entity}: an item does not fit its model ({fields}); migrate it or loosen the model"
+        )
+
+
+class NotInOneTransaction(MappingMistake):
+    """A write that takes more than one step cannot be part of a transaction."""
+
+
+class NotForBatches(MappingMistake):
+    """A batch has no conditions, and this write needs one."""
+
+
+class TableDiffers(MappingMistake):
+    """A table is there already, and is not the one the design describes."""
+
+    def __init__(self, table: str, what: str) -> None:
+        self.table = table
+        super().__init__(f"the table {table} exists with {what}; migrate it, or use another name or store")

@@ -1,0 +1,58 @@
+"""What each pattern has cost so far: calls, read units, write units, by name."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tablewright.client import units_of
+
+_SINGLE_READS = ("GetItem", "Query")
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The sum over all calls of one name."""
+
+    calls: int = 0
+    read: float = 0.0
+    write: float = 0.0
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(self.calls + other.calls, self.read + other.read, self.write + other.write)
+
+
+class Meter:
+    """Counts. Any number of threads may."""
+
+    def __init__(self) -> None:
+        # By name: calls, read units, write units.
+        self._spent: dict[str, list[float]] = {}
+        self._lock = threading.Lock()
+
+    def count(self, name: str, verb: str, answer: Mapping[str, Any]) -> float:
+        """Note what an answer says it cost; the read units of it."""
+        told = answer.get("ConsumedCapacity")
+        if verb in _SINGLE_READS:
+            # Nearly every call; the general way costs as much as a fifth of the engine's answer.
+            read, write = (told["CapacityUnits"] if told else 0.0), 0.0
+        else:
+            units = units_of(verb, answer)
+            read, write = sum(one.read for one in units), sum(one.write for one in units)
+        with self._lock:
+            sums = self._spent.get(name)
+            if sums is None:
+                self._spent[name] = [1, read, write]
+            else:
+                sums[0] += 1
+                sums[1] += read
+                sums[2] += write
+        return read
+
+    def spent(self) -> dict[str, Spent]:
+        """All names and what they cost, by name."""
+        with self._lock:
+            return {
+                name: Spent(int(calls), read, write)
+                for name, (calls, read, write) in sorted(self._spent.items())
+            }

@@ -1,0 +1,87 @@
+"""Full pages from one partition or many: filtered items do not shorten them, shards are merged in order.
+
+Must hold: a page has as many items as asked for unless it is the last; `more` is true only if another item is
+really there. A place to go on from is the key of the last item given, for each partition.
+"""
+
+import heapq
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cmp_to_key
+from typing import Any, TypeAlias
+
+from tablewright.design.requests import Query
+from tablewright.mapping.reads import start_key
+from tablewright.values import Item, Value, compare
+
+# One request of a partition: its number, where to start, how many at most; the items and where it stopped.
+Ask: TypeAlias = Callable[
+    [int, Mapping[str, Value] | None, int], tuple[Sequence[Item], Mapping[str, Value] | None]
+]
+# For each partition by its number: the key of the last item given. A partition without one starts at its beginning.
+Places: TypeAlias = dict[str, dict[str, Value]]
+
+_LEAST_ASKED, _MOST_ASKED = 10, 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The items of a page and, if there are more, where to go on."""
+
+    items: tuple[Item, ...]
+    more: Places | None = field(default=None)
+
+
+def fill(query: Query[Any], ask: Ask, places: Places, size: int) -> Found:
+    """One page. Reads one item more than it gives, to know whether there is one."""
+    streams = [
+        _items(query, ask, number, places.get(str(number)), size + 1)
+        for number in range(len(query.partitions))
+    ]
+    taken: list[tuple[int, Item]] = []
+    for pair in _merged(query, streams):
+        taken.append(pair)
+        if len(taken) > size:
+            break
+    given = taken[:size]
+    if len(taken) <= size:
+        return Found(tuple(item for _, item in given))
+    last = dict(given)  # of each partition the last that is given
+    more = places | {str(number): start_key(query, item) for number, item in last.items()}
+    return Found(tuple(item for _, item in given), more)
+
+
+def every(query: Query[Any], ask: Ask, at_a_time: int) -> Iterator[Item]:
+    """All items, in order, as they are wanted."""
+    streams = [_items(query, ask, number, None, at_a_time) for number in range(len(query.partitions))]
+    return (item for _, item in _merged(query, streams))
+
+
+def _items(
+    query: Query[Any], ask: Ask, number: int, start: Mapping[str, Value] | None, want: int
+) -> Iterator[tuple[int, Item]]:
+    missing, limit = want, want
+    while True:
+        items, start = ask(number, start, limit)
+        for item in items:
+            yield number, item
+        if start is None:
+            return
+        missing -= len(items)
+        # Enough was given, and somebody wants on; or most is hidden here: then ask for more at a time.
+        limit = want if missing <= 0 else min(max(limit * 2, _LEAST_ASKED), _MOST_ASKED)
+
+
+def _merged(query: Query[Any], streams: list[Iterator[tuple[int, Item]]]) -> Iterator[tuple[int, Item]]:
+    if len(streams) == 1:
+        return streams[0]
+    names = query.index.sk if query.index is not None else query.table.key_names[1:]
+
+    def order(one: tuple[int, Item], other: tuple[int, Item]) -> int:
+        for name in names:
+            difference = compare(one[1][name], other[1][name])
+            if difference:
+                return difference
+        return one[0] - other[0] if not query.descending else other[0] - one[0]
+
+    return heapq.merge(*streams, key=cmp_to_key(order), reverse=query.descending)

@@ -1,0 +1,174 @@
+"""A design's tables as CreateTable requests, and making them where they are missing."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from tablewright.client import Call, CallRefused
+from tablewright.client.retries import Retries
+from tablewright.design import Design, Environment, Index, Shape, Table
+from tablewright.design.environments import Provisioned
+from tablewright.mapping.errors import TableDiffers
+
+
+def create_table(
+    design: Design, table: Table, environment: Environment | None = None, *, streams: bool = False
+) -> dict[str, Any]:
+    """The CreateTable request of a table. Streams are asked for only where there are any."""
+    shapes = [shape for shape in design.shapes if shape.table == table]
+    indexes = [index for index in design.indexes if index.table == table]
+    names = dict.fromkeys((*table.key_names, *(name for index in indexes for name in index.key_names)))
+    request: dict[str, Any] = {
+        "TableName": environment.physical(table.name) if environment else table.name,
+        "KeySchema": _schema((table.pk,), (table.sk,) if table.sk else ()),
+        "AttributeDefinitions": [
+            {"AttributeName": name, "AttributeType": _letter(shapes, name)} for name in names
+        ],
+        **_capacity(environment),
+    }
+    local = [_index(index, shapes, None) for index in indexes if index.local]
+    other = [_index(index, shapes, environment) for index in indexes if not index.local]
+    if local:
+        request["LocalSecondaryIndexes"] = local
+    if other:
+        request["GlobalSecondaryIndexes"] = other
+    if streams and table.stream:
+        request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": table.stream}
+    if environment and environment.deletion_protection:
+        request["DeletionProtectionEnabled"] = True
+    if environment and environment.tags:
+        request["Tags"] = [{"Key": key, "Value": value} for key, value in environment.tags.items()]
+    return request
+
+
+def _capacity(environment: Environment | None) -> dict[str, Any]:
+    if environment is None or not isinstance(environment.capacity, Provisioned):
+        return {"BillingMode": "PAY_PER_REQUEST"}
+    capacity = environment.capacity
+    units = {"ReadCapacityUnits": capacity.read, "WriteCapacityUnits": capacity.write}
+    return {"BillingMode": "PROVISIONED", "ProvisionedThroughput": units}
+
+
+def _schema(hashes: Iterable[str], ranges: Iterable[str]) -> list[dict[str, str]]:
+    return [
+        *({"AttributeName": name, "KeyType": "HASH"} for name in hashes),
+        *({"AttributeName": name, "KeyType": "RANGE"} for name in ranges),
+    ]
+
+
+def _letter(shapes: Sequence[Shape], name: str) -> str:
+    keys = (
+        key
+        for shape in shapes
+        for keys in (shape.primary, *shape.placed.values())
+        for key in keys
+        if key.name == name
+    )
+    return next((key.letter for key in keys), "S")
+
+
+def _index(index: Index, shapes: Sequence[Shape], environment: Environment | None) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "IndexName": index.name,
+        "KeySchema": _schema(index.pk, index.sk),
+        "Projection": _projection(index, shapes),
+    }
+    if environment is not None and isinstance(environment.capacity, Provisioned):
+        described |= {"ProvisionedThroughput": _capacity(environment)["ProvisionedThroughput"]}
+    return described
+
+
+def _projection(index: Index, shapes: Sequence[Shape]) -> dict[str, Any]:
+    if isinstance(index.project, str):
+        return {"ProjectionType": index.project}
+    listed = projected(index, shapes)
+    return (
+        {"ProjectionType": "INCLUDE", "NonKeyAttributes": listed}
+        if listed
+        else {"ProjectionType": "KEYS_ONLY"}
+    )
+
+
+def projected(index: Index, shapes: Sequence[Shape]) -> list[str]:
+    """The attributes besides the keys that an index carries of these entities, where it does not carry all."""
+    here = [shape for shape in shapes if index in shape.on]
+    # What tells that an item has expired or is deleted goes along, or reads could not hide it.
+    hiding = [shape.table.ttl for shape in here if shape.expires and shape.table.ttl]
+    hiding += [shape.fields[shape.soft_delete.field].stored for shape in here if shape.soft_delete]
+    if isinstance(index.project, str):
+        return []
+    keys = {*index.key_names, *index.table.key_names}
+    return [name for name in dict.fromkeys((*index.project, *hiding)) if name not in keys]
+
+
+def make_tables(
+    call: Call,
+    requests: Iterable[tuple[dict[str, Any], str | None]],
+    *,
+    retries: Retries | None = None,
+    told: Callable[[str], None] = lambda name: None,
+) -> None:
+    """Create the tables that are missing, with their TTL; TableDiffers if one is there with another key or index."""
+    retries = retries or Retries()
+    for request, ttl in requests:
+        name = request["TableName"]
+        try:
+            call("CreateTable", request)
+            told(name)
+        except CallRefused as refusal:
+            if refusal.name != "ResourceInUseException":
+                raise
+        described = _await_active(call, name, retries)
+        _refuse_other(request, described)
+        if ttl is not None:
+            _set_ttl(call, name, ttl)
+
+
+def _set_ttl(call: Call, name: str, ttl: str) -> None:
+    told = call("DescribeTimeToLive", {"TableName": name})["TimeToLiveDescription"]
+    if told["TimeToLiveStatus"] == "DISABLED":
+        setting = {"Enabled": True, "AttributeName": ttl}
+        call("UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": setting})
+    elif told.get("AttributeName") != ttl:
+        raise TableDiffers(name, f"the TTL attribute {told.get('AttributeName')}")
+
+
+def _await_active(call: Call, name: str, retries: Retries) -> dict[str, Any]:
+    while True:
+        described: dict[str, Any] = call("DescribeTable", {"TableName": name})["Table"]
+        if described["TableStatus"] == "ACTIVE":
+            return described
+        retries.sleep(0.2)
+
+
+def _refuse_other(request: dict[str, Any], described: dict[str, Any]) -> None:
+    table = request["TableName"]
+    if _sorted(request["KeySchema"]) != _sorted(described["KeySchema"]):
+        raise TableDiffers(table, "another key")
+    letters = {one["AttributeName"]: one["AttributeType"] for one in described["AttributeDefinitions"]}
+    for one in request["AttributeDefinitions"]:
+        letter = letters.get(one["AttributeName"], one["AttributeType"])
+        if letter != one["AttributeType"]:
+            raise TableDiffers(table, f"the key attribute {one['AttributeName']} of type {letter}")
+    for kind in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
+        have = {index["IndexName"]: index for index in described.get(kind, ())}
+        for wanted in request.get(kind, ()):
+            _refuse_other_index(table, wanted, have.get(wanted["IndexName"]))
+
+
+def _refuse_other_index(table: str, wanted: dict[str, Any], have: dict[str, Any] | None) -> None:
+    name = wanted["IndexName"]
+    if have is None:
+        raise TableDiffers(table, f"no index {name}")
+    if _sorted(wanted["KeySchema"]) != _sorted(have["KeySchema"]):
+        raise TableDiffers(table, f"another key of index {name}")
+    if _carried(wanted["Projection"]) != _carried(have["Projection"]):
+        raise TableDiffers(table, f"other attributes in index {name}")
+
+
+def _carried(projection: dict[str, Any]) -> tuple[str, frozenset[str]]:
+    return projection["ProjectionType"], frozenset(projection.get("NonKeyAttributes", ()))
+
+
+def _sorted(schema: list[dict[str, str]]) -> list[tuple[str, str]]:
+    # The order counts among several attributes of one half, so only the halves are put in order.
+    return sorted(((key["KeyType"], key["AttributeName"]) for key in schema), key=lambda pair: pair[0])
