@@ -1,0 +1,1 @@
+"""The systems in the box: siblings of one shape that never import each other."""

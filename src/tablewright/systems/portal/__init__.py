@@ -1,0 +1,1 @@
+"""The customer portal: tenants, products, campaigns and orders. See README.md."""

@@ -1,0 +1,107 @@
+"""What happens by itself: reminders, scheduled prices, notices of campaigns that end, mail.
+
+Each job may be run at any time and any number of times; what was done is written with it. Elsewhere: schedules.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+
+from tablewright.mapping import ConditionNotMet, Missing, Stale
+from tablewright.mapping.records import Change
+from tablewright.systems.portal import design as d
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.catalogue import Catalogue
+from tablewright.systems.portal.model import Message, Product
+from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
+
+log = logging.getLogger("tablewright.portal")
+
+REMIND_AFTER = timedelta(hours=24)
+REMIND_UNTIL = timedelta(days=7)
+PROPOSE_PURGE_AFTER = timedelta(days=90)
+ENDS_SOON = timedelta(days=3)
+JOBS = Actor("system:jobs", "system")
+Deliver = Callable[[Message], None]
+
+
+def remind_unvalidated(repository: Repository) -> int:
+    """Mail each tenant once whose address was never verified (CP-10, CP-D57)."""
+    now = repository.now()
+    sent = 0
+    query = d.tenants_by_status(status="UNVALIDATED", since=now - REMIND_UNTIL, until=now - REMIND_AFTER)
+    for tenant in repository.db.all(query):
+        if tenant.reminder_sent_at is not None:
+            continue
+        after = repository.stamped(tenant, JOBS, reminder_sent_at=now)
+        mail = repository.mail(
+            tenant.email,
+            "Please confirm your address",
+            "Ask for a code on our page to confirm it.",
+            tenant.id,
+        )
+        try:
+            repository.db.write(d.tenants.change(tenant, after), mail)
+            sent += 1
+        except Stale:
+            continue  # verified, changed or reminded by another run in this moment
+    return sent
+
+
+def propose_purge(repository: Repository) -> list[str]:
+    """Tenants that never verified their address in 90 days: ids for a person to decide about (CP-X11)."""
+    until = repository.now() - PROPOSE_PURGE_AFTER
+    return [tenant.id for tenant in repository.db.all(d.tenants_by_status(status="UNVALIDATED", until=until))]
+
+
+def apply_due_prices(repository: Repository) -> int:
+    return Catalogue(repository).apply_due_prices(SYSTEM)
+
+
+def notify_ending_campaigns(repository: Repository, to: str) -> int:
+    """Tell the staff of campaigns that end soon; each once."""
+    today = rules.local_day(repository.now())
+    told = 0
+    for campaign in repository.db.all(d.campaigns_by_active(active=True, until=today)):
+        if not today <= campaign.to_date <= today + ENDS_SOON:
+            continue
+        words = f"{campaign.code} ends on {campaign.to_date.isoformat()}."
+        mail = repository.mail(to, f"Campaign {campaign.code} ends soon", words)
+        done = repository.db.write(mail, once=f"campaign-ends:{campaign.code}:{campaign.to_date.isoformat()}")
+        told += not done.repeated
+    return told
+
+
+def deliver_mail(repository: Repository, deliver: Deliver) -> tuple[int, int]:
+    """Send what waits in the outbox; sent and failed. A message may be sent twice if we die in between, never lost."""
+    sent = failed = 0
+    for message in list(repository.db.all(d.messages_by_state(state="PENDING"))):
+        try:
+            deliver(message)
+            after = message.model_copy(update={"state": "SENT", "attempts": message.attempts + 1})
+            sent += 1
+        except OSError as error:
+            log.warning(
+                "mail not delivered", extra={"mistake": type(error).__name__, "mail": message.message_id}
+            )
+            attempts = message.attempts + 1
+            after = message.model_copy(
+                update={"attempts": attempts, "state": "FAILED" if attempts >= 5 else "PENDING"}
+            )
+            failed += 1
+        try:
+            repository.db.write(d.messages.change(message, after))
+        except (Stale, Missing, ConditionNotMet):
+            continue  # another run took it
+    return sent, failed
+
+
+def on_product_change(repository: Repository, change: Change[Product]) -> bool:
+    """A product's change record in the price history; the same record twice is one entry (CP-D33).
+
+    The service writes the entry with the change already; this is for changes made around it, on the table itself.
+    """
+    if change.after is None:
+        return False
+    steps = rules.price_steps(change.before, change.after)
+    return any([repository.db.get_or_create(d.prices.create(step))[1] for step in steps])

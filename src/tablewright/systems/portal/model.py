@@ -1,0 +1,219 @@
+"""What the portal keeps: tenants, products, campaigns, orders, and what happened to them.
+
+Plain values that know nothing of storage. Names in JSON and in items are camelCase, as the API's are. Everything that
+the server alone may set has no place in the inputs of api.py.
+"""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic.alias_generators import to_camel
+
+Status = Literal["UNVALIDATED", "VALIDATED", "REGISTERED", "SUSPENDED"]
+BillingCycle = Literal["monthly", "yearly"]
+OrderStatus = Literal["PENDING", "PAID", "CANCELLED", "REFUNDED"]
+Purpose = Literal["verify", "destination"]
+MessageState = Literal["PENDING", "SENT", "FAILED"]
+Kind = Literal["tenants", "products", "campaigns"]
+# Decimal everywhere inside; a plain number in JSON, which two places always survive.
+Money = Annotated[Decimal, PlainSerializer(float, return_type=float, when_used="json")]
+
+
+class Value(BaseModel):
+    """Frozen, camelCase outside, nothing unknown inside."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+
+class Activatable(Value):
+    """What every root record has (CP-3): server-set, all required."""
+
+    active: bool = True
+    date_created: datetime
+    date_last_updated: datetime
+    last_updated_by: str
+    version: int = 1
+
+
+class Tenant(Activatable):
+    """A customer, known by an e-mail address; a business if it has an organisation's name."""
+
+    id: str
+    email: str
+    status: Status = "UNVALIDATED"
+    organization_name: str | None = None
+    destination_email: str | None = None
+    pending_destination_email: str | None = None
+    previous_status: Status | None = None
+    suspension_reason: str | None = None
+    reminder_sent_at: datetime | None = None
+    erased_at: datetime | None = None
+
+    @property
+    def submissions_go_to(self) -> str:
+        """Where form submissions are sent (CP-D14)."""
+        return self.destination_email or self.email
+
+
+class Product(Activatable):
+    """A hosting plan. Prices include VAT. `next_price` takes the place of `price` at `next_price_from`."""
+
+    id: str
+    name: str
+    description: str
+    price: Money
+    currency: str = "ZAR"
+    features: list[str] = Field(default_factory=list)
+    billing_cycle: BillingCycle
+    draft: bool = False
+    next_price: Money | None = None
+    next_price_from: datetime | None = None
+
+
+class PriceChange(Value):
+    """One step of a product's price: from, to, when and by whom."""
+
+    product_id: str
+    product_version: int
+    at: datetime
+    old_price: Money | None = None
+    new_price: Money
+    currency: str = "ZAR"
+    changed_by: str
+
+
+class Campaign(Activatable):
+    """A discount on one product (or a few more) between two local dates, both included."""
+
+    id: str
+    code: str
+    description: str
+    discount_percentage: Money
+    product_id: str
+    also_product_ids: list[str] = Field(default_factory=list)
+    terms_conditions_link: str
+    from_date: date
+    to_date: date
+    redemption_limit: int | None = None
+    per_tenant_limit: int | None = None
+
+
+class CampaignProduct(Value):
+    """A further product of a campaign, so that a product's campaigns are one query."""
+
+    code: str
+    product_id: str
+    from_date: date
+
+
+class CampaignUsage(Value):
+    """How often a campaign was used. Beside the campaign, so that an order does not rewrite it and its indexes."""
+
+    code: str
+    count: int = 0
+
+
+class CampaignSnapshot(Value):
+    """The campaign as it was when an order was placed (CP-51, CP-D27)."""
+
+    id: str
+    code: str
+    description: str
+    discount_percentage: Money
+    product_id: str
+    terms_conditions_link: str
+    from_date: date
+    to_date: date
+    valid_at_order_time: datetime
+
+
+class OrderItem(Value):
+    """A line of an order: the price as it was, before and after the campaign."""
+
+    product_id: str
+    product_name: str
+    billing_cycle: BillingCycle
+    quantity: int
+    unit_price: Money
+    discounted_unit_price: Money
+    line_total: Money
+
+
+class Order(Value):
+    """What was bought, at the prices of that moment. `tax` is the VAT inside `total`."""
+
+    tenant_id: str
+    order_id: str
+    order_number: str
+    order_status: OrderStatus = "PENDING"
+    placed_at: datetime
+    items: list[OrderItem]
+    campaign: CampaignSnapshot | None = None
+    currency: str = "ZAR"
+    subtotal: Money
+    discount: Money
+    tax: Money
+    total: Money
+    payment_reference: str | None = None
+    paid_at: datetime | None = None
+    version: int = 1
+
+
+class Redemption(Value):
+    """How often one tenant used one campaign."""
+
+    tenant_id: str
+    code: str
+    count: int = 0
+
+
+class AuditEntry(Value):
+    """Who changed what, with the values before and after, as text."""
+
+    subject_id: str
+    audit_id: str
+    audit_at: datetime
+    action: str
+    actor: str
+    role: str
+    before: dict[str, str] = Field(default_factory=dict)
+    after: dict[str, str] = Field(default_factory=dict)
+    reason: str | None = None
+
+
+class Challenge(Value):
+    """A one-time secret sent to an address: six digits or a link, for a quarter of an hour and five tries."""
+
+    purpose: Purpose
+    address: str
+    tenant_id: str
+    code_hash: str
+    link_hash: str
+    tries: int = 0
+    created_at: datetime
+    expires_at: datetime
+
+
+class Allowance(Value):
+    """How often something was done in a window: what rate limits are counted in."""
+
+    name: str
+    window: str
+    used: int = 0
+    expires_at: datetime
+
+
+class Message(Value):
+    """A mail in the outbox; written with what it is about, delivered afterwards."""
+
+    message_id: str
+    recipient: str
+    subject: str
+    body: str
+    tenant_id: str | None = None
+    state: MessageState = "PENDING"
+    attempts: int = 0
+    created_at: datetime
+    expires_at: datetime

@@ -1,0 +1,287 @@
+"""The portal's reads and writes, in its own words: mapping's refusals become the portal's.
+
+Must hold: a change is written together with its audit entry and whatever it entails, or not at all.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from tablewright.design import Query, Write
+from tablewright.mapping import (
+    AlreadyExists,
+    BadCursor,
+    ConditionNotMet,
+    Db,
+    Missing,
+    NotUnique,
+    Page,
+    PageTooLarge,
+    Stale,
+)
+from tablewright.mapping.items import size_of
+from tablewright.systems.portal import design as d
+from tablewright.systems.portal.errors import BadRequest, Changed, Conflict, NotThere, RaceLost, Taken
+from tablewright.systems.portal.model import (
+    Activatable,
+    AuditEntry,
+    Campaign,
+    CampaignProduct,
+    Kind,
+    Message,
+    MessageState,
+    Order,
+    Product,
+    Tenant,
+)
+from tablewright.systems.portal.rules import check_size, differences, is_id
+from tablewright.world import World
+
+E = TypeVar("E", bound=BaseModel)
+R = TypeVar("R", bound=Activatable)
+T = TypeVar("T")
+_ATTEMPTS = 20
+KEEP_MAIL = timedelta(days=30)
+_NOUNS = {"tenants": "tenant", "products": "product", "campaigns": "campaign"}
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who does something: a name for the record, and a role for the rules."""
+
+    name: str
+    role: str
+    subject: str = ""
+
+    @property
+    def is_staff(self) -> bool:
+        return self.role in ("support", "admin")
+
+
+CHECKOUT = Actor("system:checkout", "system")
+SYSTEM = Actor("system:portal", "system")
+
+
+@contextmanager
+def in_our_words(noun: str) -> Iterator[None]:
+    """Translate what mapping refuses."""
+    try:
+        yield
+    except Missing:
+        raise NotThere(noun) from None
+    except Stale:
+        raise Changed from None
+    except NotUnique as taken:
+        raise _taken(taken.constraint) from None
+    except AlreadyExists as taken:
+        raise _taken(taken.entity) from None
+    except ConditionNotMet:
+        raise RaceLost from None
+    except PageTooLarge as mistake:
+        raise BadRequest(
+            "INVALID_PAGE_SIZE", f"A page has 1 to {mistake.at_most} entries.", "pageSize"
+        ) from None
+    except BadCursor as mistake:
+        raise BadRequest("BAD_TOKEN", f"{str(mistake).capitalize()}.", "startAt") from None
+
+
+def _possible(id: str, prefix: str, noun: str | None = None) -> None:
+    """What cannot be an id is not there: no need to ask, and a key of any length and content is never made of it."""
+    if not is_id(id, prefix):
+        raise NotThere(noun or prefix)
+
+
+def _taken(what: str) -> Taken:
+    if what == "email":
+        return Taken("EMAIL_EXISTS", "There is a tenant with this e-mail address.", "email")
+    if what == "campaign":
+        return Taken("CODE_EXISTS", "There is a campaign with this code.", "code")
+    return Taken("EXISTS", f"There is such a {what} already.", "id")
+
+
+class Repository:
+    """The portal's tables."""
+
+    def __init__(self, db: Db, world: World) -> None:
+        self.db, self.world = db, world
+
+    def now(self) -> datetime:
+        """This moment, as fine as it is stored."""
+        now = self.world.now()
+        return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+    def new_id(self, prefix: str) -> str:
+        return f"{prefix}_{self.world.new_id()}"
+
+    def new_order_id(self, placed: datetime) -> str:
+        """An id that begins with the time, so that a tenant's orders lie in the order they were placed."""
+        return f"ord_{int(placed.timestamp() * 1000):012x}-{self.world.new_id()}"
+
+    # --- one ---
+
+    def tenant(self, id: str, *, deleted: bool = True) -> Tenant:
+        _possible(id, "tenant")
+        return self._found(self.db.one(d.tenant_by_id(id), deleted=deleted), "TENANT")
+
+    def tenant_of(self, email: str) -> Tenant | None:
+        """By address, through the guard: never out of date."""
+        return self.db.holder(d.tenants, "email", deleted=True, email=email)
+
+    def product(self, id: str, *, deleted: bool = False) -> Product:
+        _possible(id, "prod", "PRODUCT")
+        return self._found(self.db.one(d.product_by_id(id), deleted=deleted), "PRODUCT")
+
+    def campaign(self, code: str, *, deleted: bool = True) -> Campaign:
+        return self._found(self.db.one(d.campaign_by_code(code), deleted=deleted), "CAMPAIGN")
+
+    def order(self, order_id: str) -> Order:
+        _possible(order_id, "ord", "ORDER")
+        return self._found(self.db.holder(d.orders, "order", order_id=order_id), "ORDER")
+
+    def products_by_id(self, ids: list[str]) -> dict[str, Product]:
+        """Many products in one read, deleted ones too."""
+        unique = [id for id in dict.fromkeys(ids) if is_id(id, "prod")]
+        found = self.db.many([d.product_by_id(id) for id in unique], consistent=True, deleted=True)
+        return {product.id: product for product in found if product is not None}
+
+    def tenants_by_id(self, ids: list[str]) -> dict[str, Tenant]:
+        """Many tenants in one read, deleted ones too."""
+        found = self.db.many([d.tenant_by_id(id) for id in dict.fromkeys(ids)], deleted=True)
+        return {tenant.id: tenant for tenant in found if tenant is not None}
+
+    def used(self, codes: list[str]) -> dict[str, int]:
+        """How often each campaign was used."""
+        found = self.db.many([d.campaign_usage.get(code) for code in dict.fromkeys(codes)], consistent=True)
+        return {usage.code: usage.count for usage in found if usage is not None}
+
+    def _found(self, item: E | None, noun: str) -> E:
+        if item is None:
+            raise NotThere(noun)
+        return item
+
+    # --- many ---
+
+    def page(
+        self, query: Query[E], size: int | None, after: str | None, reader: str, *, deleted: bool = True
+    ) -> Page[E]:
+        with in_our_words("page"):
+            return self.db.page(query, size=size, after=after, reader=reader, deleted=deleted)
+
+    def campaigns_of(self, product_id: str) -> list[Campaign]:
+        """A product's campaigns, newest first, also those in which it is a further product."""
+        found = list(self.db.all(d.campaigns_of_product(product_id=product_id), deleted=True))
+        codes = [entry.code for entry in found if isinstance(entry, CampaignProduct)]
+        roots = {
+            c.code: c for c in self.db.many([d.campaigns.get(code) for code in codes], deleted=True) if c
+        }
+        own = [entry if isinstance(entry, Campaign) else roots.get(entry.code) for entry in found]
+        return [campaign for campaign in own if campaign is not None]
+
+    # --- writes ---
+
+    def write(self, noun: str, *writes: Write[Any], once: str | None = None, result: Any = None) -> Any:
+        """All of it or nothing; the result kept by the first time if this is a repetition, else None."""
+        with in_our_words(noun):
+            done = self.db.write(*writes, once=once, result=result)
+        return done.result if done.repeated else None
+
+    def stamped(self, before: R, actor: Actor, **changes: Any) -> R:
+        """The value with its changes, and who made them when: always later than the change before."""
+        moment = max(self.now(), before.date_last_updated + timedelta(milliseconds=1))
+        return before.model_copy(
+            update={**changes, "date_last_updated": moment, "last_updated_by": actor.name}
+        )
+
+    def weighed(self, write: Write[E], noun: str) -> Write[E]:
+        """The write, if its record is as light as its indexes were designed for (CP-74)."""
+        check_size(size_of(write.shape, write.item), noun)
+        return write
+
+    def retried(self, expected: int | None, attempt: Callable[[], T]) -> T:
+        """Do it on the newest version: again after a race, unless the caller insists on the version it has seen."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return attempt()
+            except Changed:
+                if expected is not None:
+                    raise
+        raise Conflict("STATUS_CONFLICT", "Others are changing this right now. Try again in a moment.")
+
+    def audit(
+        self,
+        kind: Kind,
+        subject_id: str,
+        action: str,
+        actor: Actor,
+        before: BaseModel | None,
+        after: BaseModel | None,
+        reason: str | None = None,
+    ) -> Write[AuditEntry]:
+        """The record of a change, to be written with it."""
+        old, new = differences(before, after)
+        entry = AuditEntry(
+            subject_id=subject_id,
+            audit_id=self.world.new_id(),
+            audit_at=self.now(),
+            action=action,
+            actor=actor.name,
+            role=actor.role,
+            before=old,
+            after=new,
+            reason=reason,
+        )
+        match kind:
+            case "tenants":
+                return d.tenant_audit.create(entry)
+            case "products":
+                return d.product_audit.create(entry)
+            case "campaigns":
+                return d.campaign_audit.create(entry)
+
+    def still_at(self, tenant: Tenant) -> Write[Tenant]:
+        """The condition that a tenant has the address it was read with: neither changed nor erased since."""
+        address = tenant.email
+        return d.tenants.check(tenant.id).when(lambda t: t.email == address)
+
+    def mail(self, recipient: str, subject: str, body: str, tenant_id: str | None = None) -> Write[Message]:
+        """A message for the outbox, to be written with what it is about."""
+        now = self.now()
+        return d.messages.create(
+            Message(
+                message_id=self.new_id("msg"),
+                recipient=recipient,
+                subject=subject,
+                body=body,
+                tenant_id=tenant_id,
+                created_at=now,
+                expires_at=now + KEEP_MAIL,
+            )
+        )
+
+    def outbox(self, state: MessageState) -> Query[Message]:
+        return d.messages_by_state(state=state)
+
+    def message(self, message_id: str) -> Message:
+        return self._found(self.db.one(d.messages.get(message_id)), "MESSAGE")
+
+    def history(self, kind: Kind, subject_id: str) -> Query[AuditEntry]:
+        match kind:
+            case "tenants":
+                return d.history_of_tenant(subject_id=subject_id)
+            case "products":
+                return d.history_of_product(subject_id=subject_id)
+            case "campaigns":
+                return d.history_of_campaign(subject_id=subject_id)
+
+    def audit_of_month(self, kind: Kind, month: datetime) -> Query[AuditEntry]:
+        match kind:
+            case "tenants":
+                return d.tenant_audit_of_month(at=month)
+            case "products":
+                return d.product_audit_of_month(at=month)
+            case "campaigns":
+                return d.campaign_audit_of_month(at=month)

@@ -1,0 +1,439 @@
+"""The portal's rules: pure functions over values. No clock, no store.
+
+Money is Decimal, rounded half up to cents, in ZAR; prices include VAT. Campaign dates are local dates of the
+business zone (Africa/Johannesburg).
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel
+
+from tablewright.design import normalised
+from tablewright.systems.portal.design import ORDER_STATES, OVERRIDE, TENANT_STATES
+from tablewright.systems.portal.errors import Forbidden, Refused
+from tablewright.systems.portal.model import (
+    Campaign,
+    CampaignSnapshot,
+    Order,
+    OrderItem,
+    OrderStatus,
+    PriceChange,
+    Product,
+    Status,
+    Tenant,
+)
+
+ZONE = ZoneInfo("Africa/Johannesburg")
+CENT = Decimal("0.01")
+PERCENT_STEP = Decimal("0.0001")
+VAT = Decimal("15")
+UNAVAILABLE = "[Product Unavailable]"
+DESCRIPTION_LETTERS, FEATURES, FEATURE_LETTERS, NAME_LETTERS = 500, 10, 60, 120
+MAX_PRICE = Decimal("9999999.99")
+MAX_QUANTITY, MAX_LINES, MAX_LIMIT = 100, 20, 1_000_000_000
+# CP-74: the indexes carry whole records, and each begun kilobyte is a unit more on every one of them.
+RECORD_BYTES = 1024
+SCHEDULE = "system:schedule"
+_NUMBER = re.compile(r"BB-(\d{8})-[0-9A-F]{8}")
+_CODE = re.compile(r"[A-Z0-9_]{3,32}")
+_ID = re.compile(r"[a-z]+_[0-9A-Za-z-]{4,64}")
+# Where erased tenants' addresses lead: nowhere (RFC 6761). Nobody may buy, or be found, under one.
+ERASED_DOMAIN = "erased.invalid"
+_EMAIL = re.compile(r"[^@\s<>,;\"()\[\]\\]{1,64}@(?:[\w-]{1,63}\.)+[\w-]{2,63}")
+# Fields a change of which says nothing: every write touches them.
+_NOISE = frozenset(("version", "date_last_updated", "last_updated_by"))
+
+
+def cents(amount: Decimal) -> Decimal:
+    """Money as it is charged: two places, halves up."""
+    return amount.quantize(CENT, ROUND_HALF_UP)
+
+
+def rand(amount: Decimal) -> str:
+    """Money in a sentence: R100.00, also where the store has trimmed the zeroes."""
+    return f"R{cents(amount)}"
+
+
+# --- addresses and codes ---
+
+
+def email_address(given: str, field: str = "email") -> str:
+    """One spelling of an address; INVALID_EMAIL if it is none."""
+    text = normalised(given)
+    if len(text) > 254 or _EMAIL.fullmatch(text) is None or text.endswith(f"@{ERASED_DOMAIN}"):
+        raise Refused("INVALID_EMAIL", "This is not an e-mail address.", field)
+    return text
+
+
+def is_id(text: str, prefix: str) -> bool:
+    """Whether this can be an id at all: a prefix and its letters (CP-D13)."""
+    return text.startswith(f"{prefix}_") and _ID.fullmatch(text) is not None
+
+
+def campaign_code(given: str, field: str = "code") -> str:
+    """Upper case; CODE_FORMAT unless it is 3 to 32 letters, digits or underscores."""
+    text = given.strip().upper()
+    if _CODE.fullmatch(text) is None:
+        raise Refused(
+            "CODE_FORMAT", "A code has 3 to 32 letters A-Z, digits or underscores, and no spaces.", field
+        )
+    return text
+
+
+def code_warnings(code: str) -> list[str]:
+    """What is allowed but not advised."""
+    return [] if 6 <= len(code) <= 20 else ["A code of 6 to 20 characters is easier to type and to print."]
+
+
+# --- products and prices ---
+
+
+def check_product(product: Product) -> None:
+    """Raise unless a product can be sold as it is described."""
+    check_price(product.price, "price")
+    if product.next_price is not None:
+        check_price(product.next_price, "nextPrice")
+    if (product.next_price is None) != (product.next_price_from is None):
+        raise Refused(
+            "SCHEDULE_INCOMPLETE", "A scheduled price needs both the price and its time.", "nextPriceFrom"
+        )
+    if not product.name.strip() or len(product.name) > NAME_LETTERS:
+        raise Refused("NAME_LENGTH", f"A name has 1 to {NAME_LETTERS} characters.", "name")
+    check_description(product.description)
+    if len(product.features) > FEATURES or any(not 0 < len(f) <= FEATURE_LETTERS for f in product.features):
+        raise Refused(
+            "FEATURES", f"At most {FEATURES} features of 1 to {FEATURE_LETTERS} characters each.", "features"
+        )
+
+
+def check_description(text: str) -> None:
+    if not text.strip() or len(text) > DESCRIPTION_LETTERS:
+        raise Refused(
+            "DESCRIPTION_LENGTH", f"A description has 1 to {DESCRIPTION_LETTERS} characters.", "description"
+        )
+
+
+def check_price(price: Decimal, field: str) -> None:
+    if not price.is_finite() or price < CENT:
+        raise Refused("PRICE_NOT_POSITIVE", "A price is at least R0.01.", field)
+    if price > MAX_PRICE or price != cents(price):
+        raise Refused(
+            "PRICE_PRECISION", "A price has at most two decimal places and seven digits before them.", field
+        )
+
+
+def price_at(product: Product, now: datetime) -> Decimal:
+    """What the product costs now: a scheduled price holds from its very moment."""
+    if (
+        product.next_price is not None
+        and product.next_price_from is not None
+        and product.next_price_from <= now
+    ):
+        return product.next_price
+    return product.price
+
+
+def check_schedule(product: Product, now: datetime) -> None:
+    """A scheduled price begins later: what is past is history, and history is not rewritten."""
+    if product.next_price_from is not None and product.next_price_from <= now:
+        raise Refused(
+            "SCHEDULE_PAST",
+            "A scheduled price begins in the future; to change it now, send price.",
+            "nextPriceFrom",
+        )
+
+
+def settled(product: Product, now: datetime) -> Product:
+    """The product with a scheduled price that has come as its price proper."""
+    since = product.next_price_from
+    if since is None or since > now:
+        return product
+    return product.model_copy(
+        update={
+            "price": price_at(product, now),
+            "next_price": None,
+            "next_price_from": None,
+            # Whatever is changed next is later than this, so each price has a place of its own in the history.
+            "date_last_updated": max(product.date_last_updated, since),
+        }
+    )
+
+
+def is_for_sale(product: Product | None) -> bool:
+    return product is not None and product.active and not product.draft
+
+
+def price_steps(before: Product | None, after: Product) -> list[PriceChange]:
+    """What a change of a product adds to its price history: a scheduled price that came, then the change itself.
+
+    Rests on the two records alone, so whoever sees the change makes the same entries.
+    """
+    if before is None:
+        return [_step(after, None, after.price, after.date_last_updated, after.last_updated_by)]
+    steps = []
+    price = before.price
+    due = before.next_price_from
+    came = due is not None and due <= after.date_last_updated and after.next_price_from != due
+    if came and due is not None and before.next_price is not None and before.next_price != price:
+        steps.append(_step(after, price, before.next_price, due, SCHEDULE))
+        price = before.next_price
+    if after.price != price:
+        steps.append(_step(after, price, after.price, after.date_last_updated, after.last_updated_by))
+    return steps
+
+
+def _step(product: Product, old: Decimal | None, new: Decimal, at: datetime, by: str) -> PriceChange:
+    return PriceChange(
+        product_id=product.id,
+        product_version=product.version,
+        at=at,
+        old_price=old,
+        new_price=new,
+        currency=product.currency,
+        changed_by=by,
+    )
+
+
+# --- campaigns ---
+
+
+def check_campaign(campaign: Campaign) -> None:
+    """Raise unless a campaign's own figures make sense."""
+    campaign_code(campaign.code)
+    check_description(campaign.description)
+    percentage = campaign.discount_percentage
+    if (
+        not percentage.is_finite()
+        or not 0 <= percentage < 100
+        or percentage != percentage.quantize(PERCENT_STEP)
+    ):
+        raise Refused(
+            "DISCOUNT_RANGE",
+            "A discount is at least 0 and less than 100 per cent, with at most four decimal places.",
+            "discountPercentage",
+        )
+    if campaign.to_date < campaign.from_date:
+        raise Refused("DATE_ORDER", "The last day is before the first.", "toDate")
+    if not re.fullmatch(r"https?://[^\s]{3,500}", campaign.terms_conditions_link):
+        raise Refused(
+            "INVALID_LINK", "The terms need an address that begins with https://.", "termsConditionsLink"
+        )
+    for field, limit in (
+        ("redemptionLimit", campaign.redemption_limit),
+        ("perTenantLimit", campaign.per_tenant_limit),
+    ):
+        if limit is not None and not 1 <= limit <= MAX_LIMIT:
+            words = f"A limit is 1 to {MAX_LIMIT}; leave it out for none."
+            raise Refused("LIMIT_RANGE", words, field)
+    products = [campaign.product_id, *campaign.also_product_ids]
+    if len(products) > 11 or len(set(products)) != len(products):
+        raise Refused("PRODUCTS", "At most ten further products, each once.", "alsoProductIds")
+
+
+def check_discounted(percentage: Decimal, price: Decimal) -> None:
+    """A discounted price must still be a price (CP-D23)."""
+    if discounted(price, percentage) < CENT:
+        raise Refused(
+            "DISCOUNT_RANGE",
+            f"{percentage:f} % off {rand(price)} rounds to nothing; what is left to pay must be at least {rand(CENT)}.",
+            "discountPercentage",
+        )
+
+
+def discounted(price: Decimal, percentage: Decimal) -> Decimal:
+    return cents(price * (100 - percentage) / 100)
+
+
+def local_day(now: datetime) -> date:
+    """Today, where the business is."""
+    return now.astimezone(ZONE).date()
+
+
+def is_valid(campaign: Campaign, now: datetime) -> bool:
+    """Active, and today is one of its days."""
+    return campaign.active and campaign.from_date <= local_day(now) <= campaign.to_date
+
+
+def state_of(campaign: Campaign, used: int, now: datetime) -> str:
+    """A word for people: ended, scheduled, used up, running, switched off."""
+    if not campaign.active:
+        return "OFF"
+    if campaign.redemption_limit is not None and used >= campaign.redemption_limit:
+        return "EXHAUSTED"
+    today = local_day(now)
+    if today < campaign.from_date:
+        return "SCHEDULED"
+    return "RUNNING" if today <= campaign.to_date else "ENDED"
+
+
+def covers(campaign: Campaign, product_id: str) -> bool:
+    return product_id == campaign.product_id or product_id in campaign.also_product_ids
+
+
+def snapshot(campaign: Campaign, now: datetime) -> CampaignSnapshot:
+    return CampaignSnapshot(
+        id=campaign.id,
+        code=campaign.code,
+        description=campaign.description,
+        discount_percentage=campaign.discount_percentage,
+        product_id=campaign.product_id,
+        terms_conditions_link=campaign.terms_conditions_link,
+        from_date=campaign.from_date,
+        to_date=campaign.to_date,
+        valid_at_order_time=now,
+    )
+
+
+# --- orders ---
+
+
+def lines(
+    cart: Sequence[tuple[Product, int]], campaign: Campaign | None, now: datetime
+) -> tuple[OrderItem, ...]:
+    """The lines of an order, each with the price of this moment and what the campaign makes of it."""
+    made = []
+    for product, quantity in cart:
+        price = price_at(product, now)
+        off = campaign is not None and covers(campaign, product.id)
+        final = discounted(price, campaign.discount_percentage) if off and campaign is not None else price
+        made.append(
+            OrderItem(
+                product_id=product.id,
+                product_name=product.name,
+                billing_cycle=product.billing_cycle,
+                quantity=quantity,
+                unit_price=price,
+                discounted_unit_price=final,
+                line_total=cents(final * quantity),
+            )
+        )
+    return tuple(made)
+
+
+def totals(items: Iterable[OrderItem]) -> tuple[Decimal, Decimal, Decimal, Decimal]:
+    """Subtotal, discount, the VAT inside the total, and the total."""
+    items = list(items)
+    subtotal = cents(sum((item.unit_price * item.quantity for item in items), Decimal(0)))
+    total = cents(sum((item.line_total for item in items), Decimal(0)))
+    return subtotal, subtotal - total, cents(total * VAT / (100 + VAT)), total
+
+
+def best(
+    cart: Sequence[tuple[Product, int]], campaigns: Sequence[Campaign], now: datetime
+) -> Campaign | None:
+    """Discounts do not stack: the one campaign that takes off most (CP-X9)."""
+    helpful = [campaign for campaign in campaigns if any(covers(campaign, product.id) for product, _ in cart)]
+    return max(helpful, key=lambda campaign: totals(lines(cart, campaign, now))[1], default=None)
+
+
+def order_number(placed: datetime, order_id: str) -> str:
+    """A number people can read out: the day, and eight characters of the id."""
+    return f"BB-{placed.astimezone(ZONE):%Y%m%d}-{order_id.replace('-', '')[-8:].upper()}"
+
+
+def day_of_order(number: str) -> date | None:
+    """The local day in an order's number; None if this is no such number."""
+    found = _NUMBER.fullmatch(number.strip().upper())
+    try:
+        return datetime.strptime(found[1], "%Y%m%d").date() if found else None
+    except ValueError:
+        return None
+
+
+def day_bounds(day: date) -> tuple[datetime, datetime]:
+    """The first and the last moment of a local day."""
+    start = datetime.combine(day, time(), ZONE)
+    return start, start + timedelta(days=1) - timedelta(milliseconds=1)
+
+
+def summary(order: Order) -> str:
+    """The order in a mail."""
+    rows = [f"{item.quantity} x {item.product_name}: {rand(item.line_total)}" for item in order.items]
+    return "\n".join((*rows, f"VAT included: {rand(order.tax)}", f"Total: {rand(order.total)}"))
+
+
+# --- tenants ---
+
+
+def moved(tenant: Tenant, status: Status, actor: str, reason: str | None) -> Tenant:
+    """The tenant in its new status (CP-21, CP-D5); INVALID_TRANSITION or ADMIN_ONLY if this actor may not."""
+    allowed = TENANT_STATES.moves.get(tenant.status, {}).get(status, ())
+    facts = {"from": tenant.status, "to": status}
+    if tenant.status == status:
+        raise Refused("INVALID_TRANSITION", f"The tenant is {status} already.", "status", facts)
+    if actor != OVERRIDE and actor not in allowed:
+        if actor == "support" and "admin" in allowed:
+            raise Forbidden(
+                "ADMIN_ONLY", f"Only an admin may move a tenant from {tenant.status} to {status}."
+            )
+        words = f"A tenant cannot go from {tenant.status} to {status}."
+        if actor == "admin":
+            words += " An admin may force it with override, which is recorded."
+        raise Refused("INVALID_TRANSITION", words, "status", facts)
+    if status == "SUSPENDED":
+        return tenant.model_copy(
+            update={"status": status, "previous_status": tenant.status, "suspension_reason": reason}
+        )
+    return tenant.model_copy(update={"status": status, "previous_status": None, "suspension_reason": None})
+
+
+def moves_open_to(tenant: Tenant, actor: str) -> tuple[Status, ...]:
+    """The statuses this actor may put a tenant into; where it was before a suspension comes first."""
+    if tenant.erased_at is not None:
+        return ()
+    moves = TENANT_STATES.moves.get(tenant.status, {})
+    found: list[Status] = [status for status, actors in moves.items() if actor in actors]  # type: ignore[misc]  # states are checked against the Literal by K015
+    return tuple(sorted(found, key=lambda status: status != tenant.previous_status))
+
+
+def order_moves_open_to(order: Order, actor: str) -> tuple[OrderStatus, ...]:
+    """The statuses this actor may put an order into."""
+    moves = ORDER_STATES.moves.get(order.order_status, {})
+    return tuple(status for status, actors in moves.items() if actor in actors)  # type: ignore[misc]  # as above
+
+
+def check_open(tenant: Tenant) -> None:
+    """Raise unless the account is one that can be used."""
+    if tenant.status == "SUSPENDED":
+        raise Forbidden("TENANT_SUSPENDED", "This account is suspended. Please write to support.")
+    if not tenant.active:
+        raise Forbidden(
+            "TENANT_CLOSED", "This account was closed. A new order with its address opens it again."
+        )
+
+
+def check_size(size: int, noun: str) -> None:
+    """Raise if a record is heavier than its indexes were designed for (CP-74)."""
+    if size > RECORD_BYTES:
+        raise Refused(
+            "RECORD_SIZE",
+            f"This {noun} would take {size} bytes; there is room for {RECORD_BYTES}. Shorten its longest texts.",
+            facts={"bytes": size, "most": RECORD_BYTES},
+        )
+
+
+def is_business(tenant: Tenant) -> bool:
+    return bool(tenant.organization_name)
+
+
+def differences(before: BaseModel | None, after: BaseModel | None) -> tuple[dict[str, str], dict[str, str]]:
+    """What changed, as text, by the names of the API."""
+    old, new = _texts(before), _texts(after)
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return {n: old[n] for n in names if n in old}, {n: new[n] for n in names if n in new}
+
+
+def is_same(before: BaseModel, after: BaseModel) -> bool:
+    """Whether a change changes nothing but its own marks: nothing to write, and nothing to record."""
+    return differences(before, after) == ({}, {})
+
+
+def _texts(value: BaseModel | None) -> Mapping[str, str]:
+    if value is None:
+        return {}
+    shown = value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=set(_NOISE))
+    return {name: part if isinstance(part, str) else repr(part) for name, part in shown.items()}

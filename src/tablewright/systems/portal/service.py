@@ -1,0 +1,71 @@
+"""The portal as one value: everything it can do, over one database.
+
+api.py, the console and the jobs speak to this; nothing above it knows of tables.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tablewright.mapping import Db
+from tablewright.systems.portal.catalogue import Catalogue
+from tablewright.systems.portal.checkout import Checkout
+from tablewright.systems.portal.model import Tenant
+from tablewright.systems.portal.payments import Payments, SimulatedGateway
+from tablewright.systems.portal.previews import Previews
+from tablewright.systems.portal.repository import Repository
+from tablewright.systems.portal.tenants import Tenants
+from tablewright.systems.portal.verification import Verification
+from tablewright.world import World
+
+# (subject, roles, e-mail) -> token
+Issue: TypeAlias = Callable[[str, tuple[str, ...], str], str]
+VERIFY_LINK = "/console/portal/verify?purpose={purpose}&address={address}&secret={secret}"
+
+
+@dataclass(frozen=True, slots=True)
+class Portal:
+    """The parts of the portal."""
+
+    repository: Repository
+    tenants: Tenants
+    catalogue: Catalogue
+    checkout: Checkout
+    verification: Verification
+    payments: Payments
+    previews: Previews
+    issue: Issue
+
+    def token_for(self, tenant: Tenant) -> str:
+        """What a proved address may do: everything of a tenant's own once registered, register before that."""
+        role = "tenant" if tenant.status == "REGISTERED" else "verified"
+        return self.issue(tenant.id, (role,), tenant.email)
+
+
+def open_portal(
+    db: Db,
+    world: World,
+    secret: bytes,
+    issue: Issue,
+    *,
+    payments: Payments | None = None,
+    verify_link: str = VERIFY_LINK,
+) -> Portal:
+    """The portal over a database.
+
+    `secret` keys its one-time codes, preview links and the simulated gateway; `issue` makes a login for a subject with
+    roles and a proved address.
+    """
+    repository = Repository(db, world)
+    tenants = Tenants(repository)
+    gateway = payments or SimulatedGateway(secret)
+    return Portal(
+        repository,
+        tenants,
+        Catalogue(repository),
+        Checkout(repository, tenants, gateway),
+        Verification(repository, secret, verify_link),
+        gateway,
+        Previews(secret),
+        issue,
+    )

@@ -1,0 +1,94 @@
+"""What happens by itself: each job may run at any time and any number of times."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+
+from tests.systems.portal.talk import ADMIN, Place, meddled
+
+from tablewright.systems.portal import design as d
+from tablewright.systems.portal import jobs
+from tablewright.systems.portal.model import Message
+from tablewright.systems.portal.repository import SYSTEM
+
+
+def test_cp_d57_every_tenant_who_never_verified_is_reminded_once(at: Place) -> None:
+    """More tenants than one page of the query holds; two runs at the same time of day, and again."""
+    for number in range(230):
+        at.portal.tenants.at_checkout(f"t{number}@example.com", None)
+    verified = at.portal.tenants.at_checkout("verified@example.com", None)
+    at.portal.tenants.move(verified.id, "VALIDATED", SYSTEM)
+    gone = at.portal.tenants.at_checkout("gone@example.com", None)
+    at.portal.tenants.change(gone.id, {"active": False}, ADMIN)
+    assert jobs.remind_unvalidated(at.portal.repository) == 0
+    at.clock.move(timedelta(hours=24))
+    assert jobs.remind_unvalidated(at.portal.repository) == 230
+    assert jobs.remind_unvalidated(at.portal.repository) == 0
+    at.clock.move(timedelta(days=1))
+    assert jobs.remind_unvalidated(at.portal.repository) == 0
+    assert len(at.mails("t7@example.com")) == 1
+    assert at.mails("verified@example.com") == at.mails("gone@example.com") == []
+
+
+def test_cp_d57_a_tenant_who_verifies_in_that_moment_gets_no_reminder(at: Place) -> None:
+    tenant = at.tenant()
+    at.clock.move(timedelta(hours=25))
+    raced = meddled(at, "TENANT#", partial(at.portal.tenants.move, tenant.id, "VALIDATED", SYSTEM))
+    assert jobs.remind_unvalidated(raced.repository) == 0
+    assert at.mails(tenant.email) == []
+
+
+def test_who_did_not_verify_in_ninety_days_is_proposed_and_left_alone(at: Place) -> None:
+    old = at.tenant("old@example.com")
+    at.clock.move(timedelta(days=90))
+    at.tenant("new@example.com")
+    assert jobs.propose_purge(at.portal.repository) == [old.id]
+    assert at.portal.tenants.get(old.id) == old
+
+
+def test_staff_hears_once_of_a_campaign_that_ends_soon(at: Place) -> None:
+    at.campaign(at.product(), to_date=at.today() + timedelta(days=4))
+    staff = "staff@bbws.example"
+    told = []
+    for _ in range(3):
+        told.append(jobs.notify_ending_campaigns(at.portal.repository, staff))
+        told.append(jobs.notify_ending_campaigns(at.portal.repository, staff))
+        at.clock.move(timedelta(days=1))
+    assert told == [0, 0, 1, 0, 0, 0]
+    assert at.mails(staff) == ["SUMMER2030 ends on 2030-06-19."]
+
+
+def test_mail_is_delivered_and_what_fails_is_tried_five_times(at: Place) -> None:
+    product = at.product()
+    at.order(product, "a@example.com")
+    at.order(product, "broken@example.com")
+    sent: list[str] = []
+
+    def deliver(message: Message) -> None:
+        if message.recipient.startswith("broken"):
+            raise ConnectionRefusedError
+        sent.append(message.recipient)
+
+    outcomes = [jobs.deliver_mail(at.portal.repository, deliver) for _ in range(7)]
+    assert outcomes == [(1, 1)] + [(0, 1)] * 4 + [(0, 0)] * 2
+    assert sent == ["a@example.com"]
+    states = {message.recipient: message.state for s in ("SENT", "FAILED") for message in _outbox(at, s)}
+    assert states == {"a@example.com": "SENT", "broken@example.com": "FAILED"}
+
+
+def _outbox(at: Place, state: str) -> list[Message]:
+    return list(at.db.all(d.messages_by_state(state=state)))  # type: ignore[arg-type]  # a Literal
+
+
+def test_a_price_that_is_due_is_applied_once_by_two_runs_at_once(at: Place) -> None:
+    product = at.product("100.00")
+    start = at.clock.now() + timedelta(days=1)
+    at.portal.catalogue.change_product(
+        product.id, {"next_price": product.price * 2, "next_price_from": start}, ADMIN
+    )
+    at.clock.move(timedelta(days=1))
+    raced = meddled(at, "PRODUCT#", partial(jobs.apply_due_prices, at.portal.repository))
+    assert jobs.apply_due_prices(raced.repository) == 0
+    assert at.portal.catalogue.product(product.id).price == product.price * 2
+    assert len(at.portal.catalogue.prices(product.id)) == 2
