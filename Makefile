@@ -1,20 +1,28 @@
-# make run    start the engine on http://127.0.0.1:8000, data in ./data
+# make run    everything on http://127.0.0.1:8080, DynamoDB's protocol on 8000, data in ./data
 # make test   create the environment, install what the tests need, run everything
 # make setup  leave a ready .venv with .venv/bin/tablewright
 
 PYTHON ?= python3
 BIN := .venv/bin
-PORT ?= 8000
+PORT ?= 8080
+DYNAMODB_PORT ?= 8000
 
-.PHONY: run test setup check clean
+.PHONY: run test setup browser check clean
 
 run: setup
-	$(BIN)/tablewright engine serve --port $(PORT) --data data
+	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
 
 setup: .venv/ready
 
-test: .venv/ready-for-tests check
+test: .venv/ready-for-tests browser check
 	$(BIN)/pytest -n auto --dist loadfile
+
+# tests/browser drives Debian's chromium; where it cannot be installed they are skipped, and say so.
+browser:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-liberation; } \
+	|| echo "make: no chromium, and no way to install it: the tests in tests/browser will be skipped"
 
 check: .venv/ready-for-tests
 	$(BIN)/ruff check .
@@ -34,4 +42,4 @@ check: .venv/ready-for-tests
 	touch $@
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis artifacts

@@ -47,11 +47,15 @@ def examples() -> list[str]:
     return re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
-def test_the_readmes_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_readmes_examples_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """One after another, as one would follow them: the first makes the table the second writes to."""
     monkeypatch.chdir(tmp_path)
     seen: dict[str, Any] = {}
-    sdk, in_process, in_tests = examples()
+    design, sdk, in_process, in_tests = examples()
+    exec(design, seen)
+    assert "visits=1" in capsys.readouterr().out
     with testing.engine("data") as engine, serving(engine) as url:
         exec(sdk.replace("http://127.0.0.1:8000", url), seen)
         assert engine.call("Scan", {"TableName": "pets"})["Count"] == 1

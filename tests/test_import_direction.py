@@ -27,6 +27,7 @@ ROOMS: Mapping[str, str] = {
     # engine only for the one way in which a fault is told to the log.
     "edge": "mapping design client values expressions world engine",
     "systems": "edge mapping design world",
+    "app": EVERYTHING,
     "cli": EVERYTHING,
     "testing": EVERYTHING,
     # The front steps: `from tablewright import Engine`, and `python -m tablewright`.

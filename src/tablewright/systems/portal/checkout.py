@@ -90,8 +90,12 @@ class Checkout:
         organization_name: str | None = None,
         payment_token: str | None = None,
         key: str | None = None,
+        agreed: Decimal | None = None,
     ) -> Order:
-        """Place an order; with `key`, the same one however often it is asked for."""
+        """Place an order; with `key`, the same one however often it is asked for.
+
+        `agreed` is the total the customer saw: TOTAL_CHANGED, and no order, if it is another one by now.
+        """
         address = rules.email_address(email)
         self._check_cart(cart)
         # A receipt outlives an erasure, so it must not say whose it is.
@@ -100,7 +104,7 @@ class Checkout:
         order = self._earlier(once, asked)
         if order is None:
             try:
-                order = self._placed(address, cart, codes, organization_name, once, asked)
+                order = self._placed(address, cart, codes, organization_name, once, asked, agreed)
             except PortalMistake:
                 # The same request may have been served meanwhile, and have used up what this one lacks.
                 order = self._earlier(once, asked)
@@ -121,13 +125,14 @@ class Checkout:
 
     def _placed(
         self, address: str, cart: Sequence[Line], codes: Sequence[str], organization_name: str | None,
-        once: str | None, asked: str,
+        once: str | None, asked: str, agreed: Decimal | None,
     ) -> Order:  # fmt: skip
         # Prices are looked at before a tenant is made: a cart that cannot be sold leaves nothing behind.
-        self._priced(cart, codes)
+        _check_agreed(self.priced(cart, codes).total, agreed)
         for _ in range(_ATTEMPTS):
             tenant = self._tenants.at_checkout(address, organization_name)
             quote = self._quote(tenant, cart, codes)
+            _check_agreed(quote.order.total, agreed)
             try:
                 earlier = self._write(tenant, quote, once, asked)
             except Conflict:
@@ -397,3 +402,12 @@ def _was_told(order: Order, event: PaymentEvent) -> bool:
 
 def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _check_agreed(total: Decimal, agreed: Decimal | None) -> None:
+    if agreed is not None and total != agreed:
+        raise Conflict(
+            "TOTAL_CHANGED",
+            "The total is another one now. Look at it once more, then place the order.",
+            facts={"agreed": str(agreed), "total": str(total)},
+        )

@@ -1,0 +1,80 @@
+"""An area of the console: a name on the left, its pages under it, and the routes that answer for them.
+
+A system adds an area; the frame around it is the console's. Must hold: a page that asks for a role is shown on the
+left only to who has it, and its route asks for it too (the list on the left protects nothing).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from fastapi import APIRouter
+
+from tablewright.edge import Principal
+
+Accent: TypeAlias = Literal["slate", "blue", "teal", "green", "violet", "amber", "rose"]
+
+
+@dataclass(frozen=True, slots=True)
+class Nav:
+    """A page on the left. `path` is below the area's own; `roles` None is everybody, empty is anybody signed in."""
+
+    title: str
+    path: str = ""
+    roles: tuple[str, ...] | None = None
+
+    def is_for(self, caller: Principal) -> bool:
+        """Whether to show it to a caller who has the roles of this area's system."""
+        if self.roles is None:
+            return True
+        return caller.is_known and (not self.roles or not caller.roles.isdisjoint(self.roles))
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Something a search found."""
+
+    title: str
+    href: str
+    about: str = ""
+
+
+def _finds_nothing(caller: Principal, text: str) -> Sequence[Hit]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """One area. Its routes are mounted at `/console/<name>`; `icon` is a name in icons.py."""
+
+    name: str
+    title: str
+    icon: str
+    accent: Accent
+    pages: tuple[Nav, ...]
+    router: APIRouter
+    about: str = ""
+    search: Callable[[Principal, str], Sequence[Hit]] = field(default=_finds_nothing)
+    also: tuple[tuple[str, str], ...] = ()  # other addresses of ours, each with the page it belongs to
+
+    @property
+    def path(self) -> str:
+        return f"/console/{self.name}"
+
+    def href(self, page: Nav) -> str:
+        return f"{self.path}/{page.path}" if page.path else self.path
+
+    def has(self, path: str) -> bool:
+        """Whether an address is one of this area's."""
+        ours = (self.path, *(prefix for prefix, _ in self.also))
+        return any(path == prefix or path.startswith(prefix + "/") for prefix in ours)
+
+    def page_at(self, path: str) -> Nav | None:
+        """The page a path belongs to: the one with the longest path in front of it."""
+        for prefix, page in self.also:
+            if path.startswith(prefix + "/"):
+                return next((each for each in self.pages if each.path == page), None)
+        fitting = [
+            page for page in self.pages if path == self.href(page) or path.startswith(self.href(page) + "/")
+        ]
+        return max(fitting, key=lambda page: len(page.path), default=None)

@@ -1,0 +1,80 @@
+"""Stylesheet, script and icons: read once, served under the hash of their content, kept by browsers for a year."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from fastapi import APIRouter, Response
+
+from tablewright.edge.problems import not_found
+
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+}
+_FOREVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A file and the address it has as long as it stays the same."""
+
+    name: str
+    content: bytes
+    kind: str
+
+    @property
+    def href(self) -> str:
+        stem, _, ending = self.name.rpartition(".")
+        return f"/static/{stem}.{hashlib.sha256(self.content).hexdigest()[:12]}.{ending}"
+
+
+@cache
+def assets() -> Mapping[str, Asset]:
+    """Everything in static/, by its path there."""
+    found: dict[str, Asset] = {}
+    root = resources.files("tablewright.app.console") / "static"
+    waiting = [("", root)]
+    while waiting:
+        prefix, folder = waiting.pop()
+        for entry in folder.iterdir():
+            if entry.is_dir():
+                waiting.append((f"{prefix}{entry.name}/", entry))
+            elif (ending := "." + entry.name.rpartition(".")[2]) in _TYPES:
+                name = prefix + entry.name
+                found[name] = Asset(name, entry.read_bytes(), _TYPES[ending])
+    return found
+
+
+@cache
+def _by_href() -> Mapping[str, Asset]:
+    return {asset.href: asset for asset in assets().values()}
+
+
+def asset(name: str) -> str:
+    """The address of a file in static/."""
+    return assets()[name].href
+
+
+def assets_router() -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/static/{path:path}")
+    def static(path: str) -> Response:
+        found = _by_href().get(f"/static/{path}")
+        if found is None:
+            raise not_found("NO_SUCH_FILE", "There is no such file, or it has changed. Reload the page.")
+        return Response(found.content, media_type=found.kind, headers={"Cache-Control": _FOREVER})
+
+    @router.get("/favicon.ico")
+    def favicon() -> Response:
+        icon = assets()["icon.svg"]
+        return Response(
+            icon.content, media_type=icon.kind, headers={"Cache-Control": "public, max-age=86400"}
+        )
+
+    return router

@@ -1,0 +1,236 @@
+"""The frame every page stands in, and how a page is made.
+
+    console.page(request, "portal/tenants.html", title="Tenants", listing=...)
+
+Must hold: templates escape everything and know every name they use; a page is for the one who asked, never for a
+cache. Elsewhere: areas (area.py), errors as pages (page_route.py), macros (templates/blocks.html).
+"""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from pydantic import BaseModel
+
+from tablewright.app.console import charts, words
+from tablewright.app.console.area import Area, Nav
+from tablewright.app.console.assets import asset
+from tablewright.app.console.forms import Form
+from tablewright.app.console.icons import icon
+from tablewright.app.console.lists import Listing, here, listing
+from tablewright.app.console.page_route import PageRoute
+from tablewright.app.identity import in_system
+from tablewright.app.people import Person
+from tablewright.app.progress import duration
+from tablewright.design import Query
+from tablewright.edge import Principal, SessionCookie
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.mapping import Db
+from tablewright.world import World
+
+E = TypeVar("E", bound=BaseModel)
+Tone: TypeAlias = Literal["good", "bad", "note"]
+FLASH = "tablewright-flash"
+_FLASH_SECONDS = 60
+_FLASH_LETTERS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Crumb:
+    """A step on the way to this page."""
+
+    title: str
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An area as one caller sees it on the left."""
+
+    area: Area
+    pages: tuple[Nav, ...]
+    is_here: bool
+    page: Nav | None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around a page."""
+
+    areas: tuple[Shown, ...]
+    here: Shown | None
+    path: str
+    caller: Principal
+    person: Person | None
+    people: tuple[Person, ...]
+    flash: tuple[tuple[Tone, str], ...]
+    search: str
+    is_demo: bool
+
+    @property
+    def accent(self) -> str:
+        return self.here.area.accent if self.here else "slate"
+
+    @property
+    def name(self) -> str:
+        """What to call the caller."""
+        if self.person is not None:
+            return self.person.name
+        return str(self.caller.claims.get("name") or self.caller.email or self.caller.subject)
+
+
+@dataclass(frozen=True)
+class Console:
+    """Makes pages. One for the app."""
+
+    world: World
+    identity: FindPrincipal
+    people: tuple[Person, ...]
+    cookie: SessionCookie
+    secret: bytes = field(repr=False)
+    is_demo: bool = True
+    environment: Environment = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "environment", _environment())
+
+    def router(self) -> APIRouter:
+        """A router for pages: its errors are pages too, and it is no part of the API's description."""
+        return APIRouter(route_class=PageRoute, include_in_schema=False)
+
+    def page(
+        self,
+        request: Request,
+        template: str,
+        *,
+        title: str,
+        crumbs: Sequence[Crumb] = (),
+        status: int = 200,
+        **values: Any,
+    ) -> HTMLResponse:
+        """A page in the frame. `crumbs` are the steps between the area and this page."""
+        frame = self._frame(request)
+        now = self.world.now()
+        made = self.environment.get_template(template).render(
+            {
+                "frame": frame,
+                "title": title,
+                "crumbs": tuple(crumbs),
+                "request_path": request.url.path,
+                "when": lambda at, zone="UTC": words.when(at, now, zone),
+                "here": lambda **changed: here(request, **changed),
+                **values,
+            }
+        )
+        response = HTMLResponse(made, status)
+        if frame.flash:
+            response.delete_cookie(FLASH, path="/", httponly=True, samesite="lax")
+        return response
+
+    def list(
+        self,
+        request: Request,
+        db: Db,
+        query: Query[E],
+        *,
+        size: int = 25,
+        deleted: bool = False,
+    ) -> Listing[E]:
+        """One page of a pattern, by the `after` or `before` in the address; tokens are for this caller only."""
+        return listing(
+            request, db, query, self.secret, size=size, reader=self.caller(request).subject, deleted=deleted
+        )
+
+    def confirm(
+        self,
+        request: Request,
+        *,
+        title: str,
+        happens: str,
+        button: str,
+        back: str,
+        crumbs: Sequence[Crumb] = (),
+        form: Form | None = None,
+        details: Mapping[str, object] | None = None,
+        undo: str = "",
+    ) -> HTMLResponse:
+        """The step before something dangerous: says what will happen; its button posts to this same address."""
+        return self.page(
+            request, "confirm.html", title=title, crumbs=crumbs, happens=happens, button=button, back=back,
+            form=form or Form(), details=details or {}, undo=undo,
+        )  # fmt: skip
+
+    def go(self, to: str, said: str = "", tone: Tone = "good") -> RedirectResponse:
+        """On to another page after a change, which then says what has been done."""
+        response = RedirectResponse(to, 303)
+        if said:
+            note(response, said, tone)
+        return response
+
+    def caller(self, request: Request) -> Principal:
+        """Who asks, with the roles as the token spells them."""
+        found: Principal = self.identity(request)
+        return found
+
+    def _frame(self, request: Request) -> Frame:
+        caller, path = self.caller(request), request.url.path
+        areas = tuple(_shown(area, caller, path) for area in request.app.state.areas)
+        return Frame(
+            areas,
+            next((shown for shown in areas if shown.is_here), None),
+            path,
+            caller,
+            next((person for person in self.people if person.subject == caller.subject), None),
+            self.people,
+            _flash(request),
+            request.query_params.get("q", "") if path == "/search" else "",
+            self.is_demo,
+        )
+
+
+def _shown(area: Area, caller: Principal, path: str) -> Shown:
+    local = caller if area.name == "designs" else in_system(caller, area.name)
+    is_here = area.has(path)
+    pages = tuple(page for page in area.pages if page.is_for(local))
+    return Shown(area, pages, is_here, area.page_at(path) if is_here else None)
+
+
+def note(response: Response, said: str, tone: Tone = "good") -> None:
+    """A sentence for the next page, kept for a minute."""
+    text = base64.urlsafe_b64encode(json.dumps([[tone, said[:_FLASH_LETTERS]]]).encode()).decode()
+    response.set_cookie(FLASH, text, max_age=_FLASH_SECONDS, path="/", httponly=True, samesite="lax")
+
+
+def _flash(request: Request) -> tuple[tuple[Tone, str], ...]:
+    try:
+        told = json.loads(base64.urlsafe_b64decode(request.cookies.get(FLASH, "")))
+        return tuple((tone, str(said)) for tone, said in told if tone in ("good", "bad", "note"))
+    except (ValueError, TypeError):
+        return ()
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("tablewright.app.console"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters |= {
+        "number": words.number,
+        "size": words.size,
+        "money": words.money,
+        "plural": words.plural,
+        "label": words.label,
+        "duration": duration,
+        "lifetime": words.lifetime,
+    }
+    environment.globals |= {"asset": asset, "icon": icon, "bars": charts.bars, "line": charts.line}
+    return environment

@@ -1,0 +1,41 @@
+"""The area for engineers: designs as they are, patterns that can be run, items as they are stored.
+
+pages.py (designs, tables, entities), patterns.py (run one), browse.py (items), store.py (tables, long work).
+"""
+
+from tablewright.app.console.area import Area, Nav
+from tablewright.app.console.console import Console
+from tablewright.app.console.designs.browse import add_browsing
+from tablewright.app.console.designs.finding import finder
+from tablewright.app.console.designs.pages import add_designs
+from tablewright.app.console.designs.patterns import add_patterns
+from tablewright.app.console.designs.store import add_store
+from tablewright.app.house import House
+from tablewright.app.people import ENGINEER
+from tablewright.edge import require
+from tablewright.edge.identity.guards import FindPrincipal
+
+NAME = "designs"
+
+
+def engineer(find: FindPrincipal, is_demo: bool) -> FindPrincipal:
+    """Who may look at everything: engineers; in the demo, whoever is signed in."""
+    return require(find) if is_demo else require(find, ENGINEER)
+
+
+def designs_area(house: House, console: Console, allowed: FindPrincipal) -> Area:
+    router = console.router()
+    # The store's own pages come first: their paths would else be read as the name of a design.
+    for add in (add_store, add_browsing, add_designs, add_patterns):
+        add(router, house, console, allowed)
+    return Area(
+        NAME,
+        "Designs",
+        "designs",
+        "violet",
+        (Nav("All designs"), Nav("Items", "items", ()), Nav("Store and work", "store", ())),
+        router,
+        about="Tables, keys, access patterns with what they cost, and the items themselves.",
+        search=finder(house),
+        also=(("/console/work", "store"),),
+    )

@@ -1,0 +1,169 @@
+"""Designs, their tables and entities, as they are. Reading only."""
+
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.console.charts import Bar
+from tablewright.app.console.console import Console, Crumb
+from tablewright.app.console.designs.look import described, key_diagram, key_words, measured, projection
+from tablewright.app.console.designs.states import state_diagram
+from tablewright.app.house import House
+from tablewright.app.prices import PRICES, calls_a_month
+from tablewright.design import Design, Plan, Shape, Table
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.problems import not_found
+from tablewright.mapping import Db
+from tablewright.mapping.meter import Spent
+
+
+def add_designs(router: APIRouter, house: House, console: Console, allowed: FindPrincipal) -> None:
+    guard = [Depends(allowed)]
+
+    @router.get("", dependencies=guard)
+    def overview(request: Request) -> Response:
+        return console.page(
+            request,
+            "designs/overview.html",
+            title="Designs",
+            designs=[design for design, _ in house.designs.values()],
+        )
+
+    @router.get("/{design}", dependencies=guard)
+    def one(request: Request, design: str) -> Response:
+        found, db = find_design(house, design)
+        spent = db.meter.spent()
+        return console.page(
+            request,
+            "designs/design.html",
+            title=found.name,
+            design=found,
+            diagrams=[(table, key_diagram(found, table)) for table in found.tables.values()],
+            patterns=[pattern_row(plan, spent) for plan in found.plans],
+            writes=[measured(name, cost) for name, cost in spent.items() if cost.write],
+            unit_bars=_bars(found, spent),
+        )
+
+    @router.get("/{design}/environments", dependencies=guard)
+    def environments(request: Request, design: str) -> Response:
+        found, _ = find_design(house, design)
+        return console.page(
+            request,
+            "designs/environments.html",
+            title="Environments",
+            crumbs=[Crumb(found.name, f"/console/designs/{found.name}")],
+            design=found,
+            recoveries={
+                each.name: [(f"Recovery, {case}", words) for case, words in each.recovery.items()]
+                for each in found.environments.values()
+            },
+        )
+
+    @router.get("/{design}/tables/{table}", dependencies=guard)
+    def table(request: Request, design: str, table: str) -> Response:
+        found, db = find_design(house, design)
+        here = found.tables.get(table)
+        if here is None:
+            raise not_found("NO_SUCH_TABLE", f"The design {found.name} has no table of this name.")
+        live = house.call("DescribeTable", {"TableName": db.physical(table)})["Table"]
+        return console.page(
+            request,
+            "designs/table.html",
+            title=here.name,
+            crumbs=[Crumb(found.name, f"/console/designs/{found.name}")],
+            design=found,
+            table=here,
+            live=live,
+            physical=db.physical(table),
+            diagram=key_diagram(found, here),
+            indexes=[index for index in found.indexes if index.table == here],
+            live_indexes=_live_indexes(live),
+            projection=projection,
+            shapes=[shape for shape in found.shapes if shape.table == here],
+            patterns=[pattern_row(plan, db.meter.spent()) for plan in found.plans if plan.table == here],
+        )
+
+    @router.get("/{design}/entities/{tag}", dependencies=guard)
+    def entity(request: Request, design: str, tag: str) -> Response:
+        found, db = find_design(house, design)
+        shape = next((shape for shape in found.shapes if shape.tag == tag), None)
+        if shape is None:
+            raise not_found("NO_SUCH_ENTITY", f"The design {found.name} has no entity of this name.")
+        return console.page(
+            request,
+            "designs/entity.html",
+            title=shape.tag,
+            crumbs=[
+                Crumb(found.name, f"/console/designs/{found.name}"),
+                Crumb(shape.table.name, f"/console/designs/{found.name}/tables/{shape.table.name}"),
+            ],
+            design=found,
+            shape=shape,
+            attributes=described(shape),
+            states=state_diagram(shape.states) if shape.states else None,
+            keys=_keys(shape),
+            guards=[
+                (guard, key_words(guard.pk), key_words(guard.sk) if guard.sk else "")
+                for guard in shape.guards
+            ],
+            operations=_operations(shape, db),
+            patterns=[plan for plan in found.plans if any(each.tag == tag for each in plan.shapes)],
+        )
+
+
+def find_design(house: House, name: str) -> tuple[Design, Db]:
+    found = house.designs.get(name)
+    if found is None:
+        raise not_found("NO_SUCH_DESIGN", "There is no design of this name here.")
+    return found
+
+
+def pattern_row(plan: Plan, spent: dict[str, Spent]) -> dict[str, Any]:
+    """A pattern with what it is expected to do and what it has done."""
+    cost = measured(plan.name, spent.get(plan.name, Spent()))
+    calls = calls_a_month(plan.load) if plan.load else None
+    monthly = PRICES.cost(cost.read_per_call * calls) if calls is not None and cost.calls else None
+    return {"plan": plan, "measured": cost, "calls": calls, "monthly": monthly}
+
+
+def _bars(design: Design, spent: dict[str, Spent]) -> list[Bar]:
+    rows = [
+        Bar(plan.name, cost.read, "units", f"/console/designs/{design.name}/patterns/{plan.name}")
+        for plan in design.plans
+        if (cost := spent.get(plan.name)) is not None and cost.read
+    ]
+    return sorted(rows, key=lambda row: -row.value)[:12]
+
+
+def _live_indexes(live: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    kinds = ("GlobalSecondaryIndexes", "LocalSecondaryIndexes")
+    return {index["IndexName"]: index for kind in kinds for index in live.get(kind, ())}
+
+
+def _keys(shape: Shape) -> list[tuple[str, str, Any]]:
+    rows = [("table", key.name, key_words(key.template)) for key in shape.primary]
+    for name, keys in shape.placed.items():
+        rows += [(name, key.name, key_words(key.template)) for key in keys]
+    return rows
+
+
+def _operations(shape: Shape, db: Db) -> list[tuple[Any, Any]]:
+    """What was measured of single reads and writes, with the design's own figure beside it."""
+    spent = db.meter.spent()
+    kinds = ("get", "create", "put", "change", "update", "upsert", "delete")
+    rows = []
+    for kind in kinds:
+        cost = spent.get(f"{shape.tag}.{kind}")
+        load = shape.load.get(kind)
+        if cost or load:
+            rows.append((measured(kind, cost or Spent()), load))
+    return rows
+
+
+def table_of(house: House, physical: str) -> tuple[Design | None, Table | None]:
+    """The design and table behind a physical name, if any design has it."""
+    for design, db in house.designs.values():
+        for table in design.tables.values():
+            if db.physical(table.name) == physical:
+                return design, table
+    return None, None

@@ -1,0 +1,142 @@
+"""Run an access pattern: the form, the exact request, the answer, its units, and what that means in a month."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel
+
+from tablewright.app.console.console import Console, Crumb
+from tablewright.app.console.designs.browse import item_href, shown
+from tablewright.app.console.designs.pages import find_design, pattern_row
+from tablewright.app.console.designs.run import Watching, fields, is_asked, request_of, typed
+from tablewright.app.console.forms import Form, FormWrong, asked, form_of
+from tablewright.app.console.json_words import pretty
+from tablewright.app.console.lists import Listing, listing
+from tablewright.app.house import House
+from tablewright.app.prices import PRICES, calls_a_month
+from tablewright.design import Get, Plan, Shape
+from tablewright.design.attributes import encode_item
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.problems import not_found
+from tablewright.mapping import Db
+from tablewright.mapping.items import model_of, shape_of
+from tablewright.mapping.meter import Spent
+
+_COLUMNS = 5
+_PAGE = 20
+_LOOKED_AT = 50
+
+
+def add_patterns(router: APIRouter, house: House, console: Console, allowed: FindPrincipal) -> None:
+
+    @router.get("/{design}/patterns/{name}", dependencies=[Depends(allowed)])
+    def pattern(request: Request, design: str, name: str, form: Annotated[Form, Depends(asked)]) -> Response:
+        found, db = find_design(house, design)
+        plan = next((plan for plan in found.plans if plan.name == name), None)
+        if plan is None:
+            raise not_found("NO_SUCH_PATTERN", f"The design {found.name} has no pattern of this name.")
+        ran: dict[str, Any] | None = None
+        is_sent = is_asked(form) or not plan.signature.parameters
+        if is_sent:
+            try:
+                ran = _run(house, console, request, db, plan, form)
+            except FormWrong as wrong:
+                form = wrong.form
+        else:
+            form = _example(house, db, plan)
+        return console.page(
+            request,
+            "designs/pattern.html",
+            title=plan.name,
+            crumbs=[
+                Crumb(found.name, f"/console/designs/{found.name}"),
+                Crumb(plan.table.name, f"/console/designs/{found.name}/tables/{plan.table.name}"),
+            ],
+            design=found,
+            plan=plan,
+            form=form,
+            fields=fields(plan),
+            ran=ran,
+            row=pattern_row(plan, db.meter.spent()),
+            prices=PRICES,
+            is_example=not is_sent and bool(form.values),
+        )
+
+
+def _run(house: House, console: Console, request: Request, db: Db, plan: Plan, form: Form) -> dict[str, Any]:
+    wanted = request_of(plan, typed(plan, form), form)
+    meter = Watching(db.meter)
+    own = Db(
+        house.call,
+        *db.designs,
+        world=house.world,
+        secret=house.secret,
+        environment=db.environment,
+        meter=meter,
+    )
+    deleted = form.is_ticked("deleted")
+    explanation = db.explain(wanted)
+    page: Listing[Any]
+    if isinstance(wanted, Get):
+        one = own.one(wanted, deleted=deleted)
+        page = Listing((one,) if one is not None else ())
+    else:
+        size = min(plan.page, plan.at_most, _PAGE)
+        reader = console.caller(request).subject
+        page = listing(request, own, wanted, house.secret, size=size, reader=reader, deleted=deleted)
+    return {
+        "explanation": explanation,
+        "calls": [(verb, pretty(body)) for verb, body in explanation.calls],
+        "page": page,
+        "columns": _columns(plan),
+        "rows": [_row(db, plan, item) for item in page.items],
+        "spent": meter.total,
+        "meaning": _meaning(plan, meter.total),
+    }
+
+
+def _meaning(plan: Plan, spent: Spent) -> dict[str, Any]:
+    """What a call like this costs at the pattern's load; a million of them where no load is stated."""
+    calls = calls_a_month(plan.load) if plan.load else None
+    often = calls if calls is not None else 1_000_000
+    return {"calls": calls, "units": spent.read * often, "cost": PRICES.cost(spent.read * often)}
+
+
+def _columns(plan: Plan) -> list[str]:
+    """Key fields first, then as many others as fit."""
+    shape = plan.shapes[0]
+    keys = [name for key in shape.primary for name in key.template.fields]
+    rest = [each.field for each in shape.attributes if each.kind.letter in ("S", "N", "BOOL")]
+    return list(dict.fromkeys([*keys, *rest]))[:_COLUMNS]
+
+
+def _row(db: Db, plan: Plan, item: BaseModel) -> dict[str, Any]:
+    shape = next(shape for shape in plan.shapes if shape.model is type(item))
+    stored = encode_item(item)
+    cells = [_cell(shape, stored, name) for name in _columns(plan)]
+    try:
+        key = shape.key_of(item.__dict__)
+        href = item_href(db.physical(shape.table.name), key, shape.table.key_names)
+    except KeyError:
+        href = ""  # a view without its key's fields
+    raw = pretty(item.model_dump(mode="json", by_alias=True))
+    return {"entity": shape.tag, "cells": cells, "href": href, "json": raw}
+
+
+def _cell(shape: Shape, stored: dict[str, Any], name: str) -> str:
+    known = shape.fields.get(name)
+    value = stored.get(known.stored) if known else None
+    if value is None:
+        return ""
+    return shown(value, 60)
+
+
+def _example(house: House, db: Db, plan: Plan) -> Form:
+    """The form filled in from an item that is there, so that the first run finds something."""
+    answer = house.call("Scan", {"TableName": db.physical(plan.table.name), "Limit": _LOOKED_AT})
+    for item in answer["Items"]:
+        shape = shape_of(plan.shapes, item)
+        if shape is not None and shape.model is plan.shapes[0].model:
+            values = model_of(shape, item).model_dump(mode="json")
+            return form_of({name: values[name] for name in plan.signature.parameters if name in values})
+    return Form()

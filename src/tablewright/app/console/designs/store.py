@@ -1,0 +1,74 @@
+"""The store as a whole: its tables, how much is in them, and long work on it."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.console.console import Console
+from tablewright.app.console.designs.browse import describe, indexes_of
+from tablewright.app.console.designs.jobs import measure, verify
+from tablewright.app.console.designs.pages import table_of
+from tablewright.app.console.forms import Form, posted
+from tablewright.app.console.work_words import WORDS
+from tablewright.app.house import House
+from tablewright.app.work import progress_of
+from tablewright.edge import Principal
+from tablewright.edge.identity.guards import FindPrincipal
+
+
+def add_store(router: APIRouter, house: House, console: Console, allowed: FindPrincipal) -> None:
+    Caller = Annotated[Principal, Depends(allowed)]
+
+    @router.get("/store", dependencies=[Depends(allowed)])
+    def store(request: Request) -> Response:
+        works = house.works.recent()
+        return console.page(
+            request,
+            "designs/store.html",
+            title="Store and work",
+            rows=[_row(house, name) for name in house.call("ListTables", {})["TableNames"]],
+            works=[(work, progress_of(work, house.world), *WORDS[work.state]) for work in works],
+            is_running=any(work.is_running for work in works),
+            where=str(house.data) if house.data else "",
+            dynamodb=house.dynamodb_url,
+        )
+
+    @router.post("/store/verify")
+    def start_verify(caller: Caller) -> Response:
+        work = house.works.start(
+            "verify", "Verify the store", lambda told: verify(house.engine, told), by=_name(console, caller)
+        )
+        return console.go(f"/console/work/{work.id}")
+
+    @router.post("/store/measure")
+    def start_measure(caller: Caller, form: Annotated[Form, Depends(posted)]) -> Response:
+        physical = describe(house, form.get("table"))["TableName"]
+        design, table = table_of(house, physical)
+        name = table.name if table else physical
+        work = house.works.start(
+            "measure",
+            f"Count and measure {physical}",
+            lambda told: measure(house.call, physical, design, name, told),
+            by=_name(console, caller),
+        )
+        return console.go(f"/console/work/{work.id}")
+
+
+def _row(house: House, name: str) -> dict[str, Any]:
+    described = describe(house, name)
+    design, table = table_of(house, name)
+    return {
+        "name": name,
+        "design": design,
+        "table": table,
+        "status": described["TableStatus"],
+        "items": described["ItemCount"],
+        "bytes": described["TableSizeBytes"],
+        "indexes": len(indexes_of(described)),
+    }
+
+
+def _name(console: Console, caller: Principal) -> str:
+    return next(
+        (person.name for person in console.people if person.subject == caller.subject), caller.subject
+    )

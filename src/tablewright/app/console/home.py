@@ -1,0 +1,78 @@
+"""The first page, and the search."""
+
+from collections.abc import Sequence
+
+from fastapi import APIRouter, Request, Response
+
+from tablewright.app.console.area import Area, Hit
+from tablewright.app.console.console import Console
+from tablewright.app.house import House
+from tablewright.app.identity import in_system
+from tablewright.edge import Principal
+
+_MOST_HITS = 50
+_MOST_LETTERS = 100
+
+
+def home_router(console: Console, house: House) -> APIRouter:
+    router = console.router()
+
+    @router.get("/")
+    def home(request: Request) -> Response:
+        areas = {area.name: area for area in request.app.state.areas}
+        return console.page(
+            request,
+            "home.html",
+            title="Home",
+            systems=[(each.system, areas.get(each.system.name)) for each in house.lived],
+            tries=_tries(house),
+            dynamodb=house.dynamodb_url,
+            region=house.engine.place.region,
+            base=str(request.base_url).rstrip("/"),
+        )
+
+    @router.get("/search")
+    def search(request: Request, q: str = "") -> Response:
+        text = q.strip()[:_MOST_LETTERS]
+        found = hits(request.app.state.areas, console.caller(request), text) if text else []
+        return console.page(request, "search.html", title="Search", text=text, found=found)
+
+    return router
+
+
+def _tries(house: House) -> list[tuple[str, str, str]]:
+    """Title, address and a sentence for each thing worth a look."""
+    name, (design, _) = next(iter(house.designs.items()))
+    base = f"/console/designs/{name}"
+    steps = [
+        ("Look at a design", base, "Its tables, keys and access patterns, and what each has cost so far.")
+    ]
+    for plan in design.plans[:1]:
+        about = "See the exact DynamoDB request, the answer, its units, and what that costs in a month."
+        steps.append(("Run an access pattern", f"{base}/patterns/{plan.name}", about))
+    return [
+        *steps,
+        ("Browse the items", "/console/designs/items", "Every item as it is stored, its key recognised."),
+        ("Read the API", "/docs", "Every path with its parameters, schemas and a curl line to try."),
+    ]
+
+
+def hits(areas: Sequence[Area], caller: Principal, text: str) -> list[tuple[str, Hit]]:
+    """What the areas know by this name: pages first, then what each finds itself."""
+    found: list[tuple[str, Hit]] = []
+    words = text.casefold().split()
+    for area in areas:
+        local = caller if area.name == "designs" else in_system(caller, area.name)
+        found += [
+            (area.title, Hit(page.title, area.href(page)))
+            for page in area.pages
+            if page.is_for(local) and matches(words, f"{area.title} {page.title}")
+        ]
+        found += [(area.title, hit) for hit in area.search(local, text)]
+    return found[:_MOST_HITS]
+
+
+def matches(words: Sequence[str], text: str) -> bool:
+    """Whether every word is somewhere in the text."""
+    folded = text.casefold()
+    return all(word in folded for word in words)

@@ -1,0 +1,116 @@
+"""A customer's own pages: profile, where form submissions go, orders, everything we keep. For the role tenant.
+
+Must hold: a caller sees and changes the tenant they are, never another.
+"""
+
+from typing import Annotated
+
+import orjson
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.console.forms import Form, posted
+from tablewright.app.console.portal.desk import HOME, Desk
+from tablewright.app.console.portal.typed import (
+    form_of_stored,
+    refused,
+    status_of,
+    too_late,
+    version_of,
+)
+from tablewright.edge import Principal
+from tablewright.systems.portal.api import actor_of
+from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
+from tablewright.systems.portal.model import AuditEntry, Tenant
+
+
+def account_router(desk: Desk) -> APIRouter:
+    router = desk.router()
+    tenants, verification = desk.portal.tenants, desk.portal.verification
+
+    def show(
+        request: Request,
+        tenant: Tenant,
+        *,
+        profile: Form | None = None,
+        destination: Form | None = None,
+        meanwhile: tuple[AuditEntry, ...] = (),
+        status: int = 200,
+    ) -> Response:
+        page = tenants.orders(tenant.id, desk.actor(request), 100)
+        return desk.page(
+            request,
+            "account",
+            title="My account",
+            status=status,
+            tenant=tenant,
+            orders=sorted(page.items, key=lambda order: order.placed_at, reverse=True),
+            profile=profile or form_of_stored(tenant, desk.portal, "tenants", tenant.id, desk.actor(request)),
+            destination=destination or Form({"destinationEmail": "", "code": ""}),
+            meanwhile=meanwhile,
+        )
+
+    @router.get("/account")
+    def account(request: Request, caller: Annotated[Principal, Depends(desk.tenant)]) -> Response:
+        return show(request, tenants.get(caller.subject))
+
+    @router.post("/account")
+    def change_profile(
+        request: Request,
+        caller: Annotated[Principal, Depends(desk.tenant)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
+        actor = actor_of(caller)
+        name = form.get("organizationName").strip()
+        try:
+            if len(name) > 200:
+                raise Refused("NAME_LENGTH", "A name has at most 200 characters.", "organizationName")
+            tenants.change(caller.subject, {"organization_name": name or None}, actor, version_of(form))
+        except Changed:
+            stored = tenants.get(caller.subject)
+            late = too_late(desk.portal, "tenants", stored.id, stored, form, actor)
+            return show(request, stored, profile=late.form, meanwhile=late.meanwhile, status=412)
+        except PortalMistake as mistake:
+            again = refused(form, mistake)
+            return show(request, tenants.get(caller.subject), profile=again, status=status_of(mistake))
+        return desk.console.go(f"{HOME}/account", "Saved.")
+
+    @router.post("/account/destination")
+    def new_destination(
+        request: Request,
+        caller: Annotated[Principal, Depends(desk.tenant)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
+        tenant = tenants.get(caller.subject)
+        try:
+            tenant = verification.start_destination(tenant, form.get("destinationEmail"), actor_of(caller))
+        except PortalMistake as mistake:
+            return show(request, tenant, destination=refused(form, mistake), status=status_of(mistake))
+        said = f"A code is on its way to {tenant.pending_destination_email}. It works for 15 minutes."
+        return desk.console.go(f"{HOME}/account#destination", said, "note")
+
+    @router.post("/account/destination/confirm")
+    def confirm_destination(
+        request: Request,
+        caller: Annotated[Principal, Depends(desk.tenant)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
+        tenant = tenants.get(caller.subject)
+        waiting = tenant.pending_destination_email or ""
+        try:
+            tenant = verification.confirm(waiting, form.get("code"), "destination", tenant.id)
+        except PortalMistake as mistake:
+            return show(request, tenant, destination=refused(form, mistake), status=status_of(mistake))
+        return desk.console.go(
+            f"{HOME}/account", f"{tenant.destination_email} gets form submissions from now on."
+        )
+
+    @router.get("/account/export")
+    def my_data(caller: Annotated[Principal, Depends(desk.tenant)]) -> Response:
+        """Everything kept about me, as a file."""
+        return Response(
+            orjson.dumps(tenants.export(caller.subject), option=orjson.OPT_INDENT_2),
+            media_type="application/json",
+            headers={"Content-Disposition": 'attachment; filename="my-data.json"'},
+        )
+
+    return router

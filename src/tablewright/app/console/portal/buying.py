@@ -1,0 +1,205 @@
+"""Checkout: a cart with its total, then an order; and the page that says what became of it.
+
+The cart lives in the form itself: nothing is stored before an order is placed. A hidden key makes a form that is sent
+twice one order; the total that was shown goes along, so nobody buys at another. The page after it is for who placed
+the order (a link signed for an hour) and for its owner.
+Elsewhere: prices and rules (systems/portal/checkout.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from tablewright.app.console.forms import Form, posted
+from tablewright.app.console.portal.desk import HOME, Desk
+from tablewright.app.console.portal.typed import refused, status_of
+from tablewright.edge import Buckets, Principal, limited
+from tablewright.edge.problems import not_found
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.checkout import Line, Priced
+from tablewright.systems.portal.errors import PortalMistake
+from tablewright.systems.portal.model import Order, Product
+
+LINK_LASTS = timedelta(hours=1)
+QUANTITY = "quantity-"
+CARDS = (
+    ("tok_demo", "Demo card that pays", "The simulated gateway takes it at once."),
+    ("tok_declined", "Demo card that is declined", "To see what happens then: nothing is charged."),
+    ("", "Pay later", "The order waits for its payment; it can be cancelled until then."),
+)
+# Beside which field a refusal stands.
+_FIELDS = (
+    ("CAMPAIGN", "code"),
+    ("CODE_FORMAT", "code"),
+    ("QUANTITY", "cart"),
+    ("CART", "cart"),
+    ("PRODUCT", "cart"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Basket:
+    """The cart as it is shown: what is in it, what more there is, and what it costs (None if it cannot be sold)."""
+
+    form: Form
+    rows: tuple[tuple[Product, int], ...]
+    others: tuple[Product, ...]
+    priced: Priced | None
+
+
+def quantities(form: Form) -> dict[str, int]:
+    """Product ids with how many of each; a plan that was just added counts one."""
+    found = {
+        name.removeprefix(QUANTITY): _count(text)
+        for name, text in form.values.items()
+        if name.startswith(QUANTITY)
+    }
+    added = form.get("add")
+    if added:
+        found[added] = found.get(added, 0) + 1
+    return {id: count for id, count in found.items() if count}
+
+
+def _count(text: str) -> int:
+    """What was typed as a quantity; what is no number is -1, which the portal refuses in its own words."""
+    bare = text.strip()
+    if not bare:
+        return 0
+    return int(bare) if bare.isascii() and bare.isdigit() and len(bare) < 6 else -1
+
+
+def with_cart(form: Form, cart: Mapping[str, int]) -> Form:
+    """The form with these quantities and nothing more to add."""
+    kept = {n: t for n, t in form.values.items() if not n.startswith(QUANTITY) and n not in ("add", "do")}
+    return replace(form, values={**kept, **{QUANTITY + id: str(count) for id, count in cart.items()}})
+
+
+def buying_router(desk: Desk) -> APIRouter:
+    router = desk.router()
+    checkout, repository = desk.portal.checkout, desk.portal.repository
+    pace = Depends(limited(Buckets(), "checkout", per_minute=120, burst=60))
+
+    def basket(form: Form) -> Basket:
+        """The cart with its prices, or with what is wrong with it beside the field it is about."""
+        cart = quantities(form)
+        form = with_cart(form, cart)
+        for_sale = {product.id: product for product in desk.portal.catalogue.for_sale()}
+        rows = tuple((for_sale[id], count) for id, count in cart.items() if id in for_sale)
+        others = tuple(product for id, product in for_sale.items() if id not in cart)
+        if not cart:
+            return Basket(form, rows, others, None)
+        try:
+            return Basket(form, rows, others, checkout.priced(lines(cart), codes(form)))
+        except PortalMistake as mistake:
+            return Basket(refused(form, mistake, _FIELDS), rows, others, _without_code(form, cart))
+
+    def _without_code(form: Form, cart: Mapping[str, int]) -> Priced | None:
+        """What it costs without the code that does not work."""
+        try:
+            return checkout.priced(lines(cart)) if form.get("code") else None
+        except PortalMistake:
+            return None
+
+    def show(request: Request, shown: Basket, status: int = 200) -> Response:
+        return desk.page(
+            request, "checkout", title="Checkout", status=status, shown=shown, form=shown.form, cards=CARDS,
+            most=rules.MAX_QUANTITY,
+        )  # fmt: skip
+
+    @router.get("/checkout")
+    def cart(
+        request: Request,
+        caller: Annotated[Principal, Depends(desk.who)],
+        plan: Annotated[list[str], Query(default_factory=list)],
+        code: str = "",
+    ) -> Response:
+        email = caller.email or "" if "tenant" in caller.roles else ""
+        start = {"email": email, "organizationName": "", "code": code, "paymentToken": "tok_demo"}
+        form = Form({**start, "key": desk.console.world.new_id()})
+        return show(request, basket(with_cart(form, dict.fromkeys(plan[: rules.MAX_LINES], 1))))
+
+    @router.post("/checkout/total", dependencies=[pace])
+    def total(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        """Only the total, for the page to put in its place while somebody types."""
+        shown = basket(form)
+        return desk.page(request, "_total", title="Total", shown=shown, form=shown.form)
+
+    @router.post("/checkout", dependencies=[pace])
+    def place(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        if form.get("do") != "place":
+            return show(request, basket(form))
+        cart = quantities(form)
+        try:
+            order = checkout.place(
+                form.get("email"),
+                lines(cart),
+                codes=codes(form),
+                organization_name=form.get("organizationName").strip()[:200] or None,
+                payment_token=form.get("paymentToken") or None,
+                key=form.get("key")[:100] or None,
+                agreed=amount(form.get("total")),
+            )
+        except PortalMistake as mistake:
+            shown = basket(form)
+            if mistake.code == "IDEMPOTENCY_KEY_REUSED":
+                shown = replace(shown, form=_another_order(shown.form, desk.console.world.new_id()))
+            elif not shown.form.is_wrong:
+                shown = replace(shown, form=refused(shown.form, mistake, _FIELDS))
+            return show(request, shown, status_of(mistake))
+        return desk.console.go(placed_link(desk, order))
+
+    @router.get("/orders/{id}/placed")
+    def placed(
+        request: Request, id: str, caller: Annotated[Principal, Depends(desk.who)], seal: str = ""
+    ) -> Response:
+        opens = desk.portal.previews.opens(seal, id, repository.now())
+        order = checkout.order(id) if opens or caller.is_known else None
+        if order is None or not (opens or order.tenant_id == caller.subject):
+            raise not_found(
+                "ORDER_NOT_FOUND", "There is no such order, or its page was open for an hour only."
+            )
+        tenant = desk.portal.tenants.get(order.tenant_id)
+        return desk.page(
+            request, "placed", title=f"Order {order.order_number}", order=order, tenant=tenant,
+            again=again_link(order), is_own=order.tenant_id == caller.subject,
+        )  # fmt: skip
+
+    return router
+
+
+def amount(text: str) -> Decimal | None:
+    """The total that stood on the page; None if it was none, and then nothing was agreed."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return None
+
+
+def _another_order(form: Form, key: str) -> Form:
+    """A page one came back to after its order was placed, with another cart in it."""
+    words = "An order was placed from this page already. This is another cart: place it as another order, if you like."
+    return replace(form, values={**form.values, "key": key}, error=words)
+
+
+def lines(cart: Mapping[str, int]) -> Sequence[Line]:
+    return [Line(id, count) for id, count in cart.items()]
+
+
+def codes(form: Form) -> list[str]:
+    return [form.get("code")] if form.get("code").strip() else []
+
+
+def placed_link(desk: Desk, order: Order) -> str:
+    """The page after an order, for who has this link, for an hour."""
+    now = desk.portal.repository.now()
+    return f"{HOME}/orders/{order.order_id}/placed?seal={desk.portal.previews.token(order.order_id, now, LINK_LASTS)}"
+
+
+def again_link(order: Order) -> str:
+    """The same cart once more."""
+    plans = "&".join(f"plan={item.product_id}" for item in order.items)
+    return f"{HOME}/checkout?{plans}" + (f"&code={order.campaign.code}" if order.campaign else "")

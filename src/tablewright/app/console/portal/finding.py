@@ -1,0 +1,89 @@
+"""What a search finds in the portal: for staff tenants, orders, campaigns, products; for everybody what is sold.
+
+By whole e-mail address, id or number; by parts of a code or a name. Must hold: who may not read something does not
+find it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+from tablewright.app.console.area import Hit
+from tablewright.app.console.portal.desk import CAMPAIGN_WORDS, HOME
+from tablewright.app.console.portal.products import state_of
+from tablewright.app.console.words import money
+from tablewright.edge import Principal
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.api import actor_of
+from tablewright.systems.portal.errors import PortalMistake
+from tablewright.systems.portal.model import Order, Tenant
+from tablewright.systems.portal.repository import Actor
+from tablewright.systems.portal.service import Portal
+
+_FEWEST_LETTERS = 2
+
+
+def finder(portal: Portal) -> Callable[[Principal, str], Sequence[Hit]]:
+    def search(caller: Principal, text: str) -> Sequence[Hit]:
+        wanted = text.strip()
+        if len(wanted) < _FEWEST_LETTERS:
+            return ()
+        if not caller.roles & {"support", "admin"}:
+            return tuple(_sold(portal, wanted.casefold()))
+        return (
+            *_tenants(portal, wanted),
+            *_orders(portal, wanted),
+            *_campaigns(portal, actor_of(caller), wanted.casefold()),
+            *_products(portal, actor_of(caller), wanted.casefold()),
+        )
+
+    return search
+
+
+def _tenants(portal: Portal, text: str) -> Iterator[Hit]:
+    found: Tenant | None = None
+    with suppress(PortalMistake):
+        if "@" in text:
+            found = portal.repository.tenant_of(rules.email_address(text))
+        elif text.startswith("tenant_"):
+            found = portal.tenants.get(text)
+    if found is not None:
+        yield Hit(found.email, f"{HOME}/tenants/{found.id}", f"Tenant, {found.status.lower()}")
+
+
+def _orders(portal: Portal, text: str) -> Iterator[Hit]:
+    found: Order | None = None
+    with suppress(PortalMistake):
+        found = portal.checkout.order(text) if text.startswith("ord_") else portal.checkout.by_number(text)
+    if found is not None:
+        about = f"Order, {found.order_status.lower()}, {money(found.total, 'ZAR')}"
+        yield Hit(found.order_number, f"{HOME}/orders/{found.order_id}", about)
+
+
+def _campaigns(portal: Portal, reader: Actor, text: str) -> Iterator[Hit]:
+    offers, _ = portal.catalogue.offers(reader, active=None, size=100)
+    for offer in offers:
+        if text in f"{offer.campaign.code} {offer.campaign.description}".casefold():
+            about = f"Campaign, {CAMPAIGN_WORDS[offer.state][0]}. {offer.campaign.description}"
+            yield Hit(offer.campaign.code, f"{HOME}/campaigns/{offer.campaign.code}/details", about)
+
+
+def _products(portal: Portal, reader: Actor, text: str) -> Iterator[Hit]:
+    for product in portal.catalogue.products(reader, active=None, size=100).items:
+        if text in product.name.casefold() or text == product.id:
+            price = money(portal.catalogue.price_now(product), "ZAR")
+            yield Hit(
+                product.name, f"{HOME}/products/{product.id}", f"Product, {state_of(product)[0]}, {price}"
+            )
+
+
+def _sold(portal: Portal, text: str) -> Iterator[Hit]:
+    for product in portal.catalogue.for_sale():
+        if text in product.name.casefold():
+            price = money(portal.catalogue.price_now(product), "ZAR")
+            yield Hit(product.name, f"{HOME}/checkout?plan={product.id}", f"{price}. {product.description}")
+    with suppress(PortalMistake):
+        offer = portal.catalogue.landing(text)
+        if offer.state != "SCHEDULED":
+            yield Hit(
+                offer.campaign.code, f"{HOME}/campaigns/{offer.campaign.code}", offer.campaign.description
+            )

@@ -1,0 +1,124 @@
+"""What happened, for staff: the overview, the audit trail by month, and the mail that left or waits.
+
+Must hold: the outbox holds one-time codes, so it is for admins only.
+"""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, get_args
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from tablewright.app.console.console import Crumb
+from tablewright.app.console.portal.counts import KeptCounts
+from tablewright.app.console.portal.desk import HOME, Desk
+from tablewright.systems.portal.model import Kind, MessageState, Order, OrderStatus, Product
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MESSAGES: tuple[tuple[MessageState, str], ...] = (
+    ("PENDING", "Waiting"),
+    ("SENT", "Sent"),
+    ("FAILED", "Failed"),
+)
+SUBJECTS = {"tenants": f"{HOME}/tenants/{{}}", "products": f"{HOME}/products/{{}}",
+            "campaigns": f"{HOME}/campaigns/{{}}/details"}  # fmt: skip
+_LATEST = 8
+_NEWEST: tuple[OrderStatus, ...] = ("PAID", "PENDING")
+
+
+def overview_router(desk: Desk, counts: KeptCounts) -> APIRouter:
+    router = desk.router()
+    catalogue, repository = desk.portal.catalogue, desk.portal.repository
+
+    @router.get("/overview", dependencies=[Depends(desk.staff)])
+    def overview(request: Request) -> Response:
+        actor = desk.actor(request)
+        offers, _ = catalogue.offers(actor, valid_only=True, size=50)
+        products = list(catalogue.products(actor, active=True, size=100).items)
+        orders = _latest(desk, request)
+        return desk.page(
+            request,
+            "overview",
+            title="Overview",
+            counts=counts.look(),
+            for_sale=sum(not product.draft for product in products),
+            offers=[offer for offer in offers if offer.state in ("RUNNING", "EXHAUSTED")],
+            orders=orders,
+            tenants=repository.tenants_by_id([order.tenant_id for order in orders]),
+            to_come=_to_come(products, repository.now()),
+        )
+
+    return router
+
+
+def _latest(desk: Desk, request: Request) -> list[Order]:
+    actor = desk.actor(request)
+    found = [
+        order for status in _NEWEST for order in desk.portal.checkout.page(actor, status, size=_LATEST).items
+    ]
+    return sorted(found, key=lambda order: order.placed_at, reverse=True)[:_LATEST]
+
+
+def _to_come(products: list[Product], now: datetime) -> list[Product]:
+    """Products whose next price has its time, the nearest first."""
+    found = [p for p in products if p.next_price_from is not None and p.next_price_from > now]
+    return sorted(found, key=lambda product: product.next_price_from or now)
+
+
+def records_router(desk: Desk) -> APIRouter:
+    router = desk.router()
+    repository = desk.portal.repository
+
+    @router.get("/audit", dependencies=[Depends(desk.staff)])
+    def audit(
+        request: Request,
+        of: Kind = "tenants",
+        month: Annotated[str, Query(pattern=r"^(2\d{3}-(0[1-9]|1[0-2]))?$")] = "",
+    ) -> Response:
+        """A month as the index has it, which is UTC."""
+        now = repository.now()
+        chosen = datetime.fromisoformat(f"{month}-01T00:00:00+00:00") if month else now
+        listing = desk.list(request, repository.audit_of_month(of, chosen), size=20)
+        return desk.page(
+            request,
+            "audit",
+            title="Audit",
+            kinds=KINDS,
+            kind=of,
+            month=f"{chosen:%Y-%m}",
+            month_words=f"{chosen:%B %Y}",
+            before=_month_from(chosen, -1),
+            after=_month_from(chosen, 1) if (chosen.year, chosen.month) < (now.year, now.month) else None,
+            subject=SUBJECTS[of],
+            listing=listing,
+            names=_names(desk, of, [entry.subject_id for entry in listing.items]),
+        )
+
+    @router.get("/outbox", dependencies=[Depends(desk.admin)])
+    def outbox(request: Request, state: MessageState = "PENDING") -> Response:
+        listing: Any = desk.list(request, repository.outbox(state))
+        return desk.page(request, "outbox", title="Outbox", states=MESSAGES, state=state, listing=listing)
+
+    @router.get("/outbox/{id}", dependencies=[Depends(desk.admin)])
+    def message(request: Request, id: str) -> Response:
+        found = repository.message(id)
+        words = dict(MESSAGES)[found.state]
+        return desk.page(
+            request, "message", title=found.subject, crumbs=(Crumb("Outbox", f"{HOME}/outbox"),), mail=found,
+            state_words=words,
+        )  # fmt: skip
+
+    return router
+
+
+def _names(desk: Desk, kind: Kind, ids: list[str]) -> dict[str, str]:
+    """What people call what was changed."""
+    if kind == "tenants":
+        return {id: tenant.email for id, tenant in desk.portal.repository.tenants_by_id(ids).items()}
+    if kind == "products":
+        return {id: product.name for id, product in desk.portal.repository.products_by_id(ids).items()}
+    return {}
+
+
+def _month_from(month: datetime, by: int) -> str:
+    index = month.year * 12 + month.month - 1 + by
+    return f"{datetime(index // 12, index % 12 + 1, 1, tzinfo=UTC):%Y-%m}"

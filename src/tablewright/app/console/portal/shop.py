@@ -1,0 +1,123 @@
+"""The shop window: plans with their prices, and a campaign's own page. For everybody.
+
+Must hold: a price shown here is the one an order placed now would have; a campaign that is not on yet is shown only to
+staff and to who has a preview link.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.console.portal.desk import HOME, Desk
+from tablewright.edge import Principal
+from tablewright.edge.problems import not_found
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.catalogue import Offer
+from tablewright.systems.portal.errors import Unavailable
+from tablewright.systems.portal.model import Campaign, Product
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A plan as the shop shows it: what it costs now, what is off, and where to buy it."""
+
+    product: Product
+    price: Decimal
+    campaign: Campaign | None
+
+    @property
+    def now(self) -> Decimal:
+        return (
+            rules.discounted(self.price, self.campaign.discount_percentage) if self.campaign else self.price
+        )
+
+    @property
+    def vat(self) -> Decimal:
+        return rules.cents(self.now * rules.VAT / (100 + rules.VAT))
+
+    @property
+    def a_month(self) -> Decimal | None:
+        """What a yearly plan is a month; None for a monthly one."""
+        return rules.cents(self.now / 12) if self.product.billing_cycle == "yearly" else None
+
+    @property
+    def buy(self) -> str:
+        code = {"code": self.campaign.code} if self.campaign else {}
+        return f"{HOME}/checkout?{urlencode({'plan': self.product.id, **code})}"
+
+
+def plans_of(desk: Desk, request: Request) -> list[Plan]:
+    """Everything for sale, each with the running campaign that takes off most."""
+    catalogue = desk.portal.catalogue
+    offers, _ = catalogue.offers(desk.actor(request), valid_only=True, size=100)
+    running = [offer.campaign for offer in offers if offer.state == "RUNNING"]
+    return [plan_of(desk, product, running) for product in catalogue.for_sale()]
+
+
+def plan_of(desk: Desk, product: Product, running: Sequence[Campaign]) -> Plan:
+    fitting = [campaign for campaign in running if rules.covers(campaign, product.id)]
+    best = max(fitting, key=lambda campaign: campaign.discount_percentage, default=None)
+    return Plan(product, desk.portal.catalogue.price_now(product), best)
+
+
+def pricing_router(desk: Desk) -> APIRouter:
+    """The area's own address. A router of its own, as a path that is empty cannot be included under no prefix."""
+    router = desk.router()
+
+    @router.get("")
+    def pricing(request: Request) -> Response:
+        plans = plans_of(desk, request)
+        return desk.page(request, "pricing", title="Plans and prices", plans=plans, vat=rules.VAT)
+
+    return router
+
+
+def landing_router(desk: Desk) -> APIRouter:
+    router = desk.router()
+    catalogue, repository = desk.portal.catalogue, desk.portal.repository
+
+    @router.get("/campaigns/{code}")
+    def landing(
+        request: Request, code: str, caller: Annotated[Principal, Depends(desk.who)], preview: str = ""
+    ) -> Response:
+        try:
+            offer = catalogue.landing(code)
+        except Unavailable as gone:
+            plans = plans_of(desk, request)
+            return desk.page(
+                request, "gone", title="No longer available", status=410, words=gone.message, plans=plans
+            )
+        is_preview = offer.state == "SCHEDULED"
+        if is_preview and not may_see(offer, caller, preview):
+            raise not_found("CAMPAIGN_NOT_FOUND", "There is no such campaign.")
+        today = rules.local_day(repository.now())
+        return desk.page(
+            request,
+            "landing",
+            title=offer.campaign.description if offer.is_available else rules.UNAVAILABLE,
+            offer=offer,
+            campaign=offer.campaign,
+            plans=_plans_of_campaign(offer),
+            days_left=(offer.campaign.to_date - today).days,
+            is_preview=is_preview,
+            vat=rules.VAT,
+        )
+
+    def may_see(offer: Offer, caller: Principal, preview: str) -> bool:
+        if caller.roles & {"support", "admin"}:
+            return True
+        return bool(preview) and desk.portal.previews.opens(preview, offer.campaign.code, repository.now())
+
+    def _plans_of_campaign(offer: Offer) -> list[Plan]:
+        """The campaign's products that are for sale, its main one first."""
+        campaign = offer.campaign
+        ids = [campaign.product_id, *campaign.also_product_ids]
+        found = repository.products_by_id(ids)
+        sold = [found[id] for id in ids if id in found and rules.is_for_sale(found[id])]
+        return [Plan(product, catalogue.price_now(product), campaign) for product in sold]
+
+    return router

@@ -1,0 +1,196 @@
+"""The house: everything one process owns and must close, with the systems that live in it.
+
+    with open_house("./data") as house: ...
+
+Opens the store, makes missing tables, starts each system and seeds it once. Must hold: whatever fails on the way,
+what was opened before it is closed; each system has a Db of its own, so its receipts, page tokens and units are its
+own too; the marker of a seeding is written last, so one that crashed is taken up again.
+Elsewhere: HTTP (serve.py), what a system is (system.py).
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Any
+
+from tablewright.app.design import Seeded, seeded
+from tablewright.app.design import house as own_design
+from tablewright.app.keepsake import kept_secret, new_secret
+from tablewright.app.people import THE_ENGINEER, Person, everybody
+from tablewright.app.progress import Told, silent
+from tablewright.app.system import Issue, Start, System, SystemsClash
+from tablewright.app.systems import SYSTEMS
+from tablewright.app.work import Works
+from tablewright.client import Call, embedded
+from tablewright.design import Design
+from tablewright.edge import Issuer, Verifier
+from tablewright.engine import Engine
+from tablewright.mapping import Db
+from tablewright.wire import serving
+from tablewright.world import World, real_world
+
+AUDIENCE = "tablewright"
+LOGIN_LASTS = timedelta(hours=12)
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """A system that runs: its Db and what its `start` returned."""
+
+    system: System
+    db: Db
+    service: Any
+
+
+@dataclass(frozen=True)
+class House:
+    """What one process owns. Made by open_house; close it."""
+
+    engine: Engine
+    call: Call
+    world: World
+    secret: bytes = field(repr=False)
+    issuer: Issuer
+    verifier: Verifier
+    db: Db
+    works: Works
+    lived: tuple[Lived, ...]
+    people: tuple[Person, ...]
+    data: Path | None
+    dynamodb_url: str | None
+    _closing: ExitStack = field(repr=False)
+
+    @property
+    def designs(self) -> Mapping[str, tuple[Design, Db]]:
+        """Every design with the Db that runs it, by name; the app's own comes last."""
+        found = {design.name: (design, each.db) for each in self.lived for design in each.system.designs}
+        return {**found, own_design.name: (own_design, self.db)}
+
+    def token_for(self, person: Person) -> str:
+        """A login as this person."""
+        claims: dict[str, Any] = {"name": person.name}
+        if person.used_mfa:
+            claims["amr"] = ["pwd", "mfa"]
+        return self.issuer.issue(
+            person.subject,
+            audience=AUDIENCE,
+            lifetime=LOGIN_LASTS,
+            roles=person.qualified_roles,
+            email=person.email,
+            claims=claims,
+        )
+
+    def is_answering(self) -> bool:
+        """Whether the store answers; for /ready."""
+        return "TableNames" in self.call("ListTables", {"Limit": 1})
+
+    def close(self) -> None:
+        """Stop long work, the DynamoDB port and the systems, then close the store."""
+        self._closing.close()
+
+    def __enter__(self) -> "House":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_house(
+    data: str | Path = "./data",
+    *,
+    memory: bool = False,
+    systems: Sequence[System] = SYSTEMS,
+    world: World | None = None,
+    url: str = "http://127.0.0.1:8080",
+    durability: str = "durable",
+    dynamodb_port: int | None = None,
+    seed: bool = True,
+    told: Told = silent,
+) -> House:
+    """Everything up and running, but for HTTP. `url` is where tokens say they are from; port 0 is any free one."""
+    world = world or real_world()
+    _refuse_clashes(systems)
+    with ExitStack() as stack:
+        engine = stack.enter_context(
+            Engine.open(":memory:" if memory else data, durability=durability, world=world)
+        )
+        home = None if memory else Path(data)
+        secret = kept_secret(home, world) if home else new_secret(world)
+        keys = home / "keys" if home else Path(stack.enter_context(TemporaryDirectory(prefix="tablewright-")))
+        issuer = Issuer(keys, url, world)
+        call = embedded(engine)
+        db = Db(call, own_design, world=world, secret=secret)
+        db.create_tables()
+        works = Works(db, world)
+        lived = tuple(_started(system, call, world, secret, issuer, stack) for system in systems)
+        stack.callback(works.close)  # before the systems it may be working for
+        if seed:
+            for each in lived:
+                _seed_once(each, db, world, told)
+        dynamodb = (
+            stack.enter_context(serving(engine, port=dynamodb_port)) if dynamodb_port is not None else None
+        )
+        people = everybody([*(p for each in lived for p in _people(each)), THE_ENGINEER])
+        return House(
+            engine, call, world, secret, issuer, issuer.verifier([AUDIENCE]), db, works, lived, people, home,
+            dynamodb, stack.pop_all(),
+        )  # fmt: skip
+
+
+def _refuse_clashes(systems: Sequence[System]) -> None:
+    designs = [design for system in systems for design in system.designs] + [own_design]
+    wanted: Mapping[str, list[str]] = {
+        "name": [system.name for system in systems],
+        "design": [design.name for design in designs],
+        "table": [table for design in designs for table in design.tables],
+    }
+    for what, names in wanted.items():
+        for name in names:
+            if names.count(name) > 1:
+                raise SystemsClash(what, name)
+
+
+def _started(
+    system: System, call: Call, world: World, secret: bytes, issuer: Issuer, stack: ExitStack
+) -> Lived:
+    db = Db(call, *system.designs, world=world, secret=secret)
+    db.create_tables()
+    own = hashlib.sha256(system.name.encode() + secret).digest()
+    service = system.start(Start(db, world, own, _issue(system, issuer)))
+    if system.close is not None:
+        stack.callback(system.close, service)
+    return Lived(system, db, service)
+
+
+def _issue(system: System, issuer: Issuer) -> Issue:
+    """Logins a system may give: with its own roles only."""
+
+    def issue(subject: str, roles: tuple[str, ...], email: str) -> str:
+        named = tuple(f"{system.name}.{role}" for role in roles)
+        return issuer.issue(subject, audience=AUDIENCE, lifetime=LOGIN_LASTS, roles=named, email=email)
+
+    return issue
+
+
+def _seed_once(each: Lived, db: Db, world: World, told: Told) -> None:
+    system = each.system
+    if system.seed is None or db.one(seeded.get(system.name), consistent=True) is not None:
+        return
+    system.seed(each.service, _named(system.title, told))
+    db.write(seeded.put(Seeded(system=system.name, at=world.now())))
+
+
+def _named(title: str, told: Told) -> Callable[[int, int | None, str], None]:
+    """Progress with the system's name in front."""
+    return lambda done, total, what: told(done, total, f"{title}, {what}" if what else title)
+
+
+def _people(each: Lived) -> Sequence[Person]:
+    return [replace(person, system=each.system.name) for person in each.system.people(each.service)]

@@ -1,0 +1,57 @@
+"""A secret of this store, made once and kept in a file only its owner can read.
+
+Page tokens are sealed with it, so they outlive a restart. Must hold: two processes that start together end with the
+same secret; a file others can read is not used.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from tablewright.world import World
+
+NAME = "page-tokens.secret"
+_LEAST_BYTES = 32
+
+
+class SecretUnusable(ValueError):
+    """The secret's file is exposed or damaged."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(
+            f"{path} {why}; delete it, and a new one is made at the next start (page links that people have open "
+            "then begin at the first page)"
+        )
+
+
+def new_secret(world: World) -> bytes:
+    """Enough chance for a key: two random ids."""
+    return f"{world.new_id()}{world.new_id()}".encode()
+
+
+def kept_secret(directory: Path, world: World) -> bytes:
+    """The secret of a data directory; made now if there is none."""
+    path = directory / NAME
+    if not path.exists():
+        _make(path, new_secret(world), world)
+    with open(path, "rb") as file:
+        if os.name == "posix" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+            raise SecretUnusable(path, "can be read by others than its owner")
+        secret = file.read()
+    if len(secret) < _LEAST_BYTES:
+        raise SecretUnusable(path, "is cut short")
+    return secret
+
+
+def _make(path: Path, secret: bytes, world: World) -> None:
+    draft = path.with_suffix(f".{world.new_id()}.draft")
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secret)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)  # unlike a rename, this fails where another process was first
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

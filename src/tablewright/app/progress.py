@@ -1,0 +1,113 @@
+"""How far long work has come: percent, rate, time left; as values, and as lines in a terminal.
+
+A worker tells `Told(done, total, what)`; a total of None is not known yet.
+Must hold: a terminal gets one line that is rewritten, anything else gets plain lines, and few of them.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO, TypeAlias
+
+Told: TypeAlias = Callable[[int, int | None, str], None]
+
+
+def silent(done: int, total: int | None, what: str) -> None:
+    """Tells nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where work stands after so many seconds."""
+
+    done: int
+    total: int | None
+    seconds: float
+
+    @property
+    def share(self) -> float | None:
+        """From 0 to 1; None where the end is not known."""
+        if self.total is None:
+            return None
+        return min(self.done / self.total, 1.0) if self.total > 0 else 1.0
+
+    @property
+    def percent(self) -> int | None:
+        return None if self.share is None else int(self.share * 100)
+
+    @property
+    def rate(self) -> float | None:
+        """Steps a second; None as long as there is nothing to tell it by."""
+        return self.done / self.seconds if self.done > 0 and self.seconds > 0 else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        if self.total is None or self.rate is None:
+            return None
+        return max(self.total - self.done, 0) / self.rate
+
+
+def duration(seconds: float) -> str:
+    """`4 s`, `3 min 20 s`, `2 h 5 min`: as exact as it matters."""
+    if 0 < seconds < 1:
+        return "under a second"
+    whole = max(round(seconds), 0)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest and minutes < 10 else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def spoken(what: str, progress: Progress) -> str:
+    """`portal: 40 %, 1200/s, 3 s left`."""
+    parts = [f"{progress.percent} %" if progress.percent is not None else f"{progress.done} so far"]
+    if progress.rate is not None:
+        parts.append(f"{progress.rate:.0f}/s" if progress.rate >= 10 else f"{progress.rate:.1f}/s")
+    if progress.seconds_left is not None and progress.share != 1.0:
+        parts.append(f"{duration(progress.seconds_left)} left")
+    return f"{what}: {', '.join(parts)}"
+
+
+class Terminal:
+    """Progress as lines on a stream. Call it as a Told; `end()` when the talk is over."""
+
+    def __init__(
+        self, stream: TextIO, *, prefix: str = "", clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._stream, self._prefix, self._clock = stream, prefix, clock
+        self._is_tty = stream.isatty()
+        self._what = ""
+        self._began = self._last = clock()
+        self._is_open = False
+
+    def __call__(self, done: int, total: int | None, what: str) -> None:
+        now = self._clock()
+        is_new = what != self._what
+        if is_new:
+            self.end()
+            self._what, self._began = what, now
+        progress = Progress(done, total, now - self._began)
+        is_last = progress.share == 1.0
+        if is_new or is_last or now - self._last >= (0.1 if self._is_tty else 2.0):
+            self._last = now
+            self._say(spoken(what, progress))
+        if is_last:
+            self.end()
+
+    def _say(self, text: str) -> None:
+        if self._is_tty:
+            self._stream.write(f"\r\x1b[K{self._prefix}{text}")
+            self._is_open = True
+        else:
+            self._stream.write(f"{self._prefix}{text}\n")
+        self._stream.flush()
+
+    def end(self) -> None:
+        """Leave the last line where it is."""
+        if self._is_open:
+            self._stream.write("\n")
+            self._stream.flush()
+            self._is_open = False

@@ -1,0 +1,137 @@
+"""The whole app: every system's API, the console, health and the built-in issuer, behind one port.
+
+Must hold: without a password anyone who reaches the port could be anyone, so signing in as a demo person and
+listening beyond this machine exclude each other.
+Elsewhere: what is opened and closed (house.py), the command (cli/serve.py), the layers around the routes (edge/app.py).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from tablewright import __version__
+from tablewright.app.console.api_docs import docs_router
+from tablewright.app.console.assets import assets_router
+from tablewright.app.console.console import Console
+from tablewright.app.console.designs import designs_area, engineer
+from tablewright.app.console.home import home_router
+from tablewright.app.console.page_route import error_page
+from tablewright.app.console.sign_in import sign_in_router
+from tablewright.app.console.work_pages import work_router
+from tablewright.app.house import House
+from tablewright.app.identity import identity_of
+from tablewright.edge import SessionCookie, make_app, principal
+from tablewright.edge.problems import Problem, bad_request
+from tablewright.edge.security import LOOPBACK_HOSTS
+from tablewright.mapping import BadCursor, CursorExpired, PageTooLarge
+from tablewright.wire.server import is_loopback
+
+# What every system may meet and none has to translate itself.
+TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {
+    CursorExpired: lambda error: bad_request("TOKEN_EXPIRED", _sentence(error)),
+    BadCursor: lambda error: bad_request("BAD_TOKEN", _sentence(error)),
+    PageTooLarge: lambda error: bad_request("INVALID_PAGE_SIZE", _sentence(error), "pageSize"),
+}
+
+
+class DemoIsForThisMachine(ValueError):
+    """The app was to listen to others while anyone may sign in as anyone."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"refusing to listen on {host or 'every address'} while anyone may sign in as a person of the demo. "
+            "Turn that off (--no-demo-sign-in), or stay on this machine (--host 127.0.0.1)"
+        )
+
+
+def check_reach(host: str, is_demo: bool) -> None:
+    """Raise DemoIsForThisMachine if others than this machine could sign in without a password."""
+    if is_demo and not is_loopback(host):
+        raise DemoIsForThisMachine(host)
+
+
+def app_of(
+    house: House, *, is_demo: bool = True, hosts: Sequence[str] = (), port: int = 8080, is_https: bool = False
+) -> FastAPI:
+    """Everything in one app. `hosts` are further names it goes by."""
+    # Cookies know no ports: two servers on one machine must not sign each other's people out.
+    cookie = SessionCookie(f"tablewright-{port}", secure=is_https)
+    find = principal(house.verifier, cookie=cookie)
+    console = Console(house.world, find, house.people, cookie, house.secret, is_demo)
+    areas = [
+        each.system.area(each.service, console, identity_of(find, each.system.name))
+        for each in house.lived
+        if each.system.area is not None
+    ]
+    guard = engineer(find, is_demo)
+    areas.append(designs_area(house, console, guard))
+    translations = {
+        **TRANSLATIONS,
+        **{k: v for each in house.lived for k, v in each.system.translations.items()},
+    }
+    titles = {each.system.name: each.system.title for each in house.lived}
+    app = make_app(
+        "Tablewright",
+        house.world,
+        verifier=house.verifier,
+        version=__version__,
+        routers=[
+            house.issuer.router(),
+            assets_router(),
+            home_router(console, house),
+            sign_in_router(console, titles, house.token_for),
+            docs_router(console, titles),
+            work_router(console, house, guard),
+            *(_under(area.path, area.router) for area in areas),
+            *_apis(house, find),
+        ],
+        checks={"store": house.is_answering},
+        translations=translations,
+        hosts={*LOOPBACK_HOSTS, *hosts},
+    )
+    app.state.console, app.state.areas, app.state.translations = console, tuple(areas), translations
+    _missing_pages_are_pages(app)
+    return app
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:] + "."
+
+
+def _under(path: str, router: APIRouter) -> APIRouter:
+    outer = APIRouter()
+    outer.include_router(router, prefix=path)
+    return outer
+
+
+def _apis(house: House, find: Any) -> list[APIRouter]:
+    """Each system's API under its name, tagged with its title for the docs."""
+    found = []
+    for each in house.lived:
+        if each.system.router is not None:
+            outer = APIRouter()
+            inner = each.system.router(each.service, identity_of(find, each.system.name))
+            outer.include_router(inner, prefix=f"/{each.system.name}", tags=[each.system.title])
+            found.append(outer)
+    return found
+
+
+def _missing_pages_are_pages(app: FastAPI) -> None:
+    """A path that is nowhere is answered as a page to a browser, and as a problem to a program."""
+    as_problem: Any = app.exception_handlers[HTTPException]
+
+    async def on_http(request: Request, error: Exception) -> Response:
+        wants_page = "text/html" in request.headers.get("accept", "") and request.method in ("GET", "HEAD")
+        if wants_page and isinstance(error, HTTPException) and error.status_code == 404:
+            problem = Problem(
+                404, "NO_SUCH_PATH", "There is nothing at this address. Check its spelling, or start at home."
+            )
+            return await run_in_threadpool(error_page, request, problem)
+        answer: Response = await as_problem(request, error)
+        return answer
+
+    app.add_exception_handler(HTTPException, on_http)

@@ -1,0 +1,66 @@
+"""What the app must know of a system to carry it: a value of functions, nothing to inherit from.
+
+The app opens the store, makes the tables of `designs`, calls `start` for the service, `seed` once in the life of a
+store, mounts `router` under `/<name>` and shows `area` in the console.
+Must hold: `seed` may be called again after a crash, so it passes over what is there already; it tells its progress.
+Elsewhere: which systems there are (systems.py).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from fastapi import APIRouter
+
+from tablewright.app.console.area import Accent, Area
+from tablewright.app.console.console import Console
+from tablewright.app.people import Person
+from tablewright.app.progress import Told
+from tablewright.design import Design
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.problems import Problem
+from tablewright.mapping import Db
+from tablewright.world import World
+
+
+def _nobody(service: Any) -> Sequence[Person]:
+    return ()
+
+
+# (subject, roles by their plain names, proved e-mail address) -> a login for this system
+Issue: TypeAlias = Callable[[str, tuple[str, ...], str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a system is started with. `secret` is its own: no two systems have the same."""
+
+    db: Db
+    world: World
+    secret: bytes = field(repr=False)
+    issue: Issue
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """One system. `name` is its path and its roles' prefix; what `start` returns is handed to the other functions."""
+
+    name: str
+    title: str
+    about: str
+    designs: tuple[Design, ...]
+    start: Callable[[Start], Any]
+    accent: Accent = "blue"
+    router: Callable[[Any, FindPrincipal], APIRouter] | None = None
+    area: Callable[[Any, Console, FindPrincipal], Area] | None = None
+    people: Callable[[Any], Sequence[Person]] = _nobody
+    seed: Callable[[Any, Told], None] | None = None
+    close: Callable[[Any], None] | None = None
+    translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)
+
+
+class SystemsClash(ValueError):
+    """Two systems want the same name, path or table."""
+
+    def __init__(self, what: str, name: str) -> None:
+        super().__init__(f"two systems have the {what} '{name}'; rename it in one of them")

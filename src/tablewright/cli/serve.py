@@ -1,0 +1,143 @@
+"""`tablewright serve`: every system, the console and the DynamoDB protocol in one process, until it is told to stop.
+
+Says on stdout what is where; tells how far seeding is on stderr. SIGTERM or Ctrl-C finishes what was accepted and
+exits 0.
+"""
+
+import argparse
+import gc
+import sys
+from typing import Any
+
+from tablewright.cli.engine_serve import port
+
+SUMMARY = (
+    "Serve everything: the systems with their APIs, the web console, and DynamoDB's protocol beside them."
+)
+EXAMPLES = """Anyone may sign in as a person of the demo, so only this machine is listened to. With --no-demo-sign-in
+another --host may be given; name the hosts it goes by with --name.
+
+examples:
+  tablewright serve
+  tablewright serve --port 9000 --no-dynamodb --memory"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument(
+        "--port", type=port, default=8080, help="port to listen on, 0 for any free one (default: %(default)s)"
+    )
+    dynamodb = parser.add_mutually_exclusive_group()
+    dynamodb.add_argument(
+        "--dynamodb-port",
+        type=port,
+        default=8000,
+        metavar="PORT",
+        help="port of DynamoDB's protocol on this machine, 0 for any free one (default: %(default)s)",
+    )
+    dynamodb.add_argument("--no-dynamodb", action="store_true", help="do not listen for DynamoDB's protocol")
+    store = parser.add_mutually_exclusive_group()
+    store.add_argument("--data", metavar="DIR", default="./data", help="the store (default: %(default)s)")
+    store.add_argument("--memory", action="store_true", help="keep everything in memory, lose it at the end")
+    parser.add_argument(
+        "--durability",
+        choices=("durable", "relaxed"),
+        default="durable",
+        help="durable: no acknowledged write is lost on power loss; relaxed: none on a crash of this process "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--no-seed", action="store_true", help="start with empty systems, without the demo world"
+    )
+    parser.add_argument(
+        "--no-demo-sign-in", action="store_true", help="nobody may sign in as a person of the demo"
+    )
+    parser.add_argument(
+        "--name", action="append", default=[], metavar="HOST", help="a further host name this server goes by"
+    )
+    parser.add_argument(
+        "--https", action="store_true", help="a proxy in front speaks HTTPS: cookies for it only"
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Open the house, serve it, close it."""
+    from tablewright.app.house import open_house
+    from tablewright.app.progress import Terminal
+    from tablewright.app.serve import app_of, check_reach
+    from tablewright.cli.logs import log_to_stderr
+    from tablewright.edge import listening, run, url_of
+
+    log_to_stderr()
+    is_demo = not given.no_demo_sign_in
+    progress = Terminal(sys.stderr, prefix="tablewright: seeding ")
+    try:
+        check_reach(given.host, is_demo)  # before a store is made for nothing
+        opened = listening(given.host, given.port)
+        with opened:
+            url = url_of(opened)
+            with open_house(
+                given.data,
+                memory=given.memory,
+                url=url,
+                durability=given.durability,
+                dynamodb_port=None if given.no_dynamodb else given.dynamodb_port,
+                seed=not given.no_seed,
+                told=progress,
+            ) as house:
+                progress.end()
+                app = app_of(
+                    house,
+                    is_demo=is_demo,
+                    hosts=given.name,
+                    port=int(url.rpartition(":")[2]),
+                    is_https=given.https,
+                )
+                gc.freeze()  # what is loaded by now stays: no collection during a request looks at it again
+                gc.set_threshold(50_000, 20, 100)  # requests leave no cycles behind: look for some rarely
+                run(app, opened=opened, ready=lambda url: print(ready_lines(given, url, house), flush=True))
+    except _mistakes() as mistake:
+        progress.end()
+        print(f"tablewright: {_advice(given, mistake)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        progress.end()
+        return 130
+    return 0
+
+
+def _mistakes() -> tuple[type[Exception], ...]:
+    """What is the caller's to mend: a port that is taken, a store that is in use."""
+    from tablewright.app.keepsake import SecretUnusable
+    from tablewright.app.serve import DemoIsForThisMachine
+    from tablewright.engine import NotAStore, StoreInUse
+    from tablewright.mapping import TableDiffers
+
+    return (DemoIsForThisMachine, SecretUnusable, StoreInUse, NotAStore, TableDiffers, OSError)
+
+
+def _advice(given: argparse.Namespace, mistake: Exception) -> str:
+    from tablewright.edge import CannotListen as CannotListenHere
+    from tablewright.wire import CannotListen as CannotListenThere
+
+    if isinstance(mistake, CannotListenHere):
+        return f"{mistake} (--port 0 takes any free one)"
+    if isinstance(mistake, CannotListenThere):
+        return (
+            f"DynamoDB's protocol {str(mistake).partition(';')[0]}; "
+            "choose another port (--dynamodb-port 8001) or go without it (--no-dynamodb)"
+        )
+    return str(mistake)
+
+
+def ready_lines(given: argparse.Namespace, url: str, house: Any) -> str:
+    """What is where, one line each."""
+    lines = [f"tablewright: console   {url}/"]
+    lines += [f"tablewright: {each.system.title}   {url}/{each.system.name}" for each in house.lived]
+    lines.append(f"tablewright: API docs  {url}/docs")
+    if house.dynamodb_url:
+        lines.append(f"tablewright: DynamoDB  {house.dynamodb_url} (any AWS SDK; any keys)")
+    kept = "memory, gone when this ends" if given.memory else f"{given.data} ({given.durability})"
+    lines.append(f"tablewright: data      {kept}")
+    lines.append("tablewright: ready; Ctrl-C ends it")
+    return "\n".join(lines)

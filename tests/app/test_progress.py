@@ -1,0 +1,55 @@
+"""Progress in numbers and in a terminal."""
+
+import io
+
+import pytest
+
+from tablewright.app.progress import Progress, Terminal, duration
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "0 s"), (0.4, "under a second"), (59, "59 s"), (200, "3 min 20 s"), (1500, "25 min"), (7500, "2 h 5 min"),
+     (7200, "2 h")],
+)  # fmt: skip
+def test_a_duration_is_as_exact_as_it_matters(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_without_a_total_there_is_no_percent_and_no_time_left() -> None:
+    progress = Progress(10, None, 2.0)
+    assert (progress.percent, progress.rate, progress.seconds_left) == (None, 5.0, None)
+
+
+def test_more_than_everything_is_everything() -> None:
+    assert Progress(12, 10, 1.0).percent == 100
+    assert Progress(0, 0, 0.0).percent == 100
+
+
+def test_a_file_gets_plain_lines_and_few_of_them() -> None:
+    now = [0.0]
+    stream = io.StringIO()
+    told = Terminal(stream, prefix="seeding ", clock=lambda: now[0])
+    for done in range(1, 101):
+        now[0] += 0.1
+        told(done, 100, "books")
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "seeding books: 1 %"
+    assert lines[-1] == "seeding books: 100 %, 10/s"
+    assert 4 <= len(lines) <= 8
+    assert any("s left" in line for line in lines)
+
+
+def test_a_terminal_gets_one_line_that_is_rewritten() -> None:
+    screen = Screen()
+    told = Terminal(screen, clock=lambda: 0.0)
+    told(1, 2, "books")
+    told(2, 2, "books")
+    told.end()
+    assert screen.getvalue().count("\n") == 1
+    assert screen.getvalue().count("\r") == 2

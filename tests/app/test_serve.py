@@ -1,0 +1,138 @@
+"""`tablewright serve`: what it says, what it refuses, how it stops."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.cli.command import COMMAND, tablewright
+
+from tablewright.app.serve import DemoIsForThisMachine, check_reach
+
+
+@contextmanager
+def serving(
+    *arguments: str | Path, cwd: Path | None = None
+) -> Iterator[tuple[list[str], subprocess.Popen[str]]]:
+    """The command on free ports: the lines it says when it is ready, and its process; ended afterwards."""
+    process = subprocess.Popen(
+        [*COMMAND, "serve", "--port", "0", *map(str, arguments)],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    lines: list[str] = []
+    try:
+        for line in process.stdout:
+            lines.append(line.rstrip())
+            if "ready" in line:
+                break
+        yield lines, process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.wait(30)
+        process.stdout.close()
+        process.stderr.close()
+
+
+def address(lines: list[str], what: str) -> str:
+    found = re.search(rf"{what}\s+(http://\S+)", "\n".join(lines))
+    assert found is not None, lines
+    return found[1].rstrip("/")
+
+
+def test_plain_lines_say_what_is_where_and_it_is_there(tmp_path: Path) -> None:
+    with serving("--dynamodb-port", "0", "--no-seed", cwd=tmp_path) as (lines, process):
+        assert lines[-1] == "tablewright: ready; Ctrl-C ends it"
+        assert any("./data (durable)" in line for line in lines)
+        assert httpx.get(address(lines, "console")).status_code == 200
+        assert httpx.get(address(lines, "console") + "/ready").json()["status"] == "ready"
+        assert httpx.get(address(lines, "API docs")).status_code == 200
+        assert httpx.get(address(lines, "DynamoDB")).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    assert {path.name for path in (tmp_path / "data").iterdir()} >= {"keys", "page-tokens.secret"}
+    assert tablewright("db", "verify", tmp_path / "data").out == "OK\n"
+
+
+def test_memory_leaves_nothing_on_disk_and_no_dynamodb_listens_nowhere_else(tmp_path: Path) -> None:
+    with serving("--memory", "--no-dynamodb", "--no-seed", cwd=tmp_path) as (lines, process):
+        assert not any("DynamoDB" in line for line in lines)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_port_that_is_taken_is_said_with_what_to_do(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        here = tablewright("serve", "--port", port, "--memory", "--no-seed", "--no-dynamodb", cwd=tmp_path)
+        there = tablewright(
+            "serve", "--port", "0", "--memory", "--no-seed", "--dynamodb-port", port, cwd=tmp_path
+        )
+    assert (here.code, here.out) == (2, "")
+    assert f"cannot listen on 127.0.0.1 port {port}" in here.err
+    assert "--port 0" in here.err
+    assert there.code == 2
+    assert "--dynamodb-port" in there.err
+    assert "--no-dynamodb" in there.err
+    assert "Traceback" not in here.err + there.err
+
+
+def test_a_store_in_use_is_said_so(tmp_path: Path) -> None:
+    with serving("--no-dynamodb", "--no-seed", cwd=tmp_path):
+        ran = tablewright("serve", "--port", "0", "--no-dynamodb", "--no-seed", cwd=tmp_path)
+    assert ran.code == 2
+    assert "is open" in ran.err
+
+
+def test_beyond_this_machine_it_listens_only_without_the_demo(tmp_path: Path) -> None:
+    ran = tablewright("serve", "--host", "0.0.0.0", "--port", "0", cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "--no-demo-sign-in" in ran.err
+    assert list(tmp_path.iterdir()) == [], "no store is made for a server that does not start"
+    with pytest.raises(DemoIsForThisMachine):
+        check_reach("::", True)
+    check_reach("0.0.0.0", False)
+    check_reach("localhost", True)
+
+
+def test_a_foreign_name_is_turned_away_unless_it_was_given(tmp_path: Path) -> None:
+    with serving(
+        "--memory", "--no-dynamodb", "--no-seed", "--no-demo-sign-in", "--name", "shop.example", cwd=tmp_path
+    ) as (lines, _):
+        url = address(lines, "console")
+        assert httpx.get(url, headers={"Host": "evil.example"}).status_code == 421
+        assert httpx.get(url, headers={"Host": "shop.example"}).status_code == 200
+
+
+def test_help_ends_with_two_examples() -> None:
+    ran = tablewright("serve", "--help")
+    *_, title, first, second = ran.out.rstrip().split("\n")
+    assert (ran.code, title) == (0, "examples:")
+    assert all(example.startswith("  tablewright serve") for example in (first, second))
+
+
+def test_nothing_heavy_is_imported_before_it_runs() -> None:
+    asked = (
+        "import sys; from tablewright.cli import _parser; _parser(); "
+        "print([name for name in ('fastapi', 'jinja2', 'pydantic', 'tablewright.app') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "[]\n"

@@ -1,0 +1,110 @@
+"""A real browser in front of a real `tablewright serve --memory`.
+
+Playwright drives the chromium that Debian packages; without one, or without Playwright, the tests are skipped and say
+so. Screenshots are kept in artifacts/ for people to look at.
+"""
+
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from tests.cli.command import COMMAND
+
+ARTIFACTS = Path(__file__).parents[2] / "artifacts"
+Open: TypeAlias = Callable[..., Any]
+Keep: TypeAlias = Callable[[Any, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Where the app and its DynamoDB port are."""
+
+    url: str
+    dynamodb: str
+
+
+@pytest.fixture(scope="session")
+def served() -> Iterator[Served]:
+    """The app as a user starts it, seeded, on free ports; ended when the tests are done."""
+    process = subprocess.Popen(
+        [*COMMAND, "serve", "--memory", "--port", "0", "--dynamodb-port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if "ready" in line:
+            break
+    try:
+        found = re.findall(r"(?:console|DynamoDB)\s+(http://[\d.:]+)", "".join(lines))
+        assert len(found) == 2, lines
+        yield Served(*found)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0, "it ends cleanly"
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait(30)
+        process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("no chromium on this machine; as root, `make test` installs it with apt-get")
+    playwright = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install '.[test]'")
+    with playwright.sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def open_page(browser: Any, served: Served) -> Iterator[Open]:
+    """A page of its own: `open_page("engineer_rosa", width=390, dark=True)`; fails on errors of the console."""
+    contexts, wrong = [], []
+
+    def opened(
+        person: str | None = None, *, width: int = 1280, dark: bool = False, script: bool = True
+    ) -> Any:
+        context = browser.new_context(
+            base_url=served.url,
+            viewport={"width": width, "height": 900 if width > 600 else 844},
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=script,
+        )
+        contexts.append(context)
+        context.set_default_timeout(15_000)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        if person is not None:
+            page.goto("/sign-in")
+            page.locator(f'.people button[value="{person}"]').click()
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def keep() -> Keep:
+    """Keep a screenshot of the whole page, under a name."""
+
+    def kept(page: Any, name: str) -> None:
+        ARTIFACTS.mkdir(exist_ok=True)
+        page.screenshot(path=ARTIFACTS / f"{name}.png", full_page=True)
+
+    return kept

@@ -1,0 +1,117 @@
+"""The frame in a real browser: signing in, switching, the drawer, the keyboard, light and dark, wide and narrow."""
+
+import pytest
+from tests.browser.conftest import Keep, Open
+
+SCREENS = [(1280, False), (1280, True), (390, False), (390, True)]
+PAGES = {
+    "home": "/",
+    "sign-in": "/sign-in",
+    "docs": "/docs",
+    "search": "/search?q=tenant",
+    "designs": "/console/designs",
+    "design": "/console/designs/portal",
+    "table": "/console/designs/portal/tables/tenants",
+    "entity": "/console/designs/portal/entities/tenant",
+    "environments": "/console/designs/portal/environments",
+    "pattern": "/console/designs/portal/patterns/products_by_active",
+    "items": "/console/designs/items",
+    "store": "/console/designs/store",
+}
+
+
+@pytest.mark.parametrize(
+    ("width", "dark"), SCREENS, ids=["wide-light", "wide-dark", "narrow-light", "narrow-dark"]
+)
+def test_every_page_fits_its_screen_and_has_no_serious_barrier(
+    open_page: Open, keep: Keep, width: int, dark: bool
+) -> None:
+    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
+    page = open_page("engineer_rosa", width=width, dark=dark)
+    for name, address in PAGES.items():
+        assert page.goto(address).status == 200, address
+        keep(page, f"{name}-{width}-{'dark' if dark else 'light'}")
+        assert looks.barriers(page) == [], address
+        assert looks.overflow(page) <= 0, address
+
+
+def test_one_signs_in_switches_and_signs_out(open_page: Open) -> None:
+    page = open_page()
+    page.goto("/")
+    page.get_by_role("link", name="Sign in", exact=True).click()
+    page.get_by_role("button", name="Rosa Lindqvist").click()
+    page.get_by_text("You are Rosa Lindqvist now").wait_for()
+    page.locator(".who summary").click()
+    page.get_by_role("button", name="Thandi Nkosi").click()
+    page.get_by_text("You are Thandi Nkosi now").wait_for()
+    page.locator(".who summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("link", name="Sign in", exact=True).wait_for()
+
+
+def test_who_asks_for_a_page_first_signs_in_and_then_sees_it(open_page: Open) -> None:
+    page = open_page()
+    page.goto("/console/designs/store")
+    page.get_by_role("button", name="Rosa Lindqvist").click()
+    page.get_by_role("heading", name="Store and work").wait_for()
+
+
+def test_on_a_phone_the_areas_are_in_a_drawer_that_needs_no_script(open_page: Open, keep: Keep) -> None:
+    page = open_page(width=390, script=False)
+    page.goto("/")
+    designs = page.get_by_role("link", name="Designs", exact=True)
+    assert not designs.is_visible()
+    page.get_by_role("button", name="Menu").click()
+    assert designs.is_visible()
+    keep(page, "drawer-390-light")
+    page.get_by_role("button", name="Close").click()
+    assert not designs.is_visible()
+
+
+def test_the_menu_of_people_closes_with_escape_and_by_a_click_elsewhere(open_page: Open) -> None:
+    page = open_page("engineer_rosa")
+    menu, summary = page.locator(".who-menu"), page.locator(".who summary")
+    summary.click()
+    assert menu.is_visible()
+    page.keyboard.press("Escape")
+    assert not menu.is_visible()
+    summary.click()
+    page.locator("h1").click()
+    assert not menu.is_visible()
+
+
+def test_the_keyboard_reaches_the_content_in_one_step(open_page: Open) -> None:
+    page = open_page()
+    page.goto("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_a_line_of_code_is_copied_by_its_button(open_page: Open) -> None:
+    page = open_page()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("/")
+    figure = page.locator("figure.code").first
+    figure.hover()
+    figure.get_by_role("button", name="Copy").click()
+    figure.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("import boto3")
+
+
+def test_search_finds_a_pattern_and_leads_to_it(open_page: Open) -> None:
+    page = open_page("engineer_rosa")
+    page.get_by_role("searchbox").fill("tenants by email")
+    page.get_by_role("searchbox").press("Enter")
+    page.get_by_role("link", name="Pattern tenants_by_email").click()
+    page.get_by_role("heading", name="tenants_by_email").wait_for()
+
+
+def test_nothing_is_fetched_from_another_machine(open_page: Open) -> None:
+    page = open_page("engineer_rosa")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    for address in ("/", "/docs", "/console/designs/portal"):
+        page.goto(address)
+    assert {url.split("/")[2].split(":")[0] for url in asked} == {"127.0.0.1"}

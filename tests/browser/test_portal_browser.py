@@ -1,0 +1,233 @@
+"""The portal in a real browser: from a new product to a paid order; and every page on every screen."""
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from tests.browser.conftest import Keep, Open
+
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.seed import AGENCY, BUSINESS, CUSTOMER
+from tablewright.world import real_world
+
+HOME = "/console/portal"
+THANDI, SIPHO = "admin_thandi", "support_sipho"
+SCREENS = [(1280, False), (1280, True), (390, False), (390, True)]
+IDS = ["wide-light", "wide-dark", "narrow-light", "narrow-dark"]
+PUBLIC = {
+    "pricing": "",
+    "landing": "/campaigns/SUMMER_SPECIAL",
+    "landing-ended": "/campaigns/WINTER_SALE",
+    "checkout": f"/checkout?plan={BUSINESS}&plan={AGENCY}&code=SUMMER_SPECIAL",
+    "checkout-empty": "/checkout",
+    "verify": "/verify",
+    "verify-code": f"/verify?address={CUSTOMER}",
+    "verify-link": f"/verify?address={CUSTOMER}&secret=0123456789abcdef",
+    "mailbox": f"/mailbox?address={CUSTOMER}",
+}
+STAFF = {
+    "overview": "/overview",
+    "tenants": "/tenants",
+    "tenant-new": "/tenants/new",
+    "products": "/products",
+    "product": f"/products/{BUSINESS}",
+    "product-price-to-come": f"/products/{AGENCY}",
+    "product-edit": f"/products/{AGENCY}/edit",
+    "product-new": "/products/new",
+    "campaigns": "/campaigns",
+    "campaign": "/campaigns/FIRST_SITE/details",
+    "campaign-to-come": "/campaigns/LONG_WEEKEND/details",
+    "campaign-preview": "/campaigns/LONG_WEEKEND",
+    "campaign-new": f"/campaigns/new-campaign?product={BUSINESS}",
+    "campaign-edit": "/campaigns/LONG_WEEKEND/edit",
+    "orders": "/orders",
+    "orders-refunded": "/orders?status=REFUNDED",
+    "audit": "/audit",
+    "outbox": "/outbox",
+}
+# Pages about one thing: the list, and where the first link of it leads on.
+OF_ONE = {
+    "tenant": ("/tenants?status=REGISTERED", ""),
+    "tenant-suspended": ("/tenants?status=SUSPENDED", ""),
+    "tenant-deleted": ("/tenants?show=deleted", ""),
+    "tenant-edit": ("/tenants?status=REGISTERED", "/edit"),
+    "tenant-email": ("/tenants?status=REGISTERED", "/email"),
+    "tenant-erase": ("/tenants?status=REGISTERED", "/erase"),
+    "order": ("/orders", ""),
+    "order-refund": ("/orders", "/refund"),
+    "order-cancel": ("/orders?status=PENDING", "/cancel"),
+    "message": ("/outbox", ""),
+}
+
+
+def looked_at(page: Any, keep: Keep, name: str, width: int, dark: bool) -> None:
+    """Kept for people to look at, and held to what every page must be."""
+    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
+    keep(page, f"portal-{name}-{width}-{'dark' if dark else 'light'}")
+    assert looks.barriers(page) == [], name
+    assert looks.overflow(page) <= 0, name
+
+
+@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+def test_customers_pages_fit_every_screen_without_a_serious_barrier(
+    open_page: Open, keep: Keep, width: int, dark: bool
+) -> None:
+    page = open_page(width=width, dark=dark)
+    for name, path in PUBLIC.items():
+        assert page.goto(HOME + path).status == 200, path
+        looked_at(page, keep, name, width, dark)
+
+
+@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+def test_staff_pages_fit_every_screen_without_a_serious_barrier(
+    open_page: Open, keep: Keep, width: int, dark: bool
+) -> None:
+    page = open_page(THANDI, width=width, dark=dark)
+    for name, path in _staff(page):
+        assert page.goto(path).status == 200, path
+        looked_at(page, keep, name, width, dark)
+
+
+def _staff(page: Any) -> Iterator[tuple[str, str]]:
+    yield from ((name, HOME + path) for name, path in STAFF.items())
+    for name, (path, rest) in OF_ONE.items():
+        page.goto(HOME + path)
+        yield name, page.locator("td a").first.get_attribute("href") + rest
+
+
+@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+def test_an_account_fits_every_screen_without_a_serious_barrier(
+    open_page: Open, keep: Keep, width: int, dark: bool
+) -> None:
+    page = open_page(width=width, dark=dark)
+    page.goto("/sign-in")
+    page.get_by_role("button", name="Lerato Mokoena").click()
+    page.get_by_role("heading", name="Springbok Cycles").wait_for()
+    looked_at(page, keep, "account", width, dark)
+    page.locator("td a").first.click()
+    page.get_by_role("heading", name=re.compile("^Order BB-")).wait_for()
+    looked_at(page, keep, "own-order", width, dark)
+
+
+def _fill(page: Any, **typed: str) -> None:
+    for name, text in typed.items():
+        page.locator(f"#f-{name}").fill(text)
+
+
+def _today() -> date:
+    return rules.local_day(real_world().now())
+
+
+def test_from_a_new_product_to_a_paid_order(open_page: Open, keep: Keep) -> None:
+    """The story: an admin makes a product and a campaign, somebody buys it, the admin sees the order."""
+    admin = open_page(THANDI)
+    admin.goto(f"{HOME}/products")
+    admin.get_by_role("link", name="New product").click()
+    _fill(admin, name="WordPress Studio", description="For designers who show their work.", price="299.99")
+    _fill(admin, features="5 WordPress sites\n80 GB storage\nImage delivery included")
+    admin.get_by_role("button", name="Create the product").click()
+    admin.get_by_text("WordPress Studio is in the catalogue.").wait_for()
+    keep(admin, "portal-story-1-product")
+
+    admin.get_by_role("link", name="New campaign").click()
+    _fill(
+        admin, code="studio_opening", description="A fifth off, to open the studio.", discountPercentage="20"
+    )
+    admin.locator("#preview").get_by_text("239.99").wait_for()  # the server's answer while one types
+    _fill(admin, termsConditionsLink="https://bbws.example/terms/studio")
+    _fill(admin, fromDate=_today().isoformat(), toDate=(_today() + timedelta(days=9)).isoformat())
+    admin.get_by_role("button", name="Create the campaign").click()
+    admin.get_by_text("STUDIO_OPENING is set up.").wait_for()
+    keep(admin, "portal-story-2-campaign")
+
+    buyer = open_page()
+    buyer.goto(f"{HOME}/campaigns/STUDIO_OPENING")
+    price = buyer.locator(".landing .price")
+    assert _plain(price.inner_text()).endswith("R 239.99")
+    assert "R 299.99" in _plain(price.inner_text())
+    assert "9 days left" in buyer.locator(".lead").inner_text()
+    keep(buyer, "portal-story-3-landing")
+    buyer.get_by_role("link", name="Get this offer").click()
+    assert "R 239.99" in _plain(buyer.locator(".totals .total").inner_text())
+    _fill(buyer, email="studio@buyer.example", organizationName="Studio of the story")
+    keep(buyer, "portal-story-4-checkout")
+    buyer.get_by_role("button", name="Place the order").click()
+    buyer.get_by_role("heading", name="Thank you: it is yours").wait_for()
+    keep(buyer, "portal-story-5-placed")
+    number = re.search(r"BB-\d{8}-[0-9A-F]{8}", buyer.locator(".head").inner_text())
+    assert number is not None
+
+    admin.goto(f"{HOME}/orders")
+    admin.get_by_role("link", name=number[0]).click()
+    admin.get_by_role("heading", name=f"Order {number[0]} paid").wait_for()
+    shown = _plain(admin.locator("main").inner_text())
+    for expected in (
+        "WordPress Studio",
+        "STUDIO_OPENING",
+        "R 299.99",
+        "R 239.99",
+        "studio@buyer.example",
+        "SAST",
+    ):
+        assert expected in shown
+    keep(admin, "portal-story-6-order")
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\s\u00a0\u202f]+", " ", text).strip()
+
+
+def test_the_total_follows_what_is_typed(open_page: Open) -> None:
+    page = open_page()
+    page.goto(f"{HOME}/checkout?plan={BUSINESS}")
+    total = page.locator("#total .total")
+    assert "R 299.99" in _plain(total.inner_text())
+    page.locator(f"#f-quantity-{BUSINESS}").fill("2")
+    page.locator("#f-code").fill("SUMMER_SPECIAL")
+    page.locator("#f-email").focus()
+    page.locator("#total .off").wait_for()
+    page.wait_for_function("document.querySelector('#total .total').textContent.includes('479.98')")
+    page.locator("#f-add").select_option(AGENCY)
+    page.wait_for_function("/1.378\\.98/.test(document.querySelector('#total .total').textContent)")
+    _fill(page, email="typed@total.example")
+    page.get_by_role("button", name="Place the order").click()
+    page.get_by_role("heading", name="Thank you: it is yours").wait_for()
+    assert "R 1 378.98" in _plain(page.locator(".totals .total").inner_text())
+
+
+def test_a_customer_buys_proves_the_address_and_registers_without_a_script(open_page: Open) -> None:
+    page = open_page(script=False)
+    page.goto(HOME)
+    page.locator(f'.plan a[href*="{BUSINESS}"]').click()
+    _fill(page, email="no.script@buyer.example")
+    page.get_by_role("button", name="Place the order").click()
+    page.get_by_role("button", name="Send me a code").click()
+    page.get_by_role("link", name="Read the mail to this address").click()
+    page.locator(".mails li").first.locator("a").click()
+    page.get_by_role("button", name="Confirm this address").click()
+    page.get_by_role("button", name="Register").click()
+    page.get_by_text("You are registered. Welcome.").wait_for()
+    assert page.locator("td a").count() == 1
+
+
+def test_an_admin_suspends_a_tenant_with_the_keyboard_alone(open_page: Open) -> None:
+    page = open_page(THANDI)
+    page.goto(f"{HOME}/tenants?status=VALIDATED")
+    page.locator("td a").first.press("Enter")
+    page.locator("summary", has_text="Suspend").press("Enter")
+    page.locator("#f-reason").press_sequentially("Asked for by the bank")
+    page.locator("#f-reason").press("Enter")
+    page.get_by_text("The status is SUSPENDED now.").wait_for()
+    page.get_by_role("button", name="Lift the suspension").press("Enter")
+    page.get_by_text("The status is VALIDATED now.").wait_for()
+
+
+def test_support_sees_a_tenant_without_a_button_to_change_it(open_page: Open, keep: Keep) -> None:
+    page = open_page(SIPHO)
+    page.goto(f"{HOME}/tenants?status=REGISTERED")
+    page.locator("td a").first.click()
+    page.get_by_role("heading", name="History").wait_for()
+    assert page.locator("main form").count() == 0
+    keep(page, "portal-tenant-for-support-1280-light")
