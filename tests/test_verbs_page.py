@@ -6,7 +6,7 @@ from typing import Any
 import botocore.session
 import pytest
 
-from tablewright.engine.operations import VERBS, Write
+from tablewright.engine.operations import STREAM_VERBS, VERBS, Write
 from tablewright.engine.shapes import ListOf, MapOf, Shape, Struct
 
 PAGE = Path(__file__).parent.parent / "docs" / "verbs.md"
@@ -35,8 +35,9 @@ def page() -> str:
         for verb, operation in sorted(VERBS.items())
     ]
     also = (
-        "\n`StreamSpecification` with `StreamEnabled` true and any encryption in `SSESpecification` are refused\n"
-        "as well: streams are not there yet, and the store is not encrypted.\n"
+        "\nAny encryption in `SSESpecification` is refused as well: the store is not encrypted. "
+        f"{', '.join(sorted(STREAM_VERBS))}\nare DynamoDB Streams: on the same port, "
+        "with `DynamoDBStreams_20120810` as their target.\n"
     )
     return (
         INTRODUCTION
@@ -65,7 +66,8 @@ def overlooked(shape: Shape, model: Any, path: str) -> list[str]:
 
 @pytest.mark.parametrize("verb", sorted(VERBS))
 def test_every_argument_of_the_services_model_is_honoured_or_refused(verb: str) -> None:
-    model = botocore.session.get_session().get_service_model("dynamodb")
+    service = "dynamodbstreams" if verb in STREAM_VERBS else "dynamodb"
+    model = botocore.session.get_session().get_service_model(service)
     assert overlooked(VERBS[verb].shape, model.operation_model(verb).input_shape, "") == []
 
 

@@ -48,13 +48,18 @@ class Clock:
 
 @contextmanager
 def engine(
-    path: str | Path = ":memory:", *, durability: str = "relaxed", world: World | None = None
+    path: str | Path = ":memory:",
+    *,
+    durability: str = "relaxed",
+    world: World | None = None,
+    ttl_seconds: float = 3600.0,
 ) -> Iterator[Engine]:
-    """An engine, in memory unless a path is given."""
-    with Engine.open(path, durability=durability, world=world) as opened:
+    """An engine, in memory unless a path is given. It sweeps expired items when it is told to `settle`."""
+    with Engine.open(path, durability=durability, world=world, ttl_seconds=ttl_seconds) as opened:
         yield opened
-        opened.settle()
         broken = opened.verify()
+        opened.settle()  # prunes the journal, by which more can be verified before
+        broken += opened.verify()
         if broken:
             raise StoreBroken("; ".join(broken))
 

@@ -166,3 +166,37 @@ def test_the_first_request_is_answered_soon_after_the_start(tmp_path: Path) -> N
 
     # 0.3 s on a quiet machine with compiled bytecode; ten times that here means something heavy crept in.
     assert min(start() for _ in range(2)) < 3
+
+
+def test_expired_items_are_swept_as_often_and_as_late_as_asked(tmp_path: Path) -> None:
+    options = ("--memory", "--ttl-seconds", "0.05", "--ttl-lag", "3600")
+    with served(*options, cwd=tmp_path) as (line, _):
+        client = boto(url_in(line))
+        client.create_table(**PETS)
+        client.update_time_to_live(
+            TableName="pets", TimeToLiveSpecification={"Enabled": True, "AttributeName": "until"}
+        )
+        for name, ago in (("late", 60), ("gone", 4000)):
+            until = {"N": str(int(time.time()) - ago)}
+            client.put_item(TableName="pets", Item={"name": {"S": name}, "until": until})
+        give_up = time.monotonic() + 30
+        while client.scan(TableName="pets")["Count"] > 1 and time.monotonic() < give_up:
+            time.sleep(0.02)
+        assert [item["name"]["S"] for item in client.scan(TableName="pets")["Items"]] == ["late"]
+        client.close()
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "words"),
+    [
+        ("--ttl-seconds", "0", "a period is a number of seconds above 0, not '0'"),
+        ("--ttl-seconds", "often", "a period is a number of seconds above 0, not 'often'"),
+        ("--ttl-seconds", "nan", "a period is a number of seconds above 0, not 'nan'"),
+        ("--ttl-lag", "-1", "a lag is a number of seconds from 0 up, not '-1'"),
+        ("--ttl-lag", "inf", "a lag is a number of seconds from 0 up, not 'inf'"),
+    ],
+)
+def test_a_period_or_a_lag_that_makes_no_sense_is_refused(option: str, text: str, words: str) -> None:
+    refused = tablewright("engine", "serve", f"{option}={text}")
+    assert refused.code == 2
+    assert words in refused.err

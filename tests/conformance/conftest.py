@@ -65,6 +65,21 @@ def client(endpoint: str) -> Any:
 
 
 @pytest.fixture(scope="session")
+def streams(endpoint: str) -> Iterator[Any]:
+    """A boto3 client of DynamoDB Streams, on the same endpoint."""
+    connected = boto3.client(
+        "dynamodbstreams",
+        endpoint_url=endpoint,
+        region_name=REGION,
+        aws_access_key_id=ACCESS_KEY,
+        aws_secret_access_key=SECRET_KEY,
+        config=Config(retries={"max_attempts": 0}, parameter_validation=False),
+    )
+    yield connected
+    connected.close()
+
+
+@pytest.fixture(scope="session")
 def line(endpoint: str) -> Iterator[Line]:
     """The connection under `send`, for tests that shape the HTTP request themselves."""
     connected = Line(endpoint)

@@ -1,15 +1,19 @@
 """verify names each kind of damage; each test plants one and reads the sentence."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
 import pytest
+from tests.engine.stream_reading import streamed
 from tests.engine.tables import definition, item, put
+from tests.engine.unkept import UnkeptEngine
 
 from tablewright import Engine
 from tablewright.engine import NotAStore, verify
 from tablewright.engine.storage import FILE
+from tablewright.testing import Clock
 
 PAGE = 8192
 
@@ -148,3 +152,69 @@ def test_a_file_without_a_byte_in_it_is_no_store(tmp_path: Path) -> None:
     with pytest.raises(NotAStore, match="there is no store"):
         verify(tmp_path)
     assert (tmp_path / FILE).stat().st_size == 0
+
+
+@pytest.fixture
+def damaged_in_time(store: Path) -> Callable[[str], list[str]]:
+    """The same for a store with a list of what expires, a stream whose first shard has rolled, a pruned journal."""
+    clock = Clock()
+    with UnkeptEngine.unkept(store, world=clock.world()) as opened:
+        opened.call("CreateTable", streamed())
+        specification = {"Enabled": True, "AttributeName": "until"}
+        opened.call("UpdateTimeToLive", {"TableName": "pets", "TimeToLiveSpecification": specification})
+        for number in range(3):
+            opened.call("PutItem", put(f"pet {number}", until=2**40 + number))
+        clock.move(timedelta(hours=25))
+        opened.settle()
+        for number in range(3, 6):
+            opened.call("PutItem", put(f"pet {number}", until=2**40 + number))
+        clock.move(timedelta(hours=4))
+        opened.settle()
+    assert verify(store) == []
+
+    def damage(sql: str) -> list[str]:
+        connection = apsw.Connection(str(store / FILE))
+        connection.execute(sql)
+        connection.close()
+        return verify(store)
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("sql", "sentence"),
+    [
+        # what expires
+        ("DELETE FROM t1_i1 WHERE id = 2", "table pets, what expires: the entry"),
+        ("INSERT INTO t1_i1 VALUES(x'0011', 1)", "table pets, what expires: the entry 0011 belongs to no item"),
+        ("UPDATE t1_i1 SET id = 77 WHERE id = 1", "table pets, what expires: the entry"),
+        ("DROP TABLE t1_i1", "the file lacks t1_i1"),
+        ("UPDATE tables SET body = CAST(json_set(CAST(body AS TEXT), '$.ttl_index', NULL) AS BLOB)",
+         "it has TTL without a list of what expires"),
+        # the pruned journal
+        ("DELETE FROM journal WHERE seq = 4", "journal: it begins with 5, but 3 rows were pruned"),
+        ("DELETE FROM journal WHERE seq = 5", "journal: 4 is followed by 6"),
+        ("UPDATE counts SET items = 1 WHERE owner = 'journal'", "journal: it begins with 4, but 1 rows were pruned"),
+        ("DELETE FROM counts WHERE owner = 'journal'", "journal: it begins with 4, but 0 rows were pruned"),
+        ("UPDATE journal SET new = x'7b7d' WHERE seq = 5", "is not what the journal last wrote"),
+        # streams and shards
+        ("DROP TABLE shards", "the file lacks shards"),
+        ("DELETE FROM streams", "its table says it is enabled, and it is not"),
+        ("DELETE FROM streams", "belongs to no stream"),
+        ("UPDATE streams SET closed = 1", "its open shards are not what an open or closed stream has"),
+        ("UPDATE streams SET owner = 7", "it belongs to another table"),
+        ("UPDATE tables SET body = CAST(json_set(CAST(body AS TEXT), '$.stream_view', NULL) AS BLOB)",
+         "it is enabled, and no table says so"),
+        ("DELETE FROM shards WHERE last IS NULL", "its open shards are not what"),
+        ("UPDATE shards SET high = high - 1 WHERE last IS NULL", "its open shards are not what"),
+        ("UPDATE shards SET high = high - 1 WHERE last IS NULL", "is not followed by shards of the same keys"),
+        ("UPDATE shards SET first = first - 1 WHERE last IS NULL", "does not begin where its parent ended"),
+        ("UPDATE shards SET last = 99 WHERE last IS NOT NULL", "reaches beyond the journal"),
+        ("UPDATE shards SET closed = NULL WHERE last IS NOT NULL", "has half an end"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_damage_by_what_time_does_has_its_sentence(
+    damaged_in_time: Callable[[str], list[str]], sql: str, sentence: str
+) -> None:
+    found = damaged_in_time(sql)
+    assert any(sentence in one for one in found), found

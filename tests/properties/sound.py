@@ -2,11 +2,14 @@
 
 from typing import Any
 
+from tablewright.engine.iterators import Iterator
+
 Json = Any
 
 PETS: Json = {
     "TableName": "pets",
     "BillingMode": "PAY_PER_REQUEST",
+    "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
     "AttributeDefinitions": [
         {"AttributeName": "pk", "AttributeType": "S"},
         {"AttributeName": "sk", "AttributeType": "N"},
@@ -30,6 +33,10 @@ PETS: Json = {
     ],
 }  # fmt: skip
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/pets"
+# Of a clock that stands still.
+STREAM = ARN + "/stream/2026-01-01T00:00:00.000"
+SHARD = "shardId-00000001767225600000-00000001"
+ITERATOR = Iterator(STREAM, 1, 2, 1_767_225_600_000_000).text()
 KEY: Json = {"pk": {"S": "rex"}, "sk": {"N": "1"}}
 ITEM: Json = {
     **KEY,
@@ -116,6 +123,7 @@ SOUND: dict[str, list[Json]] = {
          "OnDemandThroughput": {"MaxReadRequestUnits": 5}}}]},
         {"TableName": "pets", "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "global"}}]},
         {"TableName": "pets", "DeletionProtectionEnabled": False},
+        {"TableName": "pets", "StreamSpecification": {"StreamEnabled": False}},
         {"TableName": "pets", "TableClass": "STANDARD_INFREQUENT_ACCESS"},
         {"TableName": "pets", "BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 1,
          "WriteCapacityUnits": 1}, "GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "global",
@@ -126,6 +134,16 @@ SOUND: dict[str, list[Json]] = {
     "ListTables": [{"ExclusiveStartTableName": "aaa", "Limit": 5}],
     "DescribeTimeToLive": [{"TableName": "pets"}],
     "UpdateTimeToLive": [{"TableName": "pets", "TimeToLiveSpecification": {"Enabled": True, "AttributeName": "t"}}],
+    "ListStreams": [{"TableName": "pets", "Limit": 5, "ExclusiveStartStreamArn": ARN + "/stream/2000"}],
+    "DescribeStream": [{"StreamArn": STREAM, "Limit": 5, "ExclusiveStartShardId": SHARD,
+                        "ShardFilter": {"Type": "CHILD_SHARDS", "ShardId": SHARD}}],
+    "GetShardIterator": [
+        {"StreamArn": STREAM, "ShardId": SHARD, "ShardIteratorType": "TRIM_HORIZON"},
+        {"StreamArn": STREAM, "ShardId": SHARD, "ShardIteratorType": "AT_SEQUENCE_NUMBER",
+         "SequenceNumber": "100000000000000000001"},
+        {"StreamArn": STREAM, "ShardId": SHARD, "ShardIteratorType": "AT_TIMESTAMP", "Timestamp": 1.5},
+    ],
+    "GetRecords": [{"ShardIterator": ITERATOR, "Limit": 2}],
     "TagResource": [{"ResourceArn": ARN, "Tags": [{"Key": "a", "Value": "b"}]}],
     "UntagResource": [{"ResourceArn": ARN, "TagKeys": ["a"]}],
     "ListTagsOfResource": [{"ResourceArn": ARN, "NextToken": None}],

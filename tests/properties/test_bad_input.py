@@ -18,6 +18,7 @@ from tests.properties.sound import ARN, ITEM, KEY, PETS, SOUND, Json
 
 from tablewright import Engine, ServiceError
 from tablewright.engine.operations import VERBS
+from tablewright.testing import Clock
 
 # What a place may be replaced by: the types next door, the ends of the ranges, and words that mean something here.
 ODD: st.SearchStrategy[Json] = st.one_of(
@@ -89,7 +90,7 @@ def test_every_verb_has_a_sound_request() -> None:
 @pytest.mark.parametrize("verb", sorted(SOUND))
 def test_the_requests_that_are_bent_are_sound(verb: str) -> None:
     for request in SOUND[verb]:
-        with UnkeptEngine.unkept() as engine:
+        with UnkeptEngine.unkept(world=Clock().world()) as engine:
             begin(engine)
             engine.call(verb, request)
 
@@ -147,7 +148,7 @@ def test_a_bent_request_is_answered_or_refused_and_a_refusal_changes_nothing(cal
 
 
 def check(verb: str, request: Json) -> None:
-    with UnkeptEngine.unkept() as engine:
+    with UnkeptEngine.unkept(world=Clock().world()) as engine:
         begin(engine)
         before = everything(engine)
         sent = deepcopy(request)

@@ -6,6 +6,7 @@ Prints one line when requests are answered; SIGTERM or Ctrl-C finishes what was 
 import argparse
 import gc
 import sys
+from datetime import timedelta
 
 SUMMARY = "Serve DynamoDB's HTTP API from a store on disk, or from memory."
 EXAMPLES = """--credentials FILE is in the AWS credentials format ([name], aws_access_key_id = ...,
@@ -33,6 +34,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "(default: %(default)s)",
     )
     parser.add_argument("--credentials", metavar="FILE", help="verify signatures against the keys in FILE")
+    parser.add_argument(
+        "--ttl-seconds",
+        type=seconds,
+        default=10.0,
+        metavar="SECONDS",
+        help="how often expired items are swept (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--ttl-lag",
+        type=lag,
+        default=timedelta(0),
+        metavar="SECONDS",
+        help="how long expired items stay before they are swept; the service takes hours (default: 0)",
+    )
     parser.add_argument("--region", default="us-east-1", help="region to be (default: %(default)s)")
 
 
@@ -40,6 +55,29 @@ def port(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, not {text!r}")
     return int(text)
+
+
+def seconds(text: str) -> float:
+    number = _number(text)
+    if number <= 0:
+        raise argparse.ArgumentTypeError(f"a period is a number of seconds above 0, not {text!r}")
+    return number
+
+
+def lag(text: str) -> timedelta:
+    number = _number(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"a lag is a number of seconds from 0 up, not {text!r}")
+    return timedelta(seconds=number)
+
+
+def _number(text: str) -> float:
+    """A number of seconds that is no more than ten years; -1 for anything else."""
+    try:
+        number = float(text)
+    except ValueError:
+        return -1
+    return number if number <= 315_360_000 else -1
 
 
 def run(given: argparse.Namespace) -> int:
@@ -53,7 +91,13 @@ def run(given: argparse.Namespace) -> int:
     try:
         credentials = read_credentials(given.credentials) if given.credentials else None
         check_reach(given.host, credentials)  # before a store is made for nothing
-        with Engine.open(path, durability=given.durability, region=given.region) as engine:
+        with Engine.open(
+            path,
+            durability=given.durability,
+            region=given.region,
+            ttl_seconds=given.ttl_seconds,
+            ttl_lag=given.ttl_lag,
+        ) as engine:
             gc.freeze()  # what is loaded by now stays: no collection during a request looks at it again
             gc.set_threshold(50_000, 20, 100)  # requests leave no cycles behind: look for some rarely
             serve(

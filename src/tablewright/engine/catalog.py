@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import orjson
 
 from tablewright.engine.limits import HASH_KEY_BYTES, RANGE_KEY_BYTES, WARM_READ_UNITS, WARM_WRITE_UNITS
-from tablewright.engine.storage import Rows, index_name, table_name
+from tablewright.engine.storage import Rows, collections_name, index_name, table_name
 from tablewright.values import WrongJson
 from tablewright.values.codec import NOT_UTF8
 
@@ -101,6 +101,12 @@ class Table:
     class_updated: float | None = None
     protected: bool = False
     ttl_attribute: str | None = None
+    # While TTL is enabled: the number of the list of what expires, and its backfill as for an index.
+    ttl_index: int | None = None
+    ttl_backfill: tuple[int, int] | None = None
+    # The newest stream there has been, and what it shows; no view when it is disabled.
+    stream_label: str | None = None
+    stream_view: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     # Worked out once, because every write asks: the index keys, alphabetically by index.
     index_keys: tuple[IndexKey, ...] = field(init=False, repr=False, compare=False)
@@ -117,6 +123,21 @@ class Table:
         )
         object.__setattr__(self, "index_keys", keys)
         object.__setattr__(self, "has_local_indexes", any(index.local for index in self.indexes))
+
+    def awaits_expiry(self, row: int) -> bool:
+        return self.ttl_backfill is not None and self.ttl_backfill[0] < row <= self.ttl_backfill[1]
+
+    @property
+    def stream_arn(self) -> str:
+        return f"{self.arn}/stream/{self.stream_label}"
+
+    def sql_tables(self) -> list[str]:
+        """What the table has in the store."""
+        numbers = [index.number for index in self.indexes]
+        if self.ttl_index is not None:
+            numbers.append(self.ttl_index)
+        names = [table_name(self.number), *(index_name(self.number, number) for number in numbers)]
+        return [*names, collections_name(self.number)] if self.has_local_indexes else names
 
     def index(self, name: str) -> Index | None:
         return next((index for index in self.indexes if index.name == name), None)
@@ -151,6 +172,7 @@ def from_json(number: int, body: bytes) -> Table:
     fields["schema"] = _schema(fields["schema"])
     fields["throughput"] = Throughput(**fields["throughput"])
     fields["indexes"] = tuple(_index(index) for index in fields["indexes"])
+    fields["ttl_backfill"] = fields.get("ttl_backfill") and tuple(fields["ttl_backfill"])
     return Table(**fields)
 
 
@@ -201,6 +223,11 @@ def describe(table: Table, rows: Rows, status: str | None = None) -> dict[str, A
             shown["TableClassSummary"]["LastUpdateDateTime"] = table.class_updated
     if table.on_demand is not None:
         shown["OnDemandThroughput"] = dict(table.on_demand)
+    if table.stream_view is not None:
+        shown["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": table.stream_view}
+    if table.stream_label is not None:
+        shown["LatestStreamLabel"] = table.stream_label
+        shown["LatestStreamArn"] = table.stream_arn
     local = [_described_index(table, index, rows, status) for index in table.indexes if index.local]
     if local:
         shown["LocalSecondaryIndexes"] = local

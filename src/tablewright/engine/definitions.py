@@ -154,19 +154,28 @@ def warm_throughput(asked: Request | None, now: Mapping[str, int], owner: str) -
     return {**now, **given}
 
 
-def refuse_stream(asked: Request | None) -> None:
+def new_stream_view(asked: Request | None) -> str | None:
+    """What the stream of a new table shows; None for no stream."""
     if asked is None:
-        return
-    if asked["StreamEnabled"]:
-        if asked.get("StreamViewType") is None:
-            raise invalid_parameter(
-                "Table is being created with a stream enabled, UpdateViewType is required"
-            )
-        raise not_supported("StreamSpecification with StreamEnabled true")
-    if asked.get("StreamViewType") is not None:
+        return None
+    view: str | None = asked.get("StreamViewType")
+    if asked["StreamEnabled"] and view is None:
+        raise invalid_parameter("Table is being created with a stream enabled, UpdateViewType is required")
+    if not asked["StreamEnabled"] and view is not None:
         raise invalid_parameter(
             "Table is being created with a stream disabled, UpdateViewType should not be specified"
         )
+    return view
+
+
+def check_stream_change(asked: Request | None) -> None:
+    if asked is None:
+        return
+    view = asked.get("StreamViewType")
+    if asked["StreamEnabled"] and view is None:
+        raise invalid_parameter("If stream is being enabled then UpdateViewType is required")
+    if not asked["StreamEnabled"] and view is not None:
+        raise invalid_parameter("If stream is being disabled, then UpdateViewType must not be specified")
 
 
 def table_class(asked: str | None) -> str | None:

@@ -10,8 +10,9 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
 
@@ -86,13 +87,18 @@ class Engine:
 
     `Engine.open(path)` keeps its store in the directory `path`; without one it lives in memory.
     `durability="durable"` loses no answered write even when the power goes; `"relaxed"` loses none when the
-    process does.
+    process does. What time brings (expired items swept, shards rolled, the journal pruned) is done every
+    `ttl_seconds`; items that have expired stay for `ttl_lag`, as the service lets them stay for hours.
     """
 
     VERBS = VERBS
 
-    def __init__(self, storage: Storage, world: World, place: Place) -> None:
+    def __init__(
+        self, storage: Storage, world: World, place: Place, ttl_seconds: float, ttl_lag: timedelta
+    ) -> None:
         self._storage, self._world, self.place = storage, world, place
+        self._ttl_seconds, self._ttl_lag = ttl_seconds, ttl_lag
+        self._turn = 0
         self._tables: Catalog = load(storage.writes)
         self._pen = pen(storage.writes)
         self._unsure = False
@@ -111,8 +117,12 @@ class Engine:
         durability: str = "durable",
         world: World | None = None,
         region: str = "us-east-1",
+        ttl_seconds: float = 10.0,
+        ttl_lag: timedelta = timedelta(0),
     ) -> "Engine":
-        return cls(Storage(path, durability), world or real_world(), Place(region))
+        if ttl_seconds <= 0 or ttl_lag < timedelta(0):
+            raise ValueError("ttl_seconds is more than 0, ttl_lag not less than 0")
+        return cls(Storage(path, durability), world or real_world(), Place(region), ttl_seconds, ttl_lag)
 
     # --- calls ---
 
@@ -149,12 +159,12 @@ class Engine:
             if self._storage.in_memory:
                 # There is one connection only, so readers take their turn with the writer.
                 with self._storage.writing:
-                    return _served(
-                        operation, operation.run, Reading(self._storage.writes, tables, self.place), request
-                    )
+                    reading = Reading(self._storage.writes, tables, self.place, self._world)
+                    return _served(operation, operation.run, reading, request)
             rows = self._storage.lend()
             try:
-                return _served(operation, operation.run, Reading(rows, tables, self.place), request)
+                reading = Reading(rows, tables, self.place, self._world)
+                return _served(operation, operation.run, reading, request)
             finally:
                 self._storage.give_back(rows)
         except ServiceError:
@@ -284,17 +294,22 @@ class Engine:
     # --- the keeper: checkpoints and chores, beside everything else ---
 
     def _keep(self) -> None:
-        pause = None if self._storage.in_memory else CHECKPOINT_SECONDS
+        pause = self._ttl_seconds if self._storage.in_memory else min(self._ttl_seconds, CHECKPOINT_SECONDS)
+        next_look = monotonic() + self._ttl_seconds
         while not self._closed:
             owed = self._wake.wait(pause)
             if owed:
                 self._wake.clear()
+            is_time = monotonic() >= next_look
+            if is_time:
+                next_look = monotonic() + self._ttl_seconds
             try:
-                while owed and not self._closed:
-                    owed = self._do_chore()
+                is_busy = owed or is_time
+                while is_busy and not self._closed:
+                    is_busy = self._do_chore(is_time)
                     sleep(REST_SECONDS)  # so that whoever waits for the writer gets it in between
-                if self._storage.log_is_long:
-                    self._storage.checkpoint()
+                    self._shorten_log()
+                self._shorten_log()
             except EngineClosed:
                 return
             except Exception as error:
@@ -302,16 +317,25 @@ class Engine:
                 sleep(RETRY_SECONDS)
                 self._wake.set()
 
-    def _do_chore(self) -> bool:
-        """One step of what the store owes; False when it owes nothing."""
-        outcome = self._wait_for(_chore)
+    def _shorten_log(self) -> None:
+        if self._storage.log_is_long:
+            self._storage.checkpoint()
+
+    def _do_chore(self, due: bool = False) -> bool:
+        """One step of what the store owes, of what time brings as well if `due`; False when there is nothing."""
+        self._turn += due
+        outcome = self._wait_for(_due_chore(self._ttl_lag, self._turn) if due else _chore)
         if isinstance(outcome, ServiceError):
             raise outcome
         return outcome == b"more"
 
     def settle(self) -> None:
-        """Wait until nothing is owed: new indexes are filled, dropped tables are removed."""
-        while self._do_chore():
+        """Wait until nothing is owed and nothing is due.
+
+        New indexes are filled, dropped tables are removed; expired items are swept, shards rolled and the
+        journal pruned by the time it is now.
+        """
+        while self._do_chore(due=True):
             pass
 
     # --- the end ---
@@ -369,3 +393,10 @@ def _served(
 
 def _chore(writing: Writing) -> bytes:
     return b"more" if chores.do_some(writing) else b"done"
+
+
+def _due_chore(ttl_lag: timedelta, turn: int) -> Work:
+    def chore(writing: Writing) -> bytes:
+        return b"more" if chores.do_some(writing) or chores.do_due(writing, ttl_lag, turn) else b"done"
+
+    return chore

@@ -20,6 +20,7 @@ _CORAL_SERVICE = frozenset(
         "UnrecognizedClientException",
     )
 )
+_STREAMS = frozenset(("ExpiredIteratorException", "TrimmedDataAccessException"))
 # The modelled shapes of these spell their text with a capital.
 _CAPITAL_MESSAGE = frozenset(
     (
@@ -47,6 +48,8 @@ class ServiceError(Exception):
             namespace = "com.amazon.coral.validate#"
         elif self.name in _CORAL_SERVICE:
             namespace = "com.amazon.coral.service#"
+        elif self.name in _STREAMS:
+            namespace = "com.amazonaws.dynamodb.streams.v20120810#"
         else:
             namespace = "com.amazonaws.dynamodb.v20120810#"
         body: dict[str, Any] = {"__type": namespace + self.name}

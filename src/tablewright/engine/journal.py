@@ -6,6 +6,7 @@ or is none). Both images are kept, so a stream of any view, recovery forward fro
 from now, and replication are readings of this one list.
 Must hold: an item row and its journal row commit together or not at all; seq has no gaps and `at` never
 falls; a write that changes nothing leaves no row. The newest row is never removed: it carries the numbering.
+Elsewhere: how far back it is kept (retention.py), streams as readings of it (streams.py, records.py).
 """
 
 from dataclasses import dataclass
@@ -47,3 +48,19 @@ def pen(rows: Rows) -> Pen:
 def pen_at(last: Pen, moment: datetime) -> Pen:
     """The pen for changes made now. A clock set back does not turn the journal back."""
     return Pen(last.seq, max(last.at, microseconds(moment)))
+
+
+def first_since(rows: Rows, moment: int) -> int:
+    """The number of the first row at that moment or later; of the next there will be, if there is none.
+
+    `at` never falls and numbers have no gaps, so halving finds it: nobody walks the journal to find a time.
+    """
+    low, high = rows.first_sequence(), rows.last_sequence()[0] + 1
+    while low < high:
+        middle = (low + high) // 2
+        at = rows.journal_time(middle)
+        if at is not None and at < moment:
+            low = middle + 1
+        else:
+            high = middle
+    return low

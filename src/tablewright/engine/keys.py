@@ -63,6 +63,12 @@ def _entry_part(value: Value | None, kind: str, most_bytes: int) -> bytes | None
     return key_part(value)
 
 
+def expiry_key(table: Table, item: Item, key: bytes) -> bytes | None:
+    """Where the item stands in the list of what expires: by time, then by key. None if it never does."""
+    value = item.get(table.ttl_attribute or "")
+    return None if value is None or "N" not in value else key_part(value) + key
+
+
 def after(prefix: bytes) -> bytes:
     """The least bytes above everything that begins with `prefix`."""
     stem = prefix.rstrip(b"\xff")

@@ -1,16 +1,18 @@
 """The store: ordered byte keys in one SQLite file. The only file that says SQL.
 
 For each table one ordered map from key bytes to (size, item as raw JSON); for each index one from
-index-key bytes to the row of the item; beside them the catalog, the journal, counters and tokens.
+index-key bytes to the row of the item; beside them the catalog, the journal, streams with their shards,
+counters and tokens.
 Must hold: one writer at a time, who holds `writing`; what a reader sees has been committed; a store is
 open in one process at most.
-Elsewhere: what the key bytes mean (keys.py), what a journal row means (journal.py).
+Elsewhere: what the key bytes mean (keys.py), what a journal row means (journal.py), how shards come and go
+(streams.py).
 """
 
 import fcntl
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +22,7 @@ from typing import NamedTuple, TextIO
 
 import apsw
 
-FORMAT = 1
+FORMAT = 2
 FILE = "store.sqlite"
 DURABILITIES = ("durable", "relaxed")
 
@@ -46,6 +48,16 @@ CREATE INDEX tokens_by_time ON tokens(at);
 CREATE TABLE doomed(name TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE journal(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, source INTEGER NOT NULL, owner INTEGER NOT NULL,
     key BLOB NOT NULL, old BLOB, new BLOB);
+"""
+# Numbers of streams and shards are never used again: a shard's name is made of its number.
+_STREAMS = """
+CREATE TABLE streams(id INTEGER PRIMARY KEY AUTOINCREMENT, owner INTEGER NOT NULL, arn TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL, label TEXT NOT NULL, view TEXT NOT NULL, keys BLOB NOT NULL, at INTEGER NOT NULL,
+    closed INTEGER);
+CREATE TABLE shards(id INTEGER PRIMARY KEY AUTOINCREMENT, stream INTEGER NOT NULL, parent TEXT, first INTEGER NOT NULL,
+    last INTEGER, low INTEGER NOT NULL, high INTEGER NOT NULL, at INTEGER NOT NULL, closed INTEGER,
+    records INTEGER NOT NULL, counted INTEGER NOT NULL);
+CREATE INDEX shards_by_stream ON shards(stream);
 """
 
 
@@ -76,6 +88,50 @@ class Row(NamedTuple):
     item: bytes
 
 
+class Stream(NamedTuple):
+    """A table's stream. `keys` is its key schema as JSON; `closed` is when it was disabled, if it was."""
+
+    number: int
+    owner: int
+    arn: str
+    table: str
+    label: str
+    view: str
+    keys: bytes
+    at: int
+    closed: int | None
+
+
+class Shard(NamedTuple):
+    """The changes numbered `first` to `last` (None while it is open) of keys whose hash is in [low, high).
+
+    `records` of them were counted among the changes up to the number `counted`.
+    """
+
+    number: int
+    stream: int
+    parent: str | None
+    first: int
+    last: int | None
+    low: int
+    high: int
+    at: int
+    closed: int | None
+    records: int
+    counted: int
+
+
+class Change(NamedTuple):
+    """A row of the journal, without the table it is about."""
+
+    seq: int
+    at: int
+    source: int
+    key: bytes
+    old: bytes | None
+    new: bytes | None
+
+
 @dataclass(frozen=True, slots=True)
 class _TableSql:
     get: str
@@ -94,8 +150,10 @@ class _IndexSql:
     descending: str
 
 
-# The counter of all tables there have ever been; the others are named after SQL tables.
+# The counters of all tables there have ever been and of all rows ever taken from the journal's beginning; the
+# others are named after SQL tables.
 TABLES_EVER = "tables"
+ROWS_PRUNED = "journal"
 
 
 @cache
@@ -213,6 +271,62 @@ class Rows:
         return self._execute(
             "SELECT seq, at, source, owner, key, old, new FROM journal WHERE seq > ? ORDER BY seq", (after,)
         )
+
+    def first_sequence(self) -> int:
+        """Number of the oldest journal row; of the first there will be, if there is none."""
+        ((first,),) = self._execute("SELECT coalesce(min(seq), 1) FROM journal")
+        return int(first)
+
+    def journal_time(self, seq: int) -> int | None:
+        for (at,) in list(self._at_once("SELECT at FROM journal WHERE seq = ?", (seq,))):
+            return int(at)
+        return None
+
+    def journal_keys(self, after: int, limit: int) -> list[tuple[int, int, bytes]]:
+        """Number, table and key of the rows that follow."""
+        sql = "SELECT seq, owner, key FROM journal WHERE seq > ? ORDER BY seq LIMIT ?"
+        return list(self._execute(sql, (after, limit)))
+
+    @contextmanager
+    def changes_of(
+        self, table: int, low: bytes, high: bytes, first: int, last: int, limit: int
+    ) -> Iterator[Iterator[Change]]:
+        """The journal's rows from `first` to `last` about keys of a table with low <= key < high."""
+        # A cursor of its own, closed at the end: a statement left half read would keep its snapshot.
+        cursor = self._execute(
+            "SELECT seq, at, source, key, old, new FROM journal "
+            "WHERE seq BETWEEN ? AND ? AND owner = ? AND key >= ? AND key < ? ORDER BY seq LIMIT ?",
+            (first, last, table, low, high, limit),
+        )
+        try:
+            yield map(Change._make, cursor)
+        finally:
+            cursor.close(True)
+
+    def streams(self) -> list[Stream]:
+        return [Stream(*row) for row in self._execute("SELECT * FROM streams ORDER BY arn")]
+
+    def stream(self, arn: str) -> Stream | None:
+        for row in list(self._execute("SELECT * FROM streams WHERE arn = ?", (arn,))):
+            return Stream(*row)
+        return None
+
+    def shards(self, stream: int) -> list[Shard]:
+        """The shards of a stream, oldest first."""
+        sql = "SELECT * FROM shards WHERE stream = ? ORDER BY id"
+        return [Shard(*row) for row in self._execute(sql, (stream,))]
+
+    def all_shards(self) -> list[Shard]:
+        return [Shard(*row) for row in self._execute("SELECT * FROM shards ORDER BY id")]
+
+    def expired(self, table: int, index: int, low: bytes, high: bytes, limit: int) -> list[tuple[bytes, Row]]:
+        """Keys and rows of the items whose expiry is in [low, high), the first first."""
+        t, i = table_name(table), index_name(table, index)
+        sql = (
+            f"SELECT t.k, t.id, t.size, t.item FROM {i} AS i CROSS JOIN {t} AS t ON t.id = i.id "
+            "WHERE i.k >= ? AND i.k < ? ORDER BY i.k LIMIT ?"
+        )
+        return [(key, Row(*row)) for key, *row in self._execute(sql, (low, high, limit))]
 
     def all_rows(self, table: int, after: int, limit: int) -> list[tuple[int, bytes, int, bytes]]:
         """Items by row number, for work that walks a whole table in steps."""
@@ -340,6 +454,41 @@ class Writes(Rows):
         self._execute(f"DROP TABLE {name}")
         self._execute("DELETE FROM doomed WHERE name = ?", (name,))
         return True
+
+    def prune(self, before: int) -> None:
+        """Take the rows before that number from the journal's beginning."""
+        self._execute("DELETE FROM journal WHERE seq < ?", (before,))
+        self.add_to_counts(ROWS_PRUNED, self.connection.changes(), 0)
+
+    def add_stream(self, table: int, arn: str, name: str, label: str, view: str, keys: bytes, at: int) -> int:
+        self._execute(
+            "INSERT INTO streams(owner, arn, name, label, view, keys, at) VALUES(?, ?, ?, ?, ?, ?, ?)",
+            (table, arn, name, label, view, keys, at),
+        )
+        return self.connection.last_insert_rowid()
+
+    def close_stream(self, stream: int, at: int) -> None:
+        self._execute("UPDATE streams SET closed = ? WHERE id = ?", (at, stream))
+
+    def add_shard(self, stream: int, parent: str | None, first: int, low: int, high: int, at: int) -> None:
+        self._execute(
+            "INSERT INTO shards(stream, parent, first, low, high, at, records, counted) "
+            "VALUES(?, ?, ?, ?, ?, ?, 0, ?)",
+            (stream, parent, first, low, high, at, first - 1),
+        )
+
+    def close_shard(self, shard: int, last: int, at: int) -> None:
+        self._execute("UPDATE shards SET last = ?, closed = ? WHERE id = ?", (last, at, shard))
+
+    def count_shard(self, shard: int, records: int, counted: int) -> None:
+        self._execute("UPDATE shards SET records = ?, counted = ? WHERE id = ?", (records, counted, shard))
+
+    def forget_closed(self, before: int) -> bool:
+        """Forget the shards and streams that were closed before that moment; whether there were any."""
+        changes = self.connection.total_changes()
+        self._execute("DELETE FROM shards WHERE closed < ?", (before,))
+        self._execute("DELETE FROM streams WHERE closed < ?", (before,))
+        return self.connection.total_changes() != changes
 
     def save_token(self, token: str, at: int, body: bytes, answer: bytes) -> None:
         self._execute(
@@ -560,26 +709,51 @@ def _prepare(connection: apsw.Connection, file: str) -> None:
     ((owner,),) = connection.execute("PRAGMA application_id")
     ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_master")
     if tables == 0:
-        _create(connection)
+        _in_one_transaction(connection, _create)
     elif owner != APPLICATION:
         raise NotAStore(f"{file} is somebody else's database; open another directory")
     elif version > FORMAT:
         raise NotAStore(
             f"{file} has format {version}; this program knows formats up to {FORMAT}: use a newer one"
         )
+    elif version < FORMAT:
+        _in_one_transaction(connection, _upgrade_from_1)
 
 
-def _create(connection: apsw.Connection) -> None:
+def _in_one_transaction(connection: apsw.Connection, work: Callable[[apsw.Connection], None]) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        connection.execute(_SCHEMA)
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        work(connection)
         connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("COMMIT")
     except BaseException:
         with suppress(apsw.Error):
             connection.execute("ROLLBACK")
         raise
+
+
+def _create(connection: apsw.Connection) -> None:
+    connection.execute(_SCHEMA + _STREAMS)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+
+
+def _upgrade_from_1(connection: apsw.Connection) -> None:
+    """Format 1 knew no streams, and of TTL only the setting: what expires is still to be listed."""
+    connection.execute(_STREAMS)
+    expiring = list(
+        connection.execute(
+            "SELECT id, CAST(body AS TEXT) ->> '$.next_index' FROM tables "
+            "WHERE CAST(body AS TEXT) ->> '$.ttl_attribute' IS NOT NULL"
+        )
+    )
+    for table, index in expiring:
+        Writes(connection).create_index(table, index)
+        ((last,),) = connection.execute(f"SELECT coalesce(max(id), 0) FROM {table_name(table)}")
+        connection.execute(
+            "UPDATE tables SET body = CAST(json_set(CAST(body AS TEXT), '$.next_index', ?, '$.ttl_index', ?, "
+            "'$.ttl_backfill', json_array(0, ?)) AS BLOB) WHERE id = ?",
+            (index + 1, index, last, table),
+        )
 
 
 def exists(path: str | Path) -> bool:

@@ -13,24 +13,28 @@ import orjson
 
 from tablewright.engine.catalog import Index, Table, from_json
 from tablewright.engine.indexes import entry_size
-from tablewright.engine.keys import entry_key, item_key, partition_of
+from tablewright.engine.keys import HASH_SPACE, entry_key, expiry_key, item_key, partition_of
 from tablewright.engine.storage import (
+    ROWS_PRUNED,
     TABLES_EVER,
     NotAStore,
     Rows,
+    Shard,
     Storage,
     StoreInUse,
-    collections_name,
+    Stream,
     exists,
     index_name,
     table_name,
 )
+from tablewright.engine.streams import shard_name
 from tablewright.values import Item, admit_item
 
 STEP = 1000
 # What the journal says each item (table's number, key) is now, as a digest; None where it was deleted.
 Images: TypeAlias = dict[tuple[int, bytes], bytes | None]
-OWN_TABLES = frozenset(("tables", "counts", "tokens", "doomed", "journal"))
+OWN_TABLES = frozenset(("tables", "counts", "tokens", "doomed", "journal", "streams", "shards"))
+OWN_COUNTS = frozenset((TABLES_EVER, ROWS_PRUNED))
 
 
 def verify(path: str | Path) -> list[str]:
@@ -61,6 +65,7 @@ def _mistakes(rows: Rows) -> Iterator[str]:
     yield from _named("the file", _wrong_tables(rows, tables))
     written: Images = {}
     yield from _named("journal", _wrong_journal(rows, written))
+    yield from _named("the streams", _wrong_streams(rows, tables))
     for table in tables:
         yield from _named(f"table {table.name}", _wrong_items(rows, table, written))
 
@@ -93,15 +98,9 @@ def _wrong_catalog(rows: Rows, tables: list[Table]) -> Iterator[str]:
         tables.append(table)
 
 
-def _names(table: Table) -> list[str]:
-    """The SQL tables of a table."""
-    names = [table_name(table.number), *(index_name(table.number, index.number) for index in table.indexes)]
-    return [*names, collections_name(table.number)] if table.has_local_indexes else names
-
-
 def _wrong_tables(rows: Rows, tables: list[Table]) -> Iterator[str]:
     """The file holds a SQL table for each table, index and collection list, and no others."""
-    alive = {name for table in tables for name in _names(table)}
+    alive = {name for table in tables for name in table.sql_tables()}
     doomed = set(rows.doomed())
     found = {name for name in rows.sql_tables() if not name.startswith("sqlite_")}
     for name in sorted((alive | doomed | OWN_TABLES) - found):
@@ -110,16 +109,19 @@ def _wrong_tables(rows: Rows, tables: list[Table]) -> Iterator[str]:
         yield f"the file holds {name}, which belongs to no table"
     for name in sorted(alive & doomed):
         yield f"{name} is in use and waits to be removed"
-    for name in sorted(rows.all_counts().keys() - alive - {TABLES_EVER}):
+    for name in sorted(rows.all_counts().keys() - alive - OWN_COUNTS):
         yield f"there is a counter for {name}, which belongs to no table"
 
 
 def _wrong_journal(rows: Rows, written: Images) -> Iterator[str]:
-    """Numbers without gaps, time that never falls, and each change starting from where the last one ended.
+    """Numbers without gaps after those pruned, time that never falls, and each change starting where the last ended.
 
     Leaves in `written` what the journal says each item is now.
     """
     last: tuple[int, int] | None = None
+    pruned = rows.counts(ROWS_PRUNED)[0]
+    if rows.first_sequence() != pruned + 1:
+        yield f"journal: it begins with {rows.first_sequence()}, but {pruned} rows were pruned"
     for seq, at, _, table, key, old, new in rows.journal():
         if last is not None and seq != last[0] + 1:
             yield f"journal: {last[0]} is followed by {seq}"
@@ -141,9 +143,63 @@ def _digest(image: bytes | None) -> bytes | None:
     return blake2b(image if isinstance(image, bytes) else repr(image).encode(), digest_size=16).digest()
 
 
+def _wrong_streams(rows: Rows, tables: list[Table]) -> Iterator[str]:
+    """An enabled stream for each table that says so, and no other; shards that leave no change out, and none twice."""
+    streams = {stream.number: stream for stream in rows.streams()}
+    enabled = {stream.arn: stream.owner for stream in streams.values() if stream.closed is None}
+    said = {table.stream_arn: table.number for table in tables if table.stream_view is not None}
+    for arn in sorted(said.keys() - enabled.keys()):
+        yield f"stream {arn}: its table says it is enabled, and it is not"
+    for arn in sorted(enabled.keys() - said.keys()):
+        yield f"stream {arn}: it is enabled, and no table says so"
+    for arn in sorted(arn for arn in said.keys() & enabled.keys() if said[arn] != enabled[arn]):
+        yield f"stream {arn}: it belongs to another table"
+    shards = rows.all_shards()
+    for shard in shards:
+        if shard.stream not in streams:
+            yield f"shard {shard_name(shard)} belongs to no stream"
+    newest = rows.last_sequence()[0]
+    for stream in streams.values():
+        mine = [shard for shard in shards if shard.stream == stream.number]
+        yield from _wrong_shards(stream, mine, newest)
+
+
+def _wrong_shards(stream: Stream, shards: list[Shard], newest: int) -> Iterator[str]:
+    where = f"stream {stream.arn}"
+    named = {shard_name(shard): shard for shard in shards}
+    opened = [shard for shard in shards if shard.last is None]
+    if (stream.closed is None) != _covers(opened, 0, HASH_SPACE) or (stream.closed is not None and opened):
+        yield f"{where}: its open shards are not what an open or closed stream has"
+    for shard in shards:
+        if (shard.last is None) != (shard.closed is None):
+            yield f"{where}: {shard_name(shard)} has half an end"
+        last = newest if shard.last is None else shard.last
+        if not shard.first - 1 <= last <= newest:
+            yield f"{where}: {shard_name(shard)} reaches beyond the journal"
+        if shard.last is not None and shard.closed is not None and stream.closed != shard.closed:
+            children = [child for child in shards if child.parent == shard_name(shard)]
+            if not _covers(children, shard.low, shard.high):
+                yield f"{where}: {shard_name(shard)} is not followed by shards of the same keys"
+        parent = named.get(shard.parent or "")
+        if parent is not None and parent.last != shard.first - 1:
+            yield f"{where}: {shard_name(shard)} does not begin where its parent ended"
+
+
+def _covers(shards: list[Shard], low: int, high: int) -> bool:
+    """Whether the shards divide the range of hashes among them."""
+    for shard in sorted(shards, key=lambda shard: shard.low):
+        if shard.low != low or shard.high <= low:
+            return False
+        low = shard.high
+    return low == high
+
+
 def _wrong_items(rows: Rows, table: Table, written: Images) -> Iterator[str]:
     where = f"table {table.name}"
+    # An item that was last written long ago is in a pruned journal no more.
+    is_pruned = rows.counts(ROWS_PRUNED)[0] > 0
     items = total = 0
+    expiries: dict[bytes, int] = {}
     found: set[bytes] = set()
     collections: dict[bytes, int] = {}
     entries: dict[str, dict[bytes, int]] = {index.name: {} for index in table.indexes}
@@ -153,11 +209,15 @@ def _wrong_items(rows: Rows, table: Table, written: Images) -> Iterator[str]:
         total += size
         found.add(key)
         place = f"{where}: item at {key.hex()}"
-        if written.get((table.number, key)) != _digest(raw):
+        is_known = (table.number, key) in written or not is_pruned
+        if is_known and written.get((table.number, key)) != _digest(raw):
             yield f"{place} is not what the journal last wrote"
         try:
             item: Item = orjson.loads(raw)
             yield from _wrong_item(table, place, key, size, item)
+            expiry = None if table.awaits_expiry(number) else expiry_key(table, item, key)
+            if expiry is not None:
+                expiries[expiry] = number
             held = size
             for index in table.indexes:
                 entry = None if index.awaits(number) else entry_key(table, index, item, key)
@@ -180,6 +240,11 @@ def _wrong_items(rows: Rows, table: Table, written: Images) -> Iterator[str]:
         yield from _named(
             name, _wrong_index(rows, name, table, index, entries[index.name], sizes[index.name])
         )
+    if (table.ttl_attribute is None) != (table.ttl_index is None):
+        yield f"{where}: it has TTL without a list of what expires, or the list without TTL"
+    if table.ttl_index is not None:
+        name = f"{where}, what expires"
+        yield from _named(name, _wrong_entries(rows, name, table.number, table.ttl_index, expiries))
     if table.has_local_indexes:
         kept = {partition: size for partition, size in rows.all_collections(table.number) if size}
         if kept != collections:
@@ -208,7 +273,14 @@ def _all_rows(rows: Rows, table: Table) -> Iterator[tuple[int, bytes, int, bytes
 def _wrong_index(
     rows: Rows, where: str, table: Table, index: Index, expected: dict[bytes, int], size: int
 ) -> Iterator[str]:
-    found = dict(rows.all_entries(table.number, index.number))
+    yield from _wrong_entries(rows, where, table.number, index.number, expected)
+    yield from _wrong_count(rows, where, index_name(table.number, index.number), len(expected), size)
+
+
+def _wrong_entries(
+    rows: Rows, where: str, table: int, index: int, expected: dict[bytes, int]
+) -> Iterator[str]:
+    found = dict(rows.all_entries(table, index))
     for key in expected.keys() - found.keys():
         yield f"{where}: the entry {key.hex()} is missing"
     for key in found.keys() - expected.keys():
@@ -216,7 +288,6 @@ def _wrong_index(
     for key in found.keys() & expected.keys():
         if found[key] != expected[key]:
             yield f"{where}: the entry {key.hex()} points to the wrong item"
-    yield from _wrong_count(rows, where, index_name(table.number, index.number), len(expected), size)
 
 
 def _wrong_count(rows: Rows, where: str, owner: str, items: int, size: int) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """One open write transaction: the group of requests that share a commit.
 
-Must hold: an item, its index entries, its counters and its journal row change together. Requests run one
+Must hold: an item, its index entries, its expiry, its counters and its journal row change together. Requests run one
 after another and each sees those before it; an item that a transaction of the group has touched is taken
 until the commit, as it is on the service while that transaction is in flight.
 """
@@ -14,7 +14,7 @@ from tablewright.engine import journal
 from tablewright.engine.catalog import Catalog, Table, to_json
 from tablewright.engine.errors import collection_too_large, transaction_conflict
 from tablewright.engine.indexes import EntryChange, changes
-from tablewright.engine.keys import partition_of
+from tablewright.engine.keys import expiry_key, partition_of
 from tablewright.engine.limits import COLLECTION_BYTES
 from tablewright.engine.storage import Row, Rows, Writes, index_name, table_name
 from tablewright.values import Item
@@ -100,6 +100,8 @@ class Writing:
         if number is None:
             return None
         entries = self._move_entries(table, key, number, None, 0, new, size)
+        if table.ttl_index is not None:
+            self._move_expiry(table, table.ttl_index, key, number, None, new)
         self._count(table, new, 1, size, entries)
         self.pen.write(self.rows, table.number, key, None, raw, source)
         return entries
@@ -107,6 +109,8 @@ class Writing:
     def _delete(self, table: Table, key: bytes, row: Row, old: Item, source: int) -> list[EntryChange]:
         self.rows.delete(table.number, row.id)
         entries = self._move_entries(table, key, row.id, old, row.size, None, 0)
+        if table.ttl_index is not None:
+            self._move_expiry(table, table.ttl_index, key, row.id, old, None)
         self._count(table, old, -1, -row.size, entries)
         self.pen.write(self.rows, table.number, key, row.item, None, source)
         return entries
@@ -120,6 +124,8 @@ class Writing:
         raw = orjson.dumps(new)
         self.rows.update(table.number, row.id, size, raw)
         entries = self._move_entries(table, key, row.id, old, row.size, new, size)
+        if table.ttl_index is not None:
+            self._move_expiry(table, table.ttl_index, key, row.id, old, new)
         self._count(table, new, 0, size - row.size, entries)
         self.pen.write(self.rows, table.number, key, row.item, raw, source)
         return entries
@@ -144,6 +150,20 @@ class Writing:
                 if entry.new_key is not None:
                     self.rows.add_entry(table.number, entry.index.number, entry.new_key, row)
         return moved
+
+    def _move_expiry(
+        self, table: Table, index: int, key: bytes, row: int, old: Item | None, new: Item | None
+    ) -> None:
+        if table.awaits_expiry(row):
+            return
+        before = None if old is None else expiry_key(table, old, key)
+        after = None if new is None else expiry_key(table, new, key)
+        if before == after:
+            return
+        if before is not None:
+            self.rows.drop_entry(table.number, index, before)
+        if after is not None:
+            self.rows.add_entry(table.number, index, after, row)
 
     # --- counters, written once for the whole group ---
 
@@ -180,6 +200,11 @@ class Reading(NamedTuple):
     rows: Rows
     tables: Catalog
     place: Place
+    world: World
+
+    def now(self) -> int:
+        """Microseconds since 1970."""
+        return journal.microseconds(self.world.now())
 
 
 def refuse_full_collection(writing: Writing, table: Table, item: Item, grown: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from tablewright.engine import ServiceError
+from tablewright.engine.operations import STREAM_VERBS
 from tablewright.wire.letterhead import AMZ_JSON, PLAIN_JSON
 
 Headers = dict[bytes, bytes]
@@ -89,9 +90,15 @@ class Gate:
 
 def gate(verbs: Mapping[str, bool], authority: Authority, region: str, any_page: bool) -> Gate:
     """A gate for these verbs (verb -> whether it writes)."""
-    targets = {b"DynamoDB_20120810." + verb.encode(): (verb, writes) for verb, writes in verbs.items()}
+    targets = {_target(verb): (verb, writes) for verb, writes in verbs.items()}
     # The space at the end is the service's own.
     return Gate(targets, authority, f"healthy: dynamodb.{region}.amazonaws.com ".encode(), any_page)
+
+
+def _target(verb: str) -> bytes:
+    """Streams are a service of their own to an SDK, on the same port."""
+    service = b"DynamoDBStreams_20120810." if verb in STREAM_VERBS else b"DynamoDB_20120810."
+    return service + verb.encode()
 
 
 _FOREIGN_PAGE = (

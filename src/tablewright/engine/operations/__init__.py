@@ -12,9 +12,13 @@ from tablewright.engine.operations import (
     delete_table,
     describe_endpoints,
     describe_limits,
+    describe_stream,
     describe_table,
     describe_time_to_live,
     get_item,
+    get_records,
+    get_shard_iterator,
+    list_streams,
     list_tables,
     list_tags_of_resource,
     put_item,
@@ -56,6 +60,8 @@ class Write:
         object.__setattr__(self, "fits", predicate(self.shape))
 
 
+# The verbs of DynamoDB Streams, a service of its own to an SDK.
+STREAM_VERBS = frozenset(("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"))
 VERBS: Mapping[str, Read | Write] = {
     "BatchGetItem": Read(batch_get_item.SHAPE, batch_get_item.batch_get_item),
     "BatchWriteItem": Write(batch_write_item.SHAPE, batch_write_item.batch_write_item),
@@ -64,9 +70,13 @@ VERBS: Mapping[str, Read | Write] = {
     "DeleteTable": Write(delete_table.SHAPE, delete_table.delete_table),
     "DescribeEndpoints": Read(describe_endpoints.SHAPE, describe_endpoints.describe_endpoints),
     "DescribeLimits": Read(describe_limits.SHAPE, describe_limits.describe_limits),
+    "DescribeStream": Read(describe_stream.SHAPE, describe_stream.describe_stream),
     "DescribeTable": Read(describe_table.SHAPE, describe_table.describe_table),
     "DescribeTimeToLive": Read(describe_time_to_live.SHAPE, describe_time_to_live.describe_time_to_live),
     "GetItem": Read(get_item.SHAPE, get_item.get_item),
+    "GetRecords": Read(get_records.SHAPE, get_records.get_records),
+    "GetShardIterator": Read(get_shard_iterator.SHAPE, get_shard_iterator.get_shard_iterator),
+    "ListStreams": Read(list_streams.SHAPE, list_streams.list_streams),
     "ListTables": Read(list_tables.SHAPE, list_tables.list_tables),
     "ListTagsOfResource": Read(list_tags_of_resource.SHAPE, list_tags_of_resource.list_tags_of_resource),
     "PutItem": Write(put_item.SHAPE, put_item.put_item),

@@ -21,10 +21,10 @@ from tablewright.engine.definitions import (
     global_indexes,
     local_indexes,
     merged_ceilings,
+    new_stream_view,
     refuse_clashes,
     refuse_encryption,
     refuse_local_on_hash,
-    refuse_stream,
     refuse_unused,
     table_class,
     table_schema,
@@ -35,6 +35,7 @@ from tablewright.engine.errors import invalid, resource_in_use
 from tablewright.engine.members import FLAG, TABLE_NAME
 from tablewright.engine.operations.tag_resource import TAG_LIST, merged_tags
 from tablewright.engine.shapes import ListOf, Request, Struct, Text
+from tablewright.engine.streams import open_stream
 from tablewright.engine.writing import Writing
 
 SHAPE = Struct(
@@ -70,7 +71,12 @@ def create_table(writing: Writing, request: Request) -> dict[str, Any]:
         writing.rows.create_index(number, index.number)
     if table.has_local_indexes:
         writing.rows.create_collections(number)
-    writing.add_table(table)
+    view = new_stream_view(request.get("StreamSpecification"))
+    if view is not None:
+        table = open_stream(writing, table, view)
+        writing.save_table(table)
+    else:
+        writing.add_table(table)
     return {"TableDescription": describe(table, writing.rows, "CREATING")}
 
 
@@ -89,7 +95,7 @@ def _defined(writing: Writing, request: Request) -> Table:
     local = local_indexes(asked[0], schema, types)
     indexes = [*local, *global_indexes(asked[1], len(local) + 1, types, mode)]
     refuse_clashes(indexes)
-    refuse_stream(request.get("StreamSpecification"))
+    new_stream_view(request.get("StreamSpecification"))
     refuse_encryption(request.get("SSESpecification"))
     place = writing.place
     table = Table(

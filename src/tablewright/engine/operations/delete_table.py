@@ -1,4 +1,7 @@
-"""DeleteTable: the table is gone at once; its rows are removed in small steps beside other writes."""
+"""DeleteTable: the table is gone at once; its rows are removed in small steps beside other writes.
+
+Its stream can be read for another day.
+"""
 
 from typing import Any
 
@@ -7,7 +10,7 @@ from tablewright.engine.errors import invalid, resource_in_use
 from tablewright.engine.members import TABLE_NAME
 from tablewright.engine.operations.describe_table import named_table
 from tablewright.engine.shapes import Request, Struct
-from tablewright.engine.storage import collections_name, index_name, table_name
+from tablewright.engine.streams import close_stream
 from tablewright.engine.writing import Writing
 
 SHAPE = Struct("DeleteTableInput", {"TableName": TABLE_NAME}, required=("TableName",))
@@ -25,9 +28,9 @@ def delete_table(writing: Writing, request: Request) -> dict[str, Any]:
             f"Attempt to change a resource which is still in use: Table is being updated: {table.name}"
         )
     shown = describe(table, writing.rows, "DELETING")
-    doomed = [table_name(table.number), *(index_name(table.number, index.number) for index in table.indexes)]
-    if table.has_local_indexes:
-        doomed.append(collections_name(table.number))
+    if table.stream_view is not None:
+        close_stream(writing, table)
+    doomed = table.sql_tables()
     for name in doomed:
         writing.forget_counts(name)
     writing.rows.doom(doomed)

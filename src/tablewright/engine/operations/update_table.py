@@ -1,7 +1,7 @@
 """UpdateTable: change settings of a table, add or drop one global index.
 
 A new index is CREATING until the keeper has walked the items that were there before it (chores.py); it
-takes part in writes from the start. A dropped index is gone at once.
+takes part in writes from the start. A dropped index is gone at once. A stream begins with the next change.
 """
 
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ from tablewright.engine.definitions import (
     attribute_types,
     ceilings,
     check_billing,
+    check_stream_change,
     global_index,
     merged_ceilings,
     refuse_clashes,
     refuse_encryption,
     refuse_many,
-    refuse_stream,
     table_class,
     throughput,
     warm_throughput,
@@ -36,6 +36,7 @@ from tablewright.engine.members import FLAG, INDEX_NAME, TABLE_NAME
 from tablewright.engine.operations.describe_table import named_table
 from tablewright.engine.shapes import ListOf, Request, Struct, Text
 from tablewright.engine.storage import index_name
+from tablewright.engine.streams import close_stream, open_stream
 from tablewright.engine.writing import Writing
 
 INDEX_UPDATE = Struct(
@@ -98,11 +99,14 @@ def update_table(writing: Writing, request: Request) -> dict[str, Any]:
             "or SSESpecification or ReplicaUpdates is required"
         )
     _refuse_company(request)
-    refuse_stream(request.get("StreamSpecification"))
+    stream = request.get("StreamSpecification")
+    check_stream_change(stream)
     refuse_encryption(request.get("SSESpecification"))
     actions = [_only_action(one) for one in request.get("GlobalSecondaryIndexUpdates") or ()]
     _refuse_twice(actions)
+    _refuse_stream_company(request, actions)
     before = named_table(writing.tables, request)
+    _refuse_same_stream(before, stream)
     now = writing.now()
     table = _with_billing(before, request, actions, now)
     table = _with_settings(table, request, now)
@@ -116,6 +120,9 @@ def update_table(writing: Writing, request: Request) -> dict[str, Any]:
         else:
             shown = table.with_index(replace(_named_index(table, asked), status="DELETING"))
             table = table.without_index(asked["IndexName"])
+    if stream is not None:
+        table = _with_stream(writing, table, stream)
+        shown = replace(shown, stream_label=table.stream_label, stream_view=table.stream_view)
     described = describe(shown, writing.rows, "UPDATING")
     writing.save_table(table)
     _follow(writing, before, table)
@@ -129,6 +136,30 @@ def _refuse_company(request: Request) -> None:
             request.get(m) is not None for m in _CHANGES if m != member
         ):
             raise invalid_parameter(f"{words} must be the only operation in the request")
+
+
+def _refuse_stream_company(request: Request, actions: Sequence[tuple[str, Request]]) -> None:
+    if request.get("StreamSpecification") is None:
+        return
+    if request.get("ProvisionedThroughput") is not None or request.get("BillingMode") is not None:
+        raise invalid_parameter("You cannot modify stream status while updating table IOPS")
+    if any(kind != "Update" for kind, _ in actions):
+        raise invalid_parameter("You cannot create or delete index while changing stream status")
+
+
+def _refuse_same_stream(table: Table, asked: Request | None) -> None:
+    if asked is None:
+        return
+    if asked["StreamEnabled"] and table.stream_view is not None:
+        raise invalid(f"Table already has an enabled stream: TableName: {table.name}")
+    if not asked["StreamEnabled"] and table.stream_view is None:
+        raise invalid(f"Table has no stream to disable: TableName: {table.name}")
+
+
+def _with_stream(writing: Writing, table: Table, asked: Request) -> Table:
+    if asked["StreamEnabled"]:
+        return open_stream(writing, table, asked["StreamViewType"])
+    return close_stream(writing, table)
 
 
 def _follow(writing: Writing, before: Table, table: Table) -> None:

@@ -1,0 +1,99 @@
+"""The process that is killed while time's work is done: a sweep, a list being filled, a journal being pruned.
+
+`python timed_child.py DIR ROUND`. Beside its writing threads the keeper sweeps expired items, lists the times of a
+table whose TTL was just enabled, rolls and splits shards and prunes the journal, all in steps so small that a kill
+falls between or into them. A line on stdout is a promise: what it tells of was answered before.
+Elsewhere: what is promised and how it is checked (test_kill_in_time.py).
+"""
+
+import os
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from time import sleep
+from typing import Any
+
+from tablewright import Engine
+from tablewright.engine import chores, retention, storage, streams, ttl
+from tablewright.world import World, real_world
+
+THREADS = 2
+# Rows of the journal are old enough to be pruned after a moment, not after a day.
+SPEED = 200_000
+
+
+def tell(*words: object) -> None:
+    os.write(1, (" ".join(map(str, words)) + "\n").encode())
+
+
+def fast_world(start: datetime) -> World:
+    """A day passes in half a second: what is pruned and what expires comes while the process lives."""
+    real = real_world()
+    began = real.now()
+
+    def now() -> datetime:
+        return start + (real.now() - began) * SPEED
+
+    return World(now=now, new_id=real.new_id, jitter=real.jitter)
+
+
+def item(name: str, number: int, until: int | None) -> dict[str, Any]:
+    made: dict[str, Any] = {"pk": {"S": name}, "number": {"N": str(number)}}
+    if until is not None:
+        made["until"] = {"N": str(until)}
+    return made
+
+
+def write_for_ever(engine: Engine, who: str, now: Any) -> None:
+    """Items that stay, and items that expire within the hour."""
+    number = 0
+    while True:
+        number += 1
+        engine.call("PutItem", {"TableName": "pets", "Item": item(f"stay {who} {number}", number, None)})
+        tell("stay", who, number)
+        soon = int(now().timestamp()) + 1800
+        engine.call("PutItem", {"TableName": "pets", "Item": item(f"go {who} {number}", number, soon)})
+        tell("go", who, number)
+
+
+def watch(engine: Engine, turn: str) -> None:
+    """Tell when this process has pruned the journal; asked of a reader, so that nobody waits for it."""
+    before = _pruned(engine)
+    while _pruned(engine) == before:
+        sleep(0.01)
+    tell("pruned", turn, _pruned(engine))
+
+
+def _pruned(engine: Engine) -> int:
+    rows = engine._storage.lend()
+    try:
+        return rows.counts(storage.ROWS_PRUNED)[0]
+    finally:
+        engine._storage.give_back(rows)
+
+
+def main(directory: str, turn: str, start: str) -> None:
+    chores.BACKFILL_ROWS = chores.REMOVED_ROWS = ttl.SWEPT_ITEMS = 2
+    retention.PRUNED_ROWS, streams.SHARD_RECORDS, streams.COUNTED_ROWS = 3, 200, 50
+    storage.CHECKPOINT_PAGES = 50
+    world = fast_world(datetime.fromtimestamp(float(start), UTC))
+    engine = Engine.open(
+        directory, durability="relaxed", world=world, ttl_seconds=0.01, ttl_lag=timedelta(minutes=1)
+    )
+    engine.call(
+        "UpdateTimeToLive",
+        {
+            "TableName": "attic",
+            "TimeToLiveSpecification": {"Enabled": int(turn) % 2 == 0, "AttributeName": "until"},
+        },
+    )
+    tell("plot", turn, 0)
+    for thread in range(THREADS):
+        who = f"{turn}-{thread}"
+        threading.Thread(target=write_for_ever, args=(engine, who, world.now), daemon=True).start()
+    threading.Thread(target=watch, args=(engine, turn), daemon=True).start()
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
