@@ -163,7 +163,7 @@ def _started(
     db = Db(call, *system.designs, world=world, secret=secret)
     db.create_tables()
     own = hashlib.sha256(system.name.encode() + secret).digest()
-    service = system.start(Start(db, world, own, _issue(system, issuer)))
+    service = system.start(Start(db, world, own, _issue(system, issuer), issuer.url))
     if system.close is not None:
         stack.callback(system.close, service)
     return Lived(system, db, service)

@@ -33,12 +33,13 @@ Issue: TypeAlias = Callable[[str, tuple[str, ...], str], str]
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a system is started with. `secret` is its own: no two systems have the same."""
+    """What a system is started with. `secret` is its own, no two have the same; `url` is where people reach us."""
 
     db: Db
     world: World
     secret: bytes = field(repr=False)
     issue: Issue
+    url: str
 
 
 @dataclass(frozen=True, slots=True)

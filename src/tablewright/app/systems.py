@@ -9,13 +9,14 @@ from tablewright.app.system import Start, System, SystemsClash
 from tablewright.systems.portal import api as portal_api
 from tablewright.systems.portal import seed as portal_seed
 from tablewright.systems.portal.design import DESIGNS as PORTAL_DESIGNS
-from tablewright.systems.portal.service import Portal, open_portal
+from tablewright.systems.portal.service import VERIFY_LINK, Portal, open_portal
 
 __all__ = ["PORTAL", "SYSTEMS", "System", "SystemsClash"]
 
 
 def _start_portal(given: Start) -> Portal:
-    return open_portal(given.db, given.world, given.secret, given.issue)
+    link = given.url.rstrip("/") + VERIFY_LINK
+    return open_portal(given.db, given.world, given.secret, given.issue, verify_link=link)
 
 
 def _portal_people(portal: Portal) -> Sequence[Person]:

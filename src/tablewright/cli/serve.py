@@ -133,7 +133,10 @@ def _advice(given: argparse.Namespace, mistake: Exception) -> str:
 def ready_lines(given: argparse.Namespace, url: str, house: Any) -> str:
     """What is where, one line each."""
     lines = [f"tablewright: console   {url}/"]
-    lines += [f"tablewright: {each.system.title}   {url}/{each.system.name}" for each in house.lived]
+    lines += [
+        f"tablewright: {each.system.title}   {url}{'/console' if each.system.area else ''}/{each.system.name}"
+        for each in house.lived
+    ]
     lines.append(f"tablewright: API docs  {url}/docs")
     if house.dynamodb_url:
         lines.append(f"tablewright: DynamoDB  {house.dynamodb_url} (any AWS SDK; any keys)")

@@ -125,3 +125,17 @@ def test_a_mail_is_kept_for_a_month_and_then_not_shown(at: Place) -> None:
     at.clock.move(timedelta(days=30))
     assert at.portal.tenants.export(order.tenant_id)["messages"] == []
     assert order.total == Decimal("299.99")
+
+
+def test_a_login_that_outlives_its_person_opens_nothing_and_leaves_no_trace(at: Place, api: Api) -> None:
+    tenant = _lived(at)
+    pending = at.portal.checkout.place(ADDRESS, [Line(at.portal.catalogue.for_sale()[0].id)])
+    at.portal.tenants.erase(tenant.id, ADMIN, "Acme Bakery & Sons asked for it")
+    for path in ("/me", "/me/orders", "/me/export", f"/orders/{pending.order_id}"):
+        assert refused(api.get(path, by=tenant.id)) == (403, "TENANT_CLOSED"), path
+    assert refused(api.post(f"/orders/{pending.order_id}:cancel", by=tenant.id)) == (403, "TENANT_CLOSED")
+    with refuses("TENANT_CLOSED"):
+        at.portal.checkout.cancel(pending.order_id, Actor(ADDRESS, "user", tenant.id))
+    for table in d.PORTAL.tables:
+        for trace in TRACES:
+            assert trace not in repr(at.scan(table)), (table, trace)

@@ -20,6 +20,7 @@ from tests.systems.portal.talk import (
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.model import Order
+from tablewright.systems.portal.payments import PaymentEvent
 from tablewright.systems.portal.repository import SYSTEM, Actor
 from tablewright.systems.portal.service import Portal
 
@@ -200,11 +201,37 @@ def test_an_order_is_either_paid_or_cancelled(at: Place, paid_first: bool) -> No
     def cancel(portal: Portal) -> Order:
         return portal.checkout.cancel(order.order_id, USER)
 
-    first, second = (pay, cancel) if paid_first else (cancel, pay)
-    with refuses("STATUS_CONFLICT"):
-        second(meddled(at, "ORDER#", partial(first, at.portal)))
+    if paid_first:
+        with refuses("STATUS_CONFLICT"):
+            cancel(meddled(at, "ORDER#", partial(pay, at.portal)))
+        assert len(at.mails("customer@example.com")) == 2
+    else:
+        pay(meddled(at, "ORDER#", partial(cancel, at.portal)))
     assert at.portal.checkout.order(order.order_id).order_status == ("PAID" if paid_first else "CANCELLED")
-    assert len(at.mails("customer@example.com")) == 2
+
+
+def test_money_for_an_order_that_was_cancelled_meanwhile_goes_back_once(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = at.order(at.product())
+    event = at.portal.payments.authorise(order.order_id, order.total, "ZAR", "tok_1")
+    given_back = []
+    refund = at.portal.payments.refund
+
+    def noted(order_id: str, reference: str, amount: Decimal) -> PaymentEvent:
+        given_back.append((order_id, reference, amount))
+        return refund(order_id, reference, amount)
+
+    monkeypatch.setattr(at.portal.payments, "refund", noted)
+    at.portal.checkout.cancel(order.order_id, USER)
+    for _ in range(3):
+        assert at.portal.checkout.paid(event).order_status == "CANCELLED"
+    # The gateway takes the same refund as one; the customer and the record are told once.
+    assert set(given_back) == {(order.order_id, event.reference, order.total)}
+    assert [entry.action for entry in at.db.all(d.history_of_tenant(subject_id=order.tenant_id))].count(
+        "payment given back"
+    ) == 1
+    assert sum("goes back" in mail for mail in at.mails("customer@example.com")) == 1
 
 
 def test_one_event_told_by_twenty_at_once_pays_once(at: Place) -> None:

@@ -281,3 +281,12 @@ def test_cp_d5_a_suspension_remembers_and_any_other_status_forgets(
 def test_an_order_number_can_be_read_out_and_names_the_day_there() -> None:
     late = datetime(2030, 6, 15, 22, 30, tzinfo=UTC)
     assert rules.order_number(late, "ord_0123-4567-89ab-cdef") == "BB-20300616-89ABCDEF"
+
+
+@pytest.mark.parametrize(
+    "address", ["a\u200b@b.com", "\x00@b.com", "a\u00ad@b.com", "a b@c.com", "a@\u202eb.com"]
+)
+def test_an_address_has_no_characters_one_cannot_see(address: str) -> None:
+    with pytest.raises(PortalMistake) as caught:
+        rules.email_address(address)
+    assert caught.value.code == "INVALID_EMAIL"

@@ -19,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from tablewright.edge import Buckets, Principal, Problem, limited, require
 from tablewright.edge.etags import if_match, mark, public_cache, unchanged
 from tablewright.edge.idempotency import HEADER, idempotency_key
-from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.identity.guards import FindPrincipal, login_required
 from tablewright.edge.problems import bad_request, forbidden, not_found
 from tablewright.systems.portal import errors, views
 from tablewright.systems.portal.checkout import Line
@@ -423,15 +423,8 @@ def _orders(
     @api.post("/orders/{id}:cancel", response_model_exclude_none=True)
     def cancel_order(id: str, caller: Annotated[Principal, Depends(require(who))]) -> Order:
         """A tenant may cancel its own order while it is not paid."""
-        order = _own_order(portal, id, caller)
-        actor = actor_of(caller)
-        if not actor.is_staff:
-            actor = replace(actor, role="user")
-        elif actor.role != "admin":
-            raise forbidden("ADMIN_ONLY", "Only an admin may cancel somebody's order.")
-        else:
-            _with_second_factor(caller)
-        return checkout.cancel(order.order_id, actor)
+        order = own_order(portal, id, caller)
+        return checkout.cancel(order.order_id, canceller(caller))
 
     @api.post("/orders/{id}:refund", response_model_exclude_none=True)
     def refund_order(id: str, caller: Annotated[Principal, Depends(admin)]) -> Order:
@@ -439,7 +432,7 @@ def _orders(
 
     @api.get("/orders/{id}", response_model_exclude_none=True)
     def get_order(id: str, caller: Annotated[Principal, Depends(require(who))]) -> Order:
-        return _own_order(portal, id, caller)
+        return own_order(portal, id, caller)
 
     @api.post("/payments/events")
     async def payment_event(
@@ -459,11 +452,26 @@ def _orders(
     return api
 
 
-def _own_order(portal: Portal, id: str, caller: Principal) -> Order:
+def own_order(portal: Portal, id: str, caller: Principal) -> Order:
+    """An order for staff, or for its owner while the account is open; to anybody else there is none."""
     order = portal.checkout.order(id)
-    if order.tenant_id != caller.subject and not caller.roles & {"admin", "support"}:
+    if caller.roles & {"admin", "support"}:
+        return order
+    if order.tenant_id != caller.subject:
         raise not_found("ORDER_NOT_FOUND", "There is no such order.")
+    open_account(portal, caller)
     return order
+
+
+def canceller(caller: Principal) -> Actor:
+    """As whom the caller may cancel an order: an owner as a user, an admin with a second factor; support may not."""
+    actor = actor_of(caller)
+    if not actor.is_staff:
+        return replace(actor, role="user")
+    if actor.role != "admin":
+        raise forbidden("ADMIN_ONLY", "Only an admin may cancel somebody's order.")
+    _with_second_factor(caller)
+    return actor
 
 
 def _verification(portal: Portal, proved: FindPrincipal, buckets: Buckets) -> APIRouter:
@@ -491,7 +499,7 @@ def _verification(portal: Portal, proved: FindPrincipal, buckets: Buckets) -> AP
     return api
 
 
-def _account(portal: Portal, caller: Principal) -> Tenant:
+def open_account(portal: Portal, caller: Principal) -> Tenant:
     """The caller's own record, while there is an account: a login may be older than its end."""
     found = portal.tenants.get(caller.subject)
     if not found.active:
@@ -504,7 +512,7 @@ def _me(portal: Portal, tenant: FindPrincipal) -> APIRouter:
 
     @api.get("", response_model_exclude_none=True)
     def get_me(response: Response, caller: Annotated[Principal, Depends(tenant)]) -> views.Me:
-        found = _account(portal, caller)
+        found = open_account(portal, caller)
         mark(response, found.version)
         return views.me_of(found)
 
@@ -515,7 +523,7 @@ def _me(portal: Portal, tenant: FindPrincipal) -> APIRouter:
         caller: Annotated[Principal, Depends(tenant)],
         match: IfMatch = None,
     ) -> views.Me:
-        current = _account(portal, caller)
+        current = open_account(portal, caller)
         if_match(match, current.version)
         changed = portal.tenants.change(
             caller.subject, body.changes(), actor_of(caller), _expected(match, current.version)
@@ -526,7 +534,7 @@ def _me(portal: Portal, tenant: FindPrincipal) -> APIRouter:
     @api.post("/destination", status_code=202, response_model_exclude_none=True)
     def new_destination(body: views.NewAddress, caller: Annotated[Principal, Depends(tenant)]) -> views.Me:
         """Ask the owner of a new destination address to confirm it."""
-        found = _account(portal, caller)
+        found = open_account(portal, caller)
         return views.me_of(portal.verification.start_destination(found, body.email, actor_of(caller)))
 
     @api.post("/destination/confirm", response_model_exclude_none=True)
@@ -537,12 +545,14 @@ def _me(portal: Portal, tenant: FindPrincipal) -> APIRouter:
     def my_orders(
         caller: Annotated[Principal, Depends(tenant)], size: PageSize = None, after: StartAt = None
     ) -> Page[Order]:
+        open_account(portal, caller)
         page = portal.tenants.orders(caller.subject, actor_of(caller), size, after)
         return _page(list(page.items), page.next)
 
     @api.get("/export")
     def my_data(caller: Annotated[Principal, Depends(tenant)]) -> dict[str, Any]:
         """Everything kept about me."""
+        open_account(portal, caller)
         return portal.tenants.export(caller.subject)
 
     return api
@@ -586,6 +596,8 @@ def _with_second_factor(caller: Principal) -> None:
 
 
 def _staff(caller: Principal) -> Actor:
+    if not caller.is_known:
+        raise login_required()
     if not caller.roles & {"admin", "support"}:
         raise forbidden("ADMIN_ONLY", "This needs the role support or admin.")
     return actor_of(caller)

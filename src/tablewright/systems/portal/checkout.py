@@ -20,6 +20,7 @@ from tablewright.systems.portal import rules
 from tablewright.systems.portal.errors import (
     Changed,
     Conflict,
+    Forbidden,
     NotThere,
     PortalMistake,
     RaceLost,
@@ -285,7 +286,27 @@ class Checkout:
             return order
         if event.kind != "declined" and event.amount != order.total:
             raise Refused("AMOUNT_DIFFERS", "The amount is not the order's total.", "amount")
-        return self._moved(order, _OUTCOMES[event.kind], SYSTEM, event)
+        try:
+            return self._moved(order, _OUTCOMES[event.kind], SYSTEM, event)
+        except Conflict:
+            order = self._repository.order(event.order_id)
+            if event.kind != "paid" or order.order_status != "CANCELLED":
+                raise
+            return self._given_back(order, event)
+
+    def _given_back(self, order: Order, event: PaymentEvent) -> Order:
+        """Money for an order that was cancelled meanwhile goes back; told again, it has gone back already."""
+        self._payments.refund(order.order_id, event.reference, event.amount)
+        tenant = self._repository.tenant(order.tenant_id)
+        amount = rules.rand(event.amount)
+        words = f"Order {order.order_number} was cancelled before its payment came; {amount} goes back."
+        writes: list[Write[Any]] = [
+            self._repository.audit("tenants", tenant.id, "payment given back", SYSTEM, None, None, words)
+        ]
+        if tenant.erased_at is None:
+            writes.append(self._repository.mail(tenant.email, "Your payment goes back", words, tenant.id))
+        self._repository.write("ORDER", *writes, once=f"given-back:{event.event_id}")
+        return order
 
     def _moved(self, order: Order, target: OrderStatus, actor: Actor, event: PaymentEvent | None) -> Order:
         """The order in its new status: as it was read, or, after a race, as it is then."""
@@ -317,6 +338,9 @@ class Checkout:
             )
         move = d.orders.move(order, order.model_copy(update=changes), by=actor.role)
         tenant = self._repository.tenant(order.tenant_id)
+        if tenant.erased_at is not None and actor.role == "user":
+            # A login may outlive its person; what it does must not bring their name back.
+            raise Forbidden("TENANT_CLOSED", "This account was closed.")
         words = {"PAID": "is paid", "CANCELLED": "was cancelled", "REFUNDED": "was refunded"}[target]
         writes: list[Write[Any]] = [
             move,
@@ -405,7 +429,7 @@ def _digest(*parts: str) -> str:
 
 
 def _check_agreed(total: Decimal, agreed: Decimal | None) -> None:
-    if agreed is not None and total != agreed:
+    if agreed is not None and (not agreed.is_finite() or total != agreed):
         raise Conflict(
             "TOTAL_CHANGED",
             "The total is another one now. Look at it once more, then place the order.",

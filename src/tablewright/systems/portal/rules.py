@@ -4,7 +4,9 @@ Money is Decimal, rounded half up to cents, in ZAR; prices include VAT. Campaign
 business zone (Africa/Johannesburg).
 """
 
+import os
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -27,7 +29,8 @@ from tablewright.systems.portal.model import (
     Tenant,
 )
 
-ZONE = ZoneInfo("Africa/Johannesburg")
+# Where the business is: its days decide when a campaign begins and ends.
+ZONE = ZoneInfo(os.environ.get("TABLEWRIGHT_PORTAL_ZONE", "Africa/Johannesburg"))
 CENT = Decimal("0.01")
 PERCENT_STEP = Decimal("0.0001")
 VAT = Decimal("15")
@@ -64,7 +67,9 @@ def rand(amount: Decimal) -> str:
 def email_address(given: str, field: str = "email") -> str:
     """One spelling of an address; INVALID_EMAIL if it is none."""
     text = normalised(given)
-    if len(text) > 254 or _EMAIL.fullmatch(text) is None or text.endswith(f"@{ERASED_DOMAIN}"):
+    # Invisible characters make two addresses that look like one.
+    hidden = any(unicodedata.category(letter)[0] in "CZ" for letter in text)
+    if hidden or len(text) > 254 or _EMAIL.fullmatch(text) is None or text.endswith(f"@{ERASED_DOMAIN}"):
         raise Refused("INVALID_EMAIL", "This is not an e-mail address.", field)
     return text
 

@@ -261,9 +261,14 @@ class Tenants:
             )
             write = d.tenants.change(before, after)
             # The entry says that it happened, and nothing of what was there.
-            known = (before.email, before.destination_email, before.pending_destination_email)
-            for address in filter(None, known):
-                reason = re.sub(re.escape(address), _ERASED, reason, flags=re.IGNORECASE)
+            known = (
+                before.email,
+                before.destination_email,
+                before.pending_destination_email,
+                before.organization_name,
+            )
+            for name in filter(None, known):
+                reason = re.sub(re.escape(name), _ERASED, reason, flags=re.IGNORECASE)
             audit = self._repository.audit("tenants", id, _ERASURE, actor, None, None, reason)
             # Secrets on their way go in the same moment: one that is used later would find nobody, and names them.
             secrets = [d.challenges.discard("verify", before.email)]

@@ -18,7 +18,7 @@ from tablewright.app.console.portal.typed import (
     version_of,
 )
 from tablewright.edge import Principal
-from tablewright.systems.portal.api import actor_of
+from tablewright.systems.portal.api import actor_of, open_account
 from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
 from tablewright.systems.portal.model import AuditEntry, Tenant
 
@@ -51,7 +51,7 @@ def account_router(desk: Desk) -> APIRouter:
 
     @router.get("/account")
     def account(request: Request, caller: Annotated[Principal, Depends(desk.tenant)]) -> Response:
-        return show(request, tenants.get(caller.subject))
+        return show(request, open_account(desk.portal, caller))
 
     @router.post("/account")
     def change_profile(
@@ -80,7 +80,7 @@ def account_router(desk: Desk) -> APIRouter:
         caller: Annotated[Principal, Depends(desk.tenant)],
         form: Annotated[Form, Depends(posted)],
     ) -> Response:
-        tenant = tenants.get(caller.subject)
+        tenant = open_account(desk.portal, caller)
         try:
             tenant = verification.start_destination(tenant, form.get("destinationEmail"), actor_of(caller))
         except PortalMistake as mistake:

@@ -1,11 +1,13 @@
 """Checkout: a cart with its total, then an order; and the page that says what became of it.
 
 The cart lives in the form itself: nothing is stored before an order is placed. A hidden key makes a form that is sent
-twice one order; the total that was shown goes along, so nobody buys at another. The page after it is for who placed
+twice one order; who comes back to the page and places the same order under a new key is asked first (a cookie knows).
+The total that was shown goes along, so nobody buys at another. The page after it is for who placed
 the order (a link signed for an hour) and for its owner.
 Elsewhere: prices and rules (systems/portal/checkout.py).
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -25,6 +27,9 @@ from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Order, Product
 
 LINK_LASTS = timedelta(hours=1)
+# The cookie that knows what this browser ordered last, for as long as coming back to the page is likely.
+JUST_PLACED = "tablewright-placed"
+_REMEMBERED = 1800
 QUANTITY = "quantity-"
 CARDS = (
     ("tok_demo", "Demo card that pays", "The simulated gateway takes it at once."),
@@ -133,6 +138,13 @@ def buying_router(desk: Desk) -> APIRouter:
         if form.get("do") != "place":
             return show(request, basket(form))
         cart = quantities(form)
+        mark = _mark(form, cart)
+        if _is_repetition(request.cookies.get(JUST_PLACED, ""), mark, form):
+            shown = basket(form)
+            words = (
+                "You have placed this very order a moment ago. Press the button again to place it once more."
+            )
+            return show(request, replace(shown, form=replace(with_again(shown.form, mark), error=words)), 409)
         try:
             order = checkout.place(
                 form.get("email"),
@@ -150,7 +162,12 @@ def buying_router(desk: Desk) -> APIRouter:
             elif not shown.form.is_wrong:
                 shown = replace(shown, form=refused(shown.form, mistake, _FIELDS))
             return show(request, shown, status_of(mistake))
-        return desk.console.go(placed_link(desk, order))
+        response = desk.console.go(placed_link(desk, order))
+        response.set_cookie(
+            JUST_PLACED, f"{mark}.{form.get('key')[:100]}", max_age=_REMEMBERED, path=f"{HOME}/checkout",
+            httponly=True, samesite="lax",
+        )  # fmt: skip
+        return response
 
     @router.get("/orders/{id}/placed")
     def placed(
@@ -171,12 +188,33 @@ def buying_router(desk: Desk) -> APIRouter:
     return router
 
 
+def _mark(form: Form, cart: Mapping[str, int]) -> str:
+    """What was ordered and by whom, as a digest."""
+    said = [
+        form.get("email").strip().lower(),
+        form.get("code").strip().upper(),
+        *map(str, sorted(cart.items())),
+    ]
+    return hashlib.sha256("\0".join(said).encode()).hexdigest()[:32]
+
+
+def _is_repetition(cookie: str, mark: str, form: Form) -> bool:
+    """Whether this browser placed the same order just now, and not with this very form or on purpose."""
+    placed, _, key = cookie.partition(".")
+    return placed == mark and key != form.get("key") and form.get("again") != mark
+
+
+def with_again(form: Form, mark: str) -> Form:
+    return replace(form, values={**form.values, "again": mark})
+
+
 def amount(text: str) -> Decimal | None:
     """The total that stood on the page; None if it was none, and then nothing was agreed."""
     try:
-        return Decimal(text)
+        found = Decimal(text)
     except InvalidOperation:
         return None
+    return found if found.is_finite() else None
 
 
 def _another_order(form: Form, key: str) -> Form:

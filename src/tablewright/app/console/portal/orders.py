@@ -16,12 +16,10 @@ from tablewright.app.console.portal.tenants import days_between
 from tablewright.app.console.portal.typed import refused
 from tablewright.app.console.words import money
 from tablewright.edge import Principal, require
-from tablewright.edge.problems import not_found
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api import actor_of
+from tablewright.systems.portal.api import actor_of, canceller, own_order
 from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Order, OrderStatus
-from tablewright.systems.portal.repository import Actor
 
 STATUSES: tuple[OrderStatus, ...] = get_args(OrderStatus)
 LIST = f"{HOME}/orders"
@@ -50,7 +48,7 @@ def orders_router(desk: Desk) -> APIRouter:
 
     @router.get("/orders/{id}")
     def order(request: Request, id: str, caller: Annotated[Principal, Depends(known)]) -> Response:
-        found = own_order(desk, id, caller)
+        found = own_order(desk.portal, id, caller)
         return desk.page(
             request,
             "order",
@@ -63,7 +61,8 @@ def orders_router(desk: Desk) -> APIRouter:
 
     @router.get("/orders/{id}/cancel")
     def ask_cancel(request: Request, id: str, caller: Annotated[Principal, Depends(known)]) -> Response:
-        found = own_order(desk, id, caller)
+        found = own_order(desk.portal, id, caller)
+        canceller(caller)
         return desk.console.confirm(
             request,
             title=f"Cancel order {found.order_number}?",
@@ -78,8 +77,8 @@ def orders_router(desk: Desk) -> APIRouter:
 
     @router.post("/orders/{id}/cancel", dependencies=[Depends(posted)])
     def cancel(id: str, caller: Annotated[Principal, Depends(known)]) -> Response:
-        found = own_order(desk, id, caller)
-        checkout.cancel(found.order_id, _canceller(caller))
+        found = own_order(desk.portal, id, caller)
+        checkout.cancel(found.order_id, canceller(caller))
         return desk.console.go(f"{LIST}/{id}", "The order is cancelled.", "note")
 
     @router.get("/orders/{id}/refund", dependencies=[Depends(desk.admin)])
@@ -105,26 +104,15 @@ def orders_router(desk: Desk) -> APIRouter:
     return router
 
 
-def own_order(desk: Desk, id: str, caller: Principal) -> Order:
-    """An order for staff or its owner; to anybody else there is none."""
-    order = desk.portal.checkout.order(id)
-    if order.tenant_id != caller.subject and not caller.roles & {"admin", "support"}:
-        raise not_found("ORDER_NOT_FOUND", "There is no such order.")
-    return order
-
-
 def moves(order: Order, caller: Principal) -> tuple[OrderStatus, ...]:
-    """What this caller may make of an order: staff and owners cancel, an admin with a second factor refunds."""
-    found = set(rules.order_moves_open_to(order, _canceller(caller).role)) & {"CANCELLED"}
+    """What this caller may make of an order: owners cancel, an admin with a second factor cancels and refunds."""
     if "admin" in caller.roles and caller.used_mfa:
-        found |= set(rules.order_moves_open_to(order, "admin")) & {"REFUNDED"}
+        found = set(rules.order_moves_open_to(order, "admin")) & {"CANCELLED", "REFUNDED"}
+    elif not caller.roles & {"admin", "support"}:
+        found = set(rules.order_moves_open_to(order, "user")) & {"CANCELLED"}
+    else:
+        found = set()
     return tuple(status for status in STATUSES if status in found)
-
-
-def _canceller(caller: Principal) -> Actor:
-    """Support cancels as an admin would: as the API has it."""
-    role = "admin" if caller.roles & {"admin", "support"} else "user"
-    return Actor(actor_of(caller).name, role, caller.subject)
 
 
 def _crumbs(caller: Principal) -> tuple[Crumb, ...]:

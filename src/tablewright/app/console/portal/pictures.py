@@ -123,7 +123,7 @@ def _bar(offer: Offer, top: float, gutter: int, x: Callable[[date], float]) -> M
 
 def _today(x: float, top: float, bottom: float) -> Markup:
     line = Markup('<path class="today" d="M{0:.1f} {1:.1f}V{2:.1f}"/>').format(x, top, bottom)
-    anchor = "end" if x > _WIDTH - 60 else "middle"
+    anchor = "end" if x > _WIDTH - 60 else "start" if x < 60 else "middle"
     return line + _text("today-word", x, top - 6, "today", anchor)
 
 
