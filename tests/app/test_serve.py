@@ -1,5 +1,6 @@
 """`tablewright serve`: what it says, what it refuses, how it stops."""
 
+import json
 import re
 import signal
 import socket
@@ -59,6 +60,7 @@ def test_plain_lines_say_what_is_where_and_it_is_there(tmp_path: Path) -> None:
         assert httpx.get(address(lines, "console") + "/ready").json()["status"] == "ready"
         assert httpx.get(address(lines, "API docs")).status_code == 200
         assert httpx.get(address(lines, "DynamoDB")).status_code == 200
+        assert httpx.get(address(lines, "Customer portal")).status_code == 200
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         assert process.stderr is not None
@@ -73,6 +75,19 @@ def test_memory_leaves_nothing_on_disk_and_no_dynamodb_listens_nowhere_else(tmp_
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_each_request_is_a_line_of_json_if_asked_for(tmp_path: Path) -> None:
+    given = ("--memory", "--no-dynamodb", "--no-seed", "--log", "json")
+    with serving(*given, cwd=tmp_path) as (lines, process):
+        httpx.get(address(lines, "console") + "/portal/v1.0/campaigns/SECRET_CODE?preview=secret")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        assert process.stderr is not None
+        told = [json.loads(line) for line in process.stderr.read().splitlines()]
+    (line,) = [line for line in told if line["event"] == "request answered"]
+    assert (line["route"], line["status"]) == ("/portal/v1.0/campaigns/{code}", 404)
+    assert "SECRET" not in json.dumps(told).upper(), "neither the path nor the query is logged"
 
 
 def test_a_port_that_is_taken_is_said_with_what_to_do(tmp_path: Path) -> None:

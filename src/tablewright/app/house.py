@@ -113,13 +113,16 @@ def open_house(
     dynamodb_port: int | None = None,
     seed: bool = True,
     told: Told = silent,
+    ttl_seconds: float = 10.0,
 ) -> House:
     """Everything up and running, but for HTTP. `url` is where tokens say they are from; port 0 is any free one."""
     world = world or real_world()
     _refuse_clashes(systems)
     with ExitStack() as stack:
         engine = stack.enter_context(
-            Engine.open(":memory:" if memory else data, durability=durability, world=world)
+            Engine.open(
+                ":memory:" if memory else data, durability=durability, world=world, ttl_seconds=ttl_seconds
+            )
         )
         home = None if memory else Path(data)
         secret = kept_secret(home, world) if home else new_secret(world)

@@ -9,7 +9,7 @@ import gc
 import sys
 from typing import Any
 
-from tablewright.cli.engine_serve import port
+from tablewright.cli.engine_serve import port, seconds
 
 SUMMARY = (
     "Serve everything: the systems with their APIs, the web console, and DynamoDB's protocol beside them."
@@ -58,6 +58,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--https", action="store_true", help="a proxy in front speaks HTTPS: cookies for it only"
     )
+    parser.add_argument(
+        "--proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="a proxy to be believed about who is calling",
+    )
+    parser.add_argument(
+        "--log",
+        choices=("faults", "json"),
+        default="faults",
+        help="faults: what goes wrong, for people; json: a line for each request as well (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--ttl-seconds",
+        type=seconds,
+        default=10.0,
+        metavar="SECONDS",
+        help="how often expired items are swept (default: %(default)s)",
+    )
 
 
 def run(given: argparse.Namespace) -> int:
@@ -67,8 +87,12 @@ def run(given: argparse.Namespace) -> int:
     from tablewright.app.serve import app_of, check_reach
     from tablewright.cli.logs import log_to_stderr
     from tablewright.edge import listening, run, url_of
+    from tablewright.edge.logs import log_as_json
 
-    log_to_stderr()
+    if given.log == "json":
+        log_as_json()
+    else:
+        log_to_stderr()
     is_demo = not given.no_demo_sign_in
     progress = Terminal(sys.stderr, prefix="tablewright: seeding ")
     try:
@@ -84,6 +108,7 @@ def run(given: argparse.Namespace) -> int:
                 dynamodb_port=None if given.no_dynamodb else given.dynamodb_port,
                 seed=not given.no_seed,
                 told=progress,
+                ttl_seconds=given.ttl_seconds,
             ) as house:
                 progress.end()
                 app = app_of(
@@ -95,7 +120,12 @@ def run(given: argparse.Namespace) -> int:
                 )
                 gc.freeze()  # what is loaded by now stays: no collection during a request looks at it again
                 gc.set_threshold(50_000, 20, 100)  # requests leave no cycles behind: look for some rarely
-                run(app, opened=opened, ready=lambda url: print(ready_lines(given, url, house), flush=True))
+                run(
+                    app,
+                    opened=opened,
+                    proxies=given.proxy,
+                    ready=lambda url: print(ready_lines(given, url, house), flush=True),
+                )
     except _mistakes() as mistake:
         progress.end()
         print(f"tablewright: {_advice(given, mistake)}", file=sys.stderr)
