@@ -50,15 +50,16 @@ def over_http(engine: Engine) -> Iterator[Call]:
 @contextmanager
 def by_boto3(engine: Engine) -> Iterator[Call]:
     with serving(engine, credentials=KEYS) as url:
-        client = boto3.client(
-            "dynamodb",
-            endpoint_url=url,
-            region_name=REGION,
-            aws_access_key_id=KEY.key_id,
-            aws_secret_access_key=KEY.secret,
-        )
-        yield through_boto3(client)
+        settings = {
+            "endpoint_url": url,
+            "region_name": REGION,
+            "aws_access_key_id": KEY.key_id,
+            "aws_secret_access_key": KEY.secret,
+        }
+        client, streams = boto3.client("dynamodb", **settings), boto3.client("dynamodbstreams", **settings)
+        yield through_boto3(client, streams=streams)
         client.close()
+        streams.close()
 
 
 WAYS = {"embedded": in_process, "http": over_http, "boto3": by_boto3}

@@ -2,7 +2,8 @@
 
 boto3 speaks bytes and datetimes where the wire has base64 and seconds; both are translated here, both ways.
 Must hold: a refusal reads as the same refusal does over HTTP; botocore is imported only to recognise its errors.
-The client must be one of `boto3.client("dynamodb")`: that of a resource rewrites items on its own.
+The client must be one of `boto3.client("dynamodb")`: that of a resource rewrites items on its own. Who reads streams
+gives one of `boto3.client("dynamodbstreams")` besides: to boto3 they are another service.
 """
 
 import base64
@@ -12,17 +13,24 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from tablewright.client.call import Call, CallFailed, CallRefused, NoAnswer, RequestUnsendable
+from tablewright.client.call import (
+    STREAM_VERBS,
+    Call,
+    CallFailed,
+    CallRefused,
+    NoAnswer,
+    RequestUnsendable,
+)
 from tablewright.client.resolution import NotResolved
 
 _OF_BOTO = frozenset(("Error", "Message", "ResponseMetadata", "message"))
 
 
-def through_boto3(client: Any) -> Call:
-    """Calls that are made by `client`."""
+def through_boto3(client: Any, *, streams: Any = None) -> Call:
+    """Calls that are made by `client`; those of DynamoDB Streams by `streams`."""
 
     def call(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        method = _method(client, verb)
+        method = _method(streams if verb in STREAM_VERBS else client, verb)
         arguments = _to_boto(verb, request)
         try:
             answer = method(**arguments)
@@ -37,6 +45,9 @@ def through_boto3(client: Any) -> Call:
 
 
 def _method(client: Any, verb: str) -> Callable[..., dict[str, Any]]:
+    if client is None:
+        why = f'{verb} needs a client of its own: through_boto3(client, streams=boto3.client("dynamodbstreams"))'
+        raise CallRefused("UnknownOperationException", why)
     found = getattr(client, re.sub(r"(?<!^)(?=[A-Z])", "_", verb).lower(), None)
     if found is None:
         raise CallRefused("UnknownOperationException", f"boto3 has no operation {verb}")

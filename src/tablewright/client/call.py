@@ -36,6 +36,8 @@ RETRYABLE = frozenset(
     )
 )
 _TOO_MANY_REQUESTS = 429
+# To the service and its SDKs, streams are a service of their own.
+STREAM_VERBS = frozenset(("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"))
 
 
 class CallFailed(Exception):

@@ -4,10 +4,15 @@ Must hold: the authority is spelled as it goes into the Host header, since it is
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 _PORTS = {"http": 80, "https": 443}
+# Amazon's names for DynamoDB: plain or FIPS, of one account, and those that also speak IPv6 (api.).
+_AMAZON = re.compile(
+    r"(?:(?P<name>dynamodb(?:-fips)?)|[0-9]{12}\.ddb)\.(?P<region>[a-z0-9-]+)\."
+    r"(?P<suffix>amazonaws\.com(?:\.cn)?|api\.aws|api\.amazonwebservices\.com\.cn)",
+)
 
 
 class EndpointUnusable(ValueError):
@@ -44,6 +49,16 @@ def endpoint_of(text: str) -> Endpoint:
     port = usual if port is None else port
     authority = shown if port == usual else f"{shown}:{port}"
     return Endpoint(parts.hostname, port, authority, parts.path.rstrip("/") + "/", parts.scheme == "https")
+
+
+def streams_endpoint(endpoint: Endpoint) -> Endpoint:
+    """Where the stream verbs go: on Amazon to a host of their own, everywhere else to the same one."""
+    found = _AMAZON.fullmatch(endpoint.host)
+    if found is None:
+        return endpoint
+    between = "-" if found["suffix"].startswith("api.") else "."
+    host = f"streams{between}{found['name'] or 'dynamodb'}.{found['region']}.{found['suffix']}"
+    return replace(endpoint, host=host, authority=endpoint.authority.replace(endpoint.host, host))
 
 
 def _wrong(scheme: str, netloc: str, host: str | None, path: str) -> str:

@@ -8,6 +8,7 @@ every verb, as the AWS SDKs do. A write whose answer was lost may thus be carrie
 double, a condition fails on our own first write. Who cannot have that uses a transaction (each gets a
 ClientRequestToken, so repeating it is harmless) or reads again when told so: `CallRefused.follows_lost_answer`,
 `NoAnswer.may_have_been_carried_out`.
+The four verbs of DynamoDB Streams go out under that service's name and, on Amazon, to its own host.
 Must hold: a mistake is never repeated; no call takes longer than `Timeouts.total`; each attempt is signed anew.
 Not supported: proxies, redirects, compressed answers, HTTP/2.
 Elsewhere: sockets (connections.py), bytes (answers.py), signatures (signing.py), botocore (resolution.py).
@@ -16,20 +17,38 @@ Elsewhere: sockets (connections.py), bytes (answers.py), signatures (signing.py)
 import ssl
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC
 from types import TracebackType
 from typing import Any, Self
 
 from tablewright.client import resolution
 from tablewright.client.answers import AnswerDamaged, understood
-from tablewright.client.call import CallFailed, CallRefused, NoAnswer, RequestUnsendable, json_of
+from tablewright.client.call import (
+    STREAM_VERBS,
+    CallFailed,
+    CallRefused,
+    NoAnswer,
+    RequestUnsendable,
+    json_of,
+)
 from tablewright.client.connections import Lost, Pool, Timeouts
-from tablewright.client.endpoint import endpoint_of
+from tablewright.client.endpoint import Endpoint, endpoint_of, streams_endpoint
 from tablewright.client.retries import Retries
 from tablewright.client.signing import Credentials, Scope, checked_region, scope_of, signed
 from tablewright.world import World, real_world
 
-_TARGET = "DynamoDB_20120810"
+_TABLES = "DynamoDB_20120810"
+_STREAMS = "DynamoDBStreams_20120810"
+
+
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """Tables or streams: two services to an SDK, with one signing name."""
+
+    target: str
+    where: Endpoint
+    pool: Pool
 
 
 class HttpCall:
@@ -52,11 +71,17 @@ class HttpCall:
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.endpoint, self.region = endpoint, checked_region(region)
-        self._where = endpoint_of(endpoint)
         self._credentials = credentials
         self._world, self._retries = world or real_world(), retries or Retries()
         self._timeouts = timeouts or Timeouts()
-        self._pool = Pool(self._where, self._timeouts, pool_size, tls)
+        where = endpoint_of(endpoint)
+        if tls is None and where.is_tls:
+            tls = ssl.create_default_context()
+        pool = Pool(where, self._timeouts, pool_size, tls)
+        self._tables = _Service(_TABLES, where, pool)
+        streams = streams_endpoint(where)
+        pool = pool if streams == where else Pool(streams, self._timeouts, pool_size, tls)
+        self._streams = _Service(_STREAMS, streams, pool)
         self._scope: Scope | None = None
 
     @classmethod
@@ -90,11 +115,12 @@ class HttpCall:
         if verb == "TransactWriteItems" and request.get("ClientRequestToken") is None:
             request = {**request, "ClientRequestToken": self._world.new_id()}
         body = json_of(verb, request)
+        service = self._streams if verb in STREAM_VERBS else self._tables
         deadline = time.monotonic() + self._timeouts.total
         tried, in_doubt, was_stale = 0, False, False
         while True:
             try:
-                return understood(verb, self._pool.exchange(self._signed(verb, body), deadline))
+                return understood(verb, service.pool.exchange(self._signed(service, verb, body), deadline))
             except CallRefused as refusal:
                 refusal.follows_lost_answer = in_doubt
                 if not refusal.is_retryable:
@@ -114,7 +140,7 @@ class HttpCall:
                 if lost.was_stale and not was_stale:
                     # The server had hung up on an idle line: no sign of trouble, so no pause; once.
                     was_stale = True
-                    self._pool.forget()
+                    service.pool.forget()
                     continue
             tried += 1
             self._wait_or_give_up(tried, deadline, failure)
@@ -125,7 +151,7 @@ class HttpCall:
             raise failure
         self._retries.sleep(pause)
 
-    def _signed(self, verb: str, body: bytes) -> bytes:
+    def _signed(self, service: _Service, verb: str, body: bytes) -> bytes:
         credentials = self._credentials
         if not isinstance(credentials, Credentials):
             credentials = credentials()
@@ -135,11 +161,12 @@ class HttpCall:
         scope = self._scope
         if scope is None or scope.day != stamp[:8] or scope.credentials != credentials:
             self._scope = scope = scope_of(credentials, self.region, stamp[:8])
-        return signed(scope, self._where, f"{_TARGET}.{verb}", stamp, body)
+        return signed(scope, service.where, f"{service.target}.{verb}", stamp, body)
 
     def close(self) -> None:
         """Close all connections that are idle; those at work close when they are done."""
-        self._pool.close()
+        self._tables.pool.close()
+        self._streams.pool.close()
 
     def __enter__(self) -> Self:
         return self

@@ -3,6 +3,7 @@
 `Db` runs what entities and patterns make; the errors say what went wrong in the design's words.
 """
 
+from tablewright.mapping.consumer import Consumer, ConsumerUnusable
 from tablewright.mapping.db import Db, Page
 from tablewright.mapping.errors import (
     AlreadyExists,
@@ -21,16 +22,24 @@ from tablewright.mapping.errors import (
     WriteRefused,
 )
 from tablewright.mapping.explain import Explanation
+from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.meter import Meter, Spent
+from tablewright.mapping.parked import NotParked, Replayed
+from tablewright.mapping.reading import Progress
 from tablewright.mapping.receipts import Written
 from tablewright.mapping.records import Change, change_in, change_of
+from tablewright.mapping.shards import NoStream
+from tablewright.mapping.stream_design import Parked, stream_consumers
 from tablewright.mapping.tables import create_table
 
 __all__ = [
     "AlreadyExists",
     "BadCursor",
     "Change",
+    "ChangesLost",
     "ConditionNotMet",
+    "Consumer",
+    "ConsumerUnusable",
     "CursorExpired",
     "Db",
     "Explanation",
@@ -38,11 +47,16 @@ __all__ = [
     "MappingMistake",
     "Meter",
     "Missing",
+    "NoStream",
     "NotForBatches",
     "NotInOneTransaction",
+    "NotParked",
     "NotUnique",
     "Page",
     "PageTooLarge",
+    "Parked",
+    "Progress",
+    "Replayed",
     "Spent",
     "Stale",
     "TableDiffers",
@@ -51,4 +65,5 @@ __all__ = [
     "change_in",
     "change_of",
     "create_table",
+    "stream_consumers",
 ]

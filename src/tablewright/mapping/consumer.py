@@ -1,0 +1,241 @@
+"""A consumer of a table's changes: typed, in order for each key, each at least once.
+
+    mailer = Consumer(db, portal, "tenants", "mailer", handle)
+    mailer.create_tables()        # its own table, and the stream if the design asks for one
+    mailer.run(stop)              # or run_once() from a job; in any number of processes
+
+Each worker leases shards, reads them page by page and keeps a checkpoint behind each page. A change that cannot be
+handled is tried again with pauses, then parked, and what follows of its key behind it. Must hold: a checkpoint is
+never beyond a change that was neither handled nor parked; a worker that lost its lease stops.
+A change may be handled twice (a crash before the checkpoint): `db.write(..., once=f"mailer/{change.event_id}")`
+makes its effect happen once. A handler that needs longer than the lease may find another worker at the same change.
+Elsewhere: reading a shard (reading.py), who reads what (leases.py), the verbs (shards.py), parking (parked.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from math import ceil
+from threading import Event
+from typing import Any
+
+from tablewright.client import CallFailed, CallRefused, Retries
+from tablewright.design import Design, Entity
+from tablewright.design.shape import Shape
+from tablewright.mapping import leases as leasing
+from tablewright.mapping import parked as parking
+from tablewright.mapping import shards
+from tablewright.mapping.db import Db
+from tablewright.mapping.errors import MappingMistake
+from tablewright.mapping.leases import Worker
+from tablewright.mapping.parked import Replayed
+from tablewright.mapping.reading import EMPTY_PAGES, Handle, Held, Progress, Reader, attempt, turn
+from tablewright.mapping.stream_design import Lease, Parked, leases_of, stream_consumers
+from tablewright.mapping.tables import create_table, make_tables
+
+BACK_OFF = Retries(base=0.5, cap=20.0)
+
+
+class ConsumerUnusable(MappingMistake):
+    """A consumer that could not work as it was made."""
+
+
+class Consumer:
+    """One worker of a named consumer, for one thread. It has leases while it runs and gives them back in the end."""
+
+    def __init__(
+        self,
+        db: Db,
+        of: Design | Sequence[Entity[Any, Any]],
+        table: str,
+        name: str,
+        handle: Handle,
+        *,
+        attempts: int = 5,
+        lease: timedelta = timedelta(seconds=30),
+        batch: int = 100,
+        retries: Retries = BACK_OFF,
+        poll: float = 1.0,
+        skip_to_horizon: bool = False,
+    ) -> None:
+        """`of` are the entities whose changes are handled; those of other items in the table are passed over.
+
+        `attempts` replaces that of `retries`, whose pauses are cut so that the lease can be renewed in between.
+        `skip_to_horizon` goes on with the oldest change there is where ChangesLost would be raised.
+        """
+        shapes = _shapes(of, table)
+        if not name or attempts < 1 or not 1 <= batch <= 1000 or lease < timedelta(seconds=1):
+            raise ConsumerUnusable(
+                f"a consumer of {table} needs a name, at least 1 attempt, a batch of 1 to 1000 and a lease of at "
+                f"least a second; it was given {name!r}, {attempts}, {batch} and {lease}"
+            )
+        # A Db's own requests are metered as items are; what is asked of streams is not.
+        call = db._call
+        self._worker = Worker(db, call, table, name, db.world.new_id(), lease)
+        patience = replace(retries, attempts=attempts, cap=min(retries.cap, lease.total_seconds() / 4))
+        self._reader = Reader(self._worker, call, shapes, handle, patience, batch, skip_to_horizon)
+        self._poll = poll
+        self._held: dict[str, Held] = {}
+        self._planned: datetime | None = None
+
+    def create_tables(self) -> None:
+        """Make the table that consumers share, and switch the stream on where the design asks for one.
+
+        The stream begins then: changes made before are not in it.
+        """
+        call, db, patience = self._worker.call, self._worker.db, self._reader.retries
+        for own in stream_consumers.tables.values():
+            make_tables(
+                call, [(create_table(stream_consumers, own, db.environment), own.ttl)], retries=patience
+            )
+        table = self._reader.shapes[0].table
+        if table.stream is not None:
+            shards.switch_on(call, db.physical(table.name), table.stream, patience)
+
+    # --- reading ---
+
+    def run_once(self) -> Progress:
+        """Handle what there is, until every shard this worker can have has been read to its end once."""
+        done, never, caught_up = Progress(), Event(), set[str]()
+        try:
+            while True:
+                done += self._plan_when_due()
+                waiting = [held for shard, held in self._held.items() if shard not in caught_up]
+                if not waiting:
+                    return done
+                for held in waiting:
+                    done += self._turn(held, never)
+                    if held.is_caught_up:
+                        caught_up.add(held.lease.shard)
+        finally:
+            self._give_back_all()
+
+    def run(self, stop: Event) -> None:
+        """Handle changes as they come, until told to stop. Errors of the line end it too; nothing is lost by that."""
+        try:
+            while not stop.is_set():
+                done = self._plan_when_due()
+                for held in tuple(self._held.values()):
+                    if not stop.is_set():
+                        done += self._turn(held, stop)
+                if not done.read and not done.shards_ended:
+                    stop.wait(self._poll)
+        finally:
+            self._give_back_all()
+
+    def lag(self) -> timedelta:
+        """How old the oldest change is that was not handled yet; parked ones do not count."""
+        worker = self._worker
+        asked = leases_of(table=worker.table, consumer=worker.consumer)
+        known = {lease.shard: lease for lease in worker.db.all(asked)}
+        lag = timedelta()
+        for shard in shards.shards_of(worker.call, worker.db.physical(worker.table)):
+            lease = known.get(shard.id)
+            if lease is None or not lease.closed:
+                made = self._oldest(shard, lease.checkpoint if lease is not None else None)
+                lag = max(lag, worker.now() - made) if made is not None else lag
+        return lag
+
+    def _oldest(self, shard: shards.Shard, checkpoint: str | None) -> datetime | None:
+        """When the first change behind the checkpoint was made."""
+        call = self._worker.call
+        try:
+            place: str | None = shards.iterator(call, shard.stream, shard.id, after=checkpoint)
+        except CallRefused as refusal:
+            if refusal.name != shards.TRIMMED:
+                raise
+            place = shards.iterator(call, shard.stream, shard.id)
+        empty = 0
+        while place is not None and (shard.last is not None or empty < EMPTY_PAGES):
+            page = shards.read(call, place, 1)
+            if page.records:
+                return shards.made_at(page.records[0])
+            place, empty = page.next, empty + 1
+        return None
+
+    # --- what was parked ---
+
+    def parked(self) -> list[Parked]:
+        """What could not be handled, and what waits behind it; oldest first, without what the items hold."""
+        return parking.listed(self._worker)
+
+    def replay(self, *sequences: str) -> Replayed:
+        """Handle parked records again, all or those named; each key's in order, up to the first that fails.
+
+        To keep the order, naming one means all of its key. Changes of the key that come later are handled as usual.
+        """
+
+        def again(record: Mapping[str, Any]) -> str | None:
+            return attempt(self._reader, record)
+
+        lines = parking.chosen(self._worker, sequences)
+        handled = sum(parking.replay_line(self._worker, line, again) for line in lines)
+        return Replayed(handled, len(self.parked()))
+
+    def discard(self, sequence: str) -> None:
+        """Give up one parked record for good; what waits behind it can then be replayed."""
+        parking.discard(self._worker, sequence)
+
+    # --- parts: leases ---
+
+    def _plan_when_due(self) -> Progress:
+        """See which shards there are and who has them, every third of a lease and whenever one of ours is over."""
+        now = self._worker.now()
+        if self._planned is not None and now - self._planned < self._worker.term / 3:
+            return Progress()
+        found = leasing.discover(self._worker, skip_to_horizon=self._reader.skips)
+        self._planned = now
+        self._share(leasing.ready(found.leases), len(leasing.workers_of(found.leases, self._worker)))
+        for shard, held in self._held.items():
+            held.is_closing = shard in found.closing
+        return Progress(lost_since=found.lost_since)
+
+    def _share(self, ready: Sequence[Lease], workers: int) -> None:
+        """Take what is free, up to a fair share; ask for one if others have more than theirs."""
+        at_most = ceil(len(ready) / workers)
+        for lease in ready:
+            if lease.shard not in self._held and len(self._held) < at_most:
+                self._take(lease)
+        if len(self._held) < len(ready) // workers:
+            leasing.ask_for(self._worker, ready, at_most)
+
+    def _take(self, lease: Lease) -> None:
+        taken = leasing.take(self._worker, lease) if leasing.is_free(lease, self._worker) else None
+        if taken is None:
+            return
+        # The waiting keys after the lease: from now on nobody else can park records of this shard.
+        held = Held(taken, parking.held_lines(self._worker))
+        # Who did not give it back may have died of a record of the page behind the checkpoint.
+        held.wary = self._reader.batch if lease.owner is not None else 0
+        self._held[lease.shard] = held
+
+    def _turn(self, held: Held, stop: Event) -> Progress:
+        done = turn(self._reader, held, stop)
+        if held.is_over:
+            del self._held[held.lease.shard]
+            self._planned = None
+            if held.lease.owner is not None:
+                leasing.give_back(self._worker, held.lease)
+        return done
+
+    def _give_back_all(self) -> None:
+        """The leases, with what was handled since the last checkpoint. Those that cannot be given back run out."""
+        self._planned = None
+        with suppress(CallFailed):
+            while self._held:
+                leasing.give_back(self._worker, self._held.popitem()[1].lease)
+        self._held.clear()
+
+
+def _shapes(of: Design | Sequence[Entity[Any, Any]], table: str) -> tuple[Shape, ...]:
+    """The entities of a consumer; refused if they are not of its table."""
+    if isinstance(of, Design):
+        found = [shape for shape in of.shapes if shape.table.name == table]
+    else:
+        found = [entity.shape for entity in of]
+    strays = [shape.tag for shape in found if shape.table.name != table]
+    if strays or not found:
+        why = f"{', '.join(strays)} live elsewhere" if strays else "there are no entities in it"
+        raise ConsumerUnusable(f"nothing can be consumed from the table {table} like this: {why}")
+    return tuple(found)

@@ -1,0 +1,164 @@
+"""What stream consumers remember, as a design of its own: how far they are, who reads what, what was parked.
+
+One table for all consumers; a consumer of a table is one partition, so all it remembers is read at once, strongly.
+Must hold: a parked record, the hold on its key and the checkpoint behind it are written in one transaction.
+Elsewhere: who writes these items and when (leases.py, parked.py).
+"""
+
+from datetime import UTC, datetime
+
+from pydantic import BaseModel
+
+from tablewright.design import Data, Design, Retention, begins
+
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Start(BaseModel):
+    """When a consumer began, and the shards there were: of these it takes whatever they still hold."""
+
+    table: str
+    consumer: str
+    at: datetime
+    shards: list[str]
+
+
+class Lease(BaseModel):
+    """How far a consumer is in one shard, and which of its workers reads it until when.
+
+    `first` is where the shard begins, if nothing before it may be missing. `changed` is the time of the last change
+    that was handled, `caught_up` when there was nothing left to read. `wanted` is a worker that has fewer shards.
+    `suspect` and `tries` count the workers that died over one record.
+    """
+
+    table: str
+    consumer: str
+    stream: str
+    shard: str
+    parent: str | None = None
+    first: str | None = None
+    began: datetime
+    owner: str | None = None
+    until: datetime = LONG_AGO
+    wanted: str | None = None
+    checkpoint: str | None = None
+    changed: datetime | None = None
+    caught_up: datetime | None = None
+    closed: bool = False
+    suspect: str | None = None
+    tries: int = 0
+    version: int = 0
+
+    @property
+    def since(self) -> datetime:
+        """Up to this moment nothing was missed."""
+        return max(moment for moment in (self.began, self.changed, self.caught_up) if moment is not None)
+
+
+class Hold(BaseModel):
+    """A key of which records are parked: later ones wait behind them. `owner` is who replays them."""
+
+    table: str
+    consumer: str
+    line: str
+    count: int = 0
+    owner: str | None = None
+    until: datetime = LONG_AGO
+    version: int = 0
+
+
+class Parked(BaseModel):
+    """A record that could not be handled, or that waits behind one (`error` is then "Behind").
+
+    `error` is the kind of error only: what it said may hold what the item holds.
+    """
+
+    table: str
+    consumer: str
+    line: str
+    place: str
+    sequence: str
+    event_id: str
+    entity: str
+    kind: str
+    key: str
+    error: str
+    attempts: int
+    first_tried: datetime
+    last_tried: datetime
+    pieces: int
+
+
+class Piece(BaseModel):
+    """A part of a parked record: two images may be larger than one item."""
+
+    table: str
+    consumer: str
+    place: str
+    number: int
+    data: bytes
+
+
+def _consumer_key(table: str, consumer: str) -> None: ...
+def _lease_key(table: str, consumer: str, stream: str, shard: str) -> None: ...
+def _line_key(table: str, consumer: str, line: str) -> None: ...
+def _parked_key(table: str, consumer: str, line: str, place: str) -> None: ...
+def _piece_key(table: str, consumer: str, place: str, number: int) -> None: ...
+
+
+_PK = "STREAM#{table}#{consumer}"
+stream_consumers = Design(
+    "tablewright_streams", about="What stream consumers remember: how far they are, and what they parked."
+)
+_table = stream_consumers.table("stream_consumers", pk="PK", sk="SK", about="All consumers of all streams.")
+starts = _table.entity(Start, _consumer_key, tag="stream_start", pk=_PK, sk="START")
+leases = _table.entity(
+    Lease, _lease_key, tag="stream_lease", pk=_PK, sk="LEASE#{stream}#{shard}", version="version"
+)
+holds = _table.entity(Hold, _line_key, tag="stream_hold", pk=_PK, sk="HOLD#{line}", version="version")
+parked = _table.entity(
+    Parked,
+    _parked_key,
+    tag="stream_parked",
+    pk=_PK,
+    sk="PARKED#{line}#{place}",
+    data={"key": Data.PERSONAL},
+    retention=Retention(None, "to be looked at, and replayed or discarded by hand"),
+)
+pieces = _table.entity(
+    Piece,
+    _piece_key,
+    tag="stream_piece",
+    pk=_PK,
+    sk="PIECE#{place}#{number:3}",
+    data={"data": Data.PERSONAL},
+    retention=Retention(None, "as long as the record it is part of"),
+)
+
+
+@stream_consumers.query(leases, pk=_PK, sk=begins("LEASE#"), consistent=True)
+def leases_of(*, table: str, consumer: str) -> None:
+    """Every shard a consumer knows, older streams first."""
+
+
+@stream_consumers.query(holds, pk=_PK, sk=begins("HOLD#"), consistent=True)
+def holds_of(*, table: str, consumer: str) -> None:
+    """The keys that wait."""
+
+
+@stream_consumers.query(parked, pk=_PK, sk=begins("PARKED#"), consistent=True)
+def parked_of(*, table: str, consumer: str) -> None:
+    """Everything that is parked, key by key, in order."""
+
+
+@stream_consumers.query(parked, pk=_PK, sk=begins("PARKED#{line}#"), consistent=True)
+def parked_in_line(*, table: str, consumer: str, line: str) -> None:
+    """What is parked of one key, in order."""
+
+
+@stream_consumers.query(pieces, pk=_PK, sk=begins("PIECE#{place}#"), consistent=True)
+def pieces_of(*, table: str, consumer: str, place: str) -> None:
+    """One record, piece by piece."""
+
+
+stream_consumers.build()

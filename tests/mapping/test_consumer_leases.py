@@ -1,0 +1,229 @@
+"""Several workers of one consumer share its shards; whoever dies is replaced, and nothing is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.mapping.consuming import HOUR, Failing, Feed, Log, PowerCut, opened
+
+from tablewright.engine import streams
+from tablewright.mapping import Change, Consumer, Replayed, stream_design
+from tablewright.mapping.stream_design import Lease, leases_of
+
+TERM = timedelta(seconds=30)
+NAMES = [f"note-{number}-" for number in range(12)]  # enough for every part of the hash
+
+
+@pytest.fixture
+def at() -> Iterator[Feed]:
+    with opened() as found:
+        yield found
+
+
+def leases(at: Feed) -> list[Lease]:
+    return list(at.db.all(leases_of(table="feed", consumer="log")))
+
+
+def owners(at: Feed) -> list[str | None]:
+    return [lease.owner for lease in leases(at) if not lease.closed]
+
+
+def split(at: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four open shards or more."""
+    with monkeypatch.context() as patch:
+        patch.setattr(streams, "SHARD_RECORDS", 8)
+        for number in range(6):
+            for name in NAMES:
+                at.put(name, number)
+            at.engine.settle()
+    assert sum("EndingSequenceNumber" not in shard["SequenceNumberRange"] for shard in at.shards()) >= 4
+
+
+# --- dying ---
+
+
+def test_a_crash_at_any_call_loses_nothing_and_keeps_the_order(at: Feed) -> None:
+    """The worker is cut off before each of its calls in turn; the next one does the rest."""
+    for number in range(4):
+        at.put("a", number)
+        at.put("bad", number)
+        at.put("b", number)
+        if number == 1:
+            at.pass_time(5 * HOUR)
+    for left in range(300):
+        log = Log(failing={"bad"})
+        try:
+            at.consumer(log, f"log{left}", call=Failing(at.call, left), batch=3).run_once()
+        except PowerCut:
+            at.clock.move(2 * TERM)
+            at.consumer(log, f"log{left}", batch=3).run_once()
+        else:
+            break
+        for key in "ab":
+            mine = [text for text in log.texts if text[0] == key]
+            assert list(dict.fromkeys(mine)) == [f"{key}{n}" for n in range(4)]
+            assert mine[-1] == f"{key}3"
+        parked = at.consumer(log, f"log{left}")
+        log.failing.clear()
+        assert parked.replay() == Replayed(4, 0)
+        assert log.texts[-4:] == ["bad0", "bad1", "bad2", "bad3"]
+    assert 50 < left < 299
+
+
+def test_what_a_dead_worker_had_is_left_alone_until_its_lease_is_over(at: Feed) -> None:
+    at.put("a", 1)
+    log = Log()
+    line = Failing(at.call)
+
+    def die(change: Change[Any]) -> None:
+        line.left = 0
+
+    with pytest.raises(PowerCut):
+        at.consumer(die, call=line).run_once()
+    assert at.consumer(log).run_once().read == 0
+    at.clock.move(TERM - timedelta(seconds=1))
+    assert at.consumer(log).run_once().read == 0
+    at.clock.move(timedelta(seconds=1))
+    assert at.consumer(log).run_once().handled == 1
+    assert log.texts == ["a1"]
+
+
+def test_a_handler_that_is_interrupted_gives_its_shards_back_with_what_was_done(at: Feed) -> None:
+    at.put("a", 1)
+    at.put("a", 2)
+    log = Log()
+
+    def interrupted(change: Change[Any]) -> None:
+        if log.changes:
+            raise KeyboardInterrupt
+        log(change)
+
+    with pytest.raises(KeyboardInterrupt):
+        at.consumer(interrupted).run_once()
+    assert owners(at) == [None]
+    assert at.consumer(log).run_once().handled == 1
+    assert log.texts == ["a1", "a2"]
+
+
+def test_a_worker_that_is_too_slow_loses_its_shard_and_stops(at: Feed) -> None:
+    for number in range(3):
+        at.put("a", number)
+    slow, quick = Log(), Log()
+
+    def dawdle(change: Change[Any]) -> None:
+        slow(change)
+        if len(slow.changes) == 1:
+            at.clock.move(TERM)
+            at.consumer(quick).run_once()
+
+    done = at.consumer(dawdle).run_once()
+    assert slow.texts == ["a0"]
+    assert quick.texts == ["a0", "a1", "a2"]
+    assert done.leases_lost == 1
+    assert at.consumer(quick).run_once().read == 0
+
+
+def test_a_lease_is_renewed_while_there_is_work(at: Feed) -> None:
+    for number in range(6):
+        at.put("a", number)
+    log, other = Log(), Log()
+
+    def steadily(change: Change[Any]) -> None:
+        log(change)
+        at.clock.move(TERM / 2)
+        at.consumer(other).run_once()
+
+    assert at.consumer(steadily).run_once().handled == 6
+    assert other.texts == []
+
+
+def test_pauses_between_attempts_do_not_outlast_the_lease(at: Feed) -> None:
+    at.put("a", 1)
+    log, other = Log(failing={"a"}), Log()
+    consumer = at.consumer(log, attempts=12)
+
+    class Moving(list[float]):
+        def append(self, seconds: float) -> None:
+            super().append(seconds)
+            at.clock.move(timedelta(seconds=seconds))
+            at.consumer(other).run_once()
+
+    at.naps = Moving()
+    consumer = at.consumer(log, attempts=12)
+    assert consumer.run_once().parked == 1
+    assert len(at.naps) == 11
+    assert max(at.naps) <= TERM.total_seconds() / 4
+    assert other.texts == []
+
+
+# --- sharing ---
+
+
+def test_a_newcomer_is_given_its_share_and_a_key_is_never_with_both(
+    at: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split(at, monkeypatch)
+    at.consumer(Log()).run_once()
+    one, other, stop = Log(), Log(), threading.Event()
+    first, second = at.consumer(one), at.consumer(other)
+
+    def step(consumer: Consumer) -> None:
+        """One round of what `run` does."""
+        consumer._plan_when_due()
+        for held in tuple(consumer._held.values()):
+            consumer._turn(held, stop)
+
+    step(first)
+    assert len(set(owners(at))) == 1
+    for number in range(4 * len(owners(at))):
+        for name in NAMES:
+            at.put(name, 100 + number)
+        at.clock.move(TERM / 3)
+        step(second)
+        step(first)
+    counts = [owners(at).count(owner) for owner in set(owners(at))]
+    assert None not in owners(at)
+    assert len(counts) == 2
+    assert abs(counts[1] - counts[0]) <= 1
+    sofar, late = [len(one.texts), len(other.texts)], len(one.texts + other.texts)
+    assert late == len(NAMES) * (number + 1)  # given back between two pages, so nothing is done twice
+    for name in NAMES:
+        at.put(name, 999)
+    step(first)
+    step(second)
+    latest = one.texts[sofar[0] :], other.texts[sofar[1] :]
+    assert sorted(latest[0] + latest[1]) == sorted(f"{name}999" for name in NAMES)
+    assert all(latest)
+
+
+def test_a_shard_that_was_given_up_for_a_worker_that_died_is_taken_again(at: Feed) -> None:
+    at.put("a", 1)
+    log = Log()
+    at.consumer(log).run_once()
+    lease = leases(at)[0]
+    gone = lease.model_copy(update={"wanted": "nobody", "until": at.clock.now() + TERM})
+    at.db.write(stream_design.leases.change(lease, gone))
+    at.put("a", 2)
+    assert at.consumer(log).run_once().read == 0
+    at.clock.move(TERM)
+    assert at.consumer(log).run_once().handled == 1
+
+
+def test_two_workers_that_begin_at_the_same_time_agree_where(at: Feed) -> None:
+    for number in range(3):
+        at.put("a", number)
+        at.pass_time(5 * HOUR)
+    one, other = Log(), Log()
+    threads = [
+        threading.Thread(target=at.consumer(log, "fresh").run_once) for log in (one, other) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    at.consumer(one, "fresh").run_once()
+    assert sorted(one.texts + other.texts) == ["a0", "a1", "a2"]
