@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.console.portal.desk import HOME, Desk
 from tablewright.edge import Principal
+from tablewright.edge.etags import public_cache
 from tablewright.edge.problems import not_found
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.catalogue import Offer
@@ -64,6 +65,15 @@ def plan_of(desk: Desk, product: Product, running: Sequence[Campaign]) -> Plan:
     return Plan(product, desk.portal.catalogue.price_now(product), best)
 
 
+def keepable(request: Request, page: Response) -> Response:
+    """A page that is the same for everyone may be kept for a minute (CP-X7); not with a login or message."""
+    is_anonymous = not request.cookies and "authorization" not in request.headers
+    if is_anonymous and "set-cookie" not in page.headers:
+        page.headers["Cache-Control"] = public_cache()
+        page.headers["Vary"] = "Cookie, Authorization"
+    return page
+
+
 def pricing_router(desk: Desk) -> APIRouter:
     """The area's own address. A router of its own, as a path that is empty cannot be included under no prefix."""
     router = desk.router()
@@ -71,7 +81,8 @@ def pricing_router(desk: Desk) -> APIRouter:
     @router.get("")
     def pricing(request: Request) -> Response:
         plans = plans_of(desk, request)
-        return desk.page(request, "pricing", title="Plans and prices", plans=plans, vat=rules.VAT)
+        page = desk.page(request, "pricing", title="Plans and prices", plans=plans, vat=rules.VAT)
+        return keepable(request, page)
 
     return router
 
@@ -95,7 +106,7 @@ def landing_router(desk: Desk) -> APIRouter:
         if is_preview and not may_see(offer, caller, preview):
             raise not_found("CAMPAIGN_NOT_FOUND", "There is no such campaign.")
         today = rules.local_day(repository.now())
-        return desk.page(
+        page = desk.page(
             request,
             "landing",
             title=offer.campaign.description if offer.is_available else rules.UNAVAILABLE,
@@ -106,6 +117,7 @@ def landing_router(desk: Desk) -> APIRouter:
             is_preview=is_preview,
             vat=rules.VAT,
         )
+        return page if preview else keepable(request, page)
 
     def may_see(offer: Offer, caller: Principal, preview: str) -> bool:
         if caller.roles & {"support", "admin"}:
