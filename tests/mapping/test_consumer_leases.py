@@ -200,6 +200,34 @@ def test_a_newcomer_is_given_its_share_and_a_key_is_never_with_both(
     assert all(latest)
 
 
+def test_a_shard_that_is_asked_for_is_given_back_after_the_page(at: Feed) -> None:
+    at.put("a", 1)
+    at.consumer(Log()).run_once()
+    at.put("a", 2)
+
+    def asked_for(change: Change[Any]) -> None:
+        (lease,) = leases(at)
+        at.db.write(stream_design.leases.change(lease, lease.model_copy(update={"wanted": "another"})))
+
+    assert at.consumer(asked_for).run_once().handled == 1
+    (lease,) = leases(at)
+    assert (lease.owner, lease.wanted, lease.until) == (None, "another", at.clock.now() + TERM)
+
+
+def test_a_worker_that_comes_while_another_is_just_beginning_finds_nothing_lost(at: Feed) -> None:
+    """The first has noted where it begins, and made one of its leases; the stream is older than a day."""
+    for number in range(8):
+        at.put("a", number)
+        at.pass_time(5 * HOUR)
+    with pytest.raises(PowerCut):
+        at.consumer(Log(), call=Failing(at.call, 6)).run_once()
+    assert 0 < len(leases(at)) < len(at.shards())
+    at.clock.move(TERM)
+    log = Log()
+    at.consumer(log).run_once()
+    assert log.texts == ["a4", "a5", "a6", "a7"]
+
+
 def test_a_shard_that_was_given_up_for_a_worker_that_died_is_taken_again(at: Feed) -> None:
     at.put("a", 1)
     log = Log()

@@ -134,3 +134,19 @@ def test_a_new_stream_after_a_long_pause_without_one_is_no_loss_of_its_changes(a
     at.put("a", 2)
     at.consumer(log).run_once()
     assert log.texts == ["a1", "a2"]
+
+
+def test_a_stream_that_went_before_it_was_read_is_a_loss(at: Feed) -> None:
+    log = Log()
+    at.put("a", 1)
+    at.consumer(log).run_once()
+    at.put("a", 2)
+    at.call("UpdateTable", {"TableName": "feed", "StreamSpecification": {"StreamEnabled": False}})
+    hours(at, 30)
+    at.consumer(log).create_tables()
+    at.put("a", 3)
+    with pytest.raises(ChangesLost) as caught:
+        at.consumer(log).run_once()
+    assert caught.value.since == START
+    assert at.consumer(log, skip_to_horizon=True).run_once().lost_since == START
+    assert log.texts == ["a1", "a3"]

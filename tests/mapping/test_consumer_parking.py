@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -24,7 +24,7 @@ from tests.mapping.consuming import (
 from tests.mapping.talk import at_once
 
 from tablewright.client import pages
-from tablewright.mapping import Change, Consumer, Db, NotParked, Replayed
+from tablewright.mapping import Change, Consumer, Db, NotParked, Replayed, stream_design
 from tablewright.mapping.stream_design import holds_of
 
 TERM = timedelta(seconds=30)
@@ -286,6 +286,24 @@ def test_two_who_replay_at_once_do_not_mix_up_the_order(here: Feed) -> None:
     assert log.texts == ["a0", "a1", "a2"]
 
 
+def test_who_lost_the_hold_while_it_replayed_leaves_the_rest_to_who_has_it(here: Feed) -> None:
+    log = Log(failing={"a"})
+    for number in range(3):
+        here.put("a", number)
+    here.consumer(log).run_once()
+    log.failing.clear()
+
+    def slow(change: Change[Any]) -> None:
+        log(change)
+        (hold,) = here.db.all(holds_of(table="feed", consumer="log"))
+        here.db.write(stream_design.holds.change(hold, hold.model_copy(update={"owner": "another"})))
+
+    assert here.consumer(slow).replay() == Replayed(handled=1, left=3)
+    here.clock.move(TERM)
+    assert here.consumer(log).replay() == Replayed(handled=3, left=0)
+    assert log.texts == ["a0", "a0", "a1", "a2"]
+
+
 def test_what_is_parked_while_it_is_replayed_is_replayed_too(here: Feed) -> None:
     log = Log(failing={"a"})
     here.put("a", 1)
@@ -300,6 +318,27 @@ def test_what_is_parked_while_it_is_replayed_is_replayed_too(here: Feed) -> None
 
     assert here.consumer(busy).replay() == Replayed(3, 0)
     assert log.texts == ["a1", "a2", "a3"]
+
+
+def test_who_replays_leaves_alone_what_is_parked_after_the_key_was_freed(here: Feed) -> None:
+    log = Log(failing={"a"})
+    here.put("a", 1)
+    here.consumer(log).run_once()
+    log.failing.clear()
+
+    def line(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Right after the hold is gone, the next change of the key fails too."""
+        answer = here.call(verb, request)
+        deletes = [action["Delete"] for action in request.get("TransactItems", ()) if "Delete" in action]
+        if any(delete["Key"]["SK"]["S"].startswith("HOLD#") for delete in deletes):
+            here.put("a", 2)
+            assert here.consumer(Log(failing={"a"})).run_once().parked == 1
+        return answer
+
+    assert here.consumer(log, call=line).replay() == Replayed(handled=1, left=1)
+    assert log.texts == ["a1"]
+    assert here.consumer(log).replay() == Replayed(1, 0)
+    assert log.texts == ["a1", "a2"]
 
 
 def test_a_key_that_is_freed_while_a_worker_thinks_it_waits_is_handled(here: Feed) -> None:

@@ -161,7 +161,8 @@ def replay_line(worker: Worker, line: str, attempt: Attempt) -> int:
                     _note(worker, head, error)
                     return handled
                 handled += 1
-                _settle(worker, head, worker.id)
+                if _settle(worker, head, worker.id):
+                    return handled  # what is parked of the key from now on is under a new hold, and not ours
     except (LeaseLost, Missing, Stale):  # the hold, or the record, is another's business now
         return handled
     finally:
@@ -184,8 +185,11 @@ def _in_line(worker: Worker, line: str) -> list[Parked]:
     return list(worker.db.all(parked_in_line(table=worker.table, consumer=worker.consumer, line=line)))
 
 
-def _settle(worker: Worker, head: Parked, owner: str | None = None) -> None:
-    """Take a record away and, with the last of its key, the hold. If `owner` lost the hold, it raises LeaseLost."""
+def _settle(worker: Worker, head: Parked, owner: str | None = None) -> bool:
+    """Take a record away and, with the last of its key, the hold; whether that is gone.
+
+    If `owner` is not who has the hold any more, it raises LeaseLost.
+    """
     gone: list[Write[Any]] = [
         parked.delete(head),
         *(pieces.discard(head.table, head.consumer, head.place, n) for n in range(head.pieces)),
@@ -196,7 +200,7 @@ def _settle(worker: Worker, head: Parked, owner: str | None = None) -> None:
             raise LeaseLost
         try:
             worker.db.write(*gone, _lighter(worker, hold, owner))
-            return
+            return hold.count == 1
         except Stale as refused:
             if refused.entity != holds.shape.tag:  # otherwise another record came or went: look again
                 raise
