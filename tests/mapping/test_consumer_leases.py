@@ -214,8 +214,11 @@ def test_a_shard_that_is_asked_for_is_given_back_after_the_page(at: Feed) -> Non
     assert (lease.owner, lease.wanted, lease.until) == (None, "another", at.clock.now() + TERM)
 
 
-def test_a_worker_that_comes_while_another_is_just_beginning_finds_nothing_lost(at: Feed) -> None:
-    """The first has noted where it begins, and made one of its leases; the stream is older than a day."""
+def test_a_worker_that_comes_while_another_is_just_beginning_finds_nothing_lost(
+    at: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first has noted where it begins, and made one of its leases; whose parents the shards had is forgotten."""
+    split(at, monkeypatch)
     for number in range(8):
         at.put("a", number)
         at.pass_time(5 * HOUR)
