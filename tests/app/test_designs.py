@@ -276,12 +276,12 @@ def test_a_table_is_counted_and_measured(rosa: httpx.Client, house: House) -> No
     page = rosa.post("/console/designs/store/measure", data={"table": "shelves"})
     work = str(page.url).rpartition("/")[2]
     house.works.wait(work)
-    told = rosa.get(f"/console/work/{work}", headers={"Accept": "application/json"}).json()
+    told = rosa.get(f"/console/running/{work}", headers={"Accept": "application/json"}).json()
     assert (told["state"], told["percent"], told["result"]["items"]) == ("DONE", 100, 121)
     assert {each["name"]: each["items"] for each in told["result"]["entities"]} == {
         "books": 60, "books, unique isbn (guard)": 60, "notes": 1,
     }  # fmt: skip
-    assert "By entity" in rosa.get(f"/console/work/{work}").text
+    assert "By entity" in rosa.get(f"/console/running/{work}").text
 
 
 def test_the_store_is_verified_and_the_work_is_listed(rosa: httpx.Client, house: House) -> None:
@@ -299,13 +299,13 @@ def test_work_that_runs_is_followed_with_and_without_a_script(rosa: httpx.Client
         go.wait(10)
 
     work = house.works.start("count", "Count", job, by="Rosa")
-    page = rosa.get(f"/console/work/{work.id}").text
+    page = rosa.get(f"/console/running/{work.id}").text
     assert 'hx-trigger="every 1s"' in page
     assert '<noscript><meta http-equiv="refresh"' in page
     go.set()
     house.works.wait(work.id)
-    assert "hx-trigger" not in rosa.get(f"/console/work/{work.id}").text
-    assert rosa.get("/console/work/nothing").status_code == 404
+    assert "hx-trigger" not in rosa.get(f"/console/running/{work.id}").text
+    assert rosa.get("/console/running/nothing").status_code == 404
 
 
 def test_measuring_a_table_that_is_not_there_is_refused(rosa: httpx.Client) -> None:

@@ -25,7 +25,7 @@ from tablewright.app.house import AUDIENCE, House, open_house
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PORTAL
 from tablewright.edge import serving_app
-from tablewright.systems.portal import rules
+from tablewright.systems.portal import jobs, rules, tallies
 from tablewright.systems.portal.catalogue import Offer
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.model import Campaign, Order, PriceChange, Product, Tenant
@@ -53,7 +53,8 @@ def house(clock: testing.Clock) -> Iterator[House]:
         clock.move(timedelta(milliseconds=1))  # no two things happen at once
         return clock.now()
 
-    with open_house(memory=True, systems=(small,), world=replace(clock.world(), now=ticking)) as opened:
+    world = replace(clock.world(), now=ticking)
+    with open_house(memory=True, systems=(small,), world=world, jobs=False) as opened:
         yield opened
 
 
@@ -670,8 +671,19 @@ def test_a_page_token_of_somebody_else_is_refused_in_a_sentence(enter: Enter) ->
     assert "Begin again" in page.text
 
 
-def test_the_counts_say_when_they_were_counted(enter: Enter) -> None:
-    assert re.search(r"counted (just now|\d+ \w+ ago) \.", words_of(enter(SIPHO).get(f"{HOME}/tenants")))
+def test_the_counts_follow_the_changes_and_say_since_when(enter: Enter, portal: Portal) -> None:
+    for consumer in jobs.followers(portal.repository):
+        consumer.run_once()
+    browser = enter(SIPHO)
+    shown = words_of(browser.get(f"{HOME}/tenants"))
+    assert re.search(r"counted from their changes; the last (just now|\d+ \w+ ago)", shown)
+    assert "compared with a full count" not in shown
+    together = re.search(r"Together (\d+)", shown)
+    assert together is not None
+    real = tallies.counted(portal.repository, "tenants")
+    assert int(together[1]) == sum(number for sort, number in real.items() if sort != "INACTIVE") > 0
+    jobs.reconcile_tallies(portal.repository)
+    assert "compared with a full count" in words_of(browser.get(f"{HOME}/overview"))
 
 
 def test_a_suspension_needs_a_reason_and_is_lifted_back_to_where_it_was(enter: Enter, portal: Portal) -> None:

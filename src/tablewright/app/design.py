@@ -1,4 +1,4 @@
-"""The app's own design: which systems have been seeded, and long work with how far it has come."""
+"""The app's own design: which systems have been seeded, long work with how far it has come, and whose turn it was."""
 
 from datetime import datetime, timedelta
 from typing import Literal
@@ -10,7 +10,7 @@ from tablewright.design import Data, Design, Expires, Keys, Load, Retention, Sta
 KEPT = timedelta(days=30)
 WorkState = Literal["RUNNING", "DONE", "FAILED", "INTERRUPTED"]
 
-house = Design("house", about="What the app itself remembers: seeded systems and long work.")
+house = Design("house", about="What the app itself remembers: seeded systems, long work, when jobs ran.")
 _table = house.table("house", pk="PK", sk="SK", ttl="expires", about="The app's own memory; a few items.")
 _by_start = house_by_start = _table.gsi("WorkByStart", pk="listKey", sk="startKey")
 
@@ -43,11 +43,33 @@ class Work(BaseModel):
         return self.state == "RUNNING"
 
 
+class Turn(BaseModel):
+    """When a job of a system last had its turn, how long it took, and the kind of error it ended with."""
+
+    system: str
+    job: str
+    at: datetime
+    took_ms: int | None = None
+    error: str | None = None
+    version: int = 0
+
+
+def _turn_key(system: str, job: str) -> None: ...
 def _seeded_key(system: str) -> None: ...
 def _work_key(id: str) -> None: ...
 
 
 seeded = _table.entity(Seeded, _seeded_key, tag="seeded", pk="SEEDED#{system}", sk="SEEDED")
+
+turns = _table.entity(
+    Turn,
+    _turn_key,
+    tag="turn",
+    pk="TURN#{system}#{job}",
+    sk="TURN",
+    version="version",
+    load={"change": Load(per_month=90_000, item_bytes=150)},
+)
 
 works = _table.entity(
     Work,

@@ -23,6 +23,7 @@ from tablewright.app.design import house as own_design
 from tablewright.app.keepsake import kept_secret, new_secret
 from tablewright.app.people import THE_ENGINEER, Person, everybody
 from tablewright.app.progress import Told, silent
+from tablewright.app.schedule import Schedule
 from tablewright.app.system import Issue, Start, System, SystemsClash
 from tablewright.app.systems import SYSTEMS
 from tablewright.app.work import Works
@@ -59,6 +60,7 @@ class House:
     verifier: Verifier
     db: Db
     works: Works
+    schedule: Schedule
     lived: tuple[Lived, ...]
     people: tuple[Person, ...]
     data: Path | None
@@ -90,7 +92,7 @@ class House:
         return "TableNames" in self.call("ListTables", {"Limit": 1})
 
     def close(self) -> None:
-        """Stop long work, the DynamoDB port and the systems, then close the store."""
+        """Stop jobs, long work, the DynamoDB port and the systems, then close the store."""
         self._closing.close()
 
     def __enter__(self) -> "House":
@@ -114,8 +116,12 @@ def open_house(
     seed: bool = True,
     told: Told = silent,
     ttl_seconds: float = 10.0,
+    jobs: bool = True,
 ) -> House:
-    """Everything up and running, but for HTTP. `url` is where tokens say they are from; port 0 is any free one."""
+    """Everything up and running, but for HTTP. `url` is where tokens say they are from; port 0 is any free one.
+
+    Without `jobs` nothing runs by itself: `house.schedule` still lists what would.
+    """
     world = world or real_world()
     _refuse_clashes(systems)
     with ExitStack() as stack:
@@ -140,9 +146,15 @@ def open_house(
         dynamodb = (
             stack.enter_context(serving(engine, port=dynamodb_port)) if dynamodb_port is not None else None
         )
+        schedule = Schedule(db, world)
+        for each in lived:
+            schedule.add(each.system.name, each.system.jobs(each.service))
+        if jobs:
+            stack.callback(schedule.close)
+            schedule.start()
         people = everybody([*(p for each in lived for p in _people(each)), THE_ENGINEER])
         return House(
-            engine, call, world, secret, issuer, issuer.verifier([AUDIENCE]), db, works, lived, people, home,
+            engine, call, world, secret, issuer, issuer.verifier([AUDIENCE]), db, works, schedule, lived, people, home,
             dynamodb, stack.pop_all(),
         )  # fmt: skip
 

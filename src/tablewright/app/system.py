@@ -16,6 +16,7 @@ from tablewright.app.console.area import Accent, Area
 from tablewright.app.console.console import Console
 from tablewright.app.people import Person
 from tablewright.app.progress import Told
+from tablewright.app.schedule import Follower, Job
 from tablewright.design import Design
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem
@@ -24,6 +25,10 @@ from tablewright.world import World
 
 
 def _nobody(service: Any) -> Sequence[Person]:
+    return ()
+
+
+def _no_jobs(service: Any) -> Sequence[Job | Follower]:
     return ()
 
 
@@ -57,6 +62,8 @@ class System:
     people: Callable[[Any], Sequence[Person]] = _nobody
     seed: Callable[[Any, Told], None] | None = None
     close: Callable[[Any], None] | None = None
+    # What runs by itself while the app is up.
+    jobs: Callable[[Any], Sequence[Job | Follower]] = _no_jobs
     translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)
 
 

@@ -93,6 +93,10 @@ class Consumer:
         if table.stream is not None:
             shards.switch_on(call, db.physical(table.name), table.stream, patience)
 
+    @property
+    def table(self) -> str:
+        return self._worker.table
+
     # --- reading ---
 
     def run_once(self) -> Progress:

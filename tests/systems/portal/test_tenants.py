@@ -210,14 +210,6 @@ def test_cp_d11_a_page_token_is_for_one_reader_one_list_and_one_day(at: Place) -
         at.portal.tenants.page(ADMIN, size=2, after=token)
 
 
-def test_cp_22_metrics_count_active_tenants_only(at: Place) -> None:
-    at.tenant("a@example.com")
-    at.tenant("b@example.com", "REGISTERED")
-    gone = at.tenant("c@example.com", "REGISTERED")
-    at.portal.tenants.change(gone.id, {"active": False}, ADMIN)
-    assert at.portal.tenants.counts() == {"UNVALIDATED": 1, "VALIDATED": 0, "REGISTERED": 1, "SUSPENDED": 0}
-
-
 def test_a_move_by_the_system_has_its_entry_too(at: Place) -> None:
     tenant = at.tenant()
     at.clock.move(timedelta(seconds=1))

@@ -20,7 +20,7 @@ from tablewright.world import World
 def work_router(console: Console, house: House, allowed: FindPrincipal) -> APIRouter:
     router = console.router()
 
-    @router.get("/console/work/{id}", dependencies=[Depends(allowed)])
+    @router.get("/console/running/{id}", dependencies=[Depends(allowed)])
     def work(request: Request, id: str) -> Response:
         found = house.works.find(id)
         if found is None:

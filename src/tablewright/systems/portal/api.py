@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import BeforeValidator
@@ -23,10 +23,21 @@ from tablewright.edge.identity.guards import FindPrincipal, login_required
 from tablewright.edge.problems import bad_request, forbidden, not_found
 from tablewright.systems.portal import errors, views
 from tablewright.systems.portal.checkout import Line
-from tablewright.systems.portal.model import AuditEntry, Kind, Order, OrderStatus, PriceChange, Status, Tenant
+from tablewright.systems.portal.model import (
+    ACTIVE,
+    INACTIVE,
+    AuditEntry,
+    Kind,
+    Order,
+    OrderStatus,
+    PriceChange,
+    Status,
+    Tenant,
+)
 from tablewright.systems.portal.payments import BadEvent, BadSignature
 from tablewright.systems.portal.repository import Actor
 from tablewright.systems.portal.service import Portal
+from tablewright.systems.portal.tallies import KINDS, tally_of
 from tablewright.systems.portal.views import Page
 
 _STATUSES: tuple[tuple[type[errors.PortalMistake], int], ...] = (
@@ -576,12 +587,20 @@ def _admin(portal: Portal, admin: FindPrincipal, staff: FindPrincipal) -> APIRou
 
     @api.get("/metrics")
     def metrics(caller: Annotated[Principal, Depends(staff)]) -> dict[str, Any]:
-        """How many active tenants are in each status, counted now."""
-        counted = portal.tenants.counts()
+        """How many there are, as kept from the changes: active tenants by status, products and campaigns by activity.
+
+        `reconciledAt` is when the tenants were last compared with a real count.
+        """
+        tenants, products, campaigns = (tally_of(portal.repository, kind) for kind in KINDS)
+        by_status = {status: tenants.number(status) for status in get_args(Status)}
         return {
-            "tenants": counted,
-            "activeTenants": sum(counted.values()),
-            "countedAt": portal.repository.now().isoformat(timespec="milliseconds"),
+            "tenants": by_status,
+            "activeTenants": tenants.active,
+            "inactiveTenants": tenants.number(INACTIVE),
+            "activeProducts": products.number(ACTIVE),
+            "activeCampaigns": campaigns.number(ACTIVE),
+            "changedAt": tenants.changed_at,
+            "reconciledAt": tenants.reconciled_at,
         }
 
     return api

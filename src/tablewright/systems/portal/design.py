@@ -1,8 +1,9 @@
 """The portal's design: three tables of its own, and one for what dies by itself.
 
 `tenants`, `products` and `campaigns` are the document's. `portal_desk` holds one-time secrets, limits and the outbox,
-because the three have no TTL. Orders and audit entries carry other attribute names than the roots they lie beside
-(`orderStatus`, `placedAt`, `auditAt`), so that they stay out of the roots' indexes.
+because the three have no TTL, and the tallies, which are counted from their streams. Orders and audit entries carry
+other attribute names than the roots they lie beside (`orderStatus`, `placedAt`, `auditAt`), so that they stay out of
+the roots' indexes.
 """
 
 from datetime import date, datetime, timedelta
@@ -37,6 +38,7 @@ from tablewright.systems.portal.model import (
     CampaignProduct,
     CampaignUsage,
     Challenge,
+    Kind,
     Message,
     MessageState,
     Order,
@@ -46,6 +48,7 @@ from tablewright.systems.portal.model import (
     Purpose,
     Redemption,
     Status,
+    Tally,
     Tenant,
 )
 
@@ -373,7 +376,7 @@ desk_table = PORTAL.table(
     pk="PK",
     sk="SK",
     ttl="ttl",
-    about="One-time secrets, limits and the outbox: what dies by itself.",
+    about="One-time secrets, limits and the outbox, which die by themselves; and tallies.",
 )
 outbox_index = desk_table.gsi("OutboxIndex", pk="outboxKey", sk="outboxAt")
 recipient_index = desk_table.gsi("MailOfTenantIndex", pk="mailOf", sk="mailAt")
@@ -382,6 +385,7 @@ recipient_index = desk_table.gsi("MailOfTenantIndex", pk="mailOf", sk="mailAt")
 def challenge_key(purpose: Purpose, address: str) -> None: ...
 def allowance_key(name: str, window: str) -> None: ...
 def message_key(message_id: str) -> None: ...
+def tally_key(of: Kind) -> None: ...
 
 
 challenges = desk_table.entity(
@@ -419,6 +423,17 @@ messages = desk_table.entity(
     data={"recipient": Data.PERSONAL, "body": Data.PERSONAL},
     retention=Retention(timedelta(days=30), "to see what was sent"),
     load={"create": Load(per_month=160_000, item_bytes=900)},
+)
+
+tallies = desk_table.entity(
+    Tally,
+    tally_key,
+    tag="tally",
+    pk="TALLY#{of}",
+    sk="TALLY",
+    version="version",
+    retention=Retention(None, "as long as there is something to count"),
+    load={"upsert": Load(per_month=30_000, item_bytes=200)},
 )
 
 # --- access patterns ---

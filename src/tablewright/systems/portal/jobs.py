@@ -1,18 +1,19 @@
-"""What happens by itself: reminders, scheduled prices, notices of campaigns that end, mail.
+"""What happens by itself: reminders, scheduled prices, notices of campaigns that end, mail; and what follows a change.
 
-Each job may be run at any time and any number of times; what was done is written with it. Elsewhere: schedules.
+Each job may be run at any time and any number of times; what was done is written with it. Elsewhere: when they run
+(the app's schedule), what the tallies are (tallies.py).
 """
 
 import logging
 from collections.abc import Callable
 from datetime import timedelta
 
-from tablewright.mapping import ConditionNotMet, Missing, Stale
+from tablewright.mapping import ConditionNotMet, Consumer, Missing, Stale
 from tablewright.mapping.records import Change
 from tablewright.systems.portal import design as d
-from tablewright.systems.portal import rules
+from tablewright.systems.portal import rules, tallies
 from tablewright.systems.portal.catalogue import Catalogue
-from tablewright.systems.portal.model import Message, Product
+from tablewright.systems.portal.model import Kind, Message, Product
 from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
 
 log = logging.getLogger("tablewright.portal")
@@ -94,6 +95,24 @@ def deliver_mail(repository: Repository, deliver: Deliver) -> tuple[int, int]:
         except (Stale, Missing, ConditionNotMet):
             continue  # another run took it
     return sent, failed
+
+
+def reconcile_tallies(repository: Repository) -> dict[Kind, dict[str, int]]:
+    """Compare every tally with a real count (CP-D56); by how much each was off."""
+    off = {kind: tallies.reconcile(repository, kind) for kind in tallies.KINDS}
+    for kind, found in off.items():
+        if found:
+            log.warning("tally corrected", extra={"tally": kind, "off": found})
+    return off
+
+
+def followers(repository: Repository) -> tuple[Consumer, ...]:
+    """Who follows the tables' changes: tallies of all three, and the price history of products."""
+    return (
+        tallies.consumer_of(repository, "tenants"),
+        tallies.consumer_of(repository, "products", lambda change: on_product_change(repository, change)),
+        tallies.consumer_of(repository, "campaigns"),
+    )
 
 
 def on_product_change(repository: Repository, change: Change[Product]) -> bool:

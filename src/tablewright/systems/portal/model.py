@@ -17,6 +17,8 @@ OrderStatus = Literal["PENDING", "PAID", "CANCELLED", "REFUNDED"]
 Purpose = Literal["verify", "destination"]
 MessageState = Literal["PENDING", "SENT", "FAILED"]
 Kind = Literal["tenants", "products", "campaigns"]
+# What a tally counts: tenants by status while they are active, anything else by whether it is.
+ACTIVE, INACTIVE = "ACTIVE", "INACTIVE"
 # Decimal everywhere inside; a plain number in JSON, which two places always survive.
 Money = Annotated[Decimal, PlainSerializer(float, return_type=float, when_used="json")]
 
@@ -203,6 +205,26 @@ class Allowance(Value):
     window: str
     used: int = 0
     expires_at: datetime
+
+
+class Tally(Value):
+    """How many records there are of each sort: kept from the stream, compared with a real count every day.
+
+    `version` goes up with every change counted; `reconciled_at` is None until the first comparison.
+    """
+
+    of: Kind
+    counts: dict[str, int] = {}
+    changed_at: datetime
+    reconciled_at: datetime | None = None
+    version: int = 0
+
+    def number(self, sort: str) -> int:
+        return max(self.counts.get(sort, 0), 0)
+
+    @property
+    def active(self) -> int:
+        return sum(self.number(sort) for sort in self.counts if sort != INACTIVE)
 
 
 class Message(Value):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from time import sleep
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -45,6 +46,7 @@ E = TypeVar("E", bound=BaseModel)
 R = TypeVar("R", bound=Activatable)
 T = TypeVar("T")
 _ATTEMPTS = 20
+_PAUSE, _LONGEST_PAUSE = 0.002, 0.2
 KEEP_MAIL = timedelta(days=30)
 _NOUNS = {"tenants": "tenant", "products": "product", "campaigns": "campaign"}
 
@@ -203,12 +205,14 @@ class Repository:
 
     def retried(self, expected: int | None, attempt: Callable[[], T]) -> T:
         """Do it on the newest version: again after a race, unless the caller insists on the version it has seen."""
-        for _ in range(_ATTEMPTS):
+        for tried in range(_ATTEMPTS):
             try:
                 return attempt()
             except Changed:
                 if expected is not None:
                     raise
+            # Each waits for another while, or the same few would win every time.
+            sleep(min(_PAUSE * 2**tried, _LONGEST_PAUSE) * self.world.jitter())
         raise Conflict("STATUS_CONFLICT", "Others are changing this right now. Try again in a moment.")
 
     def audit(

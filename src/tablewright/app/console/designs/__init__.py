@@ -37,5 +37,5 @@ def designs_area(house: House, console: Console, allowed: FindPrincipal) -> Area
         router,
         about="Tables, keys, access patterns with what they cost, and the items themselves.",
         search=finder(house),
-        also=(("/console/work", "store"),),
+        also=(("/console/running", "store"),),
     )

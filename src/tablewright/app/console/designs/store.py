@@ -28,6 +28,8 @@ def add_store(router: APIRouter, house: House, console: Console, allowed: FindPr
             title="Store and work",
             rows=[_row(house, name) for name in house.call("ListTables", {})["TableNames"]],
             works=[(work, progress_of(work, house.world), *WORDS[work.state]) for work in works],
+            jobs=house.schedule.listed(),
+            followers=house.schedule.followers,
             is_running=any(work.is_running for work in works),
             where=str(house.data) if house.data else "",
             dynamodb=house.dynamodb_url,
@@ -38,7 +40,7 @@ def add_store(router: APIRouter, house: House, console: Console, allowed: FindPr
         work = house.works.start(
             "verify", "Verify the store", lambda told: verify(house.engine, told), by=_name(console, caller)
         )
-        return console.go(f"/console/work/{work.id}")
+        return console.go(f"/console/running/{work.id}")
 
     @router.post("/store/measure")
     def start_measure(caller: Caller, form: Annotated[Form, Depends(posted)]) -> Response:
@@ -51,7 +53,7 @@ def add_store(router: APIRouter, house: House, console: Console, allowed: FindPr
             lambda told: measure(house.call, physical, design, name, told),
             by=_name(console, caller),
         )
-        return console.go(f"/console/work/{work.id}")
+        return console.go(f"/console/running/{work.id}")
 
 
 def _row(house: House, name: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The customer portal's area: what customers see (plans, campaigns, checkout, their account), and the staff's desk.
 
 shop.py buying.py joining.py account.py are for customers; tenants.py products.py campaigns.py orders.py records.py for
-staff; desk.py is what all of them are made with, typed.py how forms are read, pictures.py and counts.py what is drawn
+staff; desk.py is what all of them are made with, typed.py how forms are read, pictures.py what is drawn
 and counted.
 """
 
@@ -10,7 +10,6 @@ from tablewright.app.console.console import Console
 from tablewright.app.console.portal.account import account_router
 from tablewright.app.console.portal.buying import buying_router
 from tablewright.app.console.portal.campaigns import campaigns_router
-from tablewright.app.console.portal.counts import KeptCounts
 from tablewright.app.console.portal.desk import desk_of
 from tablewright.app.console.portal.finding import finder
 from tablewright.app.console.portal.joining import joining_router
@@ -39,12 +38,12 @@ PAGES = (
 
 def portal_area(portal: Portal, console: Console, who: FindPrincipal) -> Area:
     """The area of System.area."""
-    desk, counts = desk_of(portal, console, who), KeptCounts(portal)
+    desk = desk_of(portal, console, who)
     router = pricing_router(desk)
     # campaigns_router before landing_router: its fixed paths would else be read as a campaign's code.
     for part in (
-        overview_router(desk, counts),
-        tenants_router(desk, counts),
+        overview_router(desk),
+        tenants_router(desk),
         products_router(desk),
         campaigns_router(desk),
         buying_router(desk),

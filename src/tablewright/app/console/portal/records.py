@@ -9,7 +9,6 @@ from typing import Annotated, Any, get_args
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.app.console.console import Crumb
-from tablewright.app.console.portal.counts import KeptCounts
 from tablewright.app.console.portal.desk import HOME, Desk
 from tablewright.systems.portal.model import Kind, MessageState, Order, OrderStatus, Product
 
@@ -25,7 +24,7 @@ _LATEST = 8
 _NEWEST: tuple[OrderStatus, ...] = ("PAID", "PENDING")
 
 
-def overview_router(desk: Desk, counts: KeptCounts) -> APIRouter:
+def overview_router(desk: Desk) -> APIRouter:
     router = desk.router()
     catalogue, repository = desk.portal.catalogue, desk.portal.repository
 
@@ -39,7 +38,7 @@ def overview_router(desk: Desk, counts: KeptCounts) -> APIRouter:
             request,
             "overview",
             title="Overview",
-            counts=counts.look(),
+            tally=desk.portal.tenants.tally(),
             for_sale=sum(not product.draft for product in products),
             offers=[offer for offer in offers if offer.state in ("RUNNING", "EXHAUSTED")],
             orders=orders,

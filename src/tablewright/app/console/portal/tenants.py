@@ -13,7 +13,6 @@ from fastapi import APIRouter, Depends, Request, Response
 from tablewright.app.console.console import Crumb
 from tablewright.app.console.forms import Form, FormWrong, asked, posted
 from tablewright.app.console.lists import Listing
-from tablewright.app.console.portal.counts import KeptCounts
 from tablewright.app.console.portal.desk import HOME, Desk
 from tablewright.app.console.portal.typed import (
     TypedTenant,
@@ -56,14 +55,14 @@ def filters(form: Form) -> dict[str, Any]:
     return {"status": status or None, "active": SHOWN.get(form.get("show"), True), **days_between(form)}
 
 
-def tenants_router(desk: Desk, counts: KeptCounts) -> APIRouter:
+def tenants_router(desk: Desk) -> APIRouter:
     router = desk.router()
     for part in (_lists, _one, _changes, _privacy):
-        router.include_router(part(desk, counts))
+        router.include_router(part(desk))
     return router
 
 
-def _lists(desk: Desk, counts: KeptCounts) -> APIRouter:
+def _lists(desk: Desk) -> APIRouter:
     router = desk.router()
     tenants = desk.portal.tenants
 
@@ -77,7 +76,7 @@ def _lists(desk: Desk, counts: KeptCounts) -> APIRouter:
         except PortalMistake as mistake:
             form = refused(Form({"status": "", **form.values}), mistake)
         return desk.page(
-            request, "tenants", title="Tenants", listing=listing, form=form, counts=counts.look(),
+            request, "tenants", title="Tenants", listing=listing, form=form, tally=desk.portal.tenants.tally(),
             statuses=STATUSES, status=422 if form.is_wrong else 200,
         )  # fmt: skip
 
@@ -132,7 +131,7 @@ def tenant_page(
     )
 
 
-def _one(desk: Desk, counts: KeptCounts) -> APIRouter:
+def _one(desk: Desk) -> APIRouter:
     router = desk.router()
     tenants = desk.portal.tenants
 
@@ -199,7 +198,7 @@ def _whole(form: Form) -> Form:
     return Form(form.values, {name: text for name, text in form.errors.items() if name}, error)
 
 
-def _changes(desk: Desk, counts: KeptCounts) -> APIRouter:
+def _changes(desk: Desk) -> APIRouter:
     router = desk.router()
     tenants = desk.portal.tenants
 
@@ -278,7 +277,7 @@ def _changes(desk: Desk, counts: KeptCounts) -> APIRouter:
     return router
 
 
-def _privacy(desk: Desk, counts: KeptCounts) -> APIRouter:
+def _privacy(desk: Desk) -> APIRouter:
     router = desk.router()
     tenants = desk.portal.tenants
 

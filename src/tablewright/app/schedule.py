@@ -1,0 +1,164 @@
+"""What runs by itself while the app is up: jobs with a period, and followers that run until they are stopped.
+
+When a job last ran is remembered in the store, so a daily job is daily however often the app is restarted; the turn
+is claimed before the work is done, so two processes on one database do not both take it.
+Must hold: a job that fails is logged, tried again at its next turn, and takes nothing down; close() ends every thread.
+Elsewhere: what the jobs are (each system's jobs.py), work that people ask for (work.py).
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from tablewright.app.design import Turn, turns
+from tablewright.engine.errors import fault
+from tablewright.mapping import AlreadyExists, Db, Stale
+from tablewright.world import World
+
+log = logging.getLogger("tablewright.app")
+
+LOOK_SECONDS = 5.0
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+STOP_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work with a period. `run` may be called again after a crash half-way."""
+
+    name: str
+    every: timedelta
+    run: Callable[[], object]
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """Work without an end: `run` returns when the event is set, or raises."""
+
+    name: str
+    run: Callable[[threading.Event], None]
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A job with when it last had its turn."""
+
+    system: str
+    job: Job
+    last: Turn | None
+
+    @property
+    def next(self) -> datetime | None:
+        """When its turn comes; None for at once."""
+        return self.last.at + self.job.every if self.last is not None else None
+
+
+class Schedule:
+    """All jobs and followers of the systems in one process. `start` it, close it."""
+
+    def __init__(self, db: Db, world: World) -> None:
+        self._db, self._world = db, world
+        self._jobs: list[tuple[str, Job]] = []
+        self._followers: list[tuple[str, Follower]] = []
+        self._threads: list[threading.Thread] = []
+        self._stop = threading.Event()
+
+    def add(self, system: str, work: Sequence[Job | Follower]) -> None:
+        for each in work:
+            if isinstance(each, Job):
+                self._jobs.append((system, each))
+            else:
+                self._followers.append((system, each))
+
+    @property
+    def followers(self) -> Sequence[tuple[str, Follower]]:
+        return tuple(self._followers)
+
+    def listed(self) -> list[Due]:
+        """Every job with its last turn."""
+        return [Due(system, job, self._last(system, job)) for system, job in self._jobs]
+
+    def run_due(self) -> list[str]:
+        """Give each job whose time has come its turn, on this thread; their names."""
+        ran = []
+        for system, job in self._jobs:
+            if self._stop.is_set():
+                break
+            if self._take(system, job):
+                ran.append(f"{system}.{job.name}")
+        return ran
+
+    def start(self) -> None:
+        """Begin, in threads of its own."""
+        for system, follower in self._followers:
+            self._begin(lambda it=follower, of=system: self._follow(of, it), f"{system}-{follower.name}")  # type: ignore[misc]  # defaults bind the loop's values
+        if self._jobs:
+            self._begin(self._watch, "schedule")
+
+    def close(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(STOP_SECONDS)
+
+    # --- parts ---
+
+    def _begin(self, target: Callable[[], None], name: str) -> None:
+        thread = threading.Thread(target=target, name=f"tablewright-{name}", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _watch(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self.run_due()
+            except Exception as mistake:
+                log.error("the schedule failed", extra=fault(mistake))
+            self._stop.wait(LOOK_SECONDS)
+
+    def _follow(self, system: str, follower: Follower) -> None:
+        pause = FIRST_PAUSE
+        while not self._stop.is_set():
+            begun = self._world.now()
+            try:
+                follower.run(self._stop)
+            except Exception as mistake:
+                log.error(
+                    "a follower failed", extra={"system": system, "job": follower.name, **fault(mistake)}
+                )
+            if self._world.now() - begun > timedelta(seconds=LONGEST_PAUSE):
+                pause = FIRST_PAUSE
+            if self._stop.wait(pause):
+                return
+            pause = min(pause * 2, LONGEST_PAUSE)
+
+    def _last(self, system: str, job: Job) -> Turn | None:
+        return self._db.one(turns.get(system, job.name), consistent=True)
+
+    def _take(self, system: str, job: Job) -> bool:
+        """Run a job if its turn has come and nobody else took it."""
+        now, last = self._world.now(), self._last(system, job)
+        if last is not None and now < last.at + job.every:
+            return False
+        turn = Turn(system=system, job=job.name, at=now, version=last.version if last else 0)
+        try:
+            claim = turns.change(last, turn) if last is not None else turns.create(turn)
+            self._db.write(claim)
+        except (Stale, AlreadyExists):
+            return False
+        taken = claim.item
+        assert taken is not None
+        error: str | None = None
+        try:
+            job.run()
+        except Exception as mistake:
+            error = type(mistake).__name__
+            log.error("a job failed", extra={"system": system, "job": job.name, **fault(mistake)})
+        took = (self._world.now() - now) // timedelta(milliseconds=1)
+        with suppress(Stale):  # it took longer than its period, and somebody had the next turn meanwhile
+            self._db.write(turns.change(taken, taken.model_copy(update={"took_ms": took, "error": error})))
+        return True

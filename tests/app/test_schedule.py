@@ -1,0 +1,121 @@
+"""What runs by itself: jobs with a period that outlives restarts, and followers that go on after a failure."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tests.app.library import LIBRARY
+
+from tablewright import testing
+from tablewright.app import schedule as scheduling
+from tablewright.app.house import House, open_house
+from tablewright.app.schedule import Follower, Job, Schedule
+from tablewright.app.systems import PORTAL
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def clock() -> testing.Clock:
+    return testing.Clock()
+
+
+@pytest.fixture
+def house(clock: testing.Clock) -> Iterator[House]:
+    with open_house(memory=True, systems=(), world=clock.world(), jobs=False) as opened:
+        yield opened
+
+
+def scheduled(house: House, *work: Job | Follower) -> Schedule:
+    schedule = Schedule(house.db, house.world)
+    schedule.add("library", work)
+    return schedule
+
+
+def test_a_job_has_its_turn_at_once_and_then_once_a_period(house: House, clock: testing.Clock) -> None:
+    ran: list[int] = []
+    schedule = scheduled(house, Job("count", DAY, lambda: ran.append(1)))
+    assert schedule.run_due() == ["library.count"]
+    assert schedule.run_due() == []
+    clock.move(DAY - timedelta(seconds=1))
+    assert schedule.run_due() == []
+    clock.move(timedelta(seconds=1))
+    assert schedule.run_due() == ["library.count"]
+    assert ran == [1, 1]
+
+
+def test_a_restart_does_not_give_a_job_another_turn(house: House) -> None:
+    assert scheduled(house, Job("count", DAY, lambda: None)).run_due() == ["library.count"]
+    assert scheduled(house, Job("count", DAY, lambda: None)).run_due() == []
+
+
+def test_a_job_that_fails_is_told_and_has_its_next_turn_all_the_same(
+    house: House, clock: testing.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    ran: list[int] = []
+
+    def broken() -> None:
+        raise ValueError("not for the log: somebody@example.com")
+
+    schedule = scheduled(house, Job("broken", DAY, broken), Job("fine", DAY, lambda: ran.append(1)))
+    assert schedule.run_due() == ["library.broken", "library.fine"]
+    assert ran == [1]
+    assert [due.last and due.last.error for due in schedule.listed()] == ["ValueError", None]
+    assert "a job failed" in caplog.text
+    clock.move(DAY)
+    assert schedule.run_due() == ["library.broken", "library.fine"]
+
+
+def test_two_processes_do_not_both_take_a_turn(house: House) -> None:
+    first, second = (scheduled(house, Job("count", DAY, lambda: None)) for _ in range(2))
+    beside: list[str] = []
+    first_job = Job("count", DAY, lambda: beside.extend(second.run_due()))
+    assert scheduled(house, first_job).run_due() == ["library.count"]
+    assert beside == []
+    assert first.run_due() == []
+
+
+def test_a_follower_that_fails_is_started_again_and_ends_with_the_app(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduling, "FIRST_PAUSE", 0.001)
+    again, calls = threading.Event(), []
+
+    def follow(stop: threading.Event) -> None:
+        calls.append(1)
+        if len(calls) < 3:
+            raise OSError("the line is down")
+        again.set()
+        stop.wait(30)
+
+    schedule = scheduled(house, Follower("tail", follow))
+    schedule.start()
+    assert again.wait(30)
+    schedule.close()
+    assert len(calls) == 3
+    assert not any(thread.name == "tablewright-library-tail" for thread in threading.enumerate())
+
+
+def test_jobs_of_a_house_run_and_stop_with_it(tmp_path: Path) -> None:
+    ran = threading.Event()
+    system = replace(LIBRARY, jobs=lambda service: (Job("once", DAY, ran.set),))
+    with open_house(tmp_path, systems=(system,)) as house:
+        assert ran.wait(30)
+        assert [due.job.name for due in house.schedule.listed()] == ["once"]
+    assert not any(thread.name == "tablewright-schedule" for thread in threading.enumerate())
+
+
+def test_the_portal_keeps_its_tallies_while_the_app_is_up() -> None:
+    with open_house(memory=True, systems=(replace(PORTAL, seed=None),)) as house:
+        portal = house.lived[0].service
+        portal.tenants.at_checkout("somebody@example.com", None)
+        met = threading.Event()
+        for _ in range(300):
+            if portal.tenants.tally().active == 1:
+                break
+            met.wait(0.1)
+        assert portal.tenants.tally().counts == {"UNVALIDATED": 1}
+        assert {due.job.name for due in house.schedule.listed()} == {"prices", "reminders", "tallies"}

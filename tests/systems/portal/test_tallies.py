@@ -1,0 +1,135 @@
+"""How many there are, without counting: tallies kept from the streams, reconciled with a real count (CP-D56)."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.client.ways import WAYS
+from tests.systems.portal.talk import ADMIN, Api, Place
+
+from tablewright.mapping import Consumer
+from tablewright.mapping.records import Change
+from tablewright.systems.portal import design as d
+from tablewright.systems.portal import jobs, tallies
+from tablewright.systems.portal.model import Kind, Tally
+
+
+@pytest.fixture(params=sorted(WAYS))
+def way(request: pytest.FixtureRequest) -> str:
+    if request.config.getoption("--endpoint") and request.param != "http":
+        pytest.skip("elsewhere its streams are read over HTTP only")
+    return str(request.param)
+
+
+@pytest.fixture
+def follow(at: Place) -> Callable[[], None]:
+    """Takes every change there is since the fixture was asked for."""
+    consumers = jobs.followers(at.portal.repository)
+    for consumer in consumers:
+        consumer.create_tables()
+
+    def catch_up() -> None:
+        for consumer in consumers:
+            consumer.run_once()
+            assert consumer.parked() == []
+
+    return catch_up
+
+
+def counts(at: Place, kind: Kind = "tenants") -> dict[str, int]:
+    return {sort: n for sort, n in tallies.tally_of(at.portal.repository, kind).counts.items() if n}
+
+
+def test_cp_d56_a_tally_follows_every_change_of_status_and_activity(
+    at: Place, follow: Callable[[], None]
+) -> None:
+    at.tenant("a@example.com")
+    kept = at.tenant("b@example.com", "REGISTERED")
+    gone = at.tenant("c@example.com", "REGISTERED")
+    follow()
+    assert counts(at) == {"UNVALIDATED": 1, "REGISTERED": 2}
+    at.portal.tenants.change(gone.id, {"active": False}, ADMIN)
+    at.portal.tenants.move(kept.id, "SUSPENDED", ADMIN, reason="charged back")
+    follow()
+    assert counts(at) == {"UNVALIDATED": 1, "SUSPENDED": 1, "INACTIVE": 1}
+    assert at.portal.tenants.tally().active == 2
+
+
+def test_cp_22_the_metrics_count_active_tenants_only(at: Place, api: Api, follow: Callable[[], None]) -> None:
+    at.tenant("a@example.com")
+    gone = at.tenant("b@example.com", "REGISTERED")
+    at.portal.tenants.change(gone.id, {"active": False}, ADMIN)
+    at.product()
+    follow()
+    told = api.get("/admin/metrics", by="support").json()
+    assert told["tenants"] == {"UNVALIDATED": 1, "VALIDATED": 0, "REGISTERED": 0, "SUSPENDED": 0}
+    assert (told["activeTenants"], told["inactiveTenants"], told["activeProducts"]) == (1, 1, 1)
+    assert told["reconciledAt"] is None
+
+
+def test_a_change_that_is_delivered_again_is_counted_once(at: Place, follow: Callable[[], None]) -> None:
+    tenant = at.tenant("a@example.com")
+    change = Change("event-1", "INSERT", d.tenants.shape, None, tenant, at.clock.now())
+    assert tallies.on_change(at.portal.repository, "tenants", change)
+    assert not tallies.on_change(at.portal.repository, "tenants", change)
+    assert counts(at) == {"UNVALIDATED": 1}
+
+
+def test_a_change_that_alters_no_sort_is_not_written(at: Place) -> None:
+    tenant = at.tenant("a@example.com")
+    change = Change("event-1", "MODIFY", d.tenants.shape, tenant, tenant, at.clock.now())
+    assert not tallies.on_change(at.portal.repository, "tenants", change)
+    assert at.db.one(d.tallies.get("tenants")) is None
+
+
+def test_what_was_there_before_the_stream_is_found_by_reconciling(at: Place) -> None:
+    at.tenant("a@example.com")
+    gone = at.tenant("b@example.com", "REGISTERED")
+    at.portal.tenants.change(gone.id, {"active": False}, ADMIN)
+    at.product()
+    assert jobs.reconcile_tallies(at.portal.repository) == {
+        "tenants": {"INACTIVE": 1, "UNVALIDATED": 1},
+        "products": {"ACTIVE": 1},
+        "campaigns": {},
+    }
+    assert counts(at) == {"UNVALIDATED": 1, "INACTIVE": 1}
+    assert at.portal.tenants.tally().reconciled_at == at.clock.now()
+    assert jobs.reconcile_tallies(at.portal.repository) == {"tenants": {}, "products": {}, "campaigns": {}}
+
+
+def test_a_change_counted_during_the_real_count_is_not_counted_away(
+    at: Place, follow: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at.tenant("a@example.com")
+    follow()
+    real, more = tallies.counted, iter(("b@example.com", "c@example.com"))
+
+    def counted(*asked: object) -> dict[str, int]:
+        found = real(*asked)  # type: ignore[arg-type]  # passed on as they came
+        if address := next(more, None):
+            at.tenant(address)
+            follow()
+        return found
+
+    monkeypatch.setattr(tallies, "counted", counted)
+    tallies.reconcile(at.portal.repository, "tenants")
+    assert counts(at) == {"UNVALIDATED": 3}
+
+
+def test_a_wrong_tally_is_put_right(at: Place, follow: Callable[[], None]) -> None:
+    at.tenant("a@example.com")
+    follow()
+    kept = at.portal.tenants.tally()
+    at.db.write(
+        d.tallies.change(kept, kept.model_copy(update={"counts": {"UNVALIDATED": 7, "SUSPENDED": -2}}))
+    )
+    assert tallies.reconcile(at.portal.repository, "tenants") == {"SUSPENDED": 2, "UNVALIDATED": -6}
+    assert counts(at) == {"UNVALIDATED": 1}
+
+
+def test_a_negative_count_is_shown_as_none(at: Place) -> None:
+    assert Tally(of="tenants", counts={"SUSPENDED": -1}, changed_at=at.clock.now()).active == 0
+
+
+def test_every_follower_reads_the_table_it_is_named_after(at: Place) -> None:
+    found: tuple[Consumer, ...] = jobs.followers(at.portal.repository)
+    assert [consumer.table for consumer in found] == list(tallies.KINDS)
