@@ -18,7 +18,8 @@ ROOMS: Mapping[str, str] = {
     "world": "",
     "values": "",
     "expressions": "values",
-    "engine": "values expressions world",
+    "partiql": "values expressions",
+    "engine": "values expressions partiql world",
     "wire": "engine world",
     # engine only in client/embedded.py: the Call that is answered in this process.
     "client": "values expressions world engine",

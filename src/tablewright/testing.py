@@ -53,9 +53,18 @@ def engine(
     durability: str = "relaxed",
     world: World | None = None,
     ttl_seconds: float = 3600.0,
+    throttling: bool = False,
+    buckets: str | Path | None = None,
 ) -> Iterator[Engine]:
     """An engine, in memory unless a path is given. It sweeps expired items when it is told to `settle`."""
-    with Engine.open(path, durability=durability, world=world, ttl_seconds=ttl_seconds) as opened:
+    with Engine.open(
+        path,
+        durability=durability,
+        world=world,
+        ttl_seconds=ttl_seconds,
+        throttling=throttling,
+        buckets=buckets,
+    ) as opened:
         yield opened
         broken = opened.verify()
         opened.settle()  # prunes the journal, by which more can be verified before

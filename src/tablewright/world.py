@@ -20,6 +20,11 @@ class World:
     jitter: Callable[[], float]
 
 
+def machine_time() -> datetime:
+    """The machine's clock. A world with another one may jump at any moment."""
+    return datetime.now(UTC)
+
+
 def real_world() -> World:
     """The machine's clock, random ids, real chance."""
-    return World(now=lambda: datetime.now(UTC), new_id=lambda: str(uuid.uuid4()), jitter=random.random)
+    return World(now=machine_time, new_id=lambda: str(uuid.uuid4()), jitter=random.random)

@@ -85,17 +85,37 @@ def test_what_fails_while_opening_leaves_nothing_open(tmp_path: Path) -> None:
     open_house(tmp_path, systems=()).close()
 
 
+def _client(house: House, region: str = "us-east-1") -> Any:
+    return boto3.client(
+        "dynamodb",
+        endpoint_url=house.dynamodb_url,
+        region_name=region,
+        aws_access_key_id="any",
+        aws_secret_access_key="any",
+    )
+
+
 def test_the_same_store_answers_an_aws_sdk_beside_it() -> None:
     with open_house(memory=True, systems=(LIBRARY,), dynamodb_port=0) as house:
-        client = boto3.client(
-            "dynamodb",
-            endpoint_url=house.dynamodb_url,
-            region_name="us-east-1",
-            aws_access_key_id="any",
-            aws_secret_access_key="any",
-        )
+        client = _client(house)
         found = client.get_item(TableName="shelves", Key={"PK": {"S": "BOOK#b007"}, "SK": {"S": "BOOK"}})
         client.close()
+    assert found["Item"]["title"] == {"S": "Volume 8"}
+
+
+def test_a_table_of_a_system_may_have_a_replica_in_a_further_region(tmp_path: Path) -> None:
+    with open_house(tmp_path, systems=(LIBRARY,), dynamodb_port=0, also_regions=("eu-west-1",)) as house:
+        home, away = _client(house), _client(house, "eu-west-1")
+        stream = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+        home.update_table(TableName="shelves", StreamSpecification=stream)
+        home.update_table(TableName="shelves", ReplicaUpdates=[{"Create": {"RegionName": "eu-west-1"}}])
+        away.get_waiter("table_exists").wait(
+            TableName="shelves", WaiterConfig={"Delay": 1, "MaxAttempts": 30}
+        )
+        house.engine.settle()
+        found = away.get_item(TableName="shelves", Key={"PK": {"S": "BOOK#b007"}, "SK": {"S": "BOOK"}})
+        home.close()
+        away.close()
     assert found["Item"]["title"] == {"S": "Volume 8"}
 
 

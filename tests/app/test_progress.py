@@ -53,3 +53,15 @@ def test_a_terminal_gets_one_line_that_is_rewritten() -> None:
     told.end()
     assert screen.getvalue().count("\n") == 1
     assert screen.getvalue().count("\r") == 2
+
+
+def test_a_bar_is_drawn_on_a_terminal_and_nowhere_else() -> None:
+    screen, file = Screen(), io.StringIO()
+    for stream in (screen, file):
+        told = Terminal(stream, has_bar=True, clock=lambda: 0.0)
+        told(1, None, "books")
+        told(6, 12, "pages")
+        told.end()
+    assert "[############............] pages: 50 %" in screen.getvalue()
+    assert "[" not in screen.getvalue().partition("books: 1 so far")[0].replace("\x1b[K", "")
+    assert file.getvalue() == "books: 1 so far\npages: 50 %\n"

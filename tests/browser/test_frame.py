@@ -17,6 +17,7 @@ PAGES = {
     "pattern": "/console/designs/portal/patterns/products_by_active",
     "items": "/console/designs/items",
     "store": "/console/designs/store",
+    "metrics": "/console/designs/metrics?table=products",
 }
 
 

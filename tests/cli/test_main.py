@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 from tests.cli.command import tablewright
 
 from tablewright import __version__
+from tablewright.cli import COMMANDS, SHARED, _parser, main
 
 
 def test_the_version_is_printed() -> None:
@@ -16,13 +18,39 @@ def test_the_version_is_printed() -> None:
     assert (ran.code, ran.out) == (0, f"tablewright {__version__}\n")
 
 
-@pytest.mark.parametrize("command", [(), ("engine",), ("engine", "serve"), ("db",), ("db", "verify")])
-def test_help_ends_with_two_examples(command: tuple[str, ...]) -> None:
-    ran = tablewright(*command, "--help")
-    assert ran.code == 0
-    *_, title, first, second = ran.out.rstrip().split("\n")
+EVERY = [
+    (),
+    *((noun,) for noun in COMMANDS),
+    *((noun, *verb.split()) for noun, (_, verbs) in COMMANDS.items() for verb in verbs),
+    *(tuple(words.split()) for words in SHARED),
+]
+
+
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+def test_help_ends_with_two_examples(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--help"])
+    assert ended.value.code == 0
+    *_, title, first, second = capsys.readouterr().out.rstrip().split("\n")
     assert title == "examples:"
     assert all(example.startswith("  tablewright ") for example in (first, second))
+
+
+@pytest.mark.parametrize(
+    "command", [one for one in EVERY if one[:1] == ("db",) and len(one) > 1], ids=" ".join
+)
+def test_the_examples_of_a_command_can_be_given(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([*command, "--help"])
+    for example in capsys.readouterr().out.rstrip().split("\n")[-2:]:
+        given = _parser().parse_args(shlex.split(example)[1:])
+        assert given.run is not None
+
+
+def test_help_is_told_by_the_command_itself() -> None:
+    assert tablewright("db", "verify", "--help").code == 0
 
 
 @pytest.mark.parametrize(

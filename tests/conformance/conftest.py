@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -35,7 +36,12 @@ from tests.conformance.talk import (
 
 
 @pytest.fixture(scope="session")
-def endpoint(pytestconfig: pytest.Config) -> Iterator[str]:
+def home_of_buckets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("buckets")
+
+
+@pytest.fixture(scope="session")
+def endpoint(pytestconfig: pytest.Config, home_of_buckets: Path) -> Iterator[str]:
     given: str | None = pytestconfig.getoption("--endpoint")
     if given is not None:
         yield given
@@ -44,7 +50,7 @@ def endpoint(pytestconfig: pytest.Config) -> Iterator[str]:
     from tablewright import testing
     from tablewright.wire import serving
 
-    with testing.engine() as engine, serving(engine, port=0) as url:
+    with testing.engine(buckets=home_of_buckets) as engine, serving(engine, port=0) as url:
         yield url
 
 
@@ -165,6 +171,14 @@ def num_table(session_table: NewTable) -> str:
 def bin_table(session_table: NewTable) -> str:
     """pk B, sk B."""
     return session_table(**BIN_TABLE)
+
+
+@pytest.fixture
+def buckets(pytestconfig: pytest.Config, home_of_buckets: Path) -> Path:
+    """The directory our engine keeps its buckets in; each test takes a bucket of its own."""
+    if pytestconfig.getoption("--endpoint") is not None:
+        pytest.skip("the buckets of another endpoint cannot be looked into")
+    return home_of_buckets
 
 
 @pytest.fixture

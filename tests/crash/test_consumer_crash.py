@@ -21,7 +21,7 @@ from tablewright.mapping import Db
 from tablewright.wire import serving
 
 KILLS = 5
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 
 class Child:

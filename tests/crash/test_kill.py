@@ -21,7 +21,7 @@ from tablewright.engine.catalog import load
 from tablewright.engine.storage import Storage
 
 KILLS = 6
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 
 def killed(store: Path, durability: str, turn: int, plot: str = "none") -> Promises:

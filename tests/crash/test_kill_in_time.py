@@ -23,7 +23,7 @@ from tablewright.engine.storage import ROWS_PRUNED, Storage
 
 KILLS = 5
 OLD_ITEMS = 600
-PATIENCE = 30.0
+PATIENCE = 120.0
 START = datetime(2026, 1, 1, tzinfo=UTC)
 STREAM = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}}
 Promises = dict[tuple[str, str], int]

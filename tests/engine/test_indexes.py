@@ -9,6 +9,7 @@ from tablewright import ServiceError, testing
 from tablewright.engine.catalog import Index, Table
 from tablewright.engine.indexes import (
     EntryChange,
+    additions,
     changes,
     entry_size,
     project_entry,
@@ -27,6 +28,14 @@ def changed(table: Table, old: Item | None, new: Item | None, row: int = 1) -> l
     key = item_key(table, some)
     sizes = [0 if item is None else item_size(item) for item in (old, new)]
     return list(changes(table, key, row, old, sizes[0], new, sizes[1]))
+
+
+@pytest.mark.parametrize("row", [1, 5, 9])
+@pytest.mark.parametrize("item", [RED, pet(colour="red"), pet()])
+def test_an_item_that_is_new_makes_the_changes_of_one_where_none_was(item: Item, row: int) -> None:
+    filling = replace(WHOLE, backfill=(3, 7))
+    table, size = pets(filling, COLOUR, AGE), item_size(item)
+    assert additions(table, item_key(table, item), row, item, size) == changed(table, None, item, row)
 
 
 @pytest.mark.parametrize(

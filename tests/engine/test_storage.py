@@ -12,7 +12,8 @@ from tests.engine.tables import definition, found, item, keyed, put
 
 from tablewright import Engine
 from tablewright.engine import NotAStore, StoreInUse, verify
-from tablewright.engine.storage import FILE, FORMAT, MemoryRanOut, Storage
+from tablewright.engine.schema import FORMAT
+from tablewright.engine.storage import FILE, MemoryRanOut, Storage
 
 OPEN = "import sys; from tablewright import Engine; Engine.open(sys.argv[1])"
 

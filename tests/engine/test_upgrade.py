@@ -11,7 +11,8 @@ from tests.engine.tables import names as held
 from tests.engine.unkept import UnkeptEngine, small_steps
 
 from tablewright.engine import verify
-from tablewright.engine.storage import FILE, FORMAT
+from tablewright.engine.schema import FORMAT
+from tablewright.engine.storage import FILE
 from tablewright.testing import Clock
 
 FORMAT_1 = Path(__file__).parent / "stores" / "format1.sql"

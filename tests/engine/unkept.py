@@ -16,8 +16,10 @@ from tablewright.world import World
 
 class UnkeptEngine(Engine):
     @classmethod
-    def unkept(cls, path: str | Path = ":memory:", world: World | None = None) -> "UnkeptEngine":
-        engine = cls.open(path, durability="relaxed", world=world)
+    def unkept(
+        cls, path: str | Path = ":memory:", world: World | None = None, buckets: str | Path | None = None
+    ) -> "UnkeptEngine":
+        engine = cls.open(path, durability="relaxed", world=world, buckets=buckets)
         assert isinstance(engine, cls)
         return engine
 
@@ -26,6 +28,13 @@ class UnkeptEngine(Engine):
 
     def _keep(self) -> None:
         """No chores, no checkpoints."""
+
+    def _labour(self) -> None:
+        """No long work."""
+
+    def labour(self) -> bool:
+        """One step of long work; False when there is none."""
+        return self._do_labour()
 
     def step(self) -> bool:
         """One step of what the store owes; False when nothing is owed."""

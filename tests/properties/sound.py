@@ -3,6 +3,7 @@
 from typing import Any
 
 from tablewright.engine.iterators import Iterator
+from tablewright.engine.transfers.layout import export_id
 
 Json = Any
 
@@ -37,6 +38,9 @@ ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/pets"
 STREAM = ARN + "/stream/2026-01-01T00:00:00.000"
 SHARD = "shardId-00000001767225600000-00000001"
 ITERATOR = Iterator(STREAM, 1, 2, 1_767_225_600_000_000).text()
+# The table takes the first id, its export the second, the table of its import the third, the import the fourth.
+EXPORT = ARN + "/export/" + export_id(1_767_225_600_000_000, "id 2")
+IMPORT = ARN.replace("pets", "brought") + "/import/" + export_id(1_767_225_600_000_000, "id 4")
 KEY: Json = {"pk": {"S": "rex"}, "sk": {"N": "1"}}
 ITEM: Json = {
     **KEY,
@@ -147,6 +151,24 @@ SOUND: dict[str, list[Json]] = {
     "TagResource": [{"ResourceArn": ARN, "Tags": [{"Key": "a", "Value": "b"}]}],
     "UntagResource": [{"ResourceArn": ARN, "TagKeys": ["a"]}],
     "ListTagsOfResource": [{"ResourceArn": ARN, "NextToken": None}],
+    "ExportTableToPointInTime": [
+        {"TableArn": ARN, "S3Bucket": "vault", "S3BucketOwner": "000000000000", "S3Prefix": "a/b", "ClientToken": "x",
+         "ExportTime": 1_767_225_600, "S3SseAlgorithm": "AES256", "ExportFormat": "DYNAMODB_JSON",
+         "ExportType": "FULL_EXPORT"},
+        {"TableArn": ARN, "S3Bucket": "vault"},
+    ],
+    "DescribeExport": [{"ExportArn": EXPORT}],
+    "ListExports": [{"TableArn": ARN, "MaxResults": 5}],
+    "ImportTable": [
+        {"ClientToken": "y", "S3BucketSource": {"S3BucketOwner": "0" * 12, "S3Bucket": "vault", "S3KeyPrefix": "a"},
+         "InputFormat": "CSV", "InputFormatOptions": {"Csv": {"Delimiter": ";", "HeaderList": ["pk", "sk"]}},
+         "InputCompressionType": "GZIP",
+         "TableCreationParameters": {name: value for name, value in PETS.items() if name in (
+             "BillingMode", "KeySchema", "GlobalSecondaryIndexes")} | {
+             "TableName": "copies", "AttributeDefinitions": PETS["AttributeDefinitions"][:3]}},
+    ],
+    "DescribeImport": [{"ImportArn": IMPORT}],
+    "ListImports": [{"TableArn": ARN, "PageSize": 5}],
     "DescribeLimits": [{}],
     "DescribeEndpoints": [{}],
 }  # fmt: skip

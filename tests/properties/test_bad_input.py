@@ -6,7 +6,10 @@ leaves the store byte for byte as it was, and the request is not touched.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import pytest
@@ -90,8 +93,7 @@ def test_every_verb_has_a_sound_request() -> None:
 @pytest.mark.parametrize("verb", sorted(SOUND))
 def test_the_requests_that_are_bent_are_sound(verb: str) -> None:
     for request in SOUND[verb]:
-        with UnkeptEngine.unkept(world=Clock().world()) as engine:
-            begin(engine)
+        with begun() as engine:
             engine.call(verb, request)
 
 
@@ -99,6 +101,25 @@ def begin(engine: Engine) -> None:
     engine.call("CreateTable", PETS)
     for number in range(1, 5):
         engine.call("PutItem", {"TableName": "pets", "Item": ITEM | {"sk": {"N": str(number)}}})
+
+
+@contextmanager
+def begun() -> Iterator[UnkeptEngine]:
+    """An engine with a table that has items, an export and an import; ids are counted, so that they can be known."""
+    ids = count(1)
+    world = replace(Clock().world(), new_id=lambda: f"id {next(ids)}")
+    # Nobody labours here, so nothing is ever written to the bucket.
+    with UnkeptEngine.unkept(world=world, buckets="nowhere") as engine:
+        begin(engine)
+        recovery = {"PointInTimeRecoveryEnabled": True}
+        engine.call(
+            "UpdateContinuousBackups", {"TableName": "pets", "PointInTimeRecoverySpecification": recovery}
+        )
+        engine.call("ExportTableToPointInTime", {"TableArn": ARN, "S3Bucket": "vault"})
+        (asked,) = SOUND["ImportTable"]
+        parameters = asked["TableCreationParameters"] | {"TableName": "brought"}
+        engine.call("ImportTable", asked | {"TableCreationParameters": parameters, "ClientToken": "z"})
+        yield engine
 
 
 WARM = {"ReadUnitsPerSecond": 13_000, "odd": 1}
@@ -148,8 +169,7 @@ def test_a_bent_request_is_answered_or_refused_and_a_refusal_changes_nothing(cal
 
 
 def check(verb: str, request: Json) -> None:
-    with UnkeptEngine.unkept(world=Clock().world()) as engine:
-        begin(engine)
+    with begun() as engine:
         before = everything(engine)
         sent = deepcopy(request)
         try:

@@ -30,6 +30,7 @@ class FakeEngine:
     groups: list[int] = field(default_factory=list)
     items: dict[str, Json] = field(default_factory=dict)
     place: Place = Place("us-east-1")  # noqa: RUF009 (a frozen value)
+    metrics: FakeMetrics = field(default_factory=lambda: FakeMetrics())
     VERBS = ("GetItem", "PutItem", "Query", "Scan")
 
     def __post_init__(self) -> None:
@@ -37,6 +38,9 @@ class FakeEngine:
 
     def writes(self, verb: str) -> bool:
         return verb == "PutItem"
+
+    def only_reads(self, verb: str, request: Json) -> bool:
+        return False
 
     def answer(self, verb: str, request: Json) -> bytes:
         if verb == "PutItem":
@@ -61,6 +65,11 @@ class FakeEngine:
             except ServiceError as error:
                 outcomes.append(error)
         return FakeGroup(self, [request["Item"] for _, request in work], outcomes)
+
+
+class FakeMetrics:
+    def text(self) -> bytes:
+        return b"figures 1\n"
 
 
 @dataclass

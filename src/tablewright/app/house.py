@@ -30,7 +30,7 @@ from tablewright.app.work import Works
 from tablewright.client import Call, embedded
 from tablewright.design import Design
 from tablewright.edge import Issuer, Verifier
-from tablewright.engine import Engine
+from tablewright.engine import Engine, Regions
 from tablewright.mapping import Db
 from tablewright.wire import serving
 from tablewright.world import World, real_world
@@ -116,20 +116,31 @@ def open_house(
     seed: bool = True,
     told: Told = silent,
     ttl_seconds: float = 10.0,
+    throttling: bool = False,
+    buckets: str | None = None,
+    also_regions: Sequence[str] = (),
     jobs: bool = True,
 ) -> House:
     """Everything up and running, but for HTTP. `url` is where tokens say they are from; port 0 is any free one.
 
+    The systems live in the home region; replicas of their tables may be made in `also_regions`.
     Without `jobs` nothing runs by itself: `house.schedule` still lists what would.
     """
     world = world or real_world()
     _refuse_clashes(systems)
     with ExitStack() as stack:
-        engine = stack.enter_context(
-            Engine.open(
-                ":memory:" if memory else data, durability=durability, world=world, ttl_seconds=ttl_seconds
+        regions = stack.enter_context(
+            Regions.open(
+                ":memory:" if memory else data,
+                also=also_regions,
+                durability=durability,
+                world=world,
+                ttl_seconds=ttl_seconds,
+                throttling=throttling,
+                buckets=buckets,
             )
         )
+        engine = regions[regions.home]
         home = None if memory else Path(data)
         secret = kept_secret(home, world) if home else new_secret(world)
         keys = home / "keys" if home else Path(stack.enter_context(TemporaryDirectory(prefix="tablewright-")))
@@ -144,7 +155,7 @@ def open_house(
             for each in lived:
                 _seed_once(each, db, world, told)
         dynamodb = (
-            stack.enter_context(serving(engine, port=dynamodb_port)) if dynamodb_port is not None else None
+            stack.enter_context(serving(regions, port=dynamodb_port)) if dynamodb_port is not None else None
         )
         schedule = Schedule(db, world)
         for each in lived:

@@ -71,14 +71,26 @@ def spoken(what: str, progress: Progress) -> str:
     return f"{what}: {', '.join(parts)}"
 
 
+def bar(share: float, width: int = 24) -> str:
+    """`[########................]`."""
+    full = int(share * width)
+    return f"[{'#' * full}{'.' * (width - full)}]"
+
+
 class Terminal:
-    """Progress as lines on a stream. Call it as a Told; `end()` when the talk is over."""
+    """Progress as lines on a stream, with a bar if wanted. Call it as a Told; `end()` when the talk is over."""
 
     def __init__(
-        self, stream: TextIO, *, prefix: str = "", clock: Callable[[], float] = time.monotonic
+        self,
+        stream: TextIO,
+        *,
+        prefix: str = "",
+        has_bar: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._stream, self._prefix, self._clock = stream, prefix, clock
         self._is_tty = stream.isatty()
+        self._has_bar = has_bar and self._is_tty
         self._what = ""
         self._began = self._last = clock()
         self._is_open = False
@@ -93,7 +105,8 @@ class Terminal:
         is_last = progress.share == 1.0
         if is_new or is_last or now - self._last >= (0.1 if self._is_tty else 2.0):
             self._last = now
-            self._say(spoken(what, progress))
+            drawn = f"{bar(progress.share)} " if self._has_bar and progress.share is not None else ""
+            self._say(drawn + spoken(what, progress))
         if is_last:
             self.end()
 

@@ -3,6 +3,7 @@
 A command reads its arguments, calls the library, prints, returns a code: 0 fine, 1 found something, 2 it was
 misused. stdout is the answer, stderr the talk. Must hold: nothing heavy is imported before a command runs.
 A command's file has SUMMARY, EXAMPLES, `arguments(parser)` and `run(given) -> code`.
+Elsewhere: where the tables are that a command looks at (where.py), how it prints (words.py), how it waits (waiting.py).
 """
 
 import argparse
@@ -11,11 +12,40 @@ from importlib import import_module
 
 from tablewright import __version__
 
-# A noun, what it is, and its verbs. A word without verbs is a command by itself.
+# A noun, what it is, and its verbs. A word without verbs is a command by itself; a verb of two words is one of several
+# that share the first, and `db backup create` is in db_backup_create.py.
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "serve": ("everything in one process: systems, console, DynamoDB", ()),
-    "engine": ("the database behind its HTTP port", ("serve",)),
-    "db": ("a store on disk", ("verify",)),
+    "engine": (
+        "the database behind its HTTP port, in one region or several",
+        ("serve", "replicas", "compare", "promote", "rejoin", "release"),
+    ),
+    "db": (
+        "tables, wherever they are: in a store on disk, behind an endpoint, on Amazon",
+        (
+            "tables",
+            "describe",
+            "backup create",
+            "backup list",
+            "backup delete",
+            "recovery",
+            "restore",
+            "export",
+            "import",
+            "metrics",
+            "stream tail",
+            "parked list",
+            "parked replay",
+            "parked discard",
+            "compact",
+            "verify",
+        ),
+    ),
+}
+SHARED: dict[str, str] = {
+    "db backup": "tables as they were, kept until they are deleted",
+    "db parked": "changes that a consumer could not handle",
+    "db stream": "the changes of a table",
 }
 EXAMPLES = """examples:
   tablewright serve
@@ -45,9 +75,33 @@ def _parser() -> argparse.ArgumentParser:
             continue
         noun_parser = nouns.add_parser(noun, help=meaning, epilog=EXAMPLES, formatter_class=_AS_WRITTEN)
         verb_parsers = noun_parser.add_subparsers(metavar="<verb>", required=True)
+        shared: dict[str, argparse._SubParsersAction[argparse.ArgumentParser]] = {}
         for verb in verbs:
-            _add(verb_parsers, verb, f"{noun}_{verb}")
+            first, _, second = verb.partition(" ")
+            if not second:
+                _add(verb_parsers, verb, f"{noun}_{verb}")
+                continue
+            if first not in shared:
+                shared[first] = _shared(verb_parsers, noun, first)
+            _add(shared[first], second, f"{noun}_{first}_{second}")
     return parser
+
+
+def _shared(
+    parsers: "argparse._SubParsersAction[argparse.ArgumentParser]", noun: str, first: str
+) -> "argparse._SubParsersAction[argparse.ArgumentParser]":
+    """The place of the verbs that begin with the same word; its help ends with examples of theirs."""
+    words = f"{noun} {first}"
+    seconds = [verb.partition(" ")[2] for verb in COMMANDS[noun][1] if verb.startswith(f"{first} ")]
+    texts = [import_module(f"tablewright.cli.{noun}_{first}_{second}").EXAMPLES for second in seconds]
+    examples = [line for text in texts for line in text.partition("examples:\n")[2].splitlines()]
+    parser = parsers.add_parser(
+        first,
+        help=SHARED[words],
+        epilog="\n".join(["examples:", *examples[:2]]),
+        formatter_class=_AS_WRITTEN,
+    )
+    return parser.add_subparsers(metavar="<verb>", required=True)
 
 
 def _add(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]", word: str, module: str) -> None:

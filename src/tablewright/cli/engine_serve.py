@@ -7,6 +7,7 @@ import argparse
 import gc
 import sys
 from datetime import timedelta
+from typing import Any
 
 SUMMARY = "Serve DynamoDB's HTTP API from a store on disk, or from memory."
 EXAMPLES = """--credentials FILE is in the AWS credentials format ([name], aws_access_key_id = ...,
@@ -48,7 +49,37 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how long expired items stay before they are swept; the service takes hours (default: 0)",
     )
+    parser.add_argument(
+        "--throttle",
+        action="store_true",
+        help="refuse what is faster than the provisioned or on-demand throughput, as the service does",
+    )
+    parser.add_argument(
+        "--metrics-token",
+        metavar="FILE",
+        help="whoever brings the text of FILE as a bearer token may read /metrics without signing",
+    )
+    parser.add_argument(
+        "--buckets",
+        metavar="DIR",
+        help="the directory exports go to and imports come from, each bucket a directory in it (default: buckets in "
+        "the store); s3: for S3, s3:URL for another endpoint of that kind",
+    )
     parser.add_argument("--region", default="us-east-1", help="region to be (default: %(default)s)")
+    parser.add_argument(
+        "--also-region",
+        action="append",
+        default=[],
+        metavar="REGION",
+        help="a further region, with a store of its own below the first; a request's signature says which is meant",
+    )
+    parser.add_argument(
+        "--peer",
+        action="append",
+        default=[],
+        metavar="REGION=URL",
+        help="a region in another process, for replicas; asked with the first key of --credentials",
+    )
 
 
 def port(text: str) -> int:
@@ -83,21 +114,38 @@ def _number(text: str) -> float:
 def run(given: argparse.Namespace) -> int:
     """Open, serve, close."""
     from tablewright.cli.logs import log_to_stderr
-    from tablewright.engine import Engine, NotAStore, StoreInUse
-    from tablewright.wire import CredentialsUnusable, OpenToTheNetwork, check_reach, read_credentials, serve
+    from tablewright.engine import BucketsUnknown, Engine, NotAStore, Regions, RegionsMistake, StoreInUse
+    from tablewright.wire import (
+        CredentialsUnusable,
+        OpenToTheNetwork,
+        check_reach,
+        read_credentials,
+        read_token,
+        serve,
+    )
+    from tablewright.wire.peers import HttpPeer, PeerUnusable, peer_named
 
     log_to_stderr()
     path = ":memory:" if given.memory else given.data
     try:
         credentials = read_credentials(given.credentials) if given.credentials else None
+        token = read_token(given.metrics_token) if given.metrics_token else None
         check_reach(given.host, credentials)  # before a store is made for nothing
-        with Engine.open(
-            path,
-            durability=given.durability,
-            region=given.region,
-            ttl_seconds=given.ttl_seconds,
-            ttl_lag=given.ttl_lag,
-        ) as engine:
+        options: dict[str, Any] = {
+            "durability": given.durability,
+            "ttl_seconds": given.ttl_seconds,
+            "ttl_lag": given.ttl_lag,
+            "throttling": given.throttle,
+            "buckets": given.buckets,
+        }
+        key = next(iter((credentials or {}).values()), None)
+        peers = {region: HttpPeer(url, region, key) for region, url in map(peer_named, given.peer)}
+        opened: Engine | Regions
+        if given.also_region or peers:
+            opened = Regions.open(path, home=given.region, also=given.also_region, peers=peers, **options)
+        else:
+            opened = Engine.open(path, region=given.region, **options)
+        with opened as engine:
             gc.freeze()  # what is loaded by now stays: no collection during a request looks at it again
             gc.set_threshold(50_000, 20, 100)  # requests leave no cycles behind: look for some rarely
             serve(
@@ -105,9 +153,15 @@ def run(given: argparse.Namespace) -> int:
                 host=given.host,
                 port=given.port,
                 credentials=credentials,
+                metrics_token=token,
                 ready=lambda url: print(ready_line(given, url), flush=True),
             )
-    except (CredentialsUnusable, OpenToTheNetwork, StoreInUse, NotAStore, OSError) as mistake:
+        for peer in peers.values():
+            peer.close()
+    except (
+        BucketsUnknown, CredentialsUnusable, OpenToTheNetwork, PeerUnusable, RegionsMistake, StoreInUse, NotAStore,
+        OSError,
+    ) as mistake:  # fmt: skip
         print(f"tablewright: {mistake}", file=sys.stderr)
         return 2
     return 0

@@ -78,6 +78,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how often expired items are swept (default: %(default)s)",
     )
+    parser.add_argument(
+        "--throttle",
+        action="store_true",
+        help="refuse what is faster than the provisioned or on-demand throughput, as the service does",
+    )
+    parser.add_argument(
+        "--also-region",
+        action="append",
+        default=[],
+        metavar="REGION",
+        help="a further region in which tables may have replicas; may be given several times",
+    )
+    parser.add_argument(
+        "--buckets",
+        metavar="DIR",
+        help="the directory exports go to and imports come from, each bucket a directory in it (default: buckets in "
+        "the store); s3: for S3, s3:URL for another endpoint of that kind",
+    )
 
 
 def run(given: argparse.Namespace) -> int:
@@ -109,6 +127,9 @@ def run(given: argparse.Namespace) -> int:
                 seed=not given.no_seed,
                 told=progress,
                 ttl_seconds=given.ttl_seconds,
+                throttling=given.throttle,
+                buckets=given.buckets,
+                also_regions=given.also_region,
             ) as house:
                 progress.end()
                 app = app_of(
@@ -140,10 +161,19 @@ def _mistakes() -> tuple[type[Exception], ...]:
     """What is the caller's to mend: a port that is taken, a store that is in use."""
     from tablewright.app.keepsake import SecretUnusable
     from tablewright.app.serve import DemoIsForThisMachine
-    from tablewright.engine import NotAStore, StoreInUse
+    from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreInUse
     from tablewright.mapping import TableDiffers
 
-    return (DemoIsForThisMachine, SecretUnusable, StoreInUse, NotAStore, TableDiffers, OSError)
+    return (
+        DemoIsForThisMachine,
+        SecretUnusable,
+        StoreInUse,
+        NotAStore,
+        BucketsUnknown,
+        RegionsMistake,
+        TableDiffers,
+        OSError,
+    )
 
 
 def _advice(given: argparse.Namespace, mistake: Exception) -> str:

@@ -10,14 +10,17 @@ from typing import Any
 from tablewright.client.call import Call
 
 # Verb: the member that says where the page ended, and the one that asks to go on from there.
-_CURSORS = {"ListTables": ("LastEvaluatedTableName", "ExclusiveStartTableName")}
+_CURSORS = {
+    "ListTables": ("LastEvaluatedTableName", "ExclusiveStartTableName"),
+    "ListBackups": ("LastEvaluatedBackupArn", "ExclusiveStartBackupArn"),
+}
 _USUAL = ("LastEvaluatedKey", "ExclusiveStartKey")
 
 
 def pages(
     call: Call, verb: str, request: Mapping[str, Any], *, most: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """The answers of Query, Scan or ListTables until the last, or `most` of them.
+    """The answers of Query, Scan, ListTables or ListBackups until the last, or `most` of them.
 
     A page may be empty and not the last: a filter has let nothing through. The last page of a walk that was
     ended by `most` still says where it ended.

@@ -5,9 +5,25 @@ engine = Engine.open("data")
 engine.call("PutItem", {"TableName": "pets", "Item": {"name": {"S": "rex"}}})
 """
 
-from tablewright.engine.engine import Engine, EngineClosed, Group
+from tablewright.engine.doors import EngineClosed
+from tablewright.engine.engine import Engine, Group
 from tablewright.engine.errors import ServiceError
+from tablewright.engine.regions import Regions, RegionsMistake
+from tablewright.engine.replica_pulls import PeerUnreachable
 from tablewright.engine.storage import NotAStore, StoreInUse
+from tablewright.engine.transfers.buckets import BucketsUnknown
 from tablewright.engine.verify import verify
 
-__all__ = ["Engine", "EngineClosed", "Group", "NotAStore", "ServiceError", "StoreInUse", "verify"]
+__all__ = [
+    "BucketsUnknown",
+    "Engine",
+    "EngineClosed",
+    "Group",
+    "NotAStore",
+    "PeerUnreachable",
+    "Regions",
+    "RegionsMistake",
+    "ServiceError",
+    "StoreInUse",
+    "verify",
+]

@@ -6,6 +6,7 @@ up, and everything without its item before the item is read: that is the service
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from tablewright.engine.catalog import Catalog, Table
@@ -16,7 +17,7 @@ from tablewright.engine.errors import (
     invalid_parameter,
     resource_not_found,
 )
-from tablewright.engine.keys import item_key
+from tablewright.engine.keys import possible_key
 from tablewright.engine.limits import HASH_KEY_BYTES, PLACEHOLDER_BYTES, PLACEHOLDERS_BYTES, RANGE_KEY_BYTES
 from tablewright.engine.shapes import Request
 from tablewright.expressions import (
@@ -30,14 +31,24 @@ from tablewright.expressions import (
 )
 from tablewright.values import BadValue, Item, Value, admit, admit_item, size_of
 
-_NAME_KEY = re.compile(r"#[A-Za-z0-9_]+")
-_VALUE_KEY = re.compile(r":[A-Za-z0-9_]+")
+_PLACEHOLDER_KEYS = {
+    "ExpressionAttributeNames": re.compile(r"#[A-Za-z0-9_]+"),
+    "ExpressionAttributeValues": re.compile(r":[A-Za-z0-9_]+"),
+}
 
 INVALID = "One or more parameter values were invalid: "
 NO_MATCH = "The provided key element does not match the schema"
 
 
 def find_table(tables: Catalog, name: str) -> Table:
+    """The table of a request for items; one that is still being filled has none to give."""
+    table = tables.get(name) or known_table(tables, name)
+    if table.status != "ACTIVE":
+        raise resource_not_found()
+    return table
+
+
+def known_table(tables: Catalog, name: str) -> Table:
     table = tables.get(name)
     if table is None and name.startswith("arn:"):
         table = tables.get(table_name(name))
@@ -57,6 +68,8 @@ def table_name(name: str) -> str:
 
 
 def refuse_mixing(request: Request, expressions: Sequence[str], legacy: Sequence[str]) -> None:
+    if request.keys().isdisjoint(legacy):
+        return
     old = [name for name in legacy if request.get(name) is not None]
     if not old:
         return
@@ -74,9 +87,9 @@ def placeholders(request: Request, valued: Sequence[str], others: Sequence[str] 
     names, values = request.get("ExpressionAttributeNames"), request.get("ExpressionAttributeValues")
     if names is None and values is None:
         return Placeholders(None, None)
-    used = [name for name in valued if request.get(name) is not None]
+    used = _gives(request, valued)
     if names is not None:
-        if not used and not any(request.get(name) is not None for name in others):
+        if not used and not _gives(request, others):
             raise invalid("ExpressionAttributeNames can only be specified when using expressions")
         _check_names(names)
     if values is not None:
@@ -90,11 +103,19 @@ def placeholders(request: Request, valued: Sequence[str], others: Sequence[str] 
     return Placeholders(names, values)
 
 
+def _gives(request: Request, members: Sequence[str]) -> bool:
+    """Whether one of the members is given."""
+    for member in members:  # noqa: SIM110 (making the generator for any() takes longer than this loop)
+        if request.get(member) is not None:
+            return True
+    return False
+
+
 def _check_names(names: Mapping[str, str]) -> None:
     if not names:
         raise invalid("ExpressionAttributeNames must not be empty")
     for key, name in names.items():
-        _check_placeholder("ExpressionAttributeNames", _NAME_KEY, key)
+        _check_placeholder("ExpressionAttributeNames", key)
         if not name:
             raise invalid(
                 f"ExpressionAttributeNames contains invalid value: Empty attribute name for key {key}"
@@ -109,7 +130,7 @@ def _admit_values(values: Mapping[str, Value]) -> dict[str, Value]:
     admitted = {}
     total = 0
     for key, value in values.items():
-        _check_placeholder("ExpressionAttributeValues", _VALUE_KEY, key)
+        _check_placeholder("ExpressionAttributeValues", key)
         try:
             admitted[key], size = admit(value)
         except BadValue as bad:
@@ -120,8 +141,10 @@ def _admit_values(values: Mapping[str, Value]) -> dict[str, Value]:
     return admitted
 
 
-def _check_placeholder(member: str, pattern: re.Pattern[str], key: str) -> None:
-    if not pattern.fullmatch(key):
+# A program has few placeholders and sends them with every request: what was fit once is fit again.
+@lru_cache(maxsize=1024)
+def _check_placeholder(member: str, key: str) -> None:
+    if not _PLACEHOLDER_KEYS[member].fullmatch(key):
         raise invalid(f'{member} contains invalid key: Syntax error; key: "{key}"')
     if len(key) > PLACEHOLDER_BYTES:
         raise invalid(
@@ -185,13 +208,15 @@ def read_paths(request: Request, given: Placeholders) -> tuple[Path, ...] | None
     return tuple((name,) for name in names)
 
 
-_EXPRESSIONS = ("ConditionExpression", "UpdateExpression", "FilterExpression", "ProjectionExpression")
+_EXPRESSIONS = frozenset(
+    ("ConditionExpression", "UpdateExpression", "FilterExpression", "ProjectionExpression")
+)
 
 
 def refuse_nested_keys(table: Table, request: Request, paths: Callable[[], Iterable[Path]]) -> None:
     """A key attribute is a text, a number or a binary: no path of an expression can go into it."""
     # Most expressions have no nested path at all, and then there is nothing to look for.
-    if not any([_nests(request.get(member)) for member in _EXPRESSIONS]):
+    if _EXPRESSIONS.isdisjoint(request) or not any([_nests(request.get(member)) for member in _EXPRESSIONS]):
         return
     for path in paths():
         name = path[0]
@@ -219,15 +244,20 @@ def key_bytes(table: Table, key: Item) -> bytes:
     names = table.schema.names
     if len(key) != len(names):
         raise ItemMistake(NO_MATCH)
+    place = possible_key(table, key)
+    if place is not None:
+        return place
     for name in names:
         if name not in key or table.types[name] not in key[name]:
             raise ItemMistake(NO_MATCH)
-    _check_key_values(table, key)
-    return item_key(table, key)
+    raise _bad_key_value(table, key)
 
 
 def put_key_bytes(table: Table, item: Item) -> bytes:
     """Where a whole item lives; it must have the key attributes among its own."""
+    place = possible_key(table, item)
+    if place is not None:
+        return place
     for name in table.schema.names:
         value = item.get(name)
         if value is None:
@@ -236,28 +266,22 @@ def put_key_bytes(table: Table, item: Item) -> bytes:
         if wanted not in value:
             actual = next(iter(value))
             raise ItemMistake(f"{INVALID}Type mismatch for key {name} expected: {wanted} actual: {actual}")
-    _check_key_values(table, item)
-    return item_key(table, item)
+    raise _bad_key_value(table, item)
 
 
-def _check_key_values(table: Table, item: Item) -> None:
+def _bad_key_value(table: Table, item: Item) -> ServiceError:
+    """What is wrong with key attributes that are there and of the right type."""
     names = table.schema.names
-    long = False
     for name in names:
-        content = item[name][table.types[name]]
-        if not content:
-            raise _empty_key(name, item[name])
-        long = long or len(content) * 4 > RANGE_KEY_BYTES
-    if not long:
-        return
+        if not item[name][table.types[name]]:
+            return _empty_key(name, item[name])
     if size_of(item[names[0]]) > HASH_KEY_BYTES:
-        raise invalid_parameter(
+        return invalid_parameter(
             f"Size of hashkey has exceeded the maximum size limit of{HASH_KEY_BYTES} bytes"
         )
-    if len(names) > 1 and size_of(item[names[1]]) > RANGE_KEY_BYTES:
-        raise invalid_parameter(
-            f"Aggregated size of all range keys has exceeded the size limit of {RANGE_KEY_BYTES} bytes"
-        )
+    return invalid_parameter(
+        f"Aggregated size of all range keys has exceeded the size limit of {RANGE_KEY_BYTES} bytes"
+    )
 
 
 def _empty_key(name: str, value: Value) -> ServiceError:

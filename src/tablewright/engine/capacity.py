@@ -16,12 +16,13 @@ from tablewright.values import Item
 
 def read_units(size: int, consistent: bool) -> float:
     """At least one unit, or half an eventual one, even for what is not there."""
-    units = max(-(-size // READ_UNIT_BYTES), 1)
+    units = -(-size // READ_UNIT_BYTES) or 1
     return float(units) if consistent else units / 2
 
 
-def write_units(*sizes: int) -> float:
-    return float(max(-(-max(sizes) // WRITE_UNIT_BYTES), 1))
+def write_units(size: int, other: int = 0) -> float:
+    """The larger of the sizes before and after is what is paid for; at least one unit."""
+    return float(-(-(size if size > other else other) // WRITE_UNIT_BYTES) or 1)
 
 
 @dataclass(slots=True)
@@ -39,7 +40,7 @@ class Consumed:
 
     def add_entries(self, entries: Iterable[EntryChange], old: Item | None, new: Item | None) -> None:
         for entry in entries:
-            units = _entry_units(self.table, entry, old, new)
+            units = entry_units(self.table, entry, old, new)
             if units:
                 self.add_index(entry.index, units)
 
@@ -66,7 +67,8 @@ def _units(units: float, transactional: str | None) -> dict[str, float]:
     return {"CapacityUnits": units, f"{transactional}CapacityUnits": units}
 
 
-def _entry_units(table: Table, entry: EntryChange, old: Item | None, new: Item | None) -> float:
+def entry_units(table: Table, entry: EntryChange, old: Item | None, new: Item | None) -> float:
+    """What a write to an item costs one of its indexes."""
     if entry.old_key is None or old is None:
         return write_units(entry.new_size)
     if entry.new_key is None or new is None:

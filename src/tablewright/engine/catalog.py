@@ -11,7 +11,15 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from tablewright.engine.limits import HASH_KEY_BYTES, RANGE_KEY_BYTES, WARM_READ_UNITS, WARM_WRITE_UNITS
+from tablewright.engine.limits import (
+    HASH_KEY_BYTES,
+    RANGE_KEY_BYTES,
+    RECOVERY_DAYS,
+    WARM_READ_UNITS,
+    WARM_WRITE_UNITS,
+)
+from tablewright.engine.replica_group import Group, Ledger, group_from
+from tablewright.engine.replica_views import described_replicas
 from tablewright.engine.storage import Rows, collections_name, index_name, table_name
 from tablewright.values import WrongJson
 from tablewright.values.codec import NOT_UTF8
@@ -108,6 +116,17 @@ class Table:
     stream_label: str | None = None
     stream_view: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
+    # CREATING while it is filled by a restore or an import; until then only its description can be had.
+    status: str = "ACTIVE"
+    # Whether its first items came from a restore or an import, of which the journal knows nothing.
+    is_filled: bool = False
+    # Where its items come from, while it is being restored.
+    restored: Mapping[str, Any] | None = None
+    # Point-in-time recovery while it is enabled: since when (microseconds), and for how many days back.
+    recovery_since: int | None = None
+    recovery_days: int = RECOVERY_DAYS
+    # All its replicas, if it has any (replica_group.py).
+    replicas: Group | None = None
     # Worked out once, because every write asks: the index keys, alphabetically by index.
     index_keys: tuple[IndexKey, ...] = field(init=False, repr=False, compare=False)
     has_local_indexes: bool = field(init=False, repr=False, compare=False)
@@ -131,12 +150,20 @@ class Table:
     def stream_arn(self) -> str:
         return f"{self.arn}/stream/{self.stream_label}"
 
+    @property
+    def ledger(self) -> Ledger:
+        """Where the stamps of a table with replicas are."""
+        assert self.replicas is not None, "only a table with replicas has stamps"
+        return Ledger(self.number, self.replicas.stamps)
+
     def sql_tables(self) -> list[str]:
         """What the table has in the store."""
         numbers = [index.number for index in self.indexes]
         if self.ttl_index is not None:
             numbers.append(self.ttl_index)
         names = [table_name(self.number), *(index_name(self.number, number) for number in numbers)]
+        if self.replicas is not None:
+            names.append(self.ledger.name)
         return [*names, collections_name(self.number)] if self.has_local_indexes else names
 
     def index(self, name: str) -> Index | None:
@@ -173,6 +200,7 @@ def from_json(number: int, body: bytes) -> Table:
     fields["throughput"] = Throughput(**fields["throughput"])
     fields["indexes"] = tuple(_index(index) for index in fields["indexes"])
     fields["ttl_backfill"] = fields.get("ttl_backfill") and tuple(fields["ttl_backfill"])
+    fields["replicas"] = group_from(fields.get("replicas"))
     return Table(**fields)
 
 
@@ -196,8 +224,9 @@ def _schema(fields: dict[str, Any]) -> KeySchema:
 def describe(table: Table, rows: Rows, status: str | None = None) -> dict[str, Any]:
     """The TableDescription of a table; `status` where it is to be shown as changing."""
     items, size = rows.counts(table_name(table.number))
-    if status is None:
+    if status is None and table.status == "ACTIVE":
         status = "ACTIVE" if all(index.status == "ACTIVE" for index in table.indexes) else "UPDATING"
+    status = status or table.status
     shown: dict[str, Any] = {
         "AttributeDefinitions": [{"AttributeName": n, "AttributeType": t} for n, t in table.types.items()],
         "TableName": table.name,
@@ -228,6 +257,10 @@ def describe(table: Table, rows: Rows, status: str | None = None) -> dict[str, A
     if table.stream_label is not None:
         shown["LatestStreamLabel"] = table.stream_label
         shown["LatestStreamArn"] = table.stream_arn
+    if table.restored is not None:
+        shown["RestoreSummary"] = {**table.restored, "RestoreInProgress": True}
+    if table.replicas is not None:
+        shown |= described_replicas(table.replicas, table.arn, [i.name for i in table.indexes if not i.local])
     local = [_described_index(table, index, rows, status) for index in table.indexes if index.local]
     if local:
         shown["LocalSecondaryIndexes"] = local

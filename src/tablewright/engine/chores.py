@@ -1,7 +1,8 @@
 """Work the store owes, done in small steps beside other writes.
 
 What a change of the catalog left to do: filling new indexes and lists of what expires, removing what was dropped.
-And what time brings: sweeping expired items, rolling and splitting shards, forgetting what nobody can read any more.
+And what time brings: sweeping expired items, rolling and splitting shards, beginning checkpoints, forgetting what
+nobody can read any more.
 Must hold: each step is one transaction that leaves the store whole, so stopping anywhere loses nothing and
 opening the store again goes on where it stopped.
 """
@@ -12,10 +13,13 @@ from datetime import timedelta
 
 import orjson
 
+from tablewright.engine import checkpoints
 from tablewright.engine.catalog import Catalog, Index, Table
+from tablewright.engine.history import held_tables
 from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import entry_key, expiry_key
-from tablewright.engine.retention import prune_some
+from tablewright.engine.replicas import prune_traces
+from tablewright.engine.retention import blank_some, prune_some
 from tablewright.engine.storage import index_name
 from tablewright.engine.streams import tend_some
 from tablewright.engine.ttl import sweep_some
@@ -36,9 +40,13 @@ def do_some(writing: Writing) -> bool:
     if unlisted is not None:
         _list_some(writing, unlisted)
         return True
-    for name in writing.rows.doomed():
-        writing.rows.remove_some(name, REMOVED_ROWS)
-        return True
+    doomed = writing.rows.doomed()
+    # What somebody still reads (a backup, a restore) goes when it is released.
+    kept = held_tables(writing.rows) if doomed else set()
+    for name in doomed:
+        if name not in kept:
+            writing.rows.remove_some(name, REMOVED_ROWS)
+            return True
     return False
 
 
@@ -51,6 +59,9 @@ def do_due(writing: Writing, ttl_lag: timedelta, turn: int) -> bool:
         lambda: sweep_some(writing, ttl_lag),
         lambda: tend_some(writing),
         lambda: prune_some(writing),
+        lambda: blank_some(writing),
+        lambda: prune_traces(writing),
+        lambda: checkpoints.tend_some(writing),
     ]
     first = turn % len(kinds)
     return any(kind() for kind in kinds[first:] + kinds[:first])

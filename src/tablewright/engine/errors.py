@@ -33,6 +33,9 @@ _CAPITAL_MESSAGE = frozenset(
 )
 
 
+DUPLICATE = "Duplicate primary key exists in table"
+
+
 class ServiceError(Exception):
     """An answer that is an error. `fields` are further members of the body, such as Item."""
 
@@ -108,6 +111,19 @@ def limit_exceeded(message: str) -> ServiceError:
 def condition_failed(item: Mapping[str, Any] | None) -> ServiceError:
     fields = {"Item": item} if item else {}
     return ServiceError("ConditionalCheckFailedException", "The conditional request failed", fields=fields)
+
+
+def not_the_writer(table: str, region: str, writer: str | None, epoch: int) -> ServiceError:
+    """A write to a replica that leaves writing to another region. Ours: the service lets every replica write."""
+    return ServiceError(
+        "ReplicaNotWriterException",
+        f"Table {table} takes no writes in {region}: since epoch {epoch} its writer is {writer}. "
+        f"Write there, or promote {region}",
+    )
+
+
+def duplicate_item() -> ServiceError:
+    return ServiceError("DuplicateItemException", DUPLICATE)
 
 
 def transaction_conflict() -> ServiceError:

@@ -57,5 +57,17 @@ def changes(
     return changed
 
 
+def additions(table: Table, key: bytes, row: int, new: Item, size: int) -> list[EntryChange]:
+    """`changes` for an item that comes where none was, as most of them do."""
+    added = []
+    for index in table.indexes:
+        if index.backfill is not None and index.awaits(row):
+            continue
+        place = entry_key(table, index, new, key)
+        if place is not None:
+            added.append(EntryChange(index, None, place, 0, entry_size(table, index, new, size)))
+    return added
+
+
 def same_entry(table: Table, index: Index, old: Item, new: Item) -> bool:
     return project_entry(table, index, old) == project_entry(table, index, new)

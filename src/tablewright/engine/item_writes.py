@@ -20,12 +20,13 @@ from tablewright.engine.arguments import (
     refuse_nested_keys,
     write_condition,
 )
-from tablewright.engine.capacity import Consumed, write_units
+from tablewright.engine.capacity import Consumed, entry_units, write_units
 from tablewright.engine.catalog import Catalog, Table
-from tablewright.engine.errors import ItemMistake, condition_failed, invalid
-from tablewright.engine.indexes import EntryChange, entry_size
+from tablewright.engine.errors import ItemMistake, condition_failed, invalid, not_the_writer
+from tablewright.engine.indexes import EntryChange, changes, entry_size
 from tablewright.engine.keys import entry_key, partition_of
-from tablewright.engine.limits import GB, ITEM_BYTES
+from tablewright.engine.limits import GB, ITEM_BYTES, WRITE_UNIT_BYTES
+from tablewright.engine.metric_names import CONDITION_FAILED, CONSUMED_WRITE
 from tablewright.engine.shapes import Request
 from tablewright.engine.storage import Row, Rows
 from tablewright.engine.writing import Writing, refuse_full_collection
@@ -78,12 +79,21 @@ class Decided(NamedTuple):
 # --- from a request to a write ---
 
 
+def refuse_unless_writer(table: Table) -> None:
+    """A table with replicas may leave writing to another region."""
+    group = table.replicas
+    if group is not None and not group.takes_writes:
+        raise not_the_writer(table.name, group.region, group.writer, group.epoch)
+
+
 def put_of(tables: Catalog, request: Request) -> Write:
     item, size = admit_item(request["Item"])
     if size > ITEM_BYTES:
         raise invalid(TOO_LARGE)
     condition = _read_condition(request)
     table = find_table(tables, request["TableName"])
+    if table.replicas is not None:
+        refuse_unless_writer(table)
     if condition is not None:
         refuse_nested_keys(table, request, lambda: paths_in(condition))
     key = put_key_bytes(table, item)
@@ -124,6 +134,8 @@ def _keyed(tables: Catalog, request: Request, become: Become) -> Write:
     attributes = admit_key(request["Key"])
     condition = _read_condition(request)
     table = find_table(tables, request["TableName"])
+    if table.replicas is not None:
+        refuse_unless_writer(table)
     if condition is not None:
         refuse_nested_keys(table, request, lambda: paths_in(condition))
     key = key_bytes(table, attributes)
@@ -137,6 +149,8 @@ def update_of(tables: Catalog, request: Request, alone: bool = True) -> tuple[Wr
     condition = write_condition(request, given)
     given.check_all_used()
     table = find_table(tables, request["TableName"])
+    if table.replicas is not None:
+        refuse_unless_writer(table)
     nodes = [node for node in (change, condition) if node is not None]
     refuse_nested_keys(table, request, lambda: (path for node in nodes for path in paths_in(node)))
     key = key_bytes(table, attributes)
@@ -203,16 +217,41 @@ def _shows_failed(request: Request) -> bool:
 # --- from a write to what will happen, and doing it ---
 
 
-def decide(writing: Writing, write: Write) -> Decided:
+def decide(writing: Writing, write: Write, factor: int = 1) -> Decided:
+    """What will happen; `factor` is how many times over its units are paid (twice in a transaction)."""
+    if writing.throttle is not None:
+        writing.refuse_fast(write.table, [(write.key, None)])
     row = writing.rows.get(write.table.number, write.key)
     old: Item | None = None if row is None else orjson.loads(row.item)
     if write.condition is not None and not holds(write.condition, old or {}):
+        # What is refused costs what it would have cost, going by what is stored.
+        writing.spend(write.table, write.key, write_units(0 if row is None else row.size) * factor)
+        if factor == 1:
+            writing.marks.append(((CONDITION_FAILED, write.table.name, "", ""), 1.0))
         raise condition_failed(old if write.show_failed else None)
     new, size = write.become(old, 0 if row is None else row.size)
     decided = Decided(write, row, old, new, size)
     if write.table.has_local_indexes and new is not None:
         _check_local_indexes(writing, decided)
+    if writing.throttle is not None and write.table.indexes:
+        _refuse_fast_indexes(writing, decided)
     return decided
+
+
+def _refuse_fast_indexes(writing: Writing, decided: Decided) -> None:
+    """An index that is short of units holds back the writes that would change it."""
+    table, row = decided.write.table, 0 if decided.row is None else decided.row.id
+    moved = changes(
+        table, decided.write.key, row, decided.old, decided.old_size, decided.new, decided.new_size
+    )
+    writing.refuse_fast(
+        table,
+        [
+            (entry.new_key or entry.old_key or b"", entry.index)
+            for entry in moved
+            if not entry.index.local and entry_units(table, entry, decided.old, decided.new)
+        ],
+    )
 
 
 def _check_local_indexes(writing: Writing, decided: Decided) -> None:
@@ -233,19 +272,47 @@ def _check_local_indexes(writing: Writing, decided: Decided) -> None:
     )
 
 
-def carry_out(writing: Writing, decided: Decided) -> list[EntryChange]:
+def carry_out(writing: Writing, decided: Decided, factor: int = 1) -> list[EntryChange]:
     write = decided.write
-    return writing.change(write.table, write.key, decided.row, decided.old, decided.new, decided.new_size)
+    entries = writing.change(write.table, write.key, decided.row, decided.old, decided.new, decided.new_size)
+    spend(writing, decided, entries, factor)
+    return entries
+
+
+def spend(writing: Writing, decided: Decided, entries: list[EntryChange], factor: int = 1) -> None:
+    """Count what a write has used, of its table and of each global index it has changed."""
+    write, row, size = decided.write, decided.row, decided.new_size
+    table = write.table
+    if row is not None and row.size > size:
+        size = row.size
+    units = float(-(-size // WRITE_UNIT_BYTES) or 1) * factor
+    if not entries and writing.throttle is None:  # most writes: the same as below, in one step
+        writing.marks.append(((CONSUMED_WRITE, table.name, "", ""), units))
+        return
+    for entry in entries:
+        used = entry_units(table, entry, decided.old, decided.new)
+        if used and entry.index.local:
+            units += used
+        elif used:
+            writing.spend(table, entry.new_key or entry.old_key or b"", used, entry.index)
+    writing.spend(table, write.key, units)
 
 
 def perform(writing: Writing, write: Write) -> tuple[Decided, list[EntryChange]]:
     """Decide and carry out at once, where no other write of the request has to be decided before."""
-    if write.is_put and write.condition is None and not write.table.has_local_indexes:
+    if (
+        write.is_put
+        and write.condition is None
+        and not write.table.has_local_indexes
+        and writing.throttle is None
+    ):
         # Most puts are of new items, and the store finds out by itself whether this is one.
         new, size = write.become(None, 0)
         entries = writing.insert(write.table, write.key, new or {}, size)
         if entries is not None:
-            return Decided(write, None, None, new, size), entries
+            decided = Decided(write, None, None, new, size)
+            spend(writing, decided, entries)
+            return decided, entries
     decided = decide(writing, write)
     return decided, carry_out(writing, decided)
 

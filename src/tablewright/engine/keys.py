@@ -7,15 +7,17 @@ equal index keys.
 Must hold: no part is a prefix of another (values/ordering.py), so a partition is exactly one byte range.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import lru_cache
 from zlib import crc32
 
 from tablewright.engine.catalog import Index, KeySchema, Table
 from tablewright.engine.limits import HASH_KEY_BYTES, RANGE_KEY_BYTES
 from tablewright.expressions import KeyPlan
-from tablewright.values import Item, Value, key_part, key_prefix, size_of
+from tablewright.values import Item, Value, key_part, key_prefix, size_of, text_part
 
 HASH_SPACE = 1 << 31
+_BYTES = [bytes([number]) for number in range(256)]
 
 
 def partition_bytes(values: Iterable[Value]) -> bytes:
@@ -33,6 +35,21 @@ def item_key(table: Table, item: Item) -> bytes:
     return prefix + parts
 
 
+def possible_key(table: Table, item: Item) -> bytes | None:
+    """Where an item with these attributes lives; None if they lack a key attribute the table can take."""
+    schema, types = table.schema, table.types
+    name = schema.hash[0]
+    first = _part(item.get(name), types[name], HASH_KEY_BYTES)
+    if first is None:
+        return None
+    prefix = (crc32(first) >> 1).to_bytes(4)
+    if not schema.range:
+        return prefix + first
+    name = schema.range[0]
+    second = _part(item.get(name), types[name], RANGE_KEY_BYTES)
+    return None if second is None else prefix + first + second
+
+
 def partition_of(table: Table, item: Item) -> bytes:
     return partition_bytes([item[table.schema.hash[0]]])
 
@@ -42,25 +59,30 @@ def entry_key(table: Table, index: Index, item: Item, key: bytes) -> bytes | Non
     types = table.types
     parts = b""
     for name in index.schema.hash:
-        part = _entry_part(item.get(name), types[name], HASH_KEY_BYTES)
+        part = _part(item.get(name), types[name], HASH_KEY_BYTES)
         if part is None:
             return None
         parts += part
     hashed = (crc32(parts) >> 1).to_bytes(4)
     for name in index.schema.range:
-        part = _entry_part(item.get(name), types[name], RANGE_KEY_BYTES)
+        part = _part(item.get(name), types[name], RANGE_KEY_BYTES)
         if part is None:
             return None
         parts += part
     return hashed + parts + key
 
 
-def _entry_part(value: Value | None, kind: str, most_bytes: int) -> bytes | None:
-    # Items from before the index may hold what a write would now be refused for; they are left out.
-    content: str | None = None if value is None else value.get(kind)
-    if value is None or not content or (len(content) * 4 > most_bytes and size_of(value) > most_bytes):
+def _part(value: Value | None, kind: str, most_bytes: int) -> bytes | None:
+    """The value as a part of a key; None if it is missing, of another type, empty or too long.
+
+    An index leaves such items out: those from before it may hold what a write would now be refused for.
+    """
+    if value is None:
         return None
-    return key_part(value)
+    content: str | None = value.get(kind)
+    if not content or (len(content) * 4 > most_bytes and size_of(value) > most_bytes):
+        return None
+    return text_part(content) if kind == "S" else key_part(value)
 
 
 def expiry_key(table: Table, item: Item, key: bytes) -> bytes | None:
@@ -71,16 +93,24 @@ def expiry_key(table: Table, item: Item, key: bytes) -> bytes | None:
 
 def after(prefix: bytes) -> bytes:
     """The least bytes above everything that begins with `prefix`."""
+    last = prefix[-1]
+    if last < 255:
+        return prefix[:-1] + _BYTES[last + 1]
     stem = prefix.rstrip(b"\xff")
     return stem[:-1] + bytes([stem[-1] + 1])
 
 
 def plan_range(plan: KeyPlan) -> tuple[bytes, bytes]:
     """The byte range [low, high) of a key condition."""
-    base = partition_bytes(plan.partition) + b"".join([key_part(value) for value in plan.sort_equal])
+    base = partition_bytes(plan.partition)
+    if plan.sort_equal:
+        base += b"".join([key_part(value) for value in plan.sort_equal])
     test = plan.last
     if test is None:
         return base, after(base)
+    if test.op == "begins_with":
+        prefix = base + key_prefix(test.values[0])
+        return prefix, after(prefix)
     first = base + key_part(test.values[0])
     match test.op:
         case "=":
@@ -93,11 +123,8 @@ def plan_range(plan: KeyPlan) -> tuple[bytes, bytes]:
             return after(first), after(base)
         case ">=":
             return first, after(base)
-        case "BETWEEN":
+        case _:  # BETWEEN
             return first, after(base + key_part(test.values[1]))
-        case _:
-            prefix = base + key_prefix(test.values[0])
-            return prefix, after(prefix)
 
 
 def segment_range(segment: int, total: int) -> tuple[bytes, bytes]:
@@ -109,7 +136,7 @@ def segment_range(segment: int, total: int) -> tuple[bytes, bytes]:
 
 def key_names(table: Table, index: Index | None) -> tuple[str, ...]:
     """The attributes of a LastEvaluatedKey: the index's key, if there is one, and the table's."""
-    return table.schema.names if index is None else _distinct(index.schema.names + table.schema.names)
+    return table.schema.names if index is None else _distinct(index.schema.names, table.schema.names)
 
 
 def position(table: Table, index: Index | None, key: Item) -> bytes:
@@ -122,5 +149,6 @@ def position(table: Table, index: Index | None, key: Item) -> bytes:
     return partition_bytes([key[name] for name in schema.hash]) + sort + base
 
 
-def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
+@lru_cache(maxsize=256)
+def _distinct(names: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names + others))

@@ -1,4 +1,4 @@
-"""The store: ordered byte keys in one SQLite file. The only file that says SQL.
+"""The store: ordered byte keys in one SQLite file. This file and the storage_*.py beside it are all that says SQL.
 
 For each table one ordered map from key bytes to (size, item as raw JSON); for each index one from
 index-key bytes to the row of the item; beside them the catalog, the journal, streams with their shards,
@@ -22,12 +22,12 @@ from typing import NamedTuple, TextIO
 
 import apsw
 
-FORMAT = 2
+from tablewright.engine import schema
+from tablewright.engine.schema import FORMAT
+
 FILE = "store.sqlite"
 DURABILITIES = ("durable", "relaxed")
 
-# "TbWr": marks the file as ours.
-APPLICATION = 0x54625772
 # Checkpoints run beside the writer once the log is this long (32 MB); found by measuring: a shorter log
 # checkpoints the same hot pages again and again, a longer one slows every read that must look it up.
 CHECKPOINT_PAGES = 8192
@@ -38,27 +38,6 @@ PAGE_BYTES = 4096
 # In memory, how many rows change between two real commits (see Storage._begin_in_memory). Until then SQLite
 # keeps a copy of every page that was changed: some 40 MB at most.
 ERA_CHANGES = 16384
-
-_SCHEMA = """
-CREATE TABLE tables(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
-CREATE TABLE counts(owner TEXT PRIMARY KEY, items INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE tokens(token TEXT PRIMARY KEY, at INTEGER NOT NULL, body BLOB NOT NULL, answer BLOB NOT NULL)
-    WITHOUT ROWID;
-CREATE INDEX tokens_by_time ON tokens(at);
-CREATE TABLE doomed(name TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE journal(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, source INTEGER NOT NULL, owner INTEGER NOT NULL,
-    key BLOB NOT NULL, old BLOB, new BLOB);
-"""
-# Numbers of streams and shards are never used again: a shard's name is made of its number.
-_STREAMS = """
-CREATE TABLE streams(id INTEGER PRIMARY KEY AUTOINCREMENT, owner INTEGER NOT NULL, arn TEXT NOT NULL UNIQUE,
-    name TEXT NOT NULL, label TEXT NOT NULL, view TEXT NOT NULL, keys BLOB NOT NULL, at INTEGER NOT NULL,
-    closed INTEGER);
-CREATE TABLE shards(id INTEGER PRIMARY KEY AUTOINCREMENT, stream INTEGER NOT NULL, parent TEXT, first INTEGER NOT NULL,
-    last INTEGER, low INTEGER NOT NULL, high INTEGER NOT NULL, at INTEGER NOT NULL, closed INTEGER,
-    records INTEGER NOT NULL, counted INTEGER NOT NULL);
-CREATE INDEX shards_by_stream ON shards(stream);
-"""
 
 
 class StoreInUse(Exception):
@@ -710,14 +689,14 @@ def _prepare(connection: apsw.Connection, file: str) -> None:
     ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_master")
     if tables == 0:
         _in_one_transaction(connection, _create)
-    elif owner != APPLICATION:
+    elif owner != schema.APPLICATION:
         raise NotAStore(f"{file} is somebody else's database; open another directory")
     elif version > FORMAT:
         raise NotAStore(
             f"{file} has format {version}; this program knows formats up to {FORMAT}: use a newer one"
         )
     elif version < FORMAT:
-        _in_one_transaction(connection, _upgrade_from_1)
+        _in_one_transaction(connection, _upgrade_from_1 if version == 1 else _upgrade_from_2)
 
 
 def _in_one_transaction(connection: apsw.Connection, work: Callable[[apsw.Connection], None]) -> None:
@@ -733,13 +712,13 @@ def _in_one_transaction(connection: apsw.Connection, work: Callable[[apsw.Connec
 
 
 def _create(connection: apsw.Connection) -> None:
-    connection.execute(_SCHEMA + _STREAMS)
-    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(schema.FIRST + schema.STREAMS + schema.THIRD)
+    connection.execute(f"PRAGMA application_id = {schema.APPLICATION}")
 
 
 def _upgrade_from_1(connection: apsw.Connection) -> None:
     """Format 1 knew no streams, and of TTL only the setting: what expires is still to be listed."""
-    connection.execute(_STREAMS)
+    connection.execute(schema.STREAMS)
     expiring = list(
         connection.execute(
             "SELECT id, CAST(body AS TEXT) ->> '$.next_index' FROM tables "
@@ -754,6 +733,13 @@ def _upgrade_from_1(connection: apsw.Connection) -> None:
             "'$.ttl_backfill', json_array(0, ?)) AS BLOB) WHERE id = ?",
             (index + 1, index, last, table),
         )
+    _upgrade_from_2(connection)
+
+
+def _upgrade_from_2(connection: apsw.Connection) -> None:
+    """Format 2 knew no past beyond the journal, no replicas and no figures."""
+    if schema.THIRD.strip():
+        connection.execute(schema.THIRD)
 
 
 def exists(path: str | Path) -> bool:

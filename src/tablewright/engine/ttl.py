@@ -11,10 +11,12 @@ Elsewhere: when steps are taken (engine.py), filling the list of an old table (c
 from datetime import datetime, timedelta
 
 from tablewright.engine.journal import TIME_TO_LIVE, microseconds
+from tablewright.engine.metric_names import EXPIRED_ITEMS
 from tablewright.engine.writing import Writing
 from tablewright.values import key_part
 
-SWEPT_ITEMS = 50
+# A write that comes meanwhile waits for so many, and their commit.
+SWEPT_ITEMS = 20
 TOO_OLD = timedelta(days=5 * 365 + 1)
 
 
@@ -22,12 +24,13 @@ def sweep_some(writing: Writing, lag: timedelta) -> bool:
     """Delete a few of the items that expired at least `lag` ago; False when there are none."""
     low, high = expired_range(writing.world.now() - lag)
     for table in writing.tables.values():
-        if table.ttl_index is None:
-            continue
+        if table.ttl_index is None or (table.replicas is not None and not table.replicas.takes_writes):
+            continue  # where another region writes, it deletes as well
         expired = writing.rows.expired(table.number, table.ttl_index, low, high, SWEPT_ITEMS)
         for key, row in expired:
             writing.change(table, key, row, None, None, 0, TIME_TO_LIVE)
         if expired:
+            writing.marks.append(((EXPIRED_ITEMS, table.name, "", ""), float(len(expired))))
             return True
     return False
 

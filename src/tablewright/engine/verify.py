@@ -4,6 +4,7 @@ A library function, a command (`tablewright db verify DIR`) and what the test fi
 Must hold: damage is named, never thrown: whatever is in the file, the answer is a list.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TypeAlias
 
 import orjson
 
+from tablewright.engine import schema
 from tablewright.engine.catalog import Index, Table, from_json
 from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import HASH_SPACE, entry_key, expiry_key, item_key, partition_of
@@ -27,20 +29,34 @@ from tablewright.engine.storage import (
     index_name,
     table_name,
 )
+from tablewright.engine.storage_history import ROWS_BLANKED
 from tablewright.engine.streams import shard_name
+from tablewright.engine.verify_history import wrong_past
+from tablewright.engine.verify_metrics import wrong_figures
+from tablewright.engine.verify_replicas import wrong_replicas
+from tablewright.engine.verify_transfers import wrong_transfers
 from tablewright.values import Item, admit_item
 
 STEP = 1000
+# Where the stores of further regions are (regions.py).
+REGIONS = "regions"
 # What the journal says each item (table's number, key) is now, as a digest; None where it was deleted.
 Images: TypeAlias = dict[tuple[int, bytes], bytes | None]
-OWN_TABLES = frozenset(("tables", "counts", "tokens", "doomed", "journal", "streams", "shards"))
-OWN_COUNTS = frozenset((TABLES_EVER, ROWS_PRUNED))
+OWN_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", schema.FIRST + schema.STREAMS + schema.THIRD))
+OWN_COUNTS = frozenset((TABLES_EVER, ROWS_PRUNED, ROWS_BLANKED))
+# In their place: a change whose images were taken away, because nobody may ask for them any more.
+BLANK = b""
 
 
 def verify(path: str | Path) -> list[str]:
-    """Every broken invariant of the store in the directory; it must not be open anywhere."""
+    """Every broken invariant of the store in the directory, and of the regions below it; none may be open anywhere."""
     if not exists(path):
         raise NotAStore(f"there is no store in {path}")
+    others = sorted(one for one in (Path(path) / REGIONS).glob("*") if exists(one))
+    return _verify_one(path) + [f"{one.name}: {text}" for one in others for text in _verify_one(one)]
+
+
+def _verify_one(path: str | Path) -> list[str]:
     try:
         storage = Storage(path, "relaxed")
     except (NotAStore, StoreInUse):
@@ -66,6 +82,10 @@ def _mistakes(rows: Rows) -> Iterator[str]:
     written: Images = {}
     yield from _named("journal", _wrong_journal(rows, written))
     yield from _named("the streams", _wrong_streams(rows, tables))
+    yield from _named("exports and imports", wrong_transfers(rows, tables))
+    yield from _named("the figures", wrong_figures(rows))
+    yield from _named("the past", wrong_past(rows, tables))
+    yield from _named("the replicas", wrong_replicas(rows, tables))
     for table in tables:
         yield from _named(f"table {table.name}", _wrong_items(rows, table, written))
 
@@ -119,7 +139,7 @@ def _wrong_journal(rows: Rows, written: Images) -> Iterator[str]:
     Leaves in `written` what the journal says each item is now.
     """
     last: tuple[int, int] | None = None
-    pruned = rows.counts(ROWS_PRUNED)[0]
+    pruned, blanked = rows.counts(ROWS_PRUNED)[0], rows.counts(ROWS_BLANKED)[0]
     if rows.first_sequence() != pruned + 1:
         yield f"journal: it begins with {rows.first_sequence()}, but {pruned} rows were pruned"
     for seq, at, _, table, key, old, new in rows.journal():
@@ -127,11 +147,12 @@ def _wrong_journal(rows: Rows, written: Images) -> Iterator[str]:
             yield f"journal: {last[0]} is followed by {seq}"
         if last is not None and at < last[1]:
             yield f"journal: {seq} is earlier than the row before it"
-        if old == new:
+        if old == new and (old is not None or seq > blanked):
             yield f"journal: {seq} changes nothing"
-        if (table, key) in written and written[table, key] != _digest(old):
+        is_known = written.get((table, key), BLANK) != BLANK
+        if is_known and old != new and written[table, key] != _digest(old):
             yield f"journal: {seq} does not start from what was there"
-        written[table, key] = _digest(new)
+        written[table, key] = BLANK if old is None and new is None else _digest(new)
         last = seq, at
 
 
@@ -209,7 +230,9 @@ def _wrong_items(rows: Rows, table: Table, written: Images) -> Iterator[str]:
         total += size
         found.add(key)
         place = f"{where}: item at {key.hex()}"
-        is_known = (table.number, key) in written or not is_pruned
+        # Nor is one that a restore or an import brought.
+        is_new = not is_pruned and not table.is_filled
+        is_known = written[table.number, key] != BLANK if (table.number, key) in written else is_new
         if is_known and written.get((table.number, key)) != _digest(raw):
             yield f"{place} is not what the journal last wrote"
         try:
@@ -232,7 +255,7 @@ def _wrong_items(rows: Rows, table: Table, written: Images) -> Iterator[str]:
         except Exception as damage:
             yield f"{place} is not an item: {type(damage).__name__}: {damage}"
     for (number, key), image in written.items():
-        if number == table.number and image is not None and key not in found:
+        if number == table.number and image not in (None, BLANK) and key not in found:
             yield f"{where}: the journal ends with an item at {key.hex()} that is not there"
     yield from _wrong_count(rows, where, table_name(table.number), items, total)
     for index in table.indexes:

@@ -5,20 +5,29 @@ after another and each sees those before it; an item that a transaction of the g
 until the commit, as it is on the service while that transaction is in flight.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import NamedTuple
 
 import orjson
 
 from tablewright.engine import journal
-from tablewright.engine.catalog import Catalog, Table, to_json
+from tablewright.engine.catalog import Catalog, Index, Table, to_json
 from tablewright.engine.errors import collection_too_large, transaction_conflict
-from tablewright.engine.indexes import EntryChange, changes
+from tablewright.engine.indexes import EntryChange, additions, changes
 from tablewright.engine.keys import expiry_key, partition_of
 from tablewright.engine.limits import COLLECTION_BYTES
+from tablewright.engine.metric_names import CONSUMED_READ, CONSUMED_WRITE, TRANSACTION_CONFLICT, Mark
 from tablewright.engine.storage import Row, Rows, Writes, index_name, table_name
+from tablewright.engine.storage_replicas import Stamp, mark, save_number, stamp_own
+from tablewright.engine.throttle import Reason, Throttle, Throttled, marks_of
+from tablewright.engine.transfers.buckets import Buckets
 from tablewright.values import Item
 from tablewright.world import World
+
+# A key begins with the hash of its partition (keys.py).
+HASH_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +37,10 @@ class Place:
     region: str
     account: str = "000000000000"
     address: str | None = None
+    # Other regions that replicas may be in; each gives its catalog, or None if it is in another process.
+    neighbours: Mapping[str, Callable[[], Catalog | None]] = field(default_factory=dict)
+    # Where exports go and imports come from; an engine in memory may have none.
+    buckets: Buckets | None = None
 
 
 @dataclass(slots=True)
@@ -37,8 +50,19 @@ class Writing:
     world: World
     place: Place
     pen: journal.Pen
+    # Whether it leaves work for the labourer (labours.py), who is told after the commit.
+    is_owing: bool = False
+    throttle: Throttle | None = None
+    # For the figures (metrics.py): the marks of all requests, and each request's verb (the empty text if it was
+    # refused) with the end of its marks.
+    marks: list[Mark] = field(default_factory=list)
+    done: list[tuple[str, int]] = field(default_factory=list)
+    begun: float = field(default_factory=perf_counter)
+    failed: tuple[str, object] | None = None  # the verb and the table of a request that broke
     _taken: set[tuple[int, bytes]] = field(default_factory=set)
     _counts: dict[str, list[int]] = field(default_factory=dict)
+    # Numbers given to writes of replicated tables, by table and region: the last of each.
+    _numbers: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def now(self) -> float:
         """The time of this transaction as the service shows times: seconds, to the millisecond."""
@@ -68,7 +92,29 @@ class Writing:
 
     def refuse_taken(self, table: Table, key: bytes) -> None:
         if self.is_taken(table, key):
+            self.mark_conflict(table)
             raise transaction_conflict()
+
+    def mark_conflict(self, table: Table) -> None:
+        self.marks.append(((TRANSACTION_CONFLICT, table.name, "", ""), 1.0))
+
+    # --- units ---
+
+    def spend(self, table: Table, key: bytes, units: float, index: Index | None = None) -> None:
+        """Count what a write has used of the table, or of a global index."""
+        self.marks.append(((CONSUMED_WRITE, table.name, "" if index is None else index.name, ""), units))
+        if self.throttle is not None:
+            self.throttle.spend("Write", table, index, key[:HASH_BYTES], units)
+
+    def refuse_fast(self, table: Table, keys: Sequence[tuple[bytes, Index | None]]) -> None:
+        """Refuse a write that would draw on what is used up: the table at this key, or an index at that."""
+        if self.throttle is not None:
+            short: list[Reason] = []
+            for key, index in keys:
+                short += self.throttle.short("Write", table, index, key[:HASH_BYTES])
+            if short:
+                self.marks += marks_of(short)
+                raise Throttled(short)
 
     def change(
         self,
@@ -82,6 +128,8 @@ class Writing:
     ) -> list[EntryChange]:
         """Put `new` in the place of `old` (None: nothing there); what that did to the indexes."""
         if row is None:
+            if new is None and table.replicas is not None:
+                self._stamp(table, key, source, is_gone=True)
             entries = [] if new is None else self.insert(table, key, new, new_size, source)
             assert entries is not None, "an item came between decision and deed"
             return entries
@@ -99,11 +147,16 @@ class Writing:
         number = self.rows.insert(table.number, key, size, raw)
         if number is None:
             return None
-        entries = self._move_entries(table, key, number, None, 0, new, size)
+        entries = additions(table, key, number, new, size)
+        for entry in entries:
+            if entry.new_key is not None:
+                self.rows.add_entry(table.number, entry.index.number, entry.new_key, number)
         if table.ttl_index is not None:
             self._move_expiry(table, table.ttl_index, key, number, None, new)
         self._count(table, new, 1, size, entries)
         self.pen.write(self.rows, table.number, key, None, raw, source)
+        if table.replicas is not None:
+            self._stamp(table, key, source)
         return entries
 
     def _delete(self, table: Table, key: bytes, row: Row, old: Item, source: int) -> list[EntryChange]:
@@ -113,6 +166,8 @@ class Writing:
             self._move_expiry(table, table.ttl_index, key, row.id, old, None)
         self._count(table, old, -1, -row.size, entries)
         self.pen.write(self.rows, table.number, key, row.item, None, source)
+        if table.replicas is not None:
+            self._stamp(table, key, source, is_gone=True)
         return entries
 
     def _update(
@@ -120,6 +175,8 @@ class Writing:
     ) -> list[EntryChange]:
         # Values are canonical, so equal dicts are equal items, in whatever order their attributes stand.
         if old == new:
+            if table.replicas is not None:
+                self._stamp(table, key, source)
             return []
         raw = orjson.dumps(new)
         self.rows.update(table.number, row.id, size, raw)
@@ -128,6 +185,8 @@ class Writing:
             self._move_expiry(table, table.ttl_index, key, row.id, old, new)
         self._count(table, new, 0, size - row.size, entries)
         self.pen.write(self.rows, table.number, key, row.item, raw, source)
+        if table.replicas is not None:
+            self._stamp(table, key, source)
         return entries
 
     def _move_entries(
@@ -165,6 +224,27 @@ class Writing:
         if after is not None:
             self.rows.add_entry(table.number, index, after, row)
 
+    # --- stamps of tables with replicas ---
+
+    def _stamp(self, table: Table, key: bytes, source: int, is_gone: bool = False) -> None:
+        """Note when and where the key was last written, for the other replicas to read.
+
+        Also of a write that changed nothing: it is newer than one that was made elsewhere before it. What time
+        deletes is stamped just after what it deletes, so that a write elsewhere that keeps the item wins.
+        """
+        if source == journal.REPLICA or table.replicas is None:
+            return  # whoever takes over a change from elsewhere takes over its stamp
+        at = 1 if source == journal.TIME_TO_LIVE else self.pen.at
+        region = table.replicas.region
+        place = table.number, region
+        last = self._numbers.get(place)
+        number = self._numbers[place] = 1 + (mark(self.rows, *place).number if last is None else last)
+        stamp_own(self.rows, table.ledger, key, Stamp(at, region, number, is_gone))
+
+    def forget_numbers(self, table: Table) -> None:
+        for place in [place for place in self._numbers if place[0] == table.number]:
+            del self._numbers[place]
+
     # --- counters, written once for the whole group ---
 
     def _count(self, table: Table, item: Item, items: int, size: int, entries: list[EntryChange]) -> None:
@@ -192,6 +272,9 @@ class Writing:
             if items or size:
                 self.rows.add_to_counts(owner, items, size)
         self._counts.clear()
+        for (table, region), number in self._numbers.items():
+            save_number(self.rows, table, region, number)
+        self._numbers.clear()
 
 
 class Reading(NamedTuple):
@@ -201,10 +284,35 @@ class Reading(NamedTuple):
     tables: Catalog
     place: Place
     world: World
+    throttle: Throttle | None = None
+    marks: list[Mark] | None = None
 
     def now(self) -> int:
         """Microseconds since 1970."""
         return journal.microseconds(self.world.now())
+
+    def spend(self, table: Table, index: Index | None, units: float, key: bytes = b"") -> None:
+        """Count what a read has used; `key` is where, if that was in one partition."""
+        if index is None and self.throttle is None and self.marks is not None:  # most reads, in one step
+            self.marks.append(((CONSUMED_READ, table.name, "", ""), units))
+            return
+        if index is not None and index.local:
+            index = None  # a local index draws on its table
+        if self.marks is not None:
+            self.marks.append(((CONSUMED_READ, table.name, "" if index is None else index.name, ""), units))
+        if self.throttle is not None:
+            self.throttle.spend("Read", table, index, key[:HASH_BYTES], units)
+
+    def refuse_fast(self, table: Table, index: Index | None, key: bytes = b"") -> None:
+        """Refuse a read of what is used up."""
+        if self.throttle is None:
+            return
+        own = None if index is None or index.local else index
+        short = self.throttle.short("Read", table, own, key[:HASH_BYTES])
+        if short:
+            if self.marks is not None:
+                self.marks.extend(marks_of(short))
+            raise Throttled(short)
 
 
 def refuse_full_collection(writing: Writing, table: Table, item: Item, grown: int) -> None:

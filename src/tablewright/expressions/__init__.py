@@ -10,6 +10,7 @@ Every refusal is a `BadExpression` whose text is the service's own sentence.
 
 from tablewright.expressions.errors import BadExpression
 from tablewright.expressions.evaluate import holds
+from tablewright.expressions.key_texts import key_condition
 from tablewright.expressions.keys import KeyPlan, KeyTest, key_tests, plan_keys
 from tablewright.expressions.legacy import attribute_updates, expected, filter_conditions, key_conditions
 from tablewright.expressions.nodes import Condition, Path, Update, paths_in, top_level_names
@@ -33,6 +34,7 @@ __all__ = [
     "filter_conditions",
     "fragments",
     "holds",
+    "key_condition",
     "key_conditions",
     "key_tests",
     "paths_in",

@@ -119,7 +119,9 @@ def plan_keys(
     types: Mapping[str, str],
 ) -> KeyPlan:
     """The walk of the table or index with this key schema that answers the tests."""
-    by_name = {test.name: test for test in tests}
+    by_name: dict[str, KeyTest] = {}
+    for test in tests:
+        by_name[test.name] = test
     if len(by_name) > len(hash_names) + len(range_names):
         raise BadExpression(
             f"The number of query conditions ({len(by_name)}) exceeds the number of key attributes "
@@ -127,21 +129,21 @@ def plan_keys(
         )
     partition = []
     for name in hash_names:
-        test = by_name.get(name)
-        if test is None or test.op != "=":
+        equal = by_name.get(name)
+        if equal is None or equal.op != "=":
             raise _no_partition(by_name, hash_names)
-        _refuse_bad_values(test, types[name])
-        partition.append(test.values[0])
+        _refuse_bad_values(equal, types[name])
+        partition.append(equal.values[0])
     sort, last = [], None
     for name in range_names:
-        test = by_name.get(name)
-        if test is None:
+        found = by_name.get(name)
+        if found is None:
             break
-        _refuse_bad_values(test, types[name])
-        if test.op != "=":
-            last = test
+        _refuse_bad_values(found, types[name])
+        if found.op != "=":
+            last = found
             break
-        sort.append(test.values[0])
+        sort.append(found.values[0])
     if len(partition) + len(sort) + (last is not None) != len(by_name):
         raise _no_sort(by_name, hash_names, range_names)
     if last is not None and last.op not in _SORT_OPERATORS:

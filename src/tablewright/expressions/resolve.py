@@ -6,7 +6,7 @@ resolved node holds no placeholder.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -48,12 +48,16 @@ class Placeholders:
     used: set[str] = field(default_factory=set)
 
     def check_all_used(self) -> None:
-        for kind, given in (("Names", self.names), ("Values", self.values)):
-            if given and not self.used.issuperset(given):
-                unused = ", ".join(key for key in given if key not in self.used)
-                raise BadExpression(
-                    f"Value provided in ExpressionAttribute{kind} unused in expressions: keys: {{{unused}}}"
-                )
+        if self.names and not self.used.issuperset(self.names):
+            raise self._unused("Names", self.names)
+        if self.values and not self.used.issuperset(self.values):
+            raise self._unused("Values", self.values)
+
+    def _unused(self, kind: str, given: Iterable[str]) -> BadExpression:
+        unused = ", ".join(key for key in given if key not in self.used)
+        return BadExpression(
+            f"Value provided in ExpressionAttribute{kind} unused in expressions: keys: {{{unused}}}"
+        )
 
 
 def condition(text: str, kind: str, given: Placeholders) -> Condition:

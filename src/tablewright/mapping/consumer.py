@@ -5,7 +5,8 @@
     mailer.run(stop)              # or run_once() from a job; in any number of processes
 
 Each worker leases shards, reads them page by page and keeps a checkpoint behind each page. A change that cannot be
-handled is tried again with pauses, then parked, and what follows of its key behind it. Must hold: a checkpoint is
+handled is tried again with pauses, then parked, and what follows of its key behind it, until it is replayed: by
+`replay()`, or in the next round after `tablewright db parked replay`. Must hold: a checkpoint is
 never beyond a change that was neither handled nor parked; a worker that lost its lease stops.
 A change may be handled twice (a crash before the checkpoint): `db.write(..., once=f"mailer/{change.event_id}")`
 makes its effect happen once. A handler that needs longer than the lease may find another worker at the same change.
@@ -106,7 +107,7 @@ class Consumer:
             while True:
                 done += self._plan_when_due()
                 waiting = [held for shard, held in self._held.items() if shard not in caught_up]
-                if not waiting:
+                if not waiting and self._planned is not None:
                     return done
                 for held in waiting:
                     done += self._turn(held, never)
@@ -123,7 +124,7 @@ class Consumer:
                 for held in tuple(self._held.values()):
                     if not stop.is_set():
                         done += self._turn(held, stop)
-                if not done.read and not done.shards_ended:
+                if not done.read and not done.shards_ended and not done.replayed:
                     stop.wait(self._poll)
         finally:
             self._give_back_all()
@@ -170,16 +171,24 @@ class Consumer:
         To keep the order, naming one means all of its key. Changes of the key that come later are handled as usual.
         """
 
-        def again(record: Mapping[str, Any]) -> str | None:
-            return attempt(self._reader, record)
-
         lines = parking.chosen(self._worker, sequences)
-        handled = sum(parking.replay_line(self._worker, line, again) for line in lines)
+        handled = sum(parking.replay_line(self._worker, line, self._again) for line in lines)
         return Replayed(handled, len(self.parked()))
 
     def discard(self, sequence: str) -> None:
         """Give up one parked record for good; what waits behind it can then be replayed."""
         parking.discard(self._worker, sequence)
+
+    def _again(self, record: Mapping[str, Any]) -> str | None:
+        return attempt(self._reader, record)
+
+    def _replay_asked(self) -> int:
+        """What was asked to be replayed, for no longer than the leases we have can wait; the rest comes next."""
+        until = self._worker.now() + self._worker.term / 3
+        handled = parking.replay_asked(self._worker, self._again, until)
+        if handled and self._worker.now() >= until:
+            self._planned = None
+        return handled
 
     # --- parts: leases ---
 
@@ -193,7 +202,7 @@ class Consumer:
         self._share(leasing.ready(found.leases), len(leasing.workers_of(found.leases, self._worker)))
         for shard, held in self._held.items():
             held.is_closing = shard in found.closing
-        return Progress(lost_since=found.lost_since)
+        return Progress(lost_since=found.lost_since, replayed=self._replay_asked())
 
     def _share(self, ready: Sequence[Lease], workers: int) -> None:
         """Take what is free, up to a fair share; ask for one if others have more than theirs."""

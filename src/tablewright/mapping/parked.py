@@ -3,20 +3,26 @@
 A parked record puts a hold on its key; later records of the key are parked behind it, so that a key's changes are
 handled in order or not at all. Must hold: record, hold and checkpoint are one transaction, so nothing is parked and
 forgotten, or parked and handled; a hold goes only with the last record behind it, and whoever parks sees that.
+Who has no handler (a command, another program) asks for a replay: the mark is on the hold, and the consumer's next
+round finds it there.
 Elsewhere: when a record is parked (consumer.py), what is stored (stream_design.py).
 """
 
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
 import orjson
 
+from tablewright.client import pages
 from tablewright.client.identity import place_of
 from tablewright.design import Write
+from tablewright.mapping.db import Db
 from tablewright.mapping.errors import AlreadyExists, ConditionNotMet, MappingMistake, Missing, Stale
+from tablewright.mapping.items import model_of
 from tablewright.mapping.leases import LeaseLost, Worker, save, saving
 from tablewright.mapping.stream_design import (
     Hold,
@@ -36,6 +42,9 @@ BEHIND = "Behind"
 # Sequence numbers have up to 40 digits and sort as text only with as many.
 _DIGITS = 40
 _PIECE = 300_000
+# How often a replay that was asked for is begun. More than once, since a worker may be stopped in the middle of it;
+# not for ever, since the record may be what kills the workers.
+ASKED = 3
 
 Attempt = Callable[[Mapping[str, Any]], str | None]  # the kind of error, or None if all went well
 
@@ -130,6 +139,22 @@ def listed(worker: Worker) -> list[Parked]:
     return sorted(found, key=lambda one: one.place)
 
 
+def listed_everywhere(db: Db) -> list[Parked]:
+    """What is parked of all consumers of all tables; reads the whole table they share."""
+    table = parked.shape.table
+    request = {
+        "TableName": db.physical(table.name),
+        "FilterExpression": "begins_with(#s, :parked)",
+        "ExpressionAttributeNames": {"#s": str(table.sk)},
+        "ExpressionAttributeValues": {":parked": {"S": "PARKED#"}},
+        "ConsistentRead": True,
+    }
+    found: list[Parked] = [
+        model_of(parked.shape, item) for page in pages(db._call, "Scan", request) for item in page["Items"]
+    ]
+    return sorted(found, key=lambda one: (one.table, one.consumer, one.place))
+
+
 def record_of(worker: Worker, head: Parked) -> dict[str, Any]:
     """The record as the stream told it."""
     asked = pieces_of(table=head.table, consumer=head.consumer, place=head.place)
@@ -150,9 +175,40 @@ def chosen(worker: Worker, sequences: tuple[str, ...]) -> list[str]:
 
 def replay_line(worker: Worker, line: str, attempt: Attempt) -> int:
     """Handle what is parked of a key in order, up to the first that fails again; how many were handled."""
-    if not _hold_taken(worker, line):
-        return 0
+    return _replay(worker, line, attempt, until=None) if _hold_taken(worker, line) else 0
+
+
+def replay_asked(worker: Worker, attempt: Attempt, until: datetime) -> int:
+    """Replay the keys that somebody asked for, until then at most; how many records were handled."""
     handled = 0
+    for hold in worker.db.all(holds_of(table=worker.table, consumer=worker.consumer)):
+        if hold.asked > 0 and _hold_taken(worker, hold.line, is_asked=True):
+            handled += _replay(worker, hold.line, attempt, until)
+            if worker.now() >= until:
+                break
+    return handled
+
+
+def ask(worker: Worker, sequences: tuple[str, ...]) -> int:
+    """Ask for a replay of these records, or of all, by the consumer's next round; of how many keys. Raises NotParked.
+
+    As with a replay, naming one record means all of its key.
+    """
+    asked = 0
+    for line in chosen(worker, sequences):
+        try:
+            worker.db.write(
+                holds.update(worker.table, worker.consumer, line).at(lambda v: v.asked).set(ASKED)
+            )
+        except Missing:  # replayed or discarded meanwhile
+            continue
+        asked += 1
+    return asked
+
+
+def _replay(worker: Worker, line: str, attempt: Attempt, until: datetime | None) -> int:
+    """The part of a replay for which we have the hold; that is let go in the end."""
+    handled, asked = 0, 0
     try:
         while found := _in_line(worker, line):  # what came behind them meanwhile, too
             for head in found:
@@ -163,10 +219,13 @@ def replay_line(worker: Worker, line: str, attempt: Attempt) -> int:
                 handled += 1
                 if _settle(worker, head, worker.id):
                     return handled  # what is parked of the key from now on is under a new hold, and not ours
+                if until is not None and worker.now() >= until:
+                    asked = ASKED  # it went well so far: another round goes on
+                    return handled
     except (LeaseLost, Missing, Stale):  # the hold, or the record, is another's business now
         return handled
     finally:
-        _let_go(worker, line)
+        _let_go(worker, line, asked)
     return handled
 
 
@@ -230,10 +289,13 @@ def _note(worker: Worker, head: Parked, error: str) -> None:
 # --- holds ---
 
 
-def _hold_taken(worker: Worker, line: str) -> bool:
+def _hold_taken(worker: Worker, line: str, *, is_asked: bool = False) -> bool:
     """Whether the line is now ours to replay: two at once would mix up the order."""
     now, until = worker.now(), worker.now() + worker.term
     write = holds.update(worker.table, worker.consumer, line).at(lambda v: v.owner).set(worker.id)
+    if is_asked:
+        # Counted before it is tried: who dies of it does not come to count.
+        write = write.at(lambda v: v.asked).add(-1).when(lambda v: v.asked > 0)
     try:
         worker.db.write(write.at(lambda v: v.until).set(until).when(lambda v: v.until <= now))
     except (ConditionNotMet, Missing):
@@ -241,9 +303,10 @@ def _hold_taken(worker: Worker, line: str) -> bool:
     return True
 
 
-def _let_go(worker: Worker, line: str) -> None:
+def _let_go(worker: Worker, line: str, asked: int) -> None:
     me, now = worker.id, worker.now()
     write = holds.update(worker.table, worker.consumer, line).at(lambda v: v.until).set(now)
+    write = write.at(lambda v: v.asked).set(asked)
     try:
         worker.db.write(write.at(lambda v: v.owner).set(None).when(lambda v: v.owner == me))
     except (ConditionNotMet, Missing):

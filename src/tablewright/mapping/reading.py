@@ -36,6 +36,7 @@ UNKNOWN = "EntityUnknown"
 class Progress:
     """What came of a pass. `passed_over` are changes of items that are not this consumer's, such as guards.
 
+    `replayed` are parked ones that were handled because somebody asked for it (`tablewright db parked replay`).
     `lost_since` is set where changes were lost and `skip_to_horizon` says to go on.
     """
 
@@ -45,6 +46,7 @@ class Progress:
     shards_ended: int = 0
     leases_lost: int = 0
     lost_since: datetime | None = None
+    replayed: int = 0
 
     @property
     def read(self) -> int:
@@ -59,6 +61,7 @@ class Progress:
             self.shards_ended + other.shards_ended,
             self.leases_lost + other.leases_lost,
             min(since, default=None),
+            self.replayed + other.replayed,
         )
 
 

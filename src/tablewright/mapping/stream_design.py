@@ -56,13 +56,17 @@ class Lease(BaseModel):
 
 
 class Hold(BaseModel):
-    """A key of which records are parked: later ones wait behind them. `owner` is who replays them."""
+    """A key of which records are parked: later ones wait behind them. `owner` is who replays them.
+
+    `asked` is how often a worker may still begin to replay them because somebody asked for it from outside.
+    """
 
     table: str
     consumer: str
     line: str
     count: int = 0
     owner: str | None = None
+    asked: int = 0
     until: datetime = LONG_AGO
     version: int = 0
 

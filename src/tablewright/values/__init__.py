@@ -6,7 +6,7 @@ their dicts are equal.
 """
 
 from tablewright.values.codec import BadValue, Item, Value, WrongJson, admit, admit_item
-from tablewright.values.ordering import compare, key_part, key_prefix
+from tablewright.values.ordering import compare, key_part, key_prefix, text_part
 from tablewright.values.sizes import item_size, resized, size_of
 
 __all__ = [
@@ -22,4 +22,5 @@ __all__ = [
     "key_prefix",
     "resized",
     "size_of",
+    "text_part",
 ]

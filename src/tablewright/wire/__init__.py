@@ -6,10 +6,10 @@
 Must hold: what the engine answers goes out unchanged; nothing here knows what a table is.
 Behind this door: server.py (listening, time, stopping), connection.py and reader.py (one client), gate.py
 (the order of checks), signature.py and credentials.py (who asks), group.py (writes that share a commit),
-letterhead.py (answers), limits.py.
+letterhead.py (answers), metrics.py (figures), peers.py (other regions), limits.py.
 """
 
-from tablewright.wire.credentials import AccessKey, CredentialsUnusable, read_credentials
+from tablewright.wire.credentials import AccessKey, CredentialsUnusable, read_credentials, read_token
 from tablewright.wire.limits import Limits
 from tablewright.wire.server import CannotListen, OpenToTheNetwork, Server, check_reach, serve, serving
 
@@ -22,6 +22,7 @@ __all__ = [
     "Server",
     "check_reach",
     "read_credentials",
+    "read_token",
     "serve",
     "serving",
 ]

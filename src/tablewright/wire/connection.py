@@ -10,6 +10,7 @@ Elsewhere: bytes to requests (reader.py), what is asked (gate.py), answers (lett
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
@@ -17,6 +18,7 @@ import orjson
 
 from tablewright.engine import Engine, ServiceError
 from tablewright.engine.errors import fault
+from tablewright.engine.replica_peers import PEER_VERBS
 from tablewright.wire.gate import Gate, Headers, Reply
 from tablewright.wire.group import GroupWriter, Outcome
 from tablewright.wire.letterhead import (
@@ -31,7 +33,9 @@ from tablewright.wire.letterhead import (
 )
 from tablewright.wire.limits import Limits
 from tablewright.wire.outbox import Outbox
+from tablewright.wire.peers import Errands
 from tablewright.wire.reader import Reader
+from tablewright.wire.signature import region_meant
 
 log = logging.getLogger("tablewright.wire")
 
@@ -46,6 +50,9 @@ class Desk:
     writer: GroupWriter
     outbox: Outbox
     limits: Limits
+    errands: Errands
+    # Where there are several regions, each by its name; the engine and writer above are the home region's.
+    branches: Mapping[str, tuple[Engine, GroupWriter]] | None = None
     connections: "set[Connection]" = field(default_factory=set)
 
 
@@ -157,12 +164,18 @@ class Connection(asyncio.Protocol):
             self._send(admitted.status, admitted.kind, admitted.body)
             return
         verb, writes, request, self._kind = admitted
-        if writes:
+        engine, writer = desk.engine, desk.writer
+        if desk.branches is not None:
+            engine, writer = desk.branches[region_meant(url, headers)]
+        if writes and not engine.only_reads(verb, request):
             self._is_busy = True
-            desk.writer.add(self._deliver, verb, request)
+            if verb in PEER_VERBS:
+                desk.errands.add(self._deliver, engine, verb, request)
+            else:
+                writer.add(self._deliver, verb, request)
             return
         try:
-            answer = desk.engine.answer(verb, request)
+            answer = engine.answer(verb, request)
         except Exception as error:
             self._send_error(verb, error)
         else:
@@ -177,7 +190,8 @@ class Connection(asyncio.Protocol):
             self._send(200, self._kind, outcome)
         else:
             self._send_error(verb, outcome)
-        self._proceed()
+        if self._waiting or self._is_paused or self._reader.expects:
+            self._proceed()
 
     def _send_error(self, verb: str, error: Exception) -> None:
         if not isinstance(error, ServiceError):

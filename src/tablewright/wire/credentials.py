@@ -61,6 +61,20 @@ def read_credentials(path: str | Path) -> Mapping[str, AccessKey]:
     return keys
 
 
+def read_token(path: str | Path) -> str:
+    """The one line of a file that holds a token."""
+    path = Path(path)
+    try:
+        token = path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise CredentialsUnusable(path, f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CredentialsUnusable(path, "is not a token: one line of ASCII letters") from error
+    if len(token) < 16 or len(token.split()) != 1:
+        raise CredentialsUnusable(path, "is not a token: one line of 16 letters or more, without spaces")
+    return token
+
+
 def _key_of(path: Path, profile: str, given: Mapping[str, str]) -> AccessKey:
     for name in ("aws_access_key_id", "aws_secret_access_key"):
         if not given.get(name):

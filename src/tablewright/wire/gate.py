@@ -3,6 +3,7 @@
 Method and content type (404), JSON (SerializationException), target (UnknownOperationException), signature,
 then a body that is an object. Size comes before all of these, while the request arrives (reader.py).
 Must hold: a request that breaks two rules is told about the first; nothing here touches the engine's data.
+`GET /metrics` is not the service's: its figures go to whoever may (metrics.py).
 """
 
 import re
@@ -14,7 +15,10 @@ import orjson
 
 from tablewright.engine import ServiceError
 from tablewright.engine.operations import STREAM_VERBS
+from tablewright.engine.replica_peers import PEER_VERBS
 from tablewright.wire.letterhead import AMZ_JSON, PLAIN_JSON
+from tablewright.wire.metrics import METRICS_PATH, TEXT, Metrics
+from tablewright.wire.peers import TARGET
 
 Headers = dict[bytes, bytes]
 _LOCAL_PAGE = re.compile(rb"https?://(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?")
@@ -42,19 +46,21 @@ class Gate:
     authority: Authority
     health: bytes
     any_page: bool
+    metrics: Metrics | None = None
 
     def admit(self, method: bytes, url: bytes, headers: Headers, body: bytes | bytearray) -> Admitted | Reply:
         """The request, ready for the engine, or the answer that ends it here."""
         if method != b"POST":
-            return self._not_a_call(method, headers)
+            return self._not_a_call(method, url, headers)
         if b"origin" in headers and not self.welcomes(headers):
             return _error(AMZ_JSON, ServiceError("AccessDeniedException", _FOREIGN_PAGE))
-        named = headers.get(b"content-type", b"")
-        kind = named if named in (AMZ_JSON, PLAIN_JSON) else _without_parameters(named)
-        if body and kind not in (AMZ_JSON, PLAIN_JSON):
-            return _NOT_FOUND
+        kind = headers.get(b"content-type", b"")
         if kind != AMZ_JSON:
-            kind = PLAIN_JSON
+            kind = _without_parameters(kind)
+            if body and kind not in (AMZ_JSON, PLAIN_JSON):
+                return _NOT_FOUND
+            if kind != AMZ_JSON:
+                kind = PLAIN_JSON
         try:
             request = orjson.loads(body) if body else None
         except orjson.JSONDecodeError:
@@ -78,8 +84,13 @@ class Gate:
         origin = headers.get(b"origin")
         return origin is not None and (self.any_page or _LOCAL_PAGE.fullmatch(origin) is not None)
 
-    def _not_a_call(self, method: bytes, headers: Headers) -> Reply:
+    def _not_a_call(self, method: bytes, url: bytes, headers: Headers) -> Reply:
         if method == b"GET":
+            if self.metrics is not None and url.partition(b"?")[0] == METRICS_PATH:
+                refusal = self.metrics.refusal(url, headers)
+                if refusal is not None:
+                    return _error(PLAIN_JSON, refusal)
+                return Reply(200, TEXT, self.metrics.text())
             return Reply(200, b"text/plain", self.health)
         if method == b"OPTIONS" and self.welcomes(headers):
             return _preflight(headers)
@@ -88,11 +99,19 @@ class Gate:
         return _NOT_FOUND
 
 
-def gate(verbs: Mapping[str, bool], authority: Authority, region: str, any_page: bool) -> Gate:
+def gate(
+    verbs: Mapping[str, bool],
+    authority: Authority,
+    region: str,
+    any_page: bool,
+    metrics: Metrics | None = None,
+) -> Gate:
     """A gate for these verbs (verb -> whether it writes)."""
     targets = {_target(verb): (verb, writes) for verb, writes in verbs.items()}
+    # What regions ask each other goes the way of writes: it is answered when it is done.
+    targets |= {TARGET.encode() + verb.encode(): (verb, True) for verb in PEER_VERBS}
     # The space at the end is the service's own.
-    return Gate(targets, authority, f"healthy: dynamodb.{region}.amazonaws.com ".encode(), any_page)
+    return Gate(targets, authority, f"healthy: dynamodb.{region}.amazonaws.com ".encode(), any_page, metrics)
 
 
 def _target(verb: str) -> bytes:

@@ -34,7 +34,7 @@ _STATUS = {
     500: b"500 Internal Server Error",
     503: b"503 Service Unavailable",
 }
-_LETTER = b"HTTP/1.1 %b\r\n%b%020d\r\nx-amz-crc32: %d\r\nContent-Type: %b\r\nContent-Length: %d\r\n%b\r\n%b"
+_HEAD = b"HTTP/1.1 %b\r\n%b%020d\r\nx-amz-crc32: %d\r\nContent-Type: %b\r\nContent-Length: %d\r\n%b\r\n"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -58,7 +58,7 @@ class Letterhead:
 
     def letter(self, status: int, kind: bytes, body: bytes, extra: bytes = b"") -> bytes:
         """The whole answer; extra is header lines, each with its line end."""
-        return _LETTER % (
+        head = _HEAD % (
             _STATUS.get(status) or b"%d Unnamed" % status,
             self._shared,
             self._next_number(),
@@ -66,8 +66,8 @@ class Letterhead:
             kind,
             len(body),
             extra,
-            body,
         )
+        return head + body
 
 
 def http_date(now: datetime) -> bytes:

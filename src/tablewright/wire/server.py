@@ -11,21 +11,23 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import ip_address
 from typing import Self
 
-from tablewright.engine import Engine
+from tablewright.engine import Engine, Regions
 from tablewright.wire.connection import Connection, Desk
 from tablewright.wire.credentials import AccessKey
 from tablewright.wire.gate import gate
 from tablewright.wire.group import GroupWriter
 from tablewright.wire.letterhead import Letterhead
 from tablewright.wire.limits import Limits
+from tablewright.wire.metrics import Metrics
 from tablewright.wire.outbox import Outbox
-from tablewright.wire.signature import any_signature, verified_by
+from tablewright.wire.peers import Errands
+from tablewright.wire.signature import any_signature, scoped_to, verified_by
 from tablewright.world import World, real_world
 
 STOP_SECONDS = 10
@@ -56,8 +58,10 @@ class CannotListen(OSError):
 class Server:
     """A listening socket and its connections; close it."""
 
-    def __init__(self, desk: Desk, world: World, listening: asyncio.Server) -> None:
-        self._desk = desk
+    def __init__(
+        self, desk: Desk, world: World, listening: asyncio.Server, writers: Sequence[GroupWriter]
+    ) -> None:
+        self._desk, self._writers = desk, writers
         self._world = world
         self._listening = listening
         self._loop = asyncio.get_running_loop()
@@ -66,39 +70,49 @@ class Server:
     @classmethod
     async def open(
         cls,
-        engine: Engine,
+        engine: Engine | Regions,
         *,
         host: str = "127.0.0.1",
         port: int = 8000,
         credentials: Mapping[str, AccessKey] | None = None,
+        metrics_token: str | None = None,
         world: World | None = None,
         limits: Limits | None = None,
     ) -> Self:
         """Start to listen; raises OpenToTheNetwork or CannotListen."""
         check_reach(host, credentials)
         world, limits = world or real_world(), limits or Limits()
-        authority = (
-            any_signature if credentials is None else verified_by(credentials, engine.place.region, world.now)
-        )
+        engines = engine.engines if isinstance(engine, Regions) else {engine.place.region: engine}
+        engine = engine[engine.home] if isinstance(engine, Regions) else engine
+        authority = any_signature if credentials is None else verified_by(credentials, engines, world.now)
+        if len(engines) > 1:
+            authority = scoped_to(engines, authority)
+        metrics = Metrics(engine.metrics.text, None if credentials is None else authority, metrics_token)
         verbs = {verb: engine.writes(verb) for verb in engine.VERBS}
         loop = asyncio.get_running_loop()
-        writer = GroupWriter(engine, loop)
+        writers = {region: GroupWriter(one, loop) for region, one in engines.items()}
+        errands = Errands(loop)
         desk = Desk(
             engine,
-            gate(verbs, authority, engine.place.region, credentials is not None),
+            gate(verbs, authority, engine.place.region, credentials is not None, metrics),
             Letterhead(world),
-            writer,
+            writers[engine.place.region],
             Outbox(loop),
             limits,
+            errands,
+            {region: (engines[region], writers[region]) for region in engines} if len(engines) > 1 else None,
         )
         try:
             listening = await loop.create_server(lambda: Connection(desk), host or None, port, backlog=1024)
         except OSError as error:
-            writer.close()
+            for writer in writers.values():
+                writer.close()
+            errands.close()
             raise CannotListen(host, port, error) from error
-        server = cls(desk, world, listening)
+        server = cls(desk, world, listening, list(writers.values()))
         # A client that asks where to send its requests must not be sent to Amazon with them.
-        engine.place = replace(engine.place, address=server.url.partition("//")[2])
+        for one in engines.values():
+            one.place = replace(one.place, address=server.url.partition("//")[2])
         return server
 
     @property
@@ -110,16 +124,18 @@ class Server:
         """Stop listening, answer what was asked, close. A client that dawdles is cut off in the end."""
         self._listening.close()
         await asyncio.sleep(0.01)  # one look at the sockets: requests that were already there are accepted
-        connections, writer = self._desk.connections, self._desk.writer
+        connections = self._desk.connections
         for connection in list(connections):
             connection.leave()
         give_up = self._loop.time() + STOP_SECONDS
-        while (connections or not writer.is_idle) and self._loop.time() < give_up:
+        while (connections or not all(one.is_idle for one in self._writers)) and self._loop.time() < give_up:
             await asyncio.sleep(0.01)
         for connection in list(connections):
             connection.abort()
         self._timer.cancel()
-        writer.close()
+        for writer in self._writers:
+            writer.close()
+        self._desk.errands.close()
         await asyncio.sleep(0)
 
     def _tick(self) -> None:
@@ -158,11 +174,12 @@ def new_loop() -> asyncio.AbstractEventLoop:
 
 
 def serve(
-    engine: Engine,
+    engine: Engine | Regions,
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
     credentials: Mapping[str, AccessKey] | None = None,
+    metrics_token: str | None = None,
     world: World | None = None,
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
@@ -173,7 +190,9 @@ def serve(
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop.set)
-        server = await Server.open(engine, host=host, port=port, credentials=credentials, world=world)
+        server = await Server.open(
+            engine, host=host, port=port, credentials=credentials, metrics_token=metrics_token, world=world
+        )
         ready(server.url)
         await stop.wait()
         await server.close()
@@ -184,11 +203,12 @@ def serve(
 
 @contextmanager
 def serving(
-    engine: Engine,
+    engine: Engine | Regions,
     *,
     host: str = "127.0.0.1",
     port: int = 0,
     credentials: Mapping[str, AccessKey] | None = None,
+    metrics_token: str | None = None,
     world: World | None = None,
     limits: Limits | None = None,
 ) -> Iterator[str]:
@@ -202,6 +222,7 @@ def serving(
             host=host,
             port=port,
             credentials=credentials,
+            metrics_token=metrics_token,
             world=world,
             limits=limits,
         )

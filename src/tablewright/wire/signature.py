@@ -11,7 +11,7 @@ Elsewhere: where the keys come from (credentials.py).
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -69,10 +69,53 @@ def any_signature(
 _complete_forms: set[bytes] = set()
 
 
-def verified_by(
-    keys: Mapping[str, AccessKey], region: str, now: Callable[[], datetime]
+def scoped_to(
+    regions: Collection[str],
+    authority: Callable[[bytes, bytes, Headers, bytes | bytearray], ServiceError | None],
 ) -> Callable[[bytes, bytes, Headers, bytes | bytearray], ServiceError | None]:
-    """An authority that lets in only requests signed, just now, with one of these keys."""
+    """An authority for a server of several regions: what it lets in must be meant for one of them."""
+
+    def check(method: bytes, url: bytes, headers: Headers, body: bytes | bytearray) -> ServiceError | None:
+        refusal = authority(method, url, headers, body)
+        region = region_meant(url, headers)
+        if refusal is None and region not in regions:
+            why = f"Credential should be scoped to a valid region, not '{region}'. "
+            return ServiceError("InvalidSignatureException", why)
+        return refusal
+
+    return check
+
+
+def region_meant(url: bytes, headers: Headers) -> str:
+    """The region in the scope of a request's credential; none if there is none."""
+    claimed = claim(url, headers)
+    scope = [] if isinstance(claimed, ServiceError) else claimed.credential.split("/")
+    return scope[2] if len(scope) > 2 else ""
+
+
+def sign(
+    headers: Mapping[str, str], payload: str, key: AccessKey, region: str, now: datetime
+) -> dict[str, str]:
+    """The headers that sign a POST to / with these headers and a body of that SHA-256."""
+    stamp = _basic(now.astimezone(UTC))
+    credential = f"{key.id}/{stamp[:8]}/{region}/{_SERVICE}/aws4_request"
+    signed = {**{name.lower(): value for name, value in headers.items()}, "x-amz-date": stamp}
+    if key.token is not None:
+        signed["x-amz-security-token"] = key.token
+    names = sorted(signed)
+    lines = "".join(f"{name}:{' '.join(signed[name].split())}\n" for name in names)
+    canonical = f"POST\n/\n\n{lines}\n{';'.join(names)}\n{payload}"
+    signature = _signature(key.secret, credential, stamp, canonical.encode())
+    authorization = f"Credential={credential}, SignedHeaders={';'.join(names)}, Signature={signature}"
+    added = {"X-Amz-Date": stamp, "Authorization": f"{_ALGORITHM} {authorization}"}
+    return added if key.token is None else added | {"X-Amz-Security-Token": key.token}
+
+
+def verified_by(
+    keys: Mapping[str, AccessKey], region: str | Collection[str], now: Callable[[], datetime]
+) -> Callable[[bytes, bytes, Headers, bytes | bytearray], ServiceError | None]:
+    """An authority that lets in only requests signed, just now, with one of these keys, for a region we are."""
+    regions = frozenset([region] if isinstance(region, str) else region)
 
     def verify(method: bytes, url: bytes, headers: Headers, body: bytes | bytearray) -> ServiceError | None:
         claimed = claim(url, headers)
@@ -82,7 +125,7 @@ def verified_by(
         if signed_at is None:
             return ServiceError("IncompleteSignatureException", _BAD_DATE.format(claimed.date))
         stamp = _basic(signed_at)
-        refusal = _out_of_time(claimed, signed_at, now()) or _badly_formed(claimed, stamp, region)
+        refusal = _out_of_time(claimed, signed_at, now()) or _badly_formed(claimed, stamp, regions)
         if refusal is not None:
             return refusal
         key = keys.get(claimed.credential.split("/")[0])
@@ -191,7 +234,7 @@ def _out_of_time(claimed: Claim, signed_at: datetime, now: datetime) -> ServiceE
     return ServiceError("InvalidSignatureException", why)
 
 
-def _badly_formed(claimed: Claim, stamp: str, region: str) -> ServiceError | None:
+def _badly_formed(claimed: Claim, stamp: str, regions: Collection[str]) -> ServiceError | None:
     if "host" not in claimed.signed_headers.lower().split(";"):
         why = "'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization."
         return ServiceError("InvalidSignatureException", why)
@@ -205,14 +248,14 @@ def _badly_formed(claimed: Claim, stamp: str, region: str) -> ServiceError | Non
             f"got '{claimed.credential}'"
         )
         return ServiceError("IncompleteSignatureException", why)
-    why = _out_of_scope(scope, stamp, region)
+    why = _out_of_scope(scope, stamp, regions)
     return ServiceError("InvalidSignatureException", why) if why else None
 
 
-def _out_of_scope(scope: list[str], stamp: str, region: str) -> str:
+def _out_of_scope(scope: list[str], stamp: str, regions: Collection[str]) -> str:
     _, day, for_region, service, terminator = scope
     why = ""
-    if for_region != region:
+    if for_region not in regions:
         why += f"Credential should be scoped to a valid region, not '{for_region}'. "
     if service != _SERVICE:
         why += f"Credential should be scoped to correct service: '{_SERVICE}'. "

@@ -66,7 +66,7 @@ def line(
 ) -> Markup:
     """A line over time, from zero; `steps` for what stays until it changes, such as a price."""
     height, left, right, top, bottom = 220, 64, 20, 14, 30
-    most = _rounded_up(max((point.value for point in points), default=0))
+    most = rounded_up(max((point.value for point in points), default=0))
     wide, high = _WIDTH - left - right, height - top - bottom
     places = [
         (
@@ -117,7 +117,7 @@ def _path(places: Sequence[tuple[float, float]], steps: bool) -> str:
     return text
 
 
-def _rounded_up(value: float) -> float:
+def rounded_up(value: float) -> float:
     """The next number of the kind 1, 2, 4, 5, 10 times a power of ten: a scale people can halve in their head."""
     if value <= 0:
         return 1.0

@@ -1,6 +1,6 @@
 """BatchGetItem: up to 100 items by their keys, from several tables.
 
-What does not fit into 16 MB is handed back in UnprocessedKeys, with the settings it was asked with.
+What does not fit into 16 MB, or comes too fast, is handed back in UnprocessedKeys, with the settings it was asked with.
 """
 
 from typing import Any
@@ -21,6 +21,7 @@ from tablewright.engine.members import (
     TABLE_NAME,
 )
 from tablewright.engine.shapes import ListOf, MapOf, Request, Struct
+from tablewright.engine.throttle import Throttled
 from tablewright.engine.writing import Reading
 from tablewright.expressions import Path
 from tablewright.values import Item
@@ -62,6 +63,7 @@ def batch_get_item(reading: Reading, request: Request) -> dict[str, Any]:
     responses: dict[str, list[Any]] = {}
     unprocessed: dict[str, Request] = {}
     spent: list[Consumed] = []
+    late: list[Throttled] = []
     room = BATCH_GET_BYTES
     with reading.rows.snapshot():
         for name, table, keys, paths in plans:
@@ -69,17 +71,27 @@ def batch_get_item(reading: Reading, request: Request) -> dict[str, Any]:
             consumed = Consumed(table)
             found = responses.setdefault(name, [])
             for place, (given, key) in enumerate(keys):
+                try:
+                    reading.refuse_fast(table, None, key)
+                except Throttled as refusal:
+                    late.append(refusal)
+                    unprocessed.setdefault(name, {**asked[name], "Keys": []})["Keys"].append(given)
+                    continue
                 row = reading.rows.get(table.number, key)
                 size = 0 if row is None else row.size
                 if size > room:
                     rest = [given for given, _ in keys[place:]]
-                    unprocessed[name] = {**asked[name], "Keys": rest}
+                    unprocessed.setdefault(name, {**asked[name], "Keys": []})["Keys"].extend(rest)
                     break
                 room -= size
-                consumed.base += read_units(size, consistent)
+                units = read_units(size, consistent)
+                consumed.base += units
+                reading.spend(table, None, units, key)
                 if row is not None:
                     found.append(shown(row.item, paths))
             spent.append(consumed)
+    if len(late) == len(places):
+        raise late[0]
     answer: dict[str, Any] = {"Responses": responses, "UnprocessedKeys": unprocessed}
     capacity = shown_all(spent, request.get("ReturnConsumedCapacity"))
     if capacity is not None:

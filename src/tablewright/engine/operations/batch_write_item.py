@@ -1,4 +1,7 @@
-"""BatchWriteItem: up to 25 puts and deletes, each for itself: not conditional, not atomic."""
+"""BatchWriteItem: up to 25 puts and deletes, each for itself: not conditional, not atomic.
+
+What another transaction holds, or what comes too fast, is handed back in UnprocessedItems.
+"""
 
 from typing import Any
 
@@ -12,18 +15,22 @@ from tablewright.engine.arguments import (
 from tablewright.engine.capacity import Consumed, shown_all
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import invalid
+from tablewright.engine.indexes import EntryChange
 from tablewright.engine.item_writes import (
     TOO_LARGE,
+    Decided,
     Write,
     carry_out,
     collection_metrics,
     consume,
     decide,
     perform,
+    refuse_unless_writer,
 )
 from tablewright.engine.limits import BATCH_WRITE_REQUESTS, ITEM_BYTES
 from tablewright.engine.members import ATTRIBUTES, RETURN_CAPACITY, RETURN_METRICS, TABLE_NAME
 from tablewright.engine.shapes import ListOf, MapOf, Request, Struct
+from tablewright.engine.throttle import Throttled
 from tablewright.engine.writing import Writing
 from tablewright.values import Item, admit_item
 from tablewright.values.codec import TWO_KINDS
@@ -79,6 +86,8 @@ def _admit(request: Request) -> tuple[Item, int | None]:
 
 
 def _write(table: Table, item: Item, size: int | None) -> Write:
+    if table.replicas is not None:
+        refuse_unless_writer(table)
     if size is None:
         return Write(table, key_bytes(table, item), item, None, lambda *_: (None, 0))
     # A batch says less about a bad key than PutItem does.
@@ -96,10 +105,11 @@ def _write_all(
     unprocessed: dict[str, list[Request]] = {}
     spent: list[Consumed] = []
     metrics: dict[str, list[dict[str, Any]]] = {}
+    late: list[Throttled] = []
     # Only a local index can still refuse a write. These are decided before the first of all is carried out,
     # so that a batch with a mistake in it changes nothing.
     decisions = {
-        name: [decide(writing, write) for write in writes]
+        name: {place: _decided(writing, write) for place, write in enumerate(writes)}
         for name, writes in planned.items()
         if writes[0].table.has_local_indexes
     }
@@ -107,18 +117,22 @@ def _write_all(
         consumed = Consumed(writes[0].table)
         for place, write in enumerate(writes):
             if writing.is_taken(write.table, write.key):
+                writing.mark_conflict(write.table)
                 unprocessed.setdefault(name, []).append(asked[name][place])
                 continue
-            if name in decisions:
-                decided = decisions[name][place]
-                entries = carry_out(writing, decided)
-            else:
-                decided, entries = perform(writing, write)
+            try:
+                decided, entries = _carried_out(writing, write, decisions.get(name, {}).get(place))
+            except Throttled as refusal:
+                late.append(refusal)
+                unprocessed.setdefault(name, []).append(asked[name][place])
+                continue
             if how is not None and how != "NONE":
                 consume(consumed, decided, entries)
         spent.append(consumed)
         if request.get("ReturnItemCollectionMetrics") == "SIZE" and consumed.table.has_local_indexes:
             metrics[name] = _metrics(writing, writes)
+    if late and len(late) == sum(map(len, planned.values())):
+        raise late[0]
     answer: dict[str, Any] = {"UnprocessedItems": unprocessed}
     if metrics:
         answer["ItemCollectionMetrics"] = metrics
@@ -126,6 +140,23 @@ def _write_all(
     if capacity is not None:
         answer["ConsumedCapacity"] = capacity
     return answer
+
+
+def _decided(writing: Writing, write: Write) -> Decided | Throttled:
+    try:
+        return decide(writing, write)
+    except Throttled as refusal:
+        return refusal
+
+
+def _carried_out(
+    writing: Writing, write: Write, decided: Decided | Throttled | None
+) -> tuple[Decided, list[EntryChange]]:
+    if decided is None:
+        return perform(writing, write)
+    if isinstance(decided, Throttled):
+        raise decided
+    return decided, carry_out(writing, decided)
 
 
 def _metrics(writing: Writing, writes: list[Write]) -> list[dict[str, Any]]:

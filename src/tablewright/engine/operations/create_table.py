@@ -63,8 +63,10 @@ SHAPE = Struct(
 
 def create_table(writing: Writing, request: Request) -> dict[str, Any]:
     table = _defined(writing, request)
-    if table.name in writing.tables:
-        raise resource_in_use(f"Table already exists: {table.name}")
+    there = writing.tables.get(table.name)
+    if there is not None:
+        words = "Table already exists" if there.status == "ACTIVE" else "Table is being used"
+        raise resource_in_use(f"{words}: {table.name}")
     number = writing.rows.create_table(table.name, to_json(table))
     table = replace(table, number=number)
     for index in table.indexes:

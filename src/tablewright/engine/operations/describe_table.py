@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tablewright.engine.arguments import find_table, table_name
+from tablewright.engine.arguments import known_table, table_name
 from tablewright.engine.catalog import Catalog, Table, describe
 from tablewright.engine.errors import ServiceError, table_not_found
 from tablewright.engine.members import TABLE_NAME
@@ -19,6 +19,14 @@ def describe_table(reading: Reading, request: Request) -> dict[str, Any]:
 def named_table(tables: Catalog, request: Request) -> Table:
     """The table of a control-plane request, which names what it did not find."""
     try:
-        return find_table(tables, request["TableName"])
+        return known_table(tables, request["TableName"])
     except ServiceError:
         raise table_not_found(table_name(request["TableName"])) from None
+
+
+def settled_table(tables: Catalog, request: Request) -> Table:
+    """The same for a request about its settings, which a table that is still being filled has not."""
+    table = named_table(tables, request)
+    if table.status != "ACTIVE":
+        raise table_not_found(table.name)
+    return table

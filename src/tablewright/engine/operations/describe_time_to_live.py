@@ -3,7 +3,7 @@
 from typing import Any
 
 from tablewright.engine.members import TABLE_NAME
-from tablewright.engine.operations.describe_table import named_table
+from tablewright.engine.operations.describe_table import settled_table
 from tablewright.engine.shapes import Request, Struct
 from tablewright.engine.writing import Reading
 
@@ -11,7 +11,7 @@ SHAPE = Struct("DescribeTimeToLiveInput", {"TableName": TABLE_NAME}, required=("
 
 
 def describe_time_to_live(reading: Reading, request: Request) -> dict[str, Any]:
-    attribute = named_table(reading.tables, request).ttl_attribute
+    attribute = settled_table(reading.tables, request).ttl_attribute
     if attribute is None:
         return {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}
     return {"TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": attribute}}

@@ -33,12 +33,15 @@ SHAPE = Struct(
 
 def get_item(reading: Reading, request: Request) -> dict[str, Any]:
     read = read_of(reading.tables, request)
+    if reading.throttle is not None:
+        reading.refuse_fast(read.table, None, read.key)
     row = read.row(reading.rows)
+    units = read_units(0 if row is None else row.size, bool(request.get("ConsistentRead")))
+    reading.spend(read.table, None, units, read.key)
     answer: dict[str, Any] = {}
     if row is not None:
         answer["Item"] = read.shown(row)
     how = request.get("ReturnConsumedCapacity")
     if how is not None and how != "NONE":
-        units = read_units(0 if row is None else row.size, bool(request.get("ConsistentRead")))
         answer["ConsumedCapacity"] = Consumed(read.table, units).shown(how)
     return answer

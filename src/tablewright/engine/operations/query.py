@@ -28,7 +28,15 @@ from tablewright.engine.members import (
     SELECT,
     TABLE_NAME,
 )
-from tablewright.engine.paging import answer, check_select, find_index, read_page, start_key, view_of
+from tablewright.engine.paging import (
+    answer,
+    check_select,
+    find_index,
+    read_page,
+    spend,
+    start_key,
+    view_of,
+)
 from tablewright.engine.shapes import Request, Struct, Whole
 from tablewright.engine.writing import Reading
 from tablewright.expressions import (
@@ -36,9 +44,8 @@ from tablewright.expressions import (
     KeyPlan,
     KeyTest,
     Placeholders,
-    condition,
+    key_condition,
     key_conditions,
-    key_tests,
     paths_in,
     plan_keys,
     top_level_names,
@@ -100,14 +107,16 @@ def query(reading: Reading, request: Request) -> dict[str, Any]:
         _refuse_outside(schema, plan, start, low <= place < high)
         low, high = (low, place) if backward else (place + b"\0", high)
     limit = request.get("Limit")
+    reading.refuse_fast(table, index, low)
     page = read_page(reading.rows, view, low, high, backward, None if limit is None else int(limit))
+    spend(reading, view, page, "Query", low)
     return answer(view, page, request)
 
 
 def _read_tests(request: Request, given: Placeholders) -> tuple[KeyTest, ...]:
     text = request.get("KeyConditionExpression")
     if text is not None:
-        return key_tests(condition(text, "KeyConditionExpression", given))
+        return key_condition(text, given)
     old = request.get("KeyConditions")
     if old is None:
         raise invalid(

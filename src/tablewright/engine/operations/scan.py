@@ -26,7 +26,15 @@ from tablewright.engine.members import (
     SELECT,
     TABLE_NAME,
 )
-from tablewright.engine.paging import answer, check_select, find_index, read_page, start_key, view_of
+from tablewright.engine.paging import (
+    answer,
+    check_select,
+    find_index,
+    read_page,
+    spend,
+    start_key,
+    view_of,
+)
 from tablewright.engine.shapes import Request, Struct, Whole
 from tablewright.engine.writing import Reading
 from tablewright.expressions import paths_in
@@ -82,7 +90,9 @@ def scan(reading: Reading, request: Request) -> dict[str, Any]:
             raise invalid("Exclusive start key must lie within the segment")
         low = place + b"\0"
     limit = request.get("Limit")
+    reading.refuse_fast(table, index)
     page = read_page(reading.rows, view, low, high, False, None if limit is None else int(limit))
+    spend(reading, view, page, "Scan")
     return answer(view, page, request)
 
 

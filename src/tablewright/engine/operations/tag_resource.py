@@ -53,6 +53,6 @@ def tagged_table(tables: Catalog, request: Request) -> Table:
     if len(parts) < 6 or parts[2] != "dynamodb" or not parts[5].startswith("table/"):
         raise invalid(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
     table = tables.get(parts[5].partition("/")[2])
-    if table is None or table.arn != arn:
+    if table is None or table.arn != arn or table.status != "ACTIVE":
         raise resource_not_found(f"Requested resource not found: ResourcArn: {arn} not found")
     return table

@@ -8,7 +8,9 @@ from tablewright.engine.errors import ServiceError, invalid, transaction_cancele
 from tablewright.engine.item_reads import Read, wanted_paths
 from tablewright.engine.limits import TRANSACTION_ACTIONS, TRANSACTION_BYTES
 from tablewright.engine.members import ATTRIBUTES, EXPRESSION, NAMES, RETURN_CAPACITY, TABLE_NAME
+from tablewright.engine.metric_names import THROTTLED_REQUESTS
 from tablewright.engine.shapes import ListOf, Request, Struct
+from tablewright.engine.throttle import Throttled
 from tablewright.engine.writing import Reading
 
 GET = Struct(
@@ -42,8 +44,16 @@ def transact_get_items(reading: Reading, request: Request) -> dict[str, Any]:
     reasons: list[dict[str, Any]] = []
     for table, (key, paths) in zip(tables, wanted, strict=True):
         try:
-            reads.append(Read(table, key_bytes(table, key), paths))
+            read = Read(table, key_bytes(table, key), paths)
+            reading.refuse_fast(table, None, read.key)
+            reads.append(read)
             reasons.append({"Code": "None"})
+        except Throttled as mistake:
+            if reading.marks is not None:
+                reading.marks.extend(
+                    ((THROTTLED_REQUESTS, name, "", "TransactGetItems"), 1.0) for name in mistake.tables
+                )
+            reasons.append({"Code": mistake.code, "Message": mistake.message})
         except ServiceError as mistake:
             reasons.append({"Code": "ValidationError", "Message": mistake.message})
     if len(reads) != len(gets):
@@ -65,7 +75,9 @@ def _read_all(reading: Reading, request: Request, reads: list[Read]) -> dict[str
             if total > TRANSACTION_BYTES:
                 raise invalid("Transaction response size cannot exceed 4MB")
             consumed = spent.setdefault(read.table.number, Consumed(read.table))
-            consumed.base += 2 * read_units(size, consistent=True)
+            units = 2 * read_units(size, consistent=True)
+            consumed.base += units
+            reading.spend(read.table, None, units, read.key)
             item = None if row is None else read.shown(row)
             # A projection that matches nothing leaves no Item here, unlike GetItem.
             responses.append({"Item": item} if item not in (None, {}) else {})

@@ -23,6 +23,7 @@ from tablewright.engine.item_writes import (
     decide,
     delete_of,
     put_of,
+    spend,
     update_of,
 )
 from tablewright.engine.limits import TOKEN_SECONDS, TRANSACTION_ACTIONS, TRANSACTION_BYTES
@@ -34,7 +35,9 @@ from tablewright.engine.members import (
     RETURN_METRICS,
     TABLE_NAME,
 )
+from tablewright.engine.metric_names import CONSUMED_READ, THROTTLED_REQUESTS
 from tablewright.engine.shapes import ListOf, Request, Shape, Struct, Text
+from tablewright.engine.throttle import Throttled
 from tablewright.engine.writing import Writing
 from tablewright.expressions import BadExpression
 from tablewright.values import WrongJson
@@ -145,13 +148,19 @@ def _decide_all(writing: Writing, writes: Sequence[Write]) -> list[Decided]:
     reasons: list[dict[str, Any]] = []
     for write in writes:
         if writing.is_taken(write.table, write.key):
+            writing.mark_conflict(write.table)
             reasons.append({"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"})
             continue
         try:
-            decisions.append(decide(writing, write))
+            decisions.append(decide(writing, write, factor=2))
             reasons.append({"Code": "None"})
         except BadExpression as mistake:
             reasons.append({"Code": "ValidationError", "Message": str(mistake)})
+        except Throttled as mistake:
+            writing.marks += [
+                ((THROTTLED_REQUESTS, t, "", "TransactWriteItems"), 1.0) for t in mistake.tables
+            ]
+            reasons.append({"Code": mistake.code, "Message": mistake.message})
         except ServiceError as mistake:
             code = _REASONS.get(mistake.name, "ValidationError")
             if code == "ValidationError" and not isinstance(mistake, ItemMistake):
@@ -172,7 +181,9 @@ def _write_all(
     for decided, kind in zip(decisions, kinds, strict=True):
         table = decided.write.table
         writing.take(table, decided.write.key)
-        entries = [] if kind == "ConditionCheck" else carry_out(writing, decided)
+        entries = [] if kind == "ConditionCheck" else carry_out(writing, decided, factor=2)
+        if kind == "ConditionCheck":
+            spend(writing, decided, entries, factor=2)
         if how is not None and how != "NONE":
             consume(spent.setdefault(table.number, Consumed(table)), decided, entries, factor=2)
     answer: dict[str, Any] = {}
@@ -224,6 +235,7 @@ def _replayed(writing: Writing, request: Request, token: str, body: bytes) -> di
         table = writing.tables.get(name)
         if table is not None:
             spent.append(Consumed(table, units))
+            writing.marks.append(((CONSUMED_READ, name, "", ""), units))
     capacity = shown_all(spent, how, "Read")
     return {} if capacity is None else {"ConsumedCapacity": capacity}
 

@@ -2,6 +2,7 @@
 
 A new index is CREATING until the keeper has walked the items that were there before it (chores.py); it
 takes part in writes from the start. A dropped index is gone at once. A stream begins with the next change.
+What replicas share (billing, throughput, indexes) the other regions take over (replica_settings.py).
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,14 @@ from tablewright.engine.definitions import (
 )
 from tablewright.engine.errors import invalid, invalid_parameter, limit_exceeded, resource_not_found
 from tablewright.engine.members import FLAG, INDEX_NAME, TABLE_NAME
-from tablewright.engine.operations.describe_table import named_table
+from tablewright.engine.operations.describe_table import settled_table
+from tablewright.engine.replica_updates import (
+    ALONE,
+    REPLICA_UPDATES,
+    asked_action,
+    shown_at_once,
+    with_replica_change,
+)
 from tablewright.engine.shapes import ListOf, Request, Struct, Text
 from tablewright.engine.storage import index_name
 from tablewright.engine.streams import close_stream, open_stream
@@ -73,10 +81,10 @@ SHAPE = Struct(
         "DeletionProtectionEnabled": FLAG,
         "OnDemandThroughput": ON_DEMAND,
         "WarmThroughput": WARM,
+        "ReplicaUpdates": REPLICA_UPDATES,
     },
     required=("TableName",),
     refused=(
-        "ReplicaUpdates",
         "MultiRegionConsistency",
         "GlobalTableWitnessUpdates",
         "GlobalTableSettingsReplicationMode",
@@ -99,13 +107,15 @@ def update_table(writing: Writing, request: Request) -> dict[str, Any]:
             "or SSESpecification or ReplicaUpdates is required"
         )
     _refuse_company(request)
+    if request.get("ReplicaUpdates") is not None:
+        return _update_replicas(writing, request)
     stream = request.get("StreamSpecification")
     check_stream_change(stream)
     refuse_encryption(request.get("SSESpecification"))
     actions = [_only_action(one) for one in request.get("GlobalSecondaryIndexUpdates") or ()]
     _refuse_twice(actions)
     _refuse_stream_company(request, actions)
-    before = named_table(writing.tables, request)
+    before = settled_table(writing.tables, request)
     _refuse_same_stream(before, stream)
     now = writing.now()
     table = _with_billing(before, request, actions, now)
@@ -123,14 +133,35 @@ def update_table(writing: Writing, request: Request) -> dict[str, Any]:
     if stream is not None:
         table = _with_stream(writing, table, stream)
         shown = replace(shown, stream_label=table.stream_label, stream_view=table.stream_view)
+    if table.replicas is not None and _is_shared_change(request):
+        table = replace(table, replicas=table.replicas.with_settings_changed(writing.pen.at))
     described = describe(shown, writing.rows, "UPDATING")
     writing.save_table(table)
-    _follow(writing, before, table)
+    follow_catalog(writing, before, table)
     return {"TableDescription": described}
+
+
+def _update_replicas(writing: Writing, request: Request) -> dict[str, Any]:
+    kind, asked = asked_action(request["ReplicaUpdates"])
+    table = with_replica_change(writing, settled_table(writing.tables, request), kind, asked)
+    assert table.replicas is not None, "a table whose replicas are changed has some"
+    writing.save_table(table)
+    described = describe(table, writing.rows, "UPDATING")
+    return {"TableDescription": shown_at_once(described, kind, asked["RegionName"])}
+
+
+def _is_shared_change(request: Request) -> bool:
+    """Whether all replicas get it; table class, protection and the like are each region's own."""
+    shared = ("BillingMode", "ProvisionedThroughput", "GlobalSecondaryIndexUpdates", "OnDemandThroughput")
+    return any(request.get(member) is not None for member in shared)
 
 
 def _refuse_company(request: Request) -> None:
     """Some changes must be the only one of their request."""
+    if request.get("ReplicaUpdates") is not None and any(
+        request.get(member) is not None for member in _CHANGES if member != "ReplicaUpdates"
+    ):
+        raise invalid_parameter(ALONE)
     for member, words in _ALONE.items():
         if request.get(member) is not None and any(
             request.get(m) is not None for m in _CHANGES if m != member
@@ -150,6 +181,8 @@ def _refuse_stream_company(request: Request, actions: Sequence[tuple[str, Reques
 def _refuse_same_stream(table: Table, asked: Request | None) -> None:
     if asked is None:
         return
+    if not asked["StreamEnabled"] and table.replicas is not None and table.replicas.others:
+        raise invalid_parameter("Disabling Stream is not allowed for a Global Table replica.")
     if asked["StreamEnabled"] and table.stream_view is not None:
         raise invalid(f"Table already has an enabled stream: TableName: {table.name}")
     if not asked["StreamEnabled"] and table.stream_view is None:
@@ -162,7 +195,7 @@ def _with_stream(writing: Writing, table: Table, asked: Request) -> Table:
     return close_stream(writing, table)
 
 
-def _follow(writing: Writing, before: Table, table: Table) -> None:
+def follow_catalog(writing: Writing, before: Table, table: Table) -> None:
     """Make the store follow the catalog: only now, when nothing can be refused any more."""
     old, new = ({index.number for index in one.indexes} for one in (before, table))
     for number in new - old:

@@ -1,12 +1,14 @@
 """The area for engineers: designs as they are, patterns that can be run, items as they are stored.
 
-pages.py (designs, tables, entities), patterns.py (run one), browse.py (items), store.py (tables, long work).
+pages.py (designs, tables, entities), patterns.py (run one), browse.py (items), metrics.py (figures over time), store.py
+(tables, long work).
 """
 
 from tablewright.app.console.area import Area, Nav
 from tablewright.app.console.console import Console
 from tablewright.app.console.designs.browse import add_browsing
 from tablewright.app.console.designs.finding import finder
+from tablewright.app.console.designs.metrics import add_metrics
 from tablewright.app.console.designs.pages import add_designs
 from tablewright.app.console.designs.patterns import add_patterns
 from tablewright.app.console.designs.store import add_store
@@ -26,14 +28,19 @@ def engineer(find: FindPrincipal, is_demo: bool) -> FindPrincipal:
 def designs_area(house: House, console: Console, allowed: FindPrincipal) -> Area:
     router = console.router()
     # The store's own pages come first: their paths would else be read as the name of a design.
-    for add in (add_store, add_browsing, add_designs, add_patterns):
+    for add in (add_store, add_browsing, add_metrics, add_designs, add_patterns):
         add(router, house, console, allowed)
     return Area(
         NAME,
         "Designs",
         "designs",
         "violet",
-        (Nav("All designs"), Nav("Items", "items", ()), Nav("Store and work", "store", ())),
+        (
+            Nav("All designs"),
+            Nav("Items", "items", ()),
+            Nav("Metrics", "metrics", ()),
+            Nav("Store and work", "store", ()),
+        ),
         router,
         about="Tables, keys, access patterns with what they cost, and the items themselves.",
         search=finder(house),

@@ -1,0 +1,72 @@
+"""`tablewright engine promote`: make a region the only one that writes, and the one before it stop for good."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tablewright.cli import replica_places
+from tablewright.cli.plans import yes
+
+if TYPE_CHECKING:  # heavy
+    from tablewright.engine.replica_control import Promotion
+    from tablewright.engine.replica_pulls import Ask
+
+SUMMARY = "Make a region the writer of its tables; the writer before stops, also after it comes back."
+EXAMPLES = f"""Name all regions. Those that could write and answer are compared with the new writer, stop writing, and
+are read to the end: nothing is lost. One that does not answer, or differs, takes --force: what it has and nobody has
+read stays with it, it refuses writes as soon as it hears of this, and rejoins with `engine rejoin`.
+{replica_places.KEYS}
+
+examples:
+  tablewright engine promote eu-west-1 us-east-1=http://10.0.0.1:8000 eu-west-1=http://10.0.0.2:8000
+  tablewright engine promote eu-west-1 us-east-1=http://10.0.0.1:8000 eu-west-1=http://10.0.0.2:8000 --force --yes"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("region", metavar="REGION", help="the region that is to write")
+    replica_places.arguments(parser)
+    replica_places.tables(parser)
+    parser.add_argument(
+        "--force", action="store_true", help="also without those who do not answer, or differ"
+    )
+    yes(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    """0 when it is the writer, 1 when only the plan was shown, 2 when it cannot be."""
+
+    def work(asks: "Mapping[str, Ask]") -> int:
+        from tablewright.engine.replica_control import ReplicasMistake, promote, promotion, standings
+
+        ask = replica_places.named(asks, given.region)
+        mine = {one.table for one in standings(ask) if one.writer == given.region}
+        wanted = [table for table in replica_places.tables_of(given, ask) if given.table or table not in mine]
+        plans = [promotion(asks, given.region, table, replica_places.pause) for table in wanted]
+        obstacles = [text for plan in plans for text in plan.obstacles]
+        if not given.json:
+            print("\n".join(told(plan) for plan in plans) or f"{given.region} writes every table already")
+        if obstacles and not given.force:
+            raise ReplicasMistake(f"{'; '.join(obstacles)}. --force does it all the same")
+        if not given.yes:
+            if given.json:
+                print(replica_places.as_json(plans))
+            print("tablewright: nothing was done; --yes does it", file=sys.stderr)
+            return 1
+        done = [promote(asks, plan, replica_places.pause, force=given.force) for plan in plans]
+        lines = [f"{one.table}: {one.region} writes, epoch {one.epoch}" for one in done]
+        print(replica_places.as_json(done) if given.json else "\n".join(lines))
+        return 0
+
+    return replica_places.at(given, work)
+
+
+def told(plan: "Promotion") -> str:
+    before = plan.writer or "every region"
+    lines = [
+        f"{plan.table}: {plan.region} is to write instead of {before} (epoch {plan.epoch} -> {plan.epoch + 1})"
+    ]
+    lines += [
+        f"  {line}" for one in plan.comparisons for line in replica_places.told_comparison(one).split("\n")
+    ]
+    return "\n".join(lines + [f"  {region} does not answer" for region in plan.silent])

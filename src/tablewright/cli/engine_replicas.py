@@ -1,0 +1,61 @@
+"""`tablewright engine replicas`: every table with replicas, who writes it, and how far behind the others are."""
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tablewright.cli import replica_places
+
+if TYPE_CHECKING:  # heavy
+    from tablewright.engine.replica_control import Standing
+    from tablewright.engine.replica_pulls import Ask
+
+SUMMARY = "Show the replicas of every table: who writes, who follows, how far behind."
+EXAMPLES = f"""{replica_places.KEYS}
+
+examples:
+  tablewright engine replicas us-east-1=http://127.0.0.1:8000
+  tablewright engine replicas us-east-1=http://10.0.0.1:8000 eu-west-1=http://10.0.0.2:8000 --json"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    replica_places.arguments(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    """0 when all are level, 1 when one is behind, held or silent."""
+
+    def work(asks: "Mapping[str, Ask]") -> int:
+        from tablewright.engine import PeerUnreachable
+        from tablewright.engine.replica_control import standings
+
+        found: list[Standing] = []
+        silent: list[str] = []
+        for region, ask in asks.items():
+            try:
+                found += standings(ask)
+            except PeerUnreachable:
+                silent.append(region)
+        print(
+            replica_places.as_json({"tables": found, "silent": silent}) if given.json else told(found, silent)
+        )
+        is_behind = any(lag["pending"] for one in found for lag in one.lag)
+        return 1 if silent or is_behind or any(one.unread or one.is_copying for one in found) else 0
+
+    return replica_places.at(given, work)
+
+
+def told(found: "list[Standing]", silent: list[str]) -> str:
+    rows = [("table", "region", "status", "writer", "epoch", "not read by others")]
+    for one in found:
+        behind = [
+            f"{lag['reader']} {lag['pending']} ({lag['seconds']:.1f} s)" for lag in one.lag if lag["pending"]
+        ]
+        if one.unread:
+            behind.append(f"{one.unread} the writer does not have: compare, then rejoin")
+        status = "COPYING" if one.is_copying else one.status
+        rows.append(
+            (one.table, one.region, status, one.writer or "all", str(one.epoch), ", ".join(behind) or "-")
+        )
+    lines = [replica_places.in_columns(rows)] if found else ["no table has replicas"]
+    return "\n".join([*lines, *(f"{region} does not answer" for region in silent)])

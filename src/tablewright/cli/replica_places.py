@@ -1,0 +1,116 @@
+"""The regions a command about replicas is told of, and how it asks them. What the commands share.
+
+Each is a REGION=URL of a running server; a server of several regions is named once for each. Requests are signed with
+the first key of --credentials, or with any if the servers take any.
+Must hold: what the caller can mend is one sentence on stderr and code 2.
+"""
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from time import sleep
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
+    from tablewright.engine.replica_pulls import Ask
+
+LOOK_SECONDS = 0.2
+KEYS = """--credentials FILE is what the servers were given: its first key signs the requests. Servers without
+credentials take any signature."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "places",
+        metavar="REGION=URL",
+        nargs="+",
+        help="a region and the server it is on, as eu-west-1=http://host:8000",
+    )
+    parser.add_argument("--credentials", metavar="FILE", help="sign with the first key in FILE")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def tables(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--table", action="append", metavar="NAME", help="one table (default: every table with replicas)"
+    )
+
+
+def at(given: argparse.Namespace, work: "Callable[[Mapping[str, Ask]], int]") -> int:
+    """Do the work with the regions that were named; the command's exit code."""
+    from tablewright.engine import PeerUnreachable, ServiceError
+    from tablewright.engine.replica_control import ReplicasMistake
+    from tablewright.wire import CredentialsUnusable, read_credentials
+    from tablewright.wire.peers import HttpPeer, PeerUnusable, peer_named
+
+    asks: dict[str, HttpPeer] = {}
+    try:
+        keys = read_credentials(given.credentials) if given.credentials else {}
+        key = next(iter(keys.values()), None)
+        for region, url in map(peer_named, given.places):
+            asks[region] = HttpPeer(url, region, key)
+        return work(asks)
+    except (CredentialsUnusable, PeerUnusable, PeerUnreachable, ReplicasMistake) as mistake:
+        print(f"tablewright: {mistake}", file=sys.stderr)
+        return 2
+    except ServiceError as refusal:
+        print(f"tablewright: {refusal.name}: {refusal.message}", file=sys.stderr)
+        return 2
+    finally:
+        for peer in asks.values():
+            peer.close()
+
+
+def named(asks: "Mapping[str, Ask]", region: str) -> "Ask":
+    from tablewright.engine.replica_control import ReplicasMistake
+
+    if region not in asks:
+        raise ReplicasMistake(f"say where {region} is: {region}=http://host:8000")
+    return asks[region]
+
+
+def tables_of(given: argparse.Namespace, ask: "Ask") -> list[str]:
+    from tablewright.engine.replica_control import ReplicasMistake, standings
+
+    found: list[str] = given.table or [one.table for one in standings(ask)]
+    if not found:
+        raise ReplicasMistake("no table there has replicas")
+    return found
+
+
+def pause() -> None:
+    sleep(LOOK_SECONDS)
+
+
+def as_json(value: Any) -> str:
+    return json.dumps(value, default=_plain, indent=2, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    raise TypeError(f"there is no JSON for a {type(value).__name__}")
+
+
+def in_columns(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def told_comparison(one: Any, most: int = 20) -> str:
+    """A comparison in words: that it found nothing, or what."""
+    first, second = one.regions
+    counts = f"{one.items[0]} items in {first}, {one.items[1]} in {second}"
+    if one.is_equal:
+        return f"{one.table}: the same ({counts})"
+    lines = [f"{one.table}: {one.count} differ ({counts})"]
+    lines += [
+        f"  {json.dumps(each.keys, ensure_ascii=False)}: {each.kind}" for each in one.differences[:most]
+    ]
+    if one.count > most:
+        lines.append(f"  and {one.count - most} more")
+    return "\n".join(lines)

@@ -1,0 +1,49 @@
+"""Levels: how things stand now. Items, bytes, and the units that are provisioned or allowed."""
+
+from collections.abc import Iterator
+
+from tablewright.engine.catalog import Catalog, Index, Table
+from tablewright.engine.metric_names import (
+    ITEM_COUNT,
+    MOST_ON_DEMAND_READ,
+    MOST_ON_DEMAND_WRITE,
+    PROVISIONED_READ,
+    PROVISIONED_WRITE,
+    SIZE_BYTES,
+)
+from tablewright.engine.storage import Rows, index_name, table_name
+from tablewright.engine.storage_metrics import Series
+
+
+def levels(rows: Rows, tables: Catalog) -> Iterator[tuple[Series, float]]:
+    """How things stand: items, bytes and provisioned units of each table and index."""
+    for table in tables.values():
+        yield from _levels_of(rows, table, None)
+        for index in table.indexes:
+            yield from _levels_of(rows, table, index)
+
+
+def _levels_of(rows: Rows, table: Table, index: Index | None) -> Iterator[tuple[Series, float]]:
+    owner = table_name(table.number) if index is None else index_name(table.number, index.number)
+    name = "" if index is None else index.name
+    items, size = rows.counts(owner)
+    yield Series(ITEM_COUNT, table.name, name), float(items)
+    yield Series(SIZE_BYTES, table.name, name), float(size)
+    for metric, value in _settings(table, index or table):
+        yield Series(metric, table.name, name), float(value)
+
+
+def _settings(table: Table, owner: Table | Index) -> Iterator[tuple[str, int]]:
+    if isinstance(owner, Index) and owner.local:
+        return
+    if table.billing == "PROVISIONED":
+        yield PROVISIONED_READ, owner.throughput.read
+        yield PROVISIONED_WRITE, owner.throughput.write
+        return
+    most = owner.on_demand or {}
+    for metric, member in (
+        (MOST_ON_DEMAND_READ, "MaxReadRequestUnits"),
+        (MOST_ON_DEMAND_WRITE, "MaxWriteRequestUnits"),
+    ):
+        if most.get(member, -1) > 0:
+            yield metric, most[member]

@@ -1,0 +1,309 @@
+"""Several regions as stores of one process, or of several, and the lines between them.
+
+    with Regions.open("data", home="us-east-1", also=["eu-west-1"]) as regions:
+        regions["us-east-1"].call("UpdateTable", {"TableName": "pets", "ReplicaUpdates": [...]})
+
+The home region's store is the directory itself, so that a store that had one region only is one still; each other
+region has a store below it. A region in another process is a peer: somebody to ask (wire/peers.py).
+Must hold: each region asks the others for what was written there, on a line of its own, so that one that does not
+answer keeps nobody waiting for the rest; closing leaves nothing half done.
+Elsewhere: what is asked and taken over (replica_pulls.py), promoting and comparing (replica_control.py).
+"""
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+from tablewright.engine.catalog import Catalog
+from tablewright.engine.doors import EngineClosed
+from tablewright.engine.engine import Engine
+from tablewright.engine.errors import ServiceError, fault
+from tablewright.engine.journal import microseconds
+from tablewright.engine.metric_names import REPLICATION_LATENCY
+from tablewright.engine.replica_pulls import Ask, PeerUnreachable, Taken, visit
+from tablewright.engine.replicas import Lag, lags
+from tablewright.engine.shapes import Request
+from tablewright.engine.storage_replicas import Mark, all_marks, mark
+from tablewright.engine.verify import REGIONS
+
+log = logging.getLogger("tablewright.regions")
+
+PERIOD = 0.1
+RETRY_SECONDS = 1.0
+
+
+class RegionsMistake(ValueError):
+    """Regions that cannot be: a name that is none, or one that comes twice."""
+
+
+class Line:
+    """The way from a region that reads to the one it reads from.
+
+    For tests and demos it can be cut, be slow (`delay`: how old a change is before it is told), and lose answers
+    (`losing`: how many of the next ones).
+    """
+
+    def __init__(self, reader: str, source: str, ask: Ask) -> None:
+        self.reader, self.source = reader, source
+        self.is_cut = False
+        self.delay = timedelta(0)
+        self.losing = 0
+        self._ask = ask
+
+    def __call__(self, verb: str, request: Request) -> dict[str, Any]:
+        if self.is_cut:
+            raise PeerUnreachable(f"the line from {self.reader} to {self.source} is cut")
+        answer = self._ask(verb, request)
+        if self.losing > 0:
+            self.losing -= 1
+            raise PeerUnreachable(f"the answer of {self.source} to {self.reader} was lost")
+        return answer
+
+
+class _Follower:
+    """One region reading along another, in a thread of its own."""
+
+    def __init__(self, engine: Engine, line: Line) -> None:
+        self._engine, self.line = engine, line
+        self._visiting = threading.Lock()
+        self._stop = threading.Event()
+        self._is_reachable = True
+        self._thread: threading.Thread | None = None
+
+    def start(self, period: float) -> None:
+        name = f"tablewright-{self.line.reader}-follows-{self.line.source}"
+        self._thread = threading.Thread(target=self._run, args=(period,), name=name, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def join(self) -> None:
+        if self._thread is not None and threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def visit(self) -> bool:
+        """One round; False when nothing came of it, or the other region does not answer."""
+        engine, line = self._engine, self.line
+        before = microseconds(engine.now() - line.delay) if line.delay else None
+        with self._visiting:
+            try:
+                has_done = visit(engine.doors, line.source, line, before, self._note)
+            except PeerUnreachable as trouble:
+                if self._is_reachable:
+                    log.warning("region unreachable", extra={"region": line.source, "why": str(trouble)})
+                self._is_reachable = False
+                return False
+        if not self._is_reachable:
+            log.warning("region reachable again", extra={"region": line.source})
+        self._is_reachable = True
+        return has_done
+
+    def _note(self, taken: list[Taken]) -> None:
+        now = microseconds(self._engine.now())
+        for table, at in taken:
+            late = max(0, now - at) / 1000
+            self._engine.metrics.record(REPLICATION_LATENCY, late, table=table, detail=self.line.reader)
+
+    def _run(self, period: float) -> None:
+        while not self._stop.is_set():
+            pause = period
+            try:
+                while not self._stop.is_set() and self.visit():
+                    pass
+                pause = period if self._is_reachable else max(period, RETRY_SECONDS)
+            except EngineClosed:
+                return
+            except ServiceError as refusal:
+                log.error("region refused", extra={"region": self.line.source, "mistake": refusal.name})
+                pause = RETRY_SECONDS
+            except Exception as error:
+                log.error("following failed", extra={"region": self.line.source, **fault(error)})
+                pause = RETRY_SECONDS
+            self._stop.wait(pause)
+
+
+class Regions:
+    """Engines of several regions, each following the others; close it, or use it as a context.
+
+    `peers` are regions elsewhere. Without a `period` nobody follows anybody until `settle` is called.
+    """
+
+    def __init__(
+        self,
+        engines: Mapping[str, Engine],
+        home: str,
+        peers: Mapping[str, Ask] | None = None,
+        period: float | None = PERIOD,
+    ) -> None:
+        self.engines, self.home, self.peers = dict(engines), home, dict(peers or {})
+        _refuse_names([*self.engines, *self.peers])
+        self._followers = [
+            _Follower(engine, Line(reader, source, ask))
+            for reader, engine in self.engines.items()
+            for source, ask in self._sources(reader)
+        ]
+        for region, engine in self.engines.items():
+            engine.place = replace(engine.place, neighbours=self._neighbours(region))
+            engine.follow = self._follow_of(region)
+        if period is not None:
+            for follower in self._followers:
+                follower.start(period)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path = ":memory:",
+        *,
+        home: str = "us-east-1",
+        also: Sequence[str] = (),
+        peers: Mapping[str, Ask] | None = None,
+        period: float | None = PERIOD,
+        **options: Any,
+    ) -> Self:
+        """Open the home region's store and one for each further region; `options` go to every engine."""
+        _refuse_names([home, *also, *(peers or {})])
+        with ExitStack() as stack:
+            engines = {
+                region: stack.enter_context(
+                    Engine.open(store_of(path, home, region), region=region, **options)
+                )
+                for region in (home, *also)
+            }
+            regions = cls(engines, home, peers, period)
+            stack.pop_all()
+            return regions
+
+    def _sources(self, reader: str) -> Iterator[tuple[str, Ask]]:
+        for region, engine in self.engines.items():
+            if region != reader:
+                yield region, asking(engine)
+        yield from self.peers.items()
+
+    def _neighbours(self, region: str) -> dict[str, Callable[[], Catalog | None]]:
+        here = {other: _catalog_of(engine) for other, engine in self.engines.items() if other != region}
+        return {**here, **{other: lambda: None for other in self.peers}}
+
+    def _follow_of(self, region: str) -> Callable[[], bool]:
+        mine = [one for one in self._followers if one.line.reader == region]
+        # A list, not any(): each of them is to be visited.
+        return lambda: any([follower.visit() for follower in mine])
+
+    # --- the regions ---
+
+    def __getitem__(self, region: str) -> Engine:
+        return self.engines[region]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.engines)
+
+    def line(self, reader: str, source: str) -> Line:
+        """The line on which one region reads from another."""
+        for follower in self._followers:
+            if (follower.line.reader, follower.line.source) == (reader, source):
+                return follower.line
+        raise KeyError(f"{reader} does not read from {source}")
+
+    def lines(self) -> list[Line]:
+        return [follower.line for follower in self._followers]
+
+    def ask(self, region: str) -> Ask:
+        """How to ask a region: of this process, or of another."""
+        return asking(self.engines[region]) if region in self.engines else self.peers[region]
+
+    def lag(self) -> list[Lag]:
+        """How far behind every region is with what was written in those of this process."""
+        return [
+            lag
+            for engine in self.engines.values()
+            for lag in engine.doors.read(lambda reading: lags(reading.rows, reading.tables, reading.now()))
+        ]
+
+    def settle(self) -> None:
+        """Wait until no region of this process can learn anything from another, and none owes or is due anything."""
+        while any([follower.visit() for follower in self._followers]):
+            for engine in self.engines.values():
+                engine.settle()
+        for engine in self.engines.values():
+            engine.settle()
+        if any([follower.visit() for follower in self._followers]):
+            self.settle()
+
+    def verify(self) -> list[str]:
+        """Every broken invariant of each store, and of what one says of another."""
+        broken = [f"{region}: {text}" for region, engine in self.engines.items() for text in engine.verify()]
+        return broken + list(self._wrong_marks())
+
+    def _wrong_marks(self) -> Iterator[str]:
+        """Nobody has read more of a region than was written there."""
+        for reader, engine in self.engines.items():
+            names = {table.number: table.name for table in engine.tables.values()}
+            for owner, source, read in engine.doors.read(lambda reading: all_marks(reading.rows)):
+                there = self.engines[source].tables.get(names[owner]) if source in self.engines else None
+                if there is None or there.replicas is None or source == reader:
+                    continue
+                own = _own_mark(self.engines[source], there.number, source)
+                if read.number > own.number:
+                    yield f"{reader}: it has read {names[owner]} of {source} beyond its last write"
+
+    def close(self) -> None:
+        """Stop following, then close every store."""
+        for follower in self._followers:
+            follower.stop()
+        for follower in self._followers:
+            follower.join()
+        for engine in self.engines.values():
+            engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def asking(engine: Engine) -> Ask:
+    """How to ask an engine of this process. Through JSON, so that nothing is shared that would not be over a wire."""
+
+    def ask(verb: str, request: Request) -> dict[str, Any]:
+        try:
+            answer: dict[str, Any] = orjson.loads(engine.peer(verb, orjson.loads(orjson.dumps(request))))
+        except EngineClosed as closed:
+            raise PeerUnreachable(f"{engine.place.region} is closed") from closed
+        return answer
+
+    return ask
+
+
+def _own_mark(engine: Engine, table: int, region: str) -> Mark:
+    return engine.doors.read(lambda reading: mark(reading.rows, table, region))
+
+
+def _catalog_of(engine: Engine) -> Callable[[], Catalog | None]:
+    return lambda: engine.tables
+
+
+def store_of(path: str | Path, home: str, region: str) -> str | Path:
+    """Where a region's store is."""
+    if str(path) == ":memory:" or region == home:
+        return path
+    return Path(path) / REGIONS / region
+
+
+def _refuse_names(names: Sequence[str]) -> None:
+    for name in names:
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+            raise RegionsMistake(f"{name!r} is no region; write it as us-east-1")
+        if names.count(name) > 1:
+            raise RegionsMistake(f"the region {name} comes twice; each has one store")

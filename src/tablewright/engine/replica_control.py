@@ -1,0 +1,271 @@
+"""What an operator does with replicas: look, compare, promote, let an old writer rejoin.
+
+Each step is asked of the regions themselves (replica_peers.py), so that it is the same in one process and over HTTP,
+and breaking off between two steps leaves nothing that cannot be gone on with.
+Must hold: before a promotion that the old writer takes part in, the two are compared; nothing is given up that was not
+listed before, unless it is forced.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tablewright.engine.errors import ServiceError
+from tablewright.engine.replica_pulls import Ask, PeerUnreachable
+
+# How often one looks whether something that takes time is done; the pause between two looks is the caller's.
+LOOKS = 300
+# How often differences are looked at again before they count: a write may be on its way.
+SECOND_LOOKS = 3
+LISTED = 100
+
+Pause = Callable[[], None]
+
+
+class ReplicasMistake(Exception):
+    """Something that cannot be done with replicas as they are now."""
+
+
+class Difference(NamedTuple):
+    """A key that is not the same in two regions."""
+
+    keys: Mapping[str, Any]
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two regions' items of a table, compared key by key. `differences` holds the first of them."""
+
+    table: str
+    regions: tuple[str, str]
+    items: tuple[int, int]
+    count: int = 0
+    differences: Sequence[Difference] = ()
+
+    @property
+    def is_equal(self) -> bool:
+        return self.count == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A table's replicas as one region sees them."""
+
+    table: str
+    region: str
+    status: str
+    epoch: int
+    writer: str | None
+    vector: Mapping[str, int]
+    # How many keys were written here that the writer does not know; None where that is not in question.
+    unread: int | None
+    is_copying: bool
+    replicas: Sequence[Mapping[str, Any]]
+    lag: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """What promoting a region would mean."""
+
+    table: str
+    region: str
+    epoch: int
+    writer: str | None
+    # Regions that could write until now and do not answer: what they have and nobody has read stays with them.
+    silent: Sequence[str] = ()
+    comparisons: Sequence[Comparison] = field(default_factory=list)
+
+    @property
+    def obstacles(self) -> list[str]:
+        """Why it takes force."""
+        found = [
+            f"{one} does not answer: what it has and {self.region} has not stays there" for one in self.silent
+        ]
+        found += [
+            f"{one.count} of the items of {self.table} are not the same in {' and '.join(one.regions)}"
+            for one in self.comparisons
+            if not one.is_equal
+        ]
+        return found
+
+
+# --- looking ---
+
+
+def standings(ask: Ask) -> list[Standing]:
+    """Every table with replicas, as that region sees them."""
+    return [
+        Standing(
+            one["Table"],
+            one["Region"],
+            one["Status"],
+            one["Epoch"],
+            one["Writer"],
+            one["Vector"],
+            one["Unread"],
+            one["Copying"] is not None,
+            one["Replicas"],
+            one["Lag"],
+        )
+        for one in ask("PeerStatus", {})["Tables"]
+    ]
+
+
+def standing(ask: Ask, table: str) -> Standing:
+    for one in standings(ask):
+        if one.table == table:
+            return one
+    raise ReplicasMistake(f"{table} has no replicas there")
+
+
+def unread(ask: Ask, table: str) -> list[Mapping[str, Any]]:
+    """The writes of an old writer that the present one does not know."""
+    group = next((one["Group"] for one in ask("PeerStatus", {})["Tables"] if one["Table"] == table), None)
+    if group is None:
+        raise ReplicasMistake(f"{table} has no replicas there")
+    found: list[Mapping[str, Any]] = ask("PeerUnread", {"Table": table, "Group": group})["Unread"]
+    return found
+
+
+def compare(first: Ask, second: Ask, table: str, pause: Pause = lambda: None) -> Comparison:
+    """Compare two regions' items. Where they are the same only digests travel, one for a thousand items."""
+    regions = first("PeerStatus", {})["Region"], second("PeerStatus", {})["Region"]
+    after = ""
+    items = [0, 0]
+    found: dict[str, Mapping[str, Any]] = {}
+    while True:
+        one, two = (ask("PeerDigests", {"Table": table, "After": after}) for ask in (first, second))
+        ends = [side["Upto"] for side in (one, two) if side["Upto"] is not None]
+        upto = min(ends, key=bytes.fromhex) if ends else None
+        if (one["Digest"], one["Upto"]) != (two["Digest"], two["Upto"]):
+            request = {"Table": table, "After": after, "Upto": upto, "Each": True}
+            one, two = first("PeerDigests", request), second("PeerDigests", request)
+            found |= _different(one["Each"], two["Each"])
+        items[0] += one["Count"]
+        items[1] += two["Count"]
+        if upto is None:
+            break
+        after = upto
+    for _ in range(SECOND_LOOKS):
+        if found:
+            pause()
+            found = _still_different(first, second, table, found)
+    return _comparison(first, second, table, regions, items, found)
+
+
+def _different(one: Sequence[Any], two: Sequence[Any]) -> dict[str, Mapping[str, Any]]:
+    digests = [{key: digest for key, digest, _ in side} for side in (one, two)]
+    shown = {key: keys for key, _, keys in [*one, *two]}
+    return {key: keys for key, keys in shown.items() if digests[0].get(key) != digests[1].get(key)}
+
+
+def _still_different(
+    first: Ask, second: Ask, table: str, found: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Mapping[str, Any]]:
+    left: dict[str, Mapping[str, Any]] = {}
+    keys = list(found)
+    for start in range(0, len(keys), 1000):
+        request = {"Table": table, "Only": keys[start : start + 1000], "Each": True}
+        left |= _different(first("PeerDigests", request)["Each"], second("PeerDigests", request)["Each"])
+    return left
+
+
+def _comparison(
+    first: Ask,
+    second: Ask,
+    table: str,
+    regions: tuple[str, str],
+    items: Sequence[int],
+    found: Mapping[str, Mapping[str, Any]],
+) -> Comparison:
+    listed = list(found)[:LISTED]
+    request = {"Table": table, "Only": listed, "Each": True}
+    here, there = ({key for key, _, _ in ask("PeerDigests", request)["Each"]} for ask in (first, second))
+    differences = [
+        Difference(
+            found[key],
+            "differs"
+            if key in here and key in there
+            else f"only in {regions[0] if key in here else regions[1]}",
+        )
+        for key in listed
+    ]
+    return Comparison(table, regions, (items[0], items[1]), len(found), differences)
+
+
+# --- who writes ---
+
+
+def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = lambda: None) -> Promotion:
+    """What promoting that region would mean; `asks` are the regions that can be asked."""
+    now = standing(asks[region], table)
+    if now.writer == region:
+        raise ReplicasMistake(f"{region} is the writer of {table} already, since epoch {now.epoch}")
+    writers = [now.writer] if now.writer is not None else [one["Region"] for one in now.replicas]
+    silent: list[str] = []
+    comparisons: list[Comparison] = []
+    for writer in writers:
+        ask = asks.get(writer)
+        try:
+            if ask is None:
+                raise PeerUnreachable(writer)
+            comparisons.append(compare(asks[region], ask, table, pause))
+        except PeerUnreachable:
+            silent.append(writer)
+    return Promotion(table, region, now.epoch, now.writer, silent, comparisons)
+
+
+def promote(asks: Mapping[str, Ask], plan: Promotion, pause: Pause, *, force: bool = False) -> Standing:
+    """Make the region of the plan the writer. Those who could write and answer stop first, and are read to the end."""
+    if plan.obstacles and not force:
+        raise ReplicasMistake("; ".join(plan.obstacles))
+    ask, epoch = asks[plan.region], plan.epoch + 1
+    handing_over = {one.regions[1] for one in plan.comparisons}
+    for writer in sorted(handing_over):
+        asks[writer]("PeerYield", {"Table": plan.table, "Epoch": epoch, "Writer": plan.region})
+    if handing_over and not plan.silent:
+        return _wait(ask, plan.table, pause, lambda now: now.writer == plan.region, "to have read everything")
+    if handing_over:
+        ends = {writer: standing(asks[writer], plan.table).vector.get(writer, 0) for writer in handing_over}
+        _wait(
+            ask,
+            plan.table,
+            pause,
+            lambda now: all(now.vector.get(writer, 0) >= end for writer, end in ends.items()),
+            "to have read everything",
+        )
+    _ask_or_refuse(ask, "PeerPromote", {"Table": plan.table, "Epoch": plan.epoch})
+    return standing(ask, plan.table)
+
+
+def release(ask: Ask, table: str) -> Standing:
+    """Let every replica take writes again; asked of the writer."""
+    _ask_or_refuse(ask, "PeerRelease", {"Table": table, "Epoch": standing(ask, table).epoch})
+    return standing(ask, table)
+
+
+def rejoin(ask: Ask, table: str, pause: Pause) -> Standing:
+    """Let a region mirror the writer: what only it has is given up (`unread` and `compare` list it)."""
+    now = standing(ask, table)
+    _ask_or_refuse(ask, "PeerRejoin", {"Table": table, "Epoch": now.epoch})
+    return _wait(ask, table, pause, lambda now: not now.is_copying, "to have copied everything")
+
+
+def _ask_or_refuse(ask: Ask, verb: str, request: dict[str, Any]) -> None:
+    try:
+        ask(verb, request)
+    except ServiceError as refusal:
+        raise ReplicasMistake(refusal.message) from refusal
+
+
+def _wait(ask: Ask, table: str, pause: Pause, is_done: Callable[[Standing], bool], what: str) -> Standing:
+    for _ in range(LOOKS):
+        now = standing(ask, table)
+        if is_done(now):
+            return now
+        pause()
+    raise ReplicasMistake(
+        f"{table}: {now.region} takes too long {what}; it goes on by itself, look again later"
+    )

@@ -1,0 +1,174 @@
+"""A table's replicas as values: who belongs to it, who may write, what is still being copied. Pure.
+
+Every region keeps what it knows of all of them, itself included, in its own catalog. What is said of a member (that it
+is there or gone, its overrides) carries when and where it was said, and the later saying holds everywhere; how far a
+member has come (`status`) is each region's own observation.
+Must hold: merging is the same in any order and however often; (epoch, writer) only grows.
+Elsewhere: what is done about it (replicas.py, replica_pulls.py), stamps of items (storage_replicas.py).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeAlias
+
+# A moment in microseconds and the region that said something then. Later wins; at the same moment the name decides.
+Said: TypeAlias = tuple[int, str]
+NEVER: Said = (0, "")
+
+
+class Ledger(NamedTuple):
+    """Which stamps: the table's number, and that of its stamps. A dropped one's number is not used again."""
+
+    table: int
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"t{self.table}_s{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What a replica has of its own, where it differs from the others."""
+
+    read_units: int | None = None
+    on_demand_reads: int | None = None
+    table_class: str | None = None
+    index_reads: Mapping[str, int] = field(default_factory=dict)
+    index_on_demand: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One region's replica. `source` is the region it was asked for in, `added` when (microseconds)."""
+
+    region: str
+    said: Said
+    source: str = ""
+    added: int = 0
+    is_gone: bool = False
+    overrides: Overrides = Overrides()
+    # CREATING, ACTIVE, CREATION_FAILED; DELETING once it is gone, until the region has confirmed it.
+    status: str = "CREATING"
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """Items being copied from a region: up to which key (hex) it has come, and what the source had read at the start.
+
+    `is_mirror`: whatever differs here is overwritten, also what nobody else has.
+    """
+
+    source: str
+    after: str = ""
+    start: Mapping[str, int] | None = None
+    is_mirror: bool = False
+    copied: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """All replicas of a table as `region`, where this is kept, knows them.
+
+    `born` is the number of the journal's last row when the table became a replica, `stamps` the number of its stamps
+    in the store (see Ledger), `settings` when the settings all share were last changed, `expiry` when time to live
+    was. With a `writer` only that region takes writes; `epoch` counts who that was. `held` is set in a region that may
+    have writes the writer has not: how far the writer had read each region's when it took over. Until that is
+    settled it follows nobody.
+    """
+
+    id: str
+    region: str
+    members: tuple[Member, ...]
+    born: int
+    stamps: int
+    settings: Said = NEVER
+    expiry: Said = NEVER
+    epoch: int = 0
+    writer: str | None = None
+    held: Mapping[str, int] | None = None
+    # Regions that have yielded to this one and of which everything was read.
+    drained: tuple[str, ...] = ()
+    copying: Copying | None = None
+
+    def member(self, region: str) -> Member | None:
+        return next((one for one in self.members if one.region == region), None)
+
+    @property
+    def others(self) -> list[Member]:
+        """The other replicas that are there, or not confirmed to be gone, the oldest first."""
+        return [one for one in self.members if one.region != self.region and one.status != "GONE"]
+
+    @property
+    def readers(self) -> list[Member]:
+        """The other replicas that read what is written here."""
+        return [one for one in self.others if not one.is_gone and one.status != "CREATION_FAILED"]
+
+    @property
+    def takes_writes(self) -> bool:
+        return self.writer is None or self.writer == self.region
+
+    @property
+    def role(self) -> tuple[int, str]:
+        return self.epoch, self.writer or ""
+
+    def with_settings_changed(self, at: int) -> "Group":
+        return replace(self, settings=(max(at, self.settings[0] + 1), self.region))
+
+    def with_expiry_changed(self, at: int) -> "Group":
+        return replace(self, expiry=(max(at, self.expiry[0] + 1), self.region))
+
+    def with_member(self, member: Member) -> "Group":
+        known = [one for one in self.members if one.region != member.region]
+        return replace(
+            self,
+            members=tuple(
+                sorted([*known, member], key=lambda one: (one.added, one.source != "", one.region))
+            ),
+        )
+
+
+def follows(group: Group, region: str) -> bool:
+    """Whether changes made in that region are to be taken: all replicas', or with a writer the writer's only."""
+    return group.held is None and (group.writer is None or group.writer == region)
+
+
+def merged(group: Group, told: Iterable[Member]) -> Group:
+    """The group with what another region says of its members, where that is newer."""
+    for member in told:
+        known = group.member(member.region)
+        if known is not None and known.said >= member.said:
+            continue
+        if member.is_gone:
+            status = "GONE"  # whoever took it away sees to it; for the others it is simply not there
+        elif known is None:
+            status = member.status
+        else:
+            status = "CREATING" if known.is_gone else known.status
+        group = group.with_member(replace(member, status=status, why=None))
+    return group
+
+
+# --- to and from JSON ---
+
+
+def group_from(fields: Mapping[str, Any] | None) -> Group | None:
+    if fields is None:
+        return None
+    copying = fields["copying"]
+    return Group(
+        **{
+            **fields,
+            "settings": tuple(fields["settings"]),
+            "expiry": tuple(fields["expiry"]),
+            "members": tuple(member_from(one) for one in fields["members"]),
+            "drained": tuple(fields["drained"]),
+            "copying": None if copying is None else Copying(**copying),
+        }
+    )
+
+
+def member_from(fields: Mapping[str, Any]) -> Member:
+    overrides = Overrides(**fields["overrides"])
+    return Member(**{**fields, "said": tuple(fields["said"]), "overrides": overrides})

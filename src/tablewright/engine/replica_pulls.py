@@ -1,0 +1,377 @@
+"""How a region follows the others: it asks each what was written there, and takes over what is newer.
+
+One visit to another region: what is owed to it (a replica it is to make, or to give up), copying what is being copied
+from it, and then the changes of all tables both have. All that a visit leaves behind is in the store.
+Must hold: what was taken over and how far that goes are one commit; an answer that comes twice, late, or never changes
+nothing in the end.
+Elsewhere: what the other region answers (replica_peers.py), when visits are made (regions.py).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+
+from tablewright.engine import schema
+from tablewright.engine.catalog import Table
+from tablewright.engine.doors import Doors
+from tablewright.engine.errors import ServiceError
+from tablewright.engine.operations.delete_table import drop
+from tablewright.engine.replica_group import Copying, Group, Member, follows, member_from, merged
+from tablewright.engine.replica_peers import CHANGES
+from tablewright.engine.replica_roles import role_of, with_heard_role, with_yielded, yields_to_us
+from tablewright.engine.replica_settings import (
+    defined_by,
+    definition,
+    take_settings,
+    take_time_to_live,
+    with_overrides,
+)
+from tablewright.engine.replicas import Arrived, take, take_page, without_group
+from tablewright.engine.shapes import Request
+from tablewright.engine.storage_replicas import Mark, Stamp, mark, save_mark, vector
+from tablewright.engine.writing import Reading, Writing
+
+# (verb, request) -> answer, of another region; raises PeerUnreachable, or ServiceError if it refuses.
+Ask: TypeAlias = Callable[[str, Request], dict[str, Any]]
+
+
+class PeerUnreachable(Exception):
+    """Another region did not answer; nobody knows whether it heard."""
+
+
+class Taken(NamedTuple):
+    """A write that was taken over: of which table, and when it was made there (microseconds)."""
+
+    table: str
+    at: int
+
+
+Note: TypeAlias = Callable[[list[Taken]], None]
+Become: TypeAlias = Callable[[Member], Member]
+
+
+def visit(doors: Doors, region: str, ask: Ask, before: int | None, note: Note) -> bool:
+    """One round with another region; whether something came of it, so that another may be worth while.
+
+    `before`: what was written later there is left for another time.
+    """
+    has_done = _run_errands(doors, region, ask)
+    for table in doors.read(lambda reading: _copies_from(reading, region)):
+        has_done = _copy_some(doors, region, table, ask) or has_done
+    return _follow(doors, region, ask, before, note) or has_done
+
+
+# --- what is owed to the other region ---
+
+
+def _run_errands(doors: Doors, region: str, ask: Ask) -> bool:
+    owed = doors.read(lambda reading: _owed(reading, region))
+    for table in owed:
+        group = table.replicas
+        assert group is not None, "only replicas owe each other something"
+        become: Become = _confirmed_gone
+        try:
+            ask("PeerLeave", {"Table": table.name, "Group": group.id})
+        except ServiceError as refusal:
+            become = _staying(refusal.message)
+        doors.write(_noting(table.name, region, become))
+    return bool(owed)
+
+
+def _noting(name: str, region: str, become: Become) -> Callable[[Writing], None]:
+    return lambda writing: _with_member(writing, name, region, become)
+
+
+def _owed(reading: Reading, region: str) -> list[Table]:
+    """The tables whose replica in that region was taken away here, and which have not been told."""
+    found = []
+    for table in reading.tables.values():
+        member = None if table.replicas is None else table.replicas.member(region)
+        if member is not None and member.is_gone and member.status == "DELETING":
+            found.append(table)
+    return found
+
+
+def _confirmed_gone(member: Member) -> Member:
+    return replace(member, status="GONE", why=None)
+
+
+def _staying(why: str) -> Become:
+    return lambda member: replace(
+        member, said=(member.said[0] + 1, member.said[1]), is_gone=False, status="ACTIVE", why=why
+    )
+
+
+def _with_member(writing: Writing, name: str, region: str, become: Become) -> None:
+    table = writing.tables.get(name)
+    member = None if table is None or table.replicas is None else table.replicas.member(region)
+    if table is None or table.replicas is None or member is None:
+        return
+    table = replace(table, replicas=table.replicas.with_member(become(member)))
+    _save(writing, table)
+
+
+def _save(writing: Writing, table: Table) -> None:
+    """Keep a table whose replicas have changed; without any other it is a table like all others."""
+    group = table.replicas
+    if group is not None and group.copying is not None and not _is_there(group, group.copying.source):
+        others = [one.region for one in group.readers]
+        if not others and table.status == "CREATING":
+            drop(writing, table)  # there is nobody left to have its items from
+            return
+        copying = replace(group.copying, source=others[0], after="", start=None) if others else None
+        group = replace(group, copying=copying)
+        table = replace(table, replicas=group)
+    if group is not None and not group.others and group.copying is None:
+        table = without_group(writing, table)
+    writing.save_table(table)
+
+
+def _is_there(group: Group, region: str) -> bool:
+    member = group.member(region)
+    return member is not None and member.status != "GONE"
+
+
+# --- copying ---
+
+
+def _copies_from(reading: Reading, region: str) -> list[Table]:
+    return [
+        table
+        for table in reading.tables.values()
+        if table.replicas is not None
+        and table.replicas.copying is not None
+        and table.replicas.copying.source == region
+    ]
+
+
+def _copy_some(doors: Doors, region: str, table: Table, ask: Ask) -> bool:
+    group = table.replicas
+    if group is None or group.copying is None:
+        return False
+    try:
+        page = ask("PeerItems", {"Table": table.name, "Group": group.id, "After": group.copying.after})
+    except ServiceError as refusal:
+        if refusal.name != "ResourceNotFoundException":
+            raise
+        return False  # it was dropped there: following it will find that out
+    return doors.write(lambda writing: _take_page(writing, table.name, region, group.copying, page))
+
+
+def _take_page(writing: Writing, name: str, region: str, asked: Copying | None, page: Request) -> bool:
+    table = writing.tables.get(name)
+    group = None if table is None else table.replicas
+    if table is None or group is None or group.copying is None or group.copying != asked:
+        return False  # meanwhile it was dropped, or has come further
+    copying = group.copying
+    if copying.start is None:
+        copying = replace(copying, start=page["Vector"])
+        table = replace(table, replicas=replace(group, copying=copying))
+    keys = [
+        Arrived(bytes.fromhex(key), item, None if stamp is None else Stamp(*stamp))
+        for key, item, stamp in page["Items"]
+    ]
+    last = page["Last"]
+    writing.save_table(take_page(writing, table, keys, None if last is None else bytes.fromhex(last)))
+    return True
+
+
+# --- following ---
+
+
+def _follow(doors: Doors, region: str, ask: Ask, before: int | None, note: Note) -> bool:
+    request = doors.read(lambda reading: _question(reading, region, before))
+    if not request["Tables"]:
+        return False
+    has_done = False
+    for told in ask("PeerChanges", request)["Tables"]:
+        if told["Status"] == "NONE":
+            has_done = _not_there(doors, region, told["Table"], ask) or has_done
+        else:
+            has_done = _hear(doors, region, told, note) or has_done
+    return has_done
+
+
+def _hear(doors: Doors, region: str, told: Request, note: Note) -> bool:
+    if not doors.read(lambda reading: _is_news(reading, region, told)):
+        return False
+    note(doors.write(lambda writing: take_told(writing, region, told)))
+    return True
+
+
+def _question(reading: Reading, region: str, before: int | None) -> Request:
+    asked = []
+    for table in reading.tables.values():
+        group = table.replicas
+        member = None if group is None else group.member(region)
+        if group is None or member is None or member.is_gone or member.status == "CREATION_FAILED":
+            continue
+        is_following = follows(group, region) and group.copying is None
+        asked.append(
+            {
+                "Table": table.name,
+                "Group": group.id,
+                "After": mark(reading.rows, table.number, region).number,
+                "Limit": CHANGES if is_following else 0,
+                "Vector": vector(reading.rows, table.number),
+                "Settings": [group.settings, group.expiry],
+                "Epoch": group.epoch,
+                "Writer": group.writer,
+            }
+        )
+    question: Request = {"Format": schema.FORMAT, "Region": reading.place.region, "Tables": asked}
+    return question if before is None else question | {"Before": before}
+
+
+def _not_there(doors: Doors, region: str, name: str, ask: Ask) -> bool:
+    """The other region knows nothing of a replica: it is still to be made there, or it was dropped there."""
+    table = doors.read(lambda reading: reading.tables.get(name))
+    group = None if table is None else table.replicas
+    member = None if group is None else group.member(region)
+    if table is None or group is None or member is None:
+        return False
+    if member.status == "CREATING" and member.source == group.region:
+        request = {"Region": group.region, "Definition": definition(table)}
+        try:
+            ask("PeerJoin", request)
+            return True
+        except ServiceError as refusal:
+            deed = _failed(refusal.message)
+        doors.write(lambda writing: _with_member(writing, name, region, deed))
+        return True
+    if member.status in ("ACTIVE", "UPDATING"):
+        at = doors.read(lambda reading: reading.now())
+        doors.write(lambda writing: _with_member(writing, name, region, _dropped(at, group.region)))
+        return True
+    return False
+
+
+def _failed(why: str) -> Become:
+    return lambda member: replace(member, status="CREATION_FAILED", why=why)
+
+
+def _dropped(at: int, by: str) -> Become:
+    return lambda member: replace(member, said=(max(at, member.said[0] + 1), by), is_gone=True, status="GONE")
+
+
+def _is_news(reading: Reading, region: str, told: Request) -> bool:
+    """Whether an answer says anything that is not known here: most say nothing, and cost no commit."""
+    table = reading.tables.get(told["Table"])
+    group = None if table is None else table.replicas
+    if table is None or group is None or group.id != told["Group"]:
+        return False
+    known = mark(reading.rows, table.number, region)
+    return (
+        bool(told["Changes"])
+        or "Definition" in told
+        or told["Recopy"]
+        or _with_told(group, region, told, vector(reading.rows, table.number)) != group
+        or (yields_to_us(group, told["Epoch"], told["Writer"], region) and region not in group.drained)
+        or _mark_after(group, region, told, known) != known
+    )
+
+
+def take_told(writing: Writing, region: str, told: Request) -> list[Taken]:
+    """Take over what another region told of a table; the writes that were newer than ours."""
+    table = writing.tables.get(told["Table"])
+    group = None if table is None else table.replicas
+    if table is None or group is None or group.id != told["Group"]:
+        return []
+    before = group
+    group = _with_told(group, region, told, vector(writing.rows, table.number))
+    me = group.member(group.region)
+    if me is not None and me.is_gone:
+        drop(writing, table)
+        return []
+    if "Definition" in told:
+        table = _with_definition(writing, replace(table, replicas=group), defined_by(told["Definition"]))
+        group = table.replicas or group
+    known = mark(writing.rows, table.number, region)
+    taken = []
+    if _is_taken_from(group, region, told) and told["After"] <= known.number and group.copying is None:
+        if told["Recopy"]:
+            group = _copying_anew(group, region)
+        else:
+            taken = _take_changes(writing, table, region, told)
+    moved = _mark_after(group, region, told, known)
+    if moved != known:
+        save_mark(writing.rows, table.number, region, moved)
+    if (
+        yields_to_us(group, told["Epoch"], told["Writer"], region)
+        and told["All"]
+        and moved.number >= told["Last"]
+    ):
+        group = with_yielded(group, told["Epoch"], region)
+    if group != before:
+        changed = replace(table, replicas=group)
+        _save(writing, with_overrides(changed) if me != before.member(group.region) else changed)
+    return taken
+
+
+def _with_definition(writing: Writing, table: Table, theirs: Table) -> Table:
+    group, other = table.replicas, theirs.replicas
+    if group is None or other is None:
+        return table
+    if other.settings > group.settings:
+        table = take_settings(writing, table, theirs)
+    if other.expiry > group.expiry:
+        table = take_time_to_live(writing, table, theirs.ttl_attribute)
+    later = replace(
+        group, settings=max(group.settings, other.settings), expiry=max(group.expiry, other.expiry)
+    )
+    return replace(table, replicas=later)
+
+
+def _with_told(group: Group, region: str, told: Request, mine: Mapping[str, int]) -> Group:
+    """The group with what the answer says of members and of who writes."""
+    group = merged(group, [member_from(one) for one in told["Members"]])
+    member = group.member(region)
+    if member is not None and not member.is_gone and member.status != told["Status"]:
+        group = group.with_member(replace(member, status=told["Status"], why=None))
+    return with_heard_role(group, told["Epoch"], told["Writer"], region, told["Vector"], mine)
+
+
+def _is_taken_from(group: Group, region: str, told: Request) -> bool:
+    """Whether that region's changes count: those of an old epoch, or of one that is not the writer, do not."""
+    is_same = role_of(told["Epoch"], told["Writer"]) == group.role
+    return follows(group, region) and (is_same or yields_to_us(group, told["Epoch"], told["Writer"], region))
+
+
+def _mark_after(group: Group, region: str, told: Request, known: Mark) -> Mark:
+    """How far that region has been read after this answer."""
+    if told["After"] > known.number or group.copying is not None or told["Recopy"]:
+        return known
+    if _is_taken_from(group, region, told):
+        moved = known._replace(number=max(known.number, told["Upto"]))
+    elif _is_mirror_of_us(group, told):
+        # What it has is ours: there is nothing to read, but it counts as read.
+        moved = known._replace(number=max(known.number, told["Last"]))
+    else:
+        return known
+    is_level = told["All"] or not _is_taken_from(group, region, told)
+    return (
+        moved._replace(heard=orjson.dumps(told["Vector"], option=orjson.OPT_SORT_KEYS)) if is_level else moved
+    )
+
+
+def _is_mirror_of_us(group: Group, told: Request) -> bool:
+    is_same = role_of(told["Epoch"], told["Writer"]) == group.role
+    return is_same and group.writer == group.region and not told["Held"] and told["Status"] == "ACTIVE"
+
+
+def _copying_anew(group: Group, region: str) -> Group:
+    me = group.member(group.region)
+    assert me is not None, "a region is a member of the groups it keeps"
+    why = f"it copies {region} anew: it had not read what was deleted there for too long"
+    return replace(group.with_member(replace(me, status="UPDATING", why=why)), copying=Copying(region))
+
+
+def _take_changes(writing: Writing, table: Table, region: str, told: Request) -> list[Taken]:
+    taken = []
+    for number, key, at, item in told["Changes"]:
+        stamp = Stamp(at, region, number, item is None)
+        if take(writing, table, bytes.fromhex(key), item, stamp):
+            taken.append(Taken(table.name, at))
+    return taken

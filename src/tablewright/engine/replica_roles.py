@@ -1,0 +1,130 @@
+"""Who may write: one region at a time, if that is wanted, and never two that both believe it is theirs for long.
+
+By default every replica takes writes. Once a region was promoted it is the writer: the others refuse clients' writes
+and take over changes from the writer only. Promoting another region raises the epoch; who hears of a higher epoch
+stops writing at once and for good, and what was written under an old epoch and had not been read is not taken over
+any more. A region that so lost writes nobody else has is *held*: it follows nobody until somebody has looked at the
+differences and had it mirror the writer.
+Must hold: (epoch, writer) only grows; a region becomes the writer by itself only when those who could write yield to it
+and everything they wrote has been read.
+Elsewhere: the commands in their order (replica_control.py).
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tablewright.engine.catalog import Table
+from tablewright.engine.errors import ServiceError, invalid
+from tablewright.engine.replica_group import Copying, Group
+from tablewright.engine.writing import Writing
+
+Vector = Mapping[str, int]
+
+
+def role_of(epoch: int, writer: str | None) -> tuple[int, str]:
+    return epoch, writer or ""
+
+
+def with_heard_role(
+    group: Group, epoch: int, writer: str | None, by: str, theirs: Vector, mine: Vector
+) -> Group:
+    """The group after region `by` said who the writer is, and how far it has read everybody (`theirs`)."""
+    if role_of(epoch, writer) > group.role:
+        if writer == group.region:
+            return group  # somebody yields to us: we take over when all of it was read (with_yielded)
+        held = None if writer is None else theirs if by == writer else {}
+        group = replace(group, epoch=epoch, writer=writer, held=held, drained=())
+    if group.held is not None and group.role == role_of(epoch, writer) and by == group.writer:
+        group = replace(group, held=None if is_known(mine, theirs) else theirs)
+    return group
+
+
+def is_known(mine: Vector, theirs: Vector) -> bool:
+    """Whether a region that has read so far knows everything that is here."""
+    return all(number <= theirs.get(region, 0) for region, number in mine.items())
+
+
+def yields_to_us(group: Group, epoch: int, writer: str | None, by: str) -> bool:
+    """Whether region `by`, which could write until now, says that we are the writer."""
+    is_newer = role_of(epoch, writer) > group.role
+    return is_newer and writer == group.region and group.writer in (None, by) and group.held is None
+
+
+def with_yielded(group: Group, epoch: int, by: str) -> Group:
+    """The group when all of a region that yields to us was read: we are the writer when that was the last one."""
+    drained = {*group.drained, by}
+    needed = {one.region for one in group.readers} if group.writer is None else {group.writer}
+    if needed <= drained:
+        return replace(group, epoch=epoch, writer=group.region, held=None, drained=())
+    return replace(group, drained=tuple(sorted(drained)))
+
+
+# --- what an operator asks for ---
+
+
+def promote(writing: Writing, table: Table, epoch: int) -> None:
+    """Make this region the writer, whoever was it before. `epoch` is the one that was looked at."""
+    group = _looked_at(table, epoch)
+    if table.status != "ACTIVE" or group.copying is not None:
+        raise invalid(f"{table.name} is still being copied in {group.region}; wait until it is ACTIVE")
+    if group.held is not None:
+        raise invalid(
+            f"{table.name} in {group.region} has writes the writer {group.writer} does not have; compare them, "
+            f"then let {group.region} rejoin"
+        )
+    writing.save_table(
+        replace(table, replicas=replace(group, epoch=group.epoch + 1, writer=group.region, drained=()))
+    )
+
+
+def give_way(writing: Writing, table: Table, epoch: int, writer: str) -> None:
+    """Stop writing in favour of another region, which takes over when it has read everything."""
+    group = _group(table)
+    if role_of(epoch, writer) == group.role:
+        return
+    if epoch <= group.epoch:
+        raise _changed_since(table, group)
+    # Until the new writer has told that it has read everything, nobody knows whether we are the same.
+    writing.save_table(
+        replace(table, replicas=replace(group, epoch=epoch, writer=writer, held={}, drained=()))
+    )
+
+
+def release(writing: Writing, table: Table, epoch: int) -> None:
+    """Let every replica take writes again."""
+    group = _looked_at(table, epoch)
+    if group.writer != group.region:
+        raise invalid(f"{table.name}: {group.region} is not its writer; ask {group.writer}")
+    writing.save_table(replace(table, replicas=replace(group, epoch=group.epoch + 1, writer=None)))
+
+
+def rejoin(writing: Writing, table: Table, epoch: int) -> None:
+    """Mirror the writer: what only this region has is given up."""
+    group = _looked_at(table, epoch)
+    if group.writer is None or group.writer == group.region:
+        raise invalid(f"{table.name} in {group.region} has no other writer to mirror")
+    me = group.member(group.region)
+    assert me is not None, "a region is a member of the groups it keeps"
+    group = group.with_member(replace(me, status="UPDATING", why=f"it mirrors {group.writer}"))
+    mirror = Copying(group.writer or "", is_mirror=True)
+    writing.save_table(replace(table, replicas=replace(group, copying=mirror)))
+
+
+def _group(table: Table) -> Group:
+    if table.replicas is None:
+        raise invalid(f"{table.name} has no replicas")
+    return table.replicas
+
+
+def _looked_at(table: Table, epoch: int) -> Group:
+    group = _group(table)
+    if group.epoch != epoch:
+        raise _changed_since(table, group)
+    return group
+
+
+def _changed_since(table: Table, group: Group) -> ServiceError:
+    return invalid(
+        f"{table.name} is at epoch {group.epoch} in {group.region}, its writer is {group.writer or 'everyone'}: "
+        "that has changed since you looked; look again"
+    )

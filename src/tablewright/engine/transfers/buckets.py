@@ -1,0 +1,253 @@
+"""Where exports go and imports come from: buckets that hold objects under keys, as S3 has them.
+
+Two kinds: directories (a bucket is a directory, a key a path in it) and S3 itself, through boto3.
+Must hold: an object is there whole or not at all, also after a power cut, and putting it twice is putting it once; no
+key reaches a file outside its bucket. Keys come in the order of their UTF-8 bytes, as S3 lists them.
+Elsewhere: what the objects are called and what is in them (layout.py, sources.py).
+"""
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b, md5
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+PAGE = 1000
+S3 = "s3:"
+
+
+class BucketUnusable(Exception):
+    """A bucket that is not there or does not let us in; `code` is what the service calls it."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code, self.message = code, message
+        super().__init__(message)
+
+
+class BucketsUnknown(ValueError):
+    """Buckets that cannot be reached at all: a package is missing, or the place makes no sense."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A bucket as a request names it: whose it has to be, and how what is put there is encrypted."""
+
+    name: str
+    owner: str | None = None
+    encryption: str | None = None
+    encryption_key: str | None = None
+
+
+class Buckets(Protocol):
+    # Why it refuses to encrypt with a key of the caller's; None if it does not.
+    refuses_keys: str | None
+
+    def put(self, bucket: Bucket, key: str, body: bytes) -> str:
+        """Keep the object, in the place of one of that key; its ETag."""
+        ...
+
+    def keys(self, bucket: Bucket, prefix: str, after: str) -> list[str]:
+        """The first keys that begin with `prefix` and come after `after`; none when there are no more."""
+        ...
+
+    def open(self, bucket: Bucket, key: str) -> BinaryIO:
+        """The object, from its beginning."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def buckets_at(where: str | Path, region: str, account: str) -> Buckets:
+    """The buckets in a directory, or those of S3: `s3:`, or `s3:http://host:port` for another endpoint."""
+    if isinstance(where, str) and where.startswith(S3):
+        return S3Buckets(where.removeprefix(S3) or None, region)
+    return DirectoryBuckets(Path(where).absolute(), account)
+
+
+def no_such_bucket() -> BucketUnusable:
+    return BucketUnusable(
+        "S3NoSuchBucket",
+        "The specified bucket does not exist (Service: Amazon S3; Status Code: 404; Error Code: NoSuchBucket)",
+    )
+
+
+# --- directories ---
+
+# Parts of a key that a path cannot have, or has another meaning for.
+_ODD_PARTS = {"": "%", ".": "%2E", "..": "%2E%2E"}
+_ODD_NAMES = {name: part for part, name in _ODD_PARTS.items()}
+
+
+class DirectoryBuckets:
+    """Each bucket a directory in `root`. The first object that is put into a bucket makes it."""
+
+    refuses_keys: str | None = "the buckets of this engine are directories, which it does not encrypt"
+
+    def __init__(self, root: Path, account: str) -> None:
+        self.root, self.account = root, account
+
+    def put(self, bucket: Bucket, key: str, body: bytes) -> str:
+        self._check_owner(bucket)
+        # Beside the buckets, where no list shows it; the same object again takes the same name again.
+        draft = self.root / ".drafts" / blake2b(f"{bucket.name}/{key}".encode(), digest_size=16).hexdigest()
+        with _told(bucket):
+            path = self._path(bucket, key)
+            draft.parent.mkdir(parents=True, exist_ok=True)
+            with draft.open("wb") as file:
+                file.write(body)
+                file.flush()
+                os.fsync(file.fileno())
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft.replace(path)
+            _sync(path.parent)
+        return md5(body, usedforsecurity=False).hexdigest()
+
+    def keys(self, bucket: Bucket, prefix: str, after: str) -> list[str]:
+        self._check_owner(bucket)
+        home = self.root / bucket.name
+        if not home.is_dir():
+            raise no_such_bucket()
+        with _told(bucket):
+            found = [
+                key for key in _keys_in(home) if key.startswith(prefix) and key.encode() > after.encode()
+            ]
+        return sorted(found, key=str.encode)[:PAGE]
+
+    def open(self, bucket: Bucket, key: str) -> BinaryIO:
+        self._check_owner(bucket)
+        with _told(bucket):
+            return self._path(bucket, key).open("rb")
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def _check_owner(self, bucket: Bucket) -> None:
+        if bucket.owner not in (None, self.account):
+            raise BucketUnusable(
+                "S3AccessDenied",
+                f"Access Denied: the bucket {bucket.name} belongs to the account {self.account}, not {bucket.owner}",
+            )
+
+    def _path(self, bucket: Bucket, key: str) -> Path:
+        return self.root.joinpath(bucket.name, *(_ODD_PARTS.get(part, part) for part in key.split("/")))
+
+
+def _keys_in(home: Path) -> Iterator[str]:
+    for directory, _, files in os.walk(home):
+        parts = Path(directory).relative_to(home).parts
+        for name in files:
+            yield "/".join(_ODD_NAMES.get(part, part) for part in (*parts, name))
+
+
+@contextmanager
+def _told(bucket: Bucket) -> Iterator[None]:
+    """What the file system refuses, as the service would say it."""
+    try:
+        yield
+    except PermissionError as refusal:
+        raise BucketUnusable("S3AccessDenied", f"Access Denied: {refusal}") from None
+    except (OSError, ValueError) as trouble:
+        raise BucketUnusable(
+            "S3InternalError", f"the bucket {bucket.name} cannot be used: {trouble}"
+        ) from None
+
+
+def _sync(directory: Path) -> None:
+    number = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+# --- S3 ---
+
+
+class S3Buckets:
+    """S3, with the credentials boto3 finds; `endpoint` for one that is not Amazon's."""
+
+    refuses_keys: str | None = None
+
+    def __init__(self, endpoint: str | None, region: str) -> None:
+        try:
+            import boto3
+            from botocore.exceptions import BotoCoreError, ClientError
+        except ModuleNotFoundError:
+            raise BucketsUnknown(
+                "buckets in S3 need boto3: pip install 'tablewright[s3]', or name a directory"
+            ) from None
+        session = boto3.Session()
+        try:
+            self._client: Any = session.client(
+                "s3", endpoint_url=endpoint, region_name=session.region_name or region
+            )
+        except (ValueError, BotoCoreError) as mistake:
+            raise BucketsUnknown(f"buckets in S3 at {endpoint}: {mistake}") from None
+        self._refusal, self._trouble = ClientError, BotoCoreError
+
+    def put(self, bucket: Bucket, key: str, body: bytes) -> str:
+        options: dict[str, str] = {}
+        if bucket.encryption is not None:
+            options["ServerSideEncryption"] = "aws:kms" if bucket.encryption == "KMS" else bucket.encryption
+        if bucket.encryption_key is not None:
+            options["SSEKMSKeyId"] = bucket.encryption_key
+        with self._told():
+            put = self._client.put_object(**_at(bucket), Key=key, Body=body, **options)
+        return str(put["ETag"]).strip('"')
+
+    def keys(self, bucket: Bucket, prefix: str, after: str) -> list[str]:
+        with self._told():
+            page = self._client.list_objects_v2(
+                **_at(bucket), Prefix=prefix, MaxKeys=PAGE, **({"StartAfter": after} if after else {})
+            )
+        return [found["Key"] for found in page.get("Contents", [])]
+
+    def open(self, bucket: Bucket, key: str) -> BinaryIO:
+        with self._told():
+            body = self._client.get_object(**_at(bucket), Key=key)["Body"]
+        return io.BufferedReader(_Body(body, self._told), 256 * 1024)
+
+    def close(self) -> None:
+        self._client.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except self._refusal as refusal:
+            answer = refusal.response
+            code, status = answer["Error"]["Code"], answer["ResponseMetadata"]["HTTPStatusCode"]
+            told = f"(Service: Amazon S3; Status Code: {status}; Error Code: {code})"
+            raise BucketUnusable(
+                f"S3{code}", f"{answer['Error'].get('Message', '')} {told}".strip()
+            ) from None
+        except self._trouble as trouble:
+            raise BucketUnusable("S3Unavailable", f"S3 cannot be reached: {trouble}") from None
+
+
+class _Body(io.RawIOBase):
+    """The body of an object; a connection that breaks is told as any trouble with a bucket is."""
+
+    def __init__(self, body: Any, told: Callable[[], AbstractContextManager[None]]) -> None:
+        self._body, self._told = body, told
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # whatever the buffer above it hands down
+        with self._told():
+            got: bytes = self._body.read(len(buffer))
+        buffer[: len(got)] = got
+        return len(got)
+
+    def close(self) -> None:
+        self._body.close()
+        super().close()
+
+
+def _at(bucket: Bucket) -> dict[str, str]:
+    owner = {} if bucket.owner is None else {"ExpectedBucketOwner": bucket.owner}
+    return {"Bucket": bucket.name, **owner}

@@ -1,0 +1,253 @@
+"""An object that is imported: bytes -> records -> items, or the reason why a record is no item.
+
+DynamoDB JSON has an `{"Item": ...}` on each line. In CSV a record is a line, or several where a quoted field holds line
+ends; the first one names the columns unless the request does. Key attributes have the types of the table's
+definition, all other columns are texts.
+Must hold: memory is bounded whatever an object holds; a record that cannot be understood at all is the last one of its
+object, as on the service; reading an object again from its n-th record gives what follows.
+Elsewhere: what a table takes (imports.py), where objects come from (buckets.py).
+"""
+
+import gzip
+import io
+import re
+import sys
+import zlib
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, NamedTuple, TypeAlias
+
+import orjson
+
+from tablewright.values import Item
+
+# The text of the largest item there can be is about half of this: 400 KB of empty texts in a list.
+RECORD_BYTES = 8 * 1024 * 1024
+PLAIN, GZIPPED, ZSTANDARD = "NONE", "GZIP", "ZSTD"
+JSON_LINES, CSV = "DYNAMODB_JSON", "CSV"
+ReadLine: TypeAlias = Callable[[int], bytes]
+Records: TypeAlias = Generator[bytes, None, None]
+
+
+class Unreadable(Exception):
+    """What follows in an object cannot be read; the message says why."""
+
+
+class NoZstandard(Exception):
+    """The package that reads ZSTD is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the objects of an import are written; `types` are those of the table's key attributes."""
+
+    format: str
+    compression: str
+    delimiter: str
+    header: tuple[str, ...] | None
+    types: Mapping[str, str]
+
+
+class Read(NamedTuple):
+    """A record as it was read: an item, or why it is none. `place` is its number among those of its object."""
+
+    place: int
+    item: Item | None
+    mistake: str | None
+
+
+class Page(NamedTuple):
+    """Some records of an object: `records` of them, blank ones included, in `size` bytes."""
+
+    reads: list[Read]
+    records: int
+    size: int
+    is_last: bool
+
+
+class Source:
+    """An open object, read page by page. `skipped` records of it have been imported before."""
+
+    def __init__(self, stream: BinaryIO, form: Form, skipped: int = 0) -> None:
+        self._raw, self._form = stream, form
+        self._consumed = self._index = 0
+        self._names: tuple[str, ...] | None = form.header
+        self._ended = False
+        self._records = self._all_records()
+        self._told = 0
+        if skipped:
+            self._skip(skipped)
+
+    def _skip(self, records: int) -> None:
+        """Pass over what was imported before."""
+        try:
+            for _ in range(records):
+                record = next(self._records, None)
+                self._index += record is not None and bool(record.strip())
+        except Unreadable as reason:
+            # It could be read before: somebody has changed the object. The next page says so.
+            self._records = _unreadable(reason)
+        self._told = self._consumed
+
+    def page(self, items: int, size: int) -> Page:
+        """The next records, as many as make so many items or bytes."""
+        reads: list[Read] = []
+        records, before = 0, self._consumed
+        while not self._ended and len(reads) < items and self._consumed - before < size:
+            try:
+                record = next(self._records, None)
+                if record is None:
+                    self._ended = True
+                    break
+                records += 1
+                if record.strip():
+                    reads.append(self._read(record))
+            except Unreadable as reason:
+                reads.append(self._numbered(None, str(reason)))
+                self._ended = True
+        told, self._told = self._told, self._consumed
+        return Page(reads, records, self._consumed - told, self._ended)
+
+    def close(self) -> None:
+        self._ended = True
+        self._records.close()
+        self._raw.close()
+
+    def _read(self, record: bytes) -> Read:
+        if self._form.format == JSON_LINES:
+            return self._numbered(*_item_of(record))
+        return self._numbered(*_row_of(_text(record), self._form, self._names or ()))
+
+    def _numbered(self, item: Item | None, mistake: str | None) -> Read:
+        self._index += 1
+        return Read(self._index - 1, item, mistake)
+
+    # --- records ---
+
+    def _all_records(self) -> Records:
+        return self._lines() if self._form.format == JSON_LINES else self._rows()
+
+    def _lines(self) -> Records:
+        """Each line of the object. Whatever a broken archive throws becomes a reason."""
+        try:
+            read_line = _line_reader(self._raw, self._form.compression)
+            while line := read_line(RECORD_BYTES + 1):
+                self._consumed += len(line)
+                if len(line) > RECORD_BYTES:
+                    raise Unreadable(f"a line is longer than {RECORD_BYTES} bytes, which no item is")
+                yield line
+        except (OSError, EOFError, zlib.error) as damage:
+            # OSError is what gzip says of a file that is none; a connection that breaks says it, too.
+            raise Unreadable(f"the object cannot be read as {self._form.compression}: {damage}") from None
+
+    def _rows(self) -> Records:
+        """Each record of a CSV object, the one with the names of the columns left out."""
+        first, held = True, b""
+        for line in self._lines():
+            held = line.removeprefix(b"\xef\xbb\xbf") if first and not held else held + line
+            if held.count(b'"') % 2:
+                if len(held) > RECORD_BYTES:
+                    raise Unreadable('a quoted field does not end: each " in a field is written as ""')
+                continue
+            if first and self._names is None:
+                self._names = _header(_text(held), self._form.delimiter)
+            else:
+                yield held
+            first, held = False, b""
+        if held:
+            raise Unreadable('a quoted field does not end: each " in a field is written as ""')
+
+
+def _unreadable(reason: Unreadable) -> Records:
+    yield from ()
+    raise reason
+
+
+def _line_reader(raw: BinaryIO, compression: str) -> ReadLine:
+    if compression == GZIPPED:
+        return gzip.GzipFile(fileobj=raw).readline
+    return _zstandard_reader(raw) if compression == ZSTANDARD else raw.readline
+
+
+def check_compression(compression: str) -> None:
+    """Raise if objects that are compressed so cannot be read here."""
+    if compression == ZSTANDARD:
+        try:
+            _zstandard_reader(io.BytesIO())
+        except ModuleNotFoundError:
+            raise NoZstandard from None
+
+
+def _zstandard_reader(raw: BinaryIO) -> ReadLine:
+    # Loaded only by those who import such objects: before Python 3.14 it is a package of its own.
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    stream = zstd.ZstdFile(raw)
+
+    def read_line(most: int) -> bytes:
+        try:
+            return stream.readline(most)
+        except zstd.ZstdError as damage:
+            raise OSError(str(damage)) from None
+
+    return read_line
+
+
+# --- DynamoDB JSON ---
+
+
+def _item_of(line: bytes) -> tuple[Item | None, str | None]:
+    try:
+        parsed = orjson.loads(line)
+    except orjson.JSONDecodeError as mistake:
+        raise Unreadable(f"the line is not JSON: {mistake}") from None
+    item = parsed.get("Item") if isinstance(parsed, dict) else None
+    if not isinstance(item, dict):
+        return None, 'the line has no item: a line of DynamoDB JSON is {"Item": {...}}'
+    return item, None
+
+
+# --- CSV ---
+
+
+def _text(record: bytes) -> str:
+    try:
+        return record.decode().rstrip("\r\n")
+    except UnicodeDecodeError as mistake:
+        raise Unreadable(f"the text is not UTF-8: {mistake.reason}") from None
+
+
+def _header(text: str, delimiter: str) -> tuple[str, ...]:
+    names = _fields(text, delimiter)
+    if names is None or not all(names) or len(set(names)) < len(names):
+        raise Unreadable("the first line has to name the columns, each by a name of its own")
+    return tuple(names)
+
+
+def _row_of(text: str, form: Form, names: Sequence[str]) -> tuple[Item | None, str | None]:
+    fields = _fields(text, form.delimiter)
+    if fields is None:
+        return None, 'a " in a field is written as "", and the field in quotes'
+    if len(fields) != len(names):
+        return None, f"the record has {len(fields)} fields, there are {len(names)} columns"
+    return {name: {form.types.get(name, "S"): text} for name, text in zip(names, fields, strict=True)}, None
+
+
+def _fields(text: str, delimiter: str) -> list[str] | None:
+    """The fields of a record; None if its quotes make no sense."""
+    if '"' not in text:
+        return text.split(delimiter)
+    field = re.compile(rf'(?:"((?:[^"]|"")*)"|([^"{re.escape(delimiter)}]*))({re.escape(delimiter)}|\Z)')
+    fields: list[str] = []
+    place = 0
+    while True:
+        found = field.match(text, place)
+        if found is None:
+            return None
+        quoted, plain, end = found.groups()
+        fields.append(plain if quoted is None else quoted.replace('""', '"'))
+        place = found.end()
+        if not end:
+            return fields

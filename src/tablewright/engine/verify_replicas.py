@@ -1,0 +1,58 @@
+"""The invariants of replicas: each broken one is a sentence.
+
+Elsewhere: what is compared between two regions (regions.py, replica_control.py); everything else (verify.py).
+"""
+
+from collections.abc import Iterator, Sequence
+
+from tablewright.engine.catalog import Table
+from tablewright.engine.journal import REPLICA
+from tablewright.engine.replica_group import Group
+from tablewright.engine.storage import Rows
+from tablewright.engine.storage_replicas import all_marks, all_stamps, mark
+
+
+def wrong_replicas(rows: Rows, tables: Sequence[Table]) -> Iterator[str]:
+    replicated = {table.number: table for table in tables if table.replicas is not None}
+    for owner, region, _ in all_marks(rows):
+        if owner not in replicated:
+            yield f"the replicas: how far {region} was read is kept for {owner}, which is no table with replicas"
+    if not replicated:
+        return
+    unstamped = _last_written_here(rows, replicated)
+    for table in replicated.values():
+        group = table.replicas
+        if group is not None:
+            yield from _wrong_table(rows, table, group, unstamped[table.number])
+
+
+def _last_written_here(rows: Rows, replicated: dict[int, Table]) -> dict[int, set[bytes]]:
+    """For each table the keys whose last change since it has replicas was a write made here that left an item."""
+    found: dict[int, set[bytes]] = {number: set() for number in replicated}
+    for seq, _, source, owner, key, _, new in rows.journal():
+        table = replicated.get(owner)
+        if table is None or table.replicas is None or seq <= table.replicas.born:
+            continue
+        if source != REPLICA and new is not None:
+            found[owner].add(key)
+        else:
+            found[owner].discard(key)
+    return found
+
+
+def _wrong_table(rows: Rows, table: Table, group: Group, unstamped: set[bytes]) -> Iterator[str]:
+    where = f"replicas of {table.name}"
+    me = group.member(group.region)
+    if me is None or (me.is_gone and table.status == "ACTIVE"):
+        yield f"{where}: {group.region} is not among them"
+    if group.writer is not None and group.epoch == 0:
+        yield f"{where}: there is a writer before the first epoch"
+    last = mark(rows, table.number, group.region).number
+    for key, stamp in all_stamps(rows, table.ledger):
+        unstamped.discard(key)
+        if stamp.region == group.region and stamp.number > last:
+            yield f"{where}: {key.hex()} has the number {stamp.number}, but only {last} were given"
+        if stamp.is_gone == (rows.get(table.number, key) is not None):
+            yield f"{where}: the stamp of {key.hex()} does not say whether there is an item"
+    for key in sorted(unstamped):
+        yield f"{where}: {key.hex()} was written and has no stamp"

@@ -1,0 +1,121 @@
+"""The figures of a table as pictures and numbers."""
+
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+from tests.app.conftest import Enter
+from tests.app.test_console_frame import text_of
+
+from tablewright import testing
+from tablewright.app.console.designs.metrics import SPANS, ms
+from tablewright.app.console.designs.timelines import Line, Timeline
+from tablewright.app.console.words import number
+from tablewright.app.house import House
+
+PAGE = "/console/designs/metrics"
+PETS = {
+    "TableName": "pets",
+    "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+}
+START = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def rosa(enter: Enter) -> httpx.Client:
+    return enter("engineer_rosa")
+
+
+@pytest.fixture
+def pets(house: House, clock: testing.Clock) -> House:
+    """A table with five puts a minute for three minutes, and one mistake."""
+    house.call("CreateTable", PETS)
+    for minute in range(3):
+        for count in range(5):
+            house.call("PutItem", {"TableName": "pets", "Item": {"pk": {"S": f"{minute} {count}"}}})
+        clock.move(timedelta(minutes=1))
+    house.engine.settle()
+    return house
+
+
+def test_a_table_shows_its_figures_and_operations(rosa: httpx.Client, pets: House) -> None:
+    page = rosa.get(PAGE, params={"table": "pets"})
+    assert page.status_code == 200
+    assert len(page.content) < 50_000
+    words = text_of(page)
+    assert "Requests 15" in words
+    assert "Write units 15" in words
+    assert "Items 15 now" in words
+    for title in ("Read capacity", "Write capacity", "Latency", "Refusals", "Operations in the last hour"):
+        assert title in words
+    assert "PutItem 15" in words
+    assert 'aria-label="Requests: PutItem 0 now, 5 at most"' in page.text
+
+
+@pytest.mark.parametrize("span", SPANS)
+def test_every_span_is_a_page_of_modest_size(rosa: httpx.Client, pets: House, span: str) -> None:
+    page = rosa.get(PAGE, params={"table": "pets", "span": span})
+    assert page.status_code == 200
+    assert len(page.content) < 50_000
+    assert SPANS[span][0] in text_of(page)
+
+
+def test_a_table_nobody_asked_for_says_so(rosa: httpx.Client, house: House) -> None:
+    house.call("CreateTable", PETS)
+    words = text_of(rosa.get(PAGE, params={"table": "pets"}))
+    assert "Nobody has asked for anything" in words
+
+
+def test_without_a_table_the_busiest_is_shown(rosa: httpx.Client, pets: House) -> None:
+    for _ in range(200):
+        pets.call("GetItem", {"TableName": "pets", "Key": {"pk": {"S": "0 0"}}})
+    assert '<option value="pets" selected>' in rosa.get(PAGE).text
+
+
+def test_a_table_there_is_not_is_told(rosa: httpx.Client, house: House) -> None:
+    page = rosa.get(PAGE, params={"table": "nobody"})
+    assert page.status_code == 404
+    assert "There is no table of this name" in page.text
+
+
+def test_figures_are_for_those_who_are_signed_in(enter: Enter, house: House) -> None:
+    assert "/sign-in" in str(enter().get(PAGE).url)
+
+
+# --- pictures ---
+
+
+def drawn(*lines: Line) -> Timeline:
+    return Timeline("Units", "", START, timedelta(minutes=1), lines, number)
+
+
+def test_what_is_not_known_leaves_a_gap() -> None:
+    text = drawn(Line("Table", [1.0, 2.0, None, 4.0])).drawn()
+    path = text.split('class="timeline-1" d="')[1].split('"')[0]
+    assert path.count("M") == 2
+    assert path.count("L") == 1
+    assert path.endswith("h1"), "a point with no neighbours can be seen"
+
+
+def test_the_legend_says_newest_mean_and_most_of_what_is_known() -> None:
+    legend = drawn(Line("Table", [1.0, 5.0, 3.0]), Line("Unknown", [None, None, None])).legend()
+    assert [row[1:] for row in legend] == [("Table", "3", "3", "5")]
+
+
+def test_a_line_of_nothing_draws_no_line_and_says_so() -> None:
+    text = drawn(Line("Table", [None, None])).drawn()
+    assert "timeline-1" not in text
+    assert "nothing in this time" in text
+
+
+def test_names_in_pictures_are_escaped() -> None:
+    assert "<b>" not in drawn(Line("<b>", [1.0])).drawn()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.084, "0.08 ms"), (9.5, "9.5 ms"), (12.4, "12 ms"), (1500, "1.5 s")]
+)
+def test_times_read_in_the_unit_that_fits(value: float, text: str) -> None:
+    assert ms(value) == text

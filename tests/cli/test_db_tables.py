@@ -1,0 +1,142 @@
+"""`tablewright db tables` and `describe`: the same words from a store and from a server; refusals as one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Ran, tablewright
+from tests.cli.stores import server_of, store_of_pets
+
+from tablewright.engine import Engine
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return store_of_pets(tmp_path / "store")
+
+
+@pytest.fixture(params=["store", "server"])
+def place(request: pytest.FixtureRequest, store: Path) -> Iterator[list[str]]:
+    """The options that lead to the same tables on either way."""
+    if request.param == "store":
+        yield ["--data", str(store)]
+        return
+    with server_of(store) as url:
+        yield ["--endpoint", url]
+
+
+def test_tables_are_listed_with_their_items_and_settings(place: list[str]) -> None:
+    ran = tablewright("db", "tables", *place)
+    assert (ran.code, ran.err) == (0, "")
+    head, row = ran.out.splitlines()
+    assert head.split() == ["table", "status", "items", "size", "indexes", "billing", "stream", "protected"]
+    assert row.split()[:3] == ["pets", "ACTIVE", "3"]
+    assert row.split()[-2:] == ["NEW_AND_OLD_IMAGES", "no"]
+
+
+def test_tables_as_json_are_a_list_of_objects(place: list[str]) -> None:
+    (one,) = json.loads(tablewright("db", "tables", *place, "--json").out)
+    assert (one["name"], one["items"], one["indexes"], one["billing"]) == (
+        "pets",
+        3,
+        ["by-age"],
+        "PAY_PER_REQUEST",
+    )
+
+
+def test_a_table_is_described_with_everything_that_is_set_on_it(place: list[str]) -> None:
+    ran = tablewright("db", "describe", "pets", *place)
+    assert (ran.code, ran.err) == (0, "")
+    facts, _, indexes = ran.out.partition("\n\n")
+    told = dict(line.split(maxsplit=1) for line in facts.splitlines())
+    assert told["key"] == "owner (S, hash), name (S, range)"
+    assert (told["items"], told["billing"], told["tags"]) == ("3", "on demand", "team=vets")
+    assert told["stream"] == "NEW_AND_OLD_IMAGES"
+    assert "time to live  off" in facts
+    assert indexes.splitlines()[1].split()[:2] == ["by-age", "global"]
+
+
+def test_a_table_described_as_json_is_in_the_services_words(place: list[str]) -> None:
+    found = json.loads(tablewright("db", "describe", "pets", *place, "--json").out)
+    assert found["Table"]["TableName"] == "pets"
+    assert found["Tags"] == [{"Key": "team", "Value": "vets"}]
+
+
+def test_nothing_of_an_item_is_shown(place: list[str]) -> None:
+    shown = [tablewright("db", *words, *place).out for words in (["tables"], ["describe", "pets"])]
+    assert not any("anna" in text for text in shown)
+
+
+def refused(ran: Ran) -> str:
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("tablewright: ")
+    assert ran.err.count("\n") == 1
+    return ran.err
+
+
+def test_a_table_that_is_not_there_is_refused_in_the_services_words(place: list[str]) -> None:
+    assert "ResourceNotFoundException" in refused(tablewright("db", "describe", "cats", *place))
+
+
+def test_a_store_that_a_server_has_open_is_refused_with_what_to_do(store: Path) -> None:
+    with server_of(store):
+        said = refused(tablewright("db", "tables", "--data", store))
+    assert "is open by process" in said
+    assert "--endpoint URL" in said
+
+
+def test_a_directory_without_a_store_is_refused_and_left_alone(tmp_path: Path) -> None:
+    assert "there is no store in" in refused(tablewright("db", "tables", "--data", tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_store_in_data_is_looked_at_where_none_is_named(tmp_path: Path) -> None:
+    store_of_pets(tmp_path / "data")
+    assert "pets" in tablewright("db", "tables", cwd=tmp_path).out
+
+
+def test_a_server_that_is_not_there_is_one_sentence() -> None:
+    assert "ListTables got no answer" in refused(
+        tablewright("db", "tables", "--endpoint", "http://127.0.0.1:1")
+    )
+
+
+def test_an_address_that_is_none_is_one_sentence() -> None:
+    assert "cannot be used" in refused(tablewright("db", "tables", "--endpoint", "localhost:8000"))
+
+
+def test_a_store_and_a_server_exclude_each_other(store: Path) -> None:
+    ran = tablewright("db", "tables", "--data", store, "--endpoint", "http://127.0.0.1:8000")
+    assert ran.code == 2
+    assert "not allowed with" in ran.err
+
+
+def test_looking_at_a_store_sweeps_nothing(store: Path) -> None:
+    specification = {"Enabled": True, "AttributeName": "age"}
+    with Engine.open(store, ttl_seconds=3600) as engine:
+        engine.call("UpdateTimeToLive", {"TableName": "pets", "TimeToLiveSpecification": specification})
+        engine.call(
+            "PutItem",
+            {
+                "TableName": "pets",
+                "Item": {"owner": {"S": "ben"}, "name": {"S": "old"}, "age": {"N": "1700000000"}},
+            },
+        )
+    tablewright("db", "tables", "--data", store)
+    ((one,),) = [json.loads(tablewright("db", "tables", "--data", store, "--json").out)]
+    assert one["items"] == 4
+
+
+def test_a_region_alone_is_amazons_and_without_keys_it_is_told_what_to_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    said = refused(tablewright("db", "tables", "--region", "eu-west-1"))
+    assert "no credentials were found: set AWS_ACCESS_KEY_ID" in said

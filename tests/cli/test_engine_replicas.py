@@ -1,0 +1,240 @@
+"""The commands about replicas, against two servers that know each other: look, compare, promote, rejoin, release."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.command import Ran, served, tablewright, url_in
+
+from tablewright.cli import main
+from tablewright.client import CallRefused, Credentials, HttpCall
+
+HERE, THERE = "us-east-1", "eu-west-1"
+PETS: dict[str, Any] = {
+    "TableName": "pets",
+    "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+}
+PATIENCE = 20.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < give_up
+        time.sleep(0.05)
+
+
+def here(*arguments: str | Path) -> Ran:
+    """Run a command in this process: it starts at once, and there are many to run."""
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        code = main([str(one) for one in arguments])
+    return Ran(code, out.getvalue(), err.getvalue())
+
+
+class Pair:
+    """Two servers, each the other's peer; one can be taken away and brought back."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.ports = {HERE: free_port(), THERE: free_port()}
+        self.running: dict[str, ExitStack] = {}
+        self.calls: dict[str, HttpCall] = {}
+        for region in (HERE, THERE):
+            self.start(region)
+            self.calls[region] = HttpCall(self.url(region), region, Credentials("any", "any"))
+
+    def url(self, region: str) -> str:
+        return f"http://127.0.0.1:{self.ports[region]}"
+
+    def start(self, region: str) -> None:
+        other = THERE if region == HERE else HERE
+        stack = ExitStack()
+        line, _ = stack.enter_context(
+            served(
+                "--port", str(self.ports[region]), "--data", self.home / region, "--durability", "relaxed",
+                "--region", region, "--peer", f"{other}={self.url(other)}",
+            )
+        )  # fmt: skip
+        assert url_in(line) == self.url(region)
+        self.running[region] = stack
+
+    def stop(self, region: str) -> None:
+        self.running.pop(region).close()
+
+    def close(self) -> None:
+        for call in self.calls.values():
+            call.close()
+        for region in list(self.running):
+            self.stop(region)
+
+    def run(self, verb: str, *arguments: str) -> Ran:
+        places = [f"{region}={self.url(region)}" for region in (HERE, THERE)]
+        return here("engine", verb, *arguments[:1], *places, *arguments[1:])
+
+    def put(self, region: str, name: str) -> None:
+        self.calls[region]("PutItem", {"TableName": "pets", "Item": {"pk": {"S": name}}})
+
+    def takes(self, region: str, name: str) -> bool:
+        try:
+            self.put(region, name)
+        except CallRefused as refusal:
+            if refusal.name != "ReplicaNotWriterException":
+                raise
+            return False
+        return True
+
+    def has(self, region: str, name: str) -> bool:
+        try:
+            return "Item" in self.calls[region]("GetItem", {"TableName": "pets", "Key": {"pk": {"S": name}}})
+        except CallRefused:
+            return False
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    made = Pair(tmp_path)
+    try:
+        made.calls[HERE]("CreateTable", PETS)
+        made.put(HERE, "rex")
+        create = {"Create": {"RegionName": THERE}}
+        made.calls[HERE]("UpdateTable", {"TableName": "pets", "ReplicaUpdates": [create]})
+        until(lambda: made.has(THERE, "rex"))
+        yield made
+    finally:
+        made.close()
+
+
+def test_a_writer_is_lost_fenced_compared_and_brought_back(pair: Pair) -> None:
+    ran = pair.run("replicas")
+    assert ran.out.startswith("table  region     status  writer  epoch  not read by others\n")
+    assert " all " in ran.out
+
+    # Both answer: the plan, then the deed.
+    ran = pair.run("promote", HERE)
+    assert (ran.code, ran.err) == (1, "tablewright: nothing was done; --yes does it\n")
+    assert ran.out.startswith("pets: us-east-1 is to write instead of every region (epoch 0 -> 1)\n")
+    ran = pair.run("promote", HERE, "--yes")
+    assert (ran.code, ran.out.split("\n")[-2]) == (0, "pets: us-east-1 writes, epoch 1")
+    pair.put(HERE, "tom")
+    with pytest.raises(CallRefused, match="its writer is us-east-1"):
+        pair.put(THERE, "tom")
+    until(lambda: pair.has(THERE, "tom"))
+
+    # The standby is away while the writer writes; then the writer is lost.
+    pair.stop(THERE)
+    pair.put(HERE, "late")
+    pair.stop(HERE)
+    pair.start(THERE)
+    ran = pair.run("promote", THERE, "--yes")
+    assert ran.code == 2
+    assert "us-east-1 does not answer" in ran.err
+    ran = pair.run("promote", THERE, "--yes", "--force", "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)[0]["writer"] == THERE
+    pair.put(THERE, "new")
+
+    # It comes back, hears of it, and refuses writes; what only it has is listed.
+    pair.start(HERE)
+    until(lambda: not pair.takes(HERE, "later"))
+    ran = here("engine", "replicas", f"{HERE}={pair.url(HERE)}", "--json")
+    assert ran.code == 1
+    assert json.loads(ran.out)["tables"][0]["unread"] >= 1
+    ran = pair.run("compare")
+    assert ran.code == 1
+    assert '{"pk": {"S": "late"}}: only in us-east-1' in ran.out
+    assert '{"pk": {"S": "new"}}: only in eu-west-1' in ran.out
+    ran = pair.run("promote", HERE, "--yes")
+    assert ran.code == 2
+    assert "are not the same" in ran.err
+
+    # It mirrors the new writer, and is promoted back.
+    ran = pair.run("rejoin", HERE)
+    assert ran.code == 1
+    assert '{"pk": {"S": "late"}} written in us-east-1' in ran.out
+    ran = pair.run("rejoin", HERE, "--yes")
+    assert (ran.code, ran.out.split("\n")[-2]) == (0, "pets: us-east-1 is the same as eu-west-1")
+    ran = pair.run("compare", "--json")
+    assert ran.code == 0, ran.out
+    ran = pair.run("promote", HERE, "--yes")
+    assert ran.code == 0, ran.err
+    pair.put(HERE, "back")
+    until(lambda: pair.has(THERE, "back"))
+    assert not pair.has(HERE, "late")
+    ran = here("engine", "release", HERE, f"{HERE}={pair.url(HERE)}")
+    assert ran.out == "pets: every replica takes writes, epoch 4\n"
+    until(lambda: pair.takes(THERE, "from there"))
+    until(lambda: pair.has(HERE, "from there"))
+    until(lambda: pair.run("replicas").code == 0)
+    for region in (HERE, THERE):
+        pair.stop(region)
+        assert here("db", "verify", pair.home / region).out == "OK\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("replicas", "nonsense"), "'nonsense' is no peer; write it as eu-west-1=http://host:8000"),
+        (("compare", "a=http://127.0.0.1:1"), "two regions are compared: name two"),
+        (("promote", "b", "a=http://127.0.0.1:1"), "say where b is: b=http://host:8000"),
+        (("rejoin", "a", "a=http://127.0.0.1:1"), "a at http://127.0.0.1:1 does not answer"),
+        (("release", "a", "a=http://127.0.0.1:1", "--credentials", "nowhere"), "nowhere: cannot be read"),
+    ],
+)  # fmt: skip
+def test_misuse_is_one_sentence(arguments: tuple[str, ...], words: str) -> None:
+    ran = here("engine", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_a_silent_region_is_named() -> None:
+    ran = here("engine", "replicas", "a=http://127.0.0.1:1")
+    assert (ran.code, ran.out) == (1, "no table has replicas\na does not answer\n")
+
+
+def test_one_server_can_be_several_regions(tmp_path: Path) -> None:
+    with served("--data", tmp_path, "--also-region", THERE, "--durability", "relaxed") as (line, _):
+        url = url_in(line)
+        with (
+            HttpCall(url, HERE, Credentials("any", "any")) as one,
+            HttpCall(url, THERE, Credentials("any", "any")) as two,
+        ):
+            one("CreateTable", PETS)
+            assert two("ListTables", {})["TableNames"] == []
+            create = {"Create": {"RegionName": THERE}}
+            one("UpdateTable", {"TableName": "pets", "ReplicaUpdates": [create]})
+            until(lambda: two("ListTables", {})["TableNames"] == ["pets"])
+    assert here("db", "verify", tmp_path).out == "OK\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (("--peer", "eu-west-1"), "is no peer"),
+        (("--also-region", "us-east-1"), "comes twice"),
+        (("--also-region", "../x"), "is no region"),
+    ],
+)
+def test_regions_that_cannot_be_are_refused_by_serve(
+    tmp_path: Path, option: tuple[str, ...], words: str
+) -> None:
+    ran = tablewright("engine", "serve", "--port", "0", "--data", tmp_path / "store", *option)
+    assert ran.code == 2
+    assert words in ran.err

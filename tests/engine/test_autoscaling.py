@@ -1,0 +1,144 @@
+"""Provisioned units follow what is used: up after two minutes, down after fifteen, within bounds and daily rules."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.tables import definition, put
+
+from tablewright import Engine, testing
+from tablewright.engine.autoscaling import CannotScale, may_decrease, wanted_units
+from tablewright.engine.catalog import Throughput
+from tablewright.engine.storage_metrics import Scaling
+
+MINUTE = timedelta(minutes=1)
+UNITS = {"ReadCapacityUnits": 10, "WriteCapacityUnits": 10}
+
+
+@pytest.fixture
+def engine(clock: testing.Clock) -> Iterator[Engine]:
+    """A table and an index with ten units of each kind."""
+    with testing.engine(world=clock.world()) as opened:
+        opened.call("CreateTable", provisioned())
+        yield opened
+
+
+def provisioned() -> dict[str, Any]:
+    request = definition(indexes=("colour",)) | {"BillingMode": "PROVISIONED", "ProvisionedThroughput": UNITS}
+    request["GlobalSecondaryIndexes"][0] |= {"ProvisionedThroughput": UNITS}
+    return request
+
+
+def use(engine: Engine, clock: testing.Clock, units_a_second: float, minutes: int = 1) -> None:
+    """So many write units a second, for some minutes."""
+    for _ in range(minutes):
+        left = round(units_a_second * 60)
+        while left > 0:
+            size = min(left, 300)
+            engine.call("PutItem", put(f"{clock.now()} {left}", text="x" * (size * 1024 - 100)))
+            left -= size
+        clock.move(MINUTE)
+        engine.settle()
+
+
+def units(engine: Engine) -> tuple[int, int]:
+    shown = engine.call("DescribeTable", {"TableName": "pets"})["Table"]["ProvisionedThroughput"]
+    return shown["ReadCapacityUnits"], shown["WriteCapacityUnits"]
+
+
+def test_two_minutes_above_the_target_raise_the_units_to_it(engine: Engine, clock: testing.Clock) -> None:
+    engine.autoscaling.set("pets", kind="Write", target=50, least=5, most=100)
+    use(engine, clock, 8)
+    assert units(engine) == (10, 10)
+    use(engine, clock, 9)
+    assert units(engine) == (10, 18)
+
+
+def test_units_stay_within_their_bounds(engine: Engine, clock: testing.Clock) -> None:
+    engine.autoscaling.set("pets", kind="Write", target=50, least=5, most=15)
+    use(engine, clock, 30, minutes=2)
+    assert units(engine) == (10, 15)
+    engine.autoscaling.set("pets", kind="Read", target=50, least=12, most=15)
+    engine.settle()
+    assert units(engine) == (12, 15)
+
+
+def test_fifteen_quiet_minutes_lower_the_units(engine: Engine, clock: testing.Clock) -> None:
+    engine.autoscaling.set("pets", kind="Write", target=70, least=1, most=100)
+    use(engine, clock, 1, minutes=14)
+    assert units(engine) == (10, 10)
+    use(engine, clock, 1)
+    assert units(engine) == (10, 2)
+
+
+def test_a_table_without_traffic_is_left_as_it_is(engine: Engine, clock: testing.Clock) -> None:
+    engine.autoscaling.set("pets", kind="Write", target=70, least=1, most=100)
+    for _ in range(30):
+        clock.move(MINUTE)
+        engine.settle()
+    assert units(engine) == (10, 10)
+
+
+def test_an_index_follows_its_own_traffic(engine: Engine, clock: testing.Clock) -> None:
+    engine.autoscaling.set("pets", kind="Write", index="colour", target=50, least=5, most=100)
+    for _ in range(2):
+        for count in range(3):
+            engine.call("PutItem", put("a", colour=str(count), text="x" * 300_000))
+        clock.move(MINUTE)
+        engine.settle()
+    (index,) = engine.call("DescribeTable", {"TableName": "pets"})["Table"]["GlobalSecondaryIndexes"]
+    assert index["ProvisionedThroughput"]["WriteCapacityUnits"] > 40
+    assert units(engine) == (10, 10)
+
+
+def test_units_are_lowered_four_times_a_day_and_then_once_an_hour() -> None:
+    noon = 43_200.0
+    assert may_decrease(Throughput(), noon)
+    assert may_decrease(Throughput(decreased=noon - 60, decreases_today=3), noon)
+    assert not may_decrease(Throughput(decreased=noon - 60, decreases_today=4), noon)
+    assert may_decrease(Throughput(decreased=noon - 3_600, decreases_today=4), noon)
+    assert may_decrease(Throughput(decreased=noon, decreases_today=9), noon + 86_400)
+
+
+def test_a_gap_between_two_busy_minutes_raises_nothing() -> None:
+    setting = Scaling("pets", "", "Read", 50, 1, 100)
+    assert wanted_units({99: 9.0, 97: 9.0}, 10, setting, 100) is None
+    assert wanted_units({99: 9.0, 98: 6.0}, 10, setting, 100) == 18
+
+
+def test_settings_outlive_the_process_and_can_be_removed(store: Path) -> None:
+    with Engine.open(store) as engine:
+        engine.call("CreateTable", provisioned())
+        engine.autoscaling.set("pets", kind="Read")
+    with Engine.open(store) as engine:
+        assert engine.autoscaling.settings() == [Scaling("pets", "", "Read", 70, 1, 40_000)]
+        assert engine.autoscaling.remove("pets", kind="Read")
+        assert not engine.autoscaling.remove("pets", kind="Read")
+        assert engine.autoscaling.settings() == []
+
+
+def test_the_settings_of_a_table_go_with_it(engine: Engine, clock: testing.Clock) -> None:
+    engine.autoscaling.set("pets", kind="Read")
+    engine.call("DeleteTable", {"TableName": "pets"})
+    clock.move(MINUTE)
+    engine.settle()
+    assert engine.autoscaling.settings() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"target": 95}, "20 to 90 percent"),
+        ({"least": 9, "most": 8}, "from at least 1 up to most"),
+        ({"kind": "Both"}, "kind is Read or Write"),
+        ({"table": "nobody"}, "there is no table nobody"),
+        ({"index": "size"}, "there is no index size of table pets"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(engine: Engine, given: dict[str, Any], words: str) -> None:
+    asked: dict[str, Any] = {"table": "pets", "kind": "Read"} | given
+    with pytest.raises(CannotScale, match=words):
+        engine.autoscaling.set(**asked)
+    assert engine.autoscaling.settings() == []

@@ -1,0 +1,157 @@
+"""Long work beside the writer: kinds take turns, one that throws is left alone for a while, and nobody waits."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.engine.pasts import back_up
+from tests.engine.tables import definition, put
+from tests.engine.unkept import UnkeptEngine
+
+from tablewright import Engine, ServiceError
+from tablewright.engine import engine as engine_module
+from tablewright.engine.doors import Doors, EngineClosed
+from tablewright.engine.errors import invalid
+from tablewright.engine.labours import KINDS, Turns
+from tablewright.engine.writing import Reading, Writing
+
+
+def kind(name: str, times: int, done: list[str]) -> Callable[[Doors], bool]:
+    left = [times]
+
+    def step(_: Doors) -> bool:
+        if left[0] == 0:
+            return False
+        left[0] -= 1
+        done.append(name)
+        return True
+
+    return step
+
+
+def test_kinds_take_turns_until_none_has_anything_to_do(engine: Engine) -> None:
+    done: list[str] = []
+    turns = Turns([kind("a", 3, done), kind("b", 1, done), kind("c", 2, done)])
+    while turns.step(engine._doors):
+        pass
+    assert done == ["a", "b", "c", "a", "c", "a"]
+
+
+def test_one_that_throws_is_passed_over_until_it_is_forgiven(engine: Engine) -> None:
+    done: list[str] = []
+
+    def broken(_: Doors) -> bool:
+        done.append("broken")
+        raise ZeroDivisionError
+
+    turns = Turns([broken, kind("b", 3, done)])
+    with pytest.raises(ZeroDivisionError) as thrown:
+        turns.step(engine._doors)
+    turns.blame(thrown.value)
+    while turns.step(engine._doors):
+        pass
+    assert done == ["broken", "b", "b", "b"]
+    assert turns.forgive()
+    assert not turns.forgive()
+    with pytest.raises(ZeroDivisionError):
+        turns.step(engine._doors)
+
+
+def test_the_thread_outlives_a_labour_that_throws_and_tries_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    again = threading.Event()
+    tries: list[int] = []
+
+    def broken(_: Doors) -> bool:
+        tries.append(1)
+        if len(tries) > 2:
+            again.set()
+            return False
+        raise ZeroDivisionError("an item's secret")
+
+    monkeypatch.setattr(engine_module, "KINDS", (broken, *KINDS))
+    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.01)
+    with Engine.open(durability="relaxed") as engine:
+        engine.call("CreateTable", definition())
+        arn = back_up(engine)
+        assert again.wait(20)
+        engine.settle()
+        described = engine.call("DescribeBackup", {"BackupArn": arn})["BackupDescription"]["BackupDetails"]
+        assert described["BackupStatus"] == "AVAILABLE"
+    assert "a labour failed" in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_a_backup_is_made_by_the_thread_without_anybody_asking(store: Path) -> None:
+    with Engine.open(store, durability="relaxed") as engine:
+        engine.call("CreateTable", definition())
+        engine.call("PutItem", put("rex"))
+        arn = back_up(engine)
+        waited = threading.Event()
+        for _ in range(2000):
+            shown = engine.call("DescribeBackup", {"BackupArn": arn})["BackupDescription"]["BackupDetails"]
+            if shown["BackupStatus"] == "AVAILABLE":
+                break
+            waited.wait(0.01)
+        assert shown["BackupStatus"] == "AVAILABLE"
+
+
+def test_a_write_through_the_door_is_committed_when_it_is_answered_and_undone_when_it_is_refused(
+    either: Engine,
+) -> None:
+    def deed(writing: Writing) -> int:
+        writing.rows.add_to_counts("tables", 1, 0)
+        return writing.rows.counts("tables")[0]
+
+    assert either._doors.write(deed) == 2
+    assert either._doors.read(lambda reading: reading.rows.counts("tables")[0]) == 2
+
+    def refused(writing: Writing) -> None:
+        raise invalid("no")
+
+    with pytest.raises(ServiceError, match="no"):
+        either._doors.write(refused)
+    either._doors.write(lambda writing: writing.rows.add_to_counts("tables", -1, 0))
+
+
+def test_a_look_through_the_door_sees_one_moment(store: Path) -> None:
+    with UnkeptEngine.unkept(store) as engine:
+        engine.call("CreateTable", definition())
+        engine.call("PutItem", put("a"))
+
+        def look(reading: Reading) -> tuple[int, int]:
+            before = reading.rows.last_sequence()[0]
+            writer = threading.Thread(target=engine.call, args=("PutItem", put("b")))
+            writer.start()
+            writer.join()
+            return before, reading.rows.last_sequence()[0]
+
+        assert engine._doors.read(look) == (1, 1)
+        assert engine._doors.read(lambda reading: reading.rows.last_sequence()[0]) == 2
+
+
+def test_a_look_that_meets_a_table_being_dropped_looks_again(store: Path) -> None:
+    with UnkeptEngine.unkept(store) as engine:
+        engine.call("CreateTable", definition())
+        seen: list[bool] = []
+
+        def look(reading: Reading) -> str:
+            seen.append("pets" in reading.tables)
+            if len(seen) == 1:
+                engine.call("DeleteTable", {"TableName": "pets"})
+                raise LookupError
+            return "gone" if "pets" not in reading.tables else "there"
+
+        assert engine._doors.read(look) == "gone"
+        assert seen == [True, False]
+
+
+def test_the_doors_of_a_closed_engine_stay_closed(store: Path) -> None:
+    engine = UnkeptEngine.unkept(store)
+    engine.close()
+    with pytest.raises(EngineClosed):
+        engine._doors.read(lambda reading: None)
+    with pytest.raises(EngineClosed):
+        engine._doors.write(lambda writing: None)

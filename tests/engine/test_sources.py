@@ -1,0 +1,148 @@
+"""Objects that are imported: pages of bounded size, whatever is in them, from any record on."""
+
+import gzip
+import io
+import json
+
+import pytest
+
+from tablewright.engine.transfers import sources
+from tablewright.engine.transfers.sources import Form, Page, Read, Source
+
+LINES = Form("DYNAMODB_JSON", "NONE", ",", None, {})
+ROWS = Form("CSV", "NONE", ",", None, {"pk": "S", "n": "N"})
+
+
+def pages(body: bytes, form: Form = LINES, skipped: int = 0, items: int = 2, size: int = 10**6) -> list[Page]:
+    source = Source(io.BytesIO(body), form, skipped)
+    found = []
+    while True:
+        found.append(source.page(items, size))
+        if found[-1].is_last:
+            source.close()
+            return found
+
+
+def reads(body: bytes, form: Form = LINES, skipped: int = 0) -> list[Read]:
+    return [read for page in pages(body, form, skipped) for read in page.reads]
+
+
+def item_lines(count: int) -> bytes:
+    return b"".join(json.dumps({"Item": {"pk": {"S": str(n)}}}).encode() + b"\n" for n in range(count))
+
+
+def test_pages_tell_what_they_took() -> None:
+    body = item_lines(5)
+    found = pages(body)
+    assert [len(page.reads) for page in found] == [2, 2, 1]
+    assert [page.records for page in found] == [2, 2, 1]
+    assert sum(page.size for page in found) == len(body)
+    assert [read.place for page in found for read in page.reads] == list(range(5))
+
+
+def test_a_page_ends_when_it_is_large_enough() -> None:
+    body = item_lines(5)
+    assert [page.records for page in pages(body, items=100, size=1)] == [1, 1, 1, 1, 1, 0]
+
+
+@pytest.mark.parametrize("skipped", range(8))
+@pytest.mark.parametrize("form", [LINES, ROWS])
+def test_reading_on_gives_what_follows(form: Form, skipped: int) -> None:
+    body = b'\n{"Item":{}}\n\n' + item_lines(4) if form is LINES else b'pk,n\na,1\n\n"b\n",2\nc\nd,4\ne,5'
+    everything = reads(body, form)
+    source = Source(io.BytesIO(body), form)
+    page = source.page(100, 10**6)
+    assert page.records == 7 if form is LINES else 6
+    rest = reads(body, form, min(skipped, page.records))
+    assert rest == everything[len(everything) - len(rest) :]
+    blank = {0, 2} if form is LINES else {1}
+    assert len(rest) == sum(place not in blank for place in range(skipped, page.records))
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"[]\n", "the line has no item"),
+        (b"{}\n", "the line has no item"),
+        (b'{"Item": []}\n', "the line has no item"),
+        (b'{"NewImage": {}}\n', "the line has no item"),
+        (b"garbage\n", "the line is not JSON"),
+        (b'{"Item": {"a": {"S": "\\ud800"}}}\n', "the line is not JSON"),
+    ],
+)
+def test_a_line_that_is_no_item_says_why(line: bytes, reason: str) -> None:
+    (read, *_) = reads(line)
+    assert read.item is None
+    assert read.mistake is not None
+    assert read.mistake.startswith(reason)
+
+
+def test_a_line_that_no_item_is_as_long_as_ends_the_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "RECORD_BYTES", 100)
+    found = reads(item_lines(1) + b"x" * 101 + b"\n" + item_lines(1))
+    assert [read.mistake is None for read in found] == [True, False]
+    found = reads(b'pk\na\n"b\n' + b"x\n" * 60 + b'"\nc\n', ROWS)
+    assert [read.mistake is None for read in found] == [True, False]
+
+
+def test_a_bomb_is_not_unpacked_into_memory() -> None:
+    bomb = gzip.compress(b"x" * (sources.RECORD_BYTES + 10))
+    form = Form("DYNAMODB_JSON", "GZIP", ",", None, {})
+    (read,) = reads(bomb, form)
+    assert read.mistake is not None
+    assert "longer than" in read.mistake
+
+
+def test_an_archive_that_was_cut_off_gives_what_can_be_read_and_a_reason() -> None:
+    form = Form("DYNAMODB_JSON", "GZIP", ",", None, {})
+    found = reads(gzip.compress(item_lines(5), mtime=0)[:-8], form)
+    assert [read.item is not None for read in found] == [True] * 5 + [False]
+
+
+def test_an_object_that_was_changed_behind_our_back_is_a_mistake_not_a_fault() -> None:
+    found = reads(b"\xff", ROWS, skipped=3)
+    assert [read.mistake is None for read in found] == [False]
+    assert reads(item_lines(2), skipped=5) == []
+
+
+def test_an_empty_object_has_nothing_to_say() -> None:
+    for form in (LINES, ROWS, Form("DYNAMODB_JSON", "GZIP", ",", None, {})):
+        assert reads(b"", form) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("a,b", ["a", "b"]),
+        ("", [""]),
+        (",", ["", ""]),
+        ('"a"', ["a"]),
+        ('"a","b"', ["a", "b"]),
+        ('"a,b",c', ["a,b", "c"]),
+        ('"",x', ["", "x"]),
+        ('"a""b"', ['a"b']),
+        ('""""', ['"']),
+        ('a"b,c"', None),
+        ('"a"b,c', None),
+        ('"a" ,c', None),
+        (' "a",c', None),
+    ],
+)
+def test_quotes_are_read_strictly(text: str, fields: list[str] | None) -> None:
+    assert sources._fields(text, ",") == fields
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", ":", "|", "\t", " "])
+def test_each_delimiter_can_be_quoted(delimiter: str) -> None:
+    assert sources._fields(f'"a{delimiter}b"{delimiter}c', delimiter) == [f"a{delimiter}b", "c"]
+
+
+def test_a_mark_of_byte_order_is_no_part_of_the_first_name() -> None:
+    (read,) = reads(b"\xef\xbb\xbfpk,n\na,1\n", ROWS)
+    assert read.item == {"pk": {"S": "a"}, "n": {"N": "1"}}
+
+
+def test_the_names_of_the_columns_may_be_given() -> None:
+    form = Form("CSV", "NONE", "|", ("n", "pk"), {"n": "N"})
+    (read,) = reads(b"1|a\n", form)
+    assert read.item == {"n": {"N": "1"}, "pk": {"S": "a"}}
