@@ -7,14 +7,14 @@ BIN := .venv/bin
 PORT ?= 8080
 DYNAMODB_PORT ?= 8000
 
-.PHONY: run test setup browser check clean
+.PHONY: run test setup browser network redis check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
 
 setup: .venv/ready
 
-test: .venv/ready-for-tests browser check
+test: .venv/ready-for-tests browser network redis check
 	$(BIN)/pytest -n auto --dist loadfile
 
 # tests/browser drives Debian's chromium; where it cannot be installed they are skipped, and say so.
@@ -23,6 +23,21 @@ browser:
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
 	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-liberation; } \
 	|| echo "make: no chromium, and no way to install it: the tests in tests/browser will be skipped"
+
+# The firewall tests send real packets through a gateway of namespaces; without these they are skipped, and say so.
+network:
+	@{ command -v nft && command -v ip && command -v dnsmasq; } >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+	        nftables iproute2 dnsmasq-base; } \
+	|| echo "make: no nftables or dnsmasq, and no way to install them: the tests with real packets will be skipped"
+
+# The cache that nodes share is tested against a Redis of its own; without one those tests are skipped, and say so.
+redis:
+	@command -v redis-server >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server; } \
+	|| echo "make: no redis-server, and no way to install it: the tests with a real Redis will be skipped"
 
 check: .venv/ready-for-tests
 	$(BIN)/ruff check .

@@ -1,0 +1,358 @@
+"""Whether parental controls hold ten times the document's peaks on one machine: counting what was blocked, and history.
+
+    python benchmarks/parental.py                              both, and what the machine could do at most (2 minutes)
+    python benchmarks/parental.py --parts metrics --seconds 60 --json found.json
+
+metrics: the document's 500 metric writes a second, ten times over: 5 000 events a second, in batches of 500 as a sensor
+sends them, each event checked as the API does, every twentieth batch delivered twice. A child whose app is blocked
+tries again, so `--burst` events (10) of a batch are of the same child and app. history: the document's 100 writes a
+second ten times over: 1 000 records of enforcement a second, one write each. limit: counting as fast as it goes, for
+several bursts.
+A batch or a record counts from the moment it was due, so what stands still makes all wait that were due meanwhile.
+Must hold: what was counted is compared with what was sent; a figure of a wrong sum is no figure.
+stdout is the answer, stderr the talk. Code 0: every measured target met; 1: one was not; 2: it cannot run.
+Figures depend on the machine, so no test asserts them.
+Elsewhere: the form of a verdict (verdict.py, report.py), the machine (machine.py).
+"""
+
+import argparse
+import dataclasses
+import itertools
+import json
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+# Run as a file or with -m: the package must be found either way.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.load import CannotMeasure
+from benchmarks.machine import look_at_machine
+from benchmarks.pace import quantile
+from benchmarks.report import table, verdict_table
+from benchmarks.verdict import Target, at_least, under
+
+from tablewright import Engine
+from tablewright.client import embedded
+from tablewright.mapping import Db
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental.events import Batch, Event
+from tablewright.systems.parental.ingest import Ingest
+from tablewright.systems.parental.model import Action, Child
+from tablewright.systems.parental.registry import Registry
+from tablewright.systems.parental.repository import Repository
+
+TIMES = 10
+METRICS_PEAK, HISTORY_PEAK = 500, 100  # a second, of the document
+BATCH, CHILDREN, APPS, TWICE = 500, 500, 10, 20
+BURSTS = (1, 10, 50)
+WORKERS = {"metrics": 4, "history": 32}
+HELD, METRICS_P99, HISTORY_P99 = 0.99, 1000.0, 100.0
+LATE = 1.0  # seconds: what is done later than this after the end was not held
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Bench:
+    """What was asked for, and where it happens."""
+
+    directory: Path
+    seconds: float
+    burst: int
+    durability: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Part:
+    """What one part of the run found: text to print, the same as JSON, and the targets it decides."""
+
+    name: str
+    text: str
+    found: dict[str, Any]
+    targets: Sequence[Target]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Steady:
+    """A steady run: how much of what was due was done in time, and how long each took, in milliseconds."""
+
+    held: float
+    times: list[float]
+    cpu_seconds: float
+    seconds: float
+
+    def figures(self) -> dict[str, float]:
+        return {
+            "held": self.held,
+            "p50_ms": quantile(self.times, 0.5),
+            "p99_ms": quantile(self.times, 0.99),
+            "worst_ms": max(self.times),
+            "cores": self.cpu_seconds / self.seconds,
+        }
+
+
+def say(line: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')}  {line}", file=sys.stderr, flush=True)
+
+
+# --- a world to count in ---
+
+
+def phone(number: int) -> str:
+    return f"+1555{number % CHILDREN:07}"
+
+
+@contextmanager
+def opened(bench: Bench, name: str) -> Iterator[Repository]:
+    """The tables, with children in them."""
+    with Engine.open(bench.directory / name, durability=bench.durability) as engine:
+        db = Db(embedded(engine), d.PARENTAL)
+        db.create_tables()
+        repository = Repository(db, db.world)
+        born = repository.now() - timedelta(days=1)
+        for number in range(CHILDREN):
+            key = phone(number)
+            db.write(
+                d.children.create(
+                    Child(
+                        child=key, phone=key, held_phone=key, family_id=f"family-{number}", child_name="A child",
+                        timezone="America/New_York", parent_email=f"parent-{number}@example.com", created_at=born,
+                        updated_at=born,
+                    )
+                )
+            )  # fmt: skip
+        yield repository
+
+
+def told(number: int, burst: int, now: datetime) -> list[dict[str, str]]:
+    """A batch as it comes over the line: so many events in a row of the same child and app."""
+    stamp = now.isoformat()
+    groups = BATCH // burst
+    return [
+        {
+            "at": stamp,
+            "phoneNumber": phone(number * groups + event // burst),
+            "appName": f"App {(number + event // burst) % APPS}",
+        }
+        for event in range(BATCH)
+    ]
+
+
+def take(ingest: Ingest, number: int, burst: int, now: datetime) -> None:
+    """One batch, from what came over the line to what is counted."""
+    batch = Batch(f"{burst}/{number}", [Event.model_validate(one) for one in told(number, burst, now)])
+    ingest.take(batch)
+    if number % TWICE == 0:
+        ingest.take(batch)
+
+
+def check(repository: Repository, events: int) -> None:
+    """What is in the tables must be what was sent."""
+    counted, hours = 0, 0
+    for number in range(CHILDREN):
+        for metric in repository.db.all(d.metrics_of_child(child=phone(number))):
+            counted += metric.blocked_count
+            hours += sum(metric.hourly.values())
+    if not counted == hours == events:
+        raise CannotMeasure(f"{events} events were sent, {counted} counted, {hours} by the hour")
+
+
+# --- a steady pace ---
+
+
+def steadily(work: Callable[[int], None], per_second: float, seconds: float, workers: int) -> Steady:
+    """Do so many a second on so many threads, each from the moment it is due."""
+    count = int(per_second * seconds)
+    numbers, lock = itertools.count(), threading.Lock()
+    times: list[float] = []
+    in_time = 0
+    began, cpu = time.perf_counter() + 0.05, time.process_time()
+    end = began + seconds + LATE
+
+    def run() -> None:
+        nonlocal in_time
+        while True:
+            with lock:
+                number = next(numbers)
+            if number >= count:
+                return
+            due = began + number / per_second
+            time.sleep(max(due - time.perf_counter(), 0))
+            work(number)
+            done = time.perf_counter()
+            with lock:
+                times.append((done - due) * 1000)
+                in_time += done <= end
+
+    with ThreadPoolExecutor(workers) as pool:
+        for running in [pool.submit(run) for _ in range(workers)]:
+            running.result()
+    return Steady(in_time / count, times, time.process_time() - cpu, time.perf_counter() - began)
+
+
+def row(name: str, figures: dict[str, float]) -> list[str]:
+    return [
+        name,
+        f"{figures['held'] * 100:.1f} %",
+        f"{figures['p50_ms']:.1f}",
+        f"{figures['p99_ms']:.1f}",
+        f"{figures['worst_ms']:.0f}",
+        f"{figures['cores']:.2f}",
+    ]
+
+
+HEAD = ["held", "p50 ms", "p99 ms", "worst ms", "cores"]
+
+
+# --- the parts ---
+
+
+def metrics_part(bench: Bench) -> Part:
+    rate = TIMES * METRICS_PEAK
+    with opened(bench, "metrics") as repository:
+        ingest = Ingest(repository, Registry(repository))
+        take(ingest, 0, bench.burst, repository.now())  # warm
+        say(
+            f"metrics: {rate} events a second for {bench.seconds:.0f} s, {bench.burst} at a time of one child"
+        )
+        found = steadily(
+            lambda number: take(ingest, number + 1, bench.burst, repository.now()),
+            rate / BATCH,
+            bench.seconds,
+            WORKERS["metrics"],
+        )
+        check(repository, (len(found.times) + 1) * BATCH)
+    figures = found.figures()
+    title = f"Counting, {rate} events a second in batches of {BATCH} ({bench.durability})"
+    held = at_least(f"{TIMES} x {METRICS_PEAK} metric writes a second held", HELD, found.held)
+    p99 = under("p99 of a batch, from when it was due", METRICS_P99, "ms", figures["p99_ms"])
+    text = table(title, ["a batch counted", *HEAD], [row(f"bursts of {bench.burst}", figures)])
+    return Part("metrics", text, figures, [held, p99])
+
+
+def limit_part(bench: Bench) -> Part:
+    rows, found = [], {}
+    for burst in BURSTS:
+        with opened(bench, f"limit-{burst}") as repository:
+            ingest = Ingest(repository, Registry(repository))
+            take(ingest, 0, burst, repository.now())
+            batches = 0
+            began, cpu = time.perf_counter(), time.process_time()
+            while (wall := time.perf_counter() - began) < max(bench.seconds / 4, 2):
+                batches += 1
+                take(ingest, batches, burst, repository.now())
+            spent = time.process_time() - cpu
+            check(repository, (batches + 1) * BATCH)
+        events = batches * BATCH
+        say(f"limit: bursts of {burst}: {events / wall:.0f} events a second")
+        found[str(burst)] = {"per_second": events / wall, "per_cpu_second": events / spent}
+        rows.append([f"bursts of {burst}", f"{events / wall:.0f}", f"{events / spent:.0f}"])
+    head = ["one thread, as fast as it goes", "events/s", "per processor second"]
+    return Part("limit", table(f"What counting costs ({bench.durability})", head, rows), found, [])
+
+
+def history_part(bench: Bench) -> Part:
+    rate = TIMES * HISTORY_PEAK
+    with opened(bench, "history") as repository:
+        say(f"history: {rate} records a second for {bench.seconds:.0f} s")
+        found = steadily(
+            lambda number: record(repository, number), float(rate), bench.seconds, WORKERS["history"]
+        )
+        kept = sum(repository.db.count(d.actions_of_child(child=phone(number))) for number in range(CHILDREN))
+        if kept != len(found.times):
+            raise CannotMeasure(f"{len(found.times)} records were written, {kept} are there")
+    figures = found.figures()
+    title = f"History, {rate} records a second ({bench.durability})"
+    held = at_least(f"{TIMES} x {HISTORY_PEAK} records of history a second held", HELD, found.held)
+    p99 = under("p99 of a record, from when it was due", HISTORY_P99, "ms", figures["p99_ms"])
+    text = table(title, ["a record written", *HEAD], [row("one write each", figures)])
+    return Part("history", text, figures, [held, p99])
+
+
+def record(repository: Repository, number: int) -> None:
+    now = repository.now()
+    # As many fail as on a bad day: those are in the index of the operators as well.
+    failed = number % 20 == 0
+    action = Action(
+        child=phone(number), occurred_at=now, action_id=repository.new_timed_id(now), action="block",
+        app_name=f"App {number % APPS}", privateIP="10.20.30.40", rule_id=f"rule-{number}",
+        policy_ids=["policy_20301003_001"], status="failed" if failed else "success",
+        status_key="failed" if failed else None, ftd_response={"deviceId": "ftd-device-001"}, duration_ms=342,
+    )  # fmt: skip
+    repository.db.write(d.actions.create(action))
+
+
+# --- the whole ---
+
+PARTS: dict[str, Callable[[Bench], Part]] = {
+    "metrics": metrics_part,
+    "history": history_part,
+    "limit": limit_part,
+}
+
+
+def names(text: str) -> list[str]:
+    found = [name.strip() for name in text.split(",") if name.strip()]
+    for name in found:
+        if name not in PARTS:
+            raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(PARTS)}")
+    return found
+
+
+def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    opening, _, rest = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(
+        "benchmarks/parental.py",
+        description=opening,
+        epilog=rest,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--parts", type=names, default=list(PARTS), help=",".join(PARTS))
+    parser.add_argument("--seconds", type=float, default=20.0, help="of steady work; default 20")
+    parser.add_argument("--burst", type=int, choices=(1, 2, 5, 10, 25, 50, 100), default=10)
+    parser.add_argument("--durability", choices=("durable", "relaxed"), default="durable")
+    parser.add_argument("--directory", type=Path, help="where the stores go: a real disk, please")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything found there as well")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str]) -> int:
+    asked = read_arguments(arguments)
+    done: list[Part] = []
+    with tempfile.TemporaryDirectory(prefix="tablewright-benchmark-", dir=asked.directory) as home:
+        machine = look_at_machine(Path(home))
+        print(machine.sentence() + "\n")
+        bench = Bench(Path(home), asked.seconds, asked.burst, asked.durability)
+        for name in asked.parts:
+            try:
+                done.append(PARTS[name](bench))
+            except CannotMeasure as reason:
+                print(reason, file=sys.stderr)
+                return 2
+            print(done[-1].text, flush=True)
+    targets = [target for part in done for target in part.targets]
+    if targets:
+        print(verdict_table(targets))
+    if asked.json:
+        everything = {
+            "machine": dataclasses.asdict(machine),
+            "settings": {
+                "seconds": asked.seconds,
+                "burst": asked.burst,
+                "durability": asked.durability,
+            },
+            **{part.name: part.found for part in done},
+            "verdict": [dataclasses.asdict(target) for target in targets],
+        }
+        asked.json.write_text(json.dumps(everything, indent=1) + "\n")
+    return 1 if any(target.met is False for target in targets) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

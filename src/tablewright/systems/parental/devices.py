@@ -1,0 +1,295 @@
+"""Firewalls: which there are, how each is reached, and what keeps a device that is ill from making others wait.
+
+Each device has one caller at a time, a rate it can bear, and a breaker: after three failures in a row it is left alone
+for half a minute, doubling to five, and then one caller tries whether it is well again. The breaker is kept with the
+device, so every process heeds it. Must hold: a device that was not asked raises NotAsked, so that nobody takes that for
+an attempt. Elsewhere: what is asked of devices (reconciler.py), the drivers themselves (firewall/).
+"""
+
+import hashlib
+import logging
+import re
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from tablewright.mapping import Stale
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental.errors import BadRequest, VersionConflict
+from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc, FmcOptions
+from tablewright.systems.parental.firewall.driver import (
+    FirewallDriver,
+    FirewallMistake,
+    Health,
+    RateLimited,
+    Rejected,
+    Unavailable,
+)
+from tablewright.systems.parental.firewall.fmc_client import Connection
+from tablewright.systems.parental.firewall.gateway import options_in
+from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
+from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
+from tablewright.systems.parental.model import Device
+from tablewright.systems.parental.repository import Repository, found
+from tablewright.world import World
+
+log = logging.getLogger("tablewright.parental")
+
+T = TypeVar("T")
+Drivers: TypeAlias = Callable[[Device], FirewallDriver]
+FAILURES = 3
+FIRST_REST, LONGEST_REST = timedelta(seconds=30), timedelta(minutes=5)
+# How long one caller has to find out whether a device is well again.
+PROBE = timedelta(seconds=30)
+WHEN_OFF = timedelta(minutes=5)
+NOTE_OK_EVERY = timedelta(minutes=5)
+PACE = timedelta(minutes=1)
+# Calls a minute; an FMC takes 120 requests and a call is at least one. None: as fast as it answers.
+RATES: dict[str, int | None] = {"cisco_fmc": 120, "nftables": None, "simulated": None}
+
+
+class NotAsked(Unavailable):
+    """The device was not asked: it is resting, switched off or has had enough for now. `until` then."""
+
+    def __init__(self, words: str, until: datetime) -> None:
+        self.until = until
+        super().__init__(words)
+
+
+class NoSuchDevice(Rejected):
+    """There is no device of that name."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """The way to one device in this process."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    waiting: int = 0
+    calls: deque[datetime] = field(default_factory=deque)
+    quiet_until: datetime | None = None
+    opened_for: tuple[object, ...] = ()
+    driver: FirewallDriver | None = None
+
+
+class Devices:
+    """All firewalls. Close it to let go of what the drivers hold."""
+
+    def __init__(self, repository: Repository, drivers: Drivers) -> None:
+        self._repository, self._open = repository, drivers
+        self._lines: dict[str, _Line] = {}
+        self._lock = threading.Lock()
+
+    # --- which there are ---
+
+    def all(self) -> list[Device]:
+        return list(self._repository.db.all(d.all_devices()))
+
+    def get(self, device_id: str) -> Device:
+        return found(self._row(device_id), "DEVICE")
+
+    def add(self, device: Device) -> Device:
+        """A new device; EXISTS if the name is taken."""
+        if not device.device_id or not device.device_id.isprintable() or "#" in device.device_id:
+            raise BadRequest("INVALID_DEVICE", "A device needs a name, without #.", "deviceId")
+        self._repository.write("DEVICE", d.devices.create(device))
+        return device
+
+    def change(self, device_id: str, expected: int | None = None, **fields: Any) -> Device:
+        """Other facts of a device; VERSION_CONFLICT if it is not the version the caller has seen."""
+
+        def attempt() -> Device:
+            before = self.get(device_id)
+            if expected is not None and before.version != expected:
+                raise VersionConflict(before)
+            write = d.devices.change(before, before.model_copy(update=fields))
+            self._repository.write("DEVICE", write)
+            assert write.item is not None
+            return write.item
+
+        return self._repository.retried(expected, attempt)
+
+    # --- asking them ---
+
+    def call(self, device_id: str, work: Callable[[FirewallDriver], T]) -> T:
+        """Ask a device something, when it is our turn; any FirewallMistake, NotAsked if it was not asked at all."""
+        line = self._line(device_id)
+        with self._turn(line):
+            device = self._admitted(device_id, line)
+            try:
+                answer = work(self._driver(device, line))
+            except RateLimited as mistake:
+                line.quiet_until = self._now() + timedelta(seconds=mistake.retry_after)
+                raise
+            except Unavailable as mistake:
+                self._failed(device, mistake)
+                raise
+            except FirewallMistake:
+                self._answered(device)  # it says no: so it is there
+                raise
+            self._answered(device)
+            return answer
+
+    def needs_deploy(self, device_id: str) -> bool:
+        """Whether changes of a device take effect with a deployment only."""
+        line, device = self._line(device_id), self._row(device_id)
+        if device is None:
+            return False
+        with line.lock:
+            return self._driver(device, line).needs_deploy
+
+    def health(self, device_id: str) -> Health:
+        """How a device says it is; asked even while it rests, and what it says is noted."""
+        device, line = self.get(device_id), self._line(device_id)
+        with self._turn(line):
+            try:
+                told = self._driver(device, line).health()
+            except FirewallMistake as mistake:
+                told = Health(is_ok=False, detail=str(mistake))
+            if told.is_ok:
+                self._answered(device)
+            return told
+
+    def waiting(self, device_id: str) -> int:
+        """How many callers of this process wait for their turn or have it."""
+        return self._line(device_id).waiting
+
+    def close(self) -> None:
+        with self._lock:
+            for line in self._lines.values():
+                with line.lock:
+                    if line.driver is not None:
+                        line.driver.close()
+                    line.driver = None
+
+    # --- turns ---
+
+    def _line(self, device_id: str) -> _Line:
+        with self._lock:
+            return self._lines.setdefault(device_id, _Line())
+
+    @contextmanager
+    def _turn(self, line: _Line) -> Iterator[None]:
+        with self._lock:
+            line.waiting += 1
+        try:
+            with line.lock:
+                yield
+        finally:
+            with self._lock:
+                line.waiting -= 1
+
+    def _driver(self, device: Device, line: _Line) -> FirewallDriver:
+        """The driver, made anew if the device is reached in another way than before."""
+        how = (device.kind, device.address, device.access_policy_id, device.secret_name)
+        if line.driver is None or line.opened_for != how:
+            if line.driver is not None:
+                line.driver.close()
+            line.driver, line.opened_for = self._open(device), how
+        return line.driver
+
+    # --- may it be asked? ---
+
+    def _admitted(self, device_id: str, line: _Line) -> Device:
+        now, device = self._now(), self._row(device_id)
+        if device is None:
+            raise NoSuchDevice(f"there is no firewall {device_id}")
+        if not device.enabled:
+            raise NotAsked("the firewall is switched off", now + WHEN_OFF)
+        if device.breaker_until is not None:
+            device = self._probing(device, now)
+        self._paced(device, line, now)
+        return device
+
+    def _probing(self, device: Device, now: datetime) -> Device:
+        """Of all who wait for a device to be well again, one tries; its rest is prolonged for the others."""
+        until = device.breaker_until
+        assert until is not None
+        if now < until:
+            raise NotAsked(f"the firewall does not answer: {device.last_error}", until)
+        write = d.devices.change(device, device.model_copy(update={"breaker_until": now + PROBE}))
+        try:
+            self._repository.db.write(write)
+        except Stale:
+            raise NotAsked("the firewall does not answer; another is trying it", now + PROBE) from None
+        assert write.item is not None
+        return write.item
+
+    def _paced(self, device: Device, line: _Line, now: datetime) -> None:
+        if line.quiet_until is not None and now < line.quiet_until:
+            raise NotAsked("the firewall takes no more requests for now", line.quiet_until)
+        rate = RATES[device.kind]
+        while line.calls and line.calls[0] <= now - PACE:
+            line.calls.popleft()
+        if rate is not None and len(line.calls) >= rate:
+            raise NotAsked("the firewall has had enough requests for now", line.calls[0] + PACE)
+        line.calls.append(now)
+
+    # --- how it went ---
+
+    def _failed(self, device: Device, mistake: FirewallMistake) -> None:
+        failures = device.failures + 1
+        rest = None
+        if failures >= FAILURES:
+            rest = self._now() + min(FIRST_REST * 2 ** min(failures - FAILURES, 10), LONGEST_REST)
+            log.warning("firewall left alone", extra={"device": device.device_id, "failures": failures})
+        self._note(device, failures=failures, breaker_until=rest, last_error=str(mistake))
+
+    def _answered(self, device: Device) -> None:
+        now = self._now()
+        is_news = device.failures > 0 or device.breaker_until is not None
+        if is_news or device.last_ok_at is None or now - device.last_ok_at >= NOTE_OK_EVERY:
+            self._note(device, failures=0, breaker_until=None, last_error=None, last_ok_at=now)
+
+    def _note(self, device: Device, **fields: Any) -> None:
+        # Another process that noted something meanwhile saw the same device at the same time.
+        with suppress(Stale):
+            self._repository.db.write(d.devices.change(device, device.model_copy(update=fields)))
+
+    def _row(self, device_id: str) -> Device | None:
+        return self._repository.db.one(d.devices.get(device_id), consistent=True)
+
+    def _now(self) -> datetime:
+        return self._repository.now()
+
+
+def is_well(device: Device) -> bool:
+    """Whether a device answered when it was last asked."""
+    return device.failures == 0 and device.breaker_until is None
+
+
+def open_driver(home: Path, world: World, secrets: Callable[[str], str]) -> Drivers:
+    """How devices are reached, by their kind. What drivers keep is below `home`, a directory for each device.
+
+    `secrets` gives what a device's `secret_name` stands for: for an FMC `user:password`. Of an nftables gateway,
+    `address` is the network namespace it is in, if it is in one.
+    """
+
+    def opened(device: Device) -> FirewallDriver:
+        match device.kind:
+            case "simulated":
+                return SimulatedFirewall(world, home / _directory(device) / "rules.jsonl")
+            case "nftables":
+                return NftablesFirewall(gateway_options(home, device))
+            case "cisco_fmc":
+                user, _, password = secrets(device.secret_name or device.device_id).partition(":")
+                reached = Connection(device.address, user, password)
+                return CiscoFmc(FmcOptions(reached, device.access_policy_id), world)
+
+    return opened
+
+
+def gateway_options(home: Path, device: Device) -> NftOptions:
+    """How an nftables gateway is driven and heard; its directory may hold a file that says more (gateway.py)."""
+    return options_in(home / _directory(device), device.address or None)
+
+
+def _directory(device: Device) -> str:
+    """A name that is one place below home, whatever a device is called."""
+    shown = re.sub(r"[^A-Za-z0-9_-]", "-", device.device_id)
+    return f"{shown}-{hashlib.sha256(device.device_id.encode()).hexdigest()[:8]}"

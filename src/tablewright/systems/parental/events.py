@@ -1,0 +1,167 @@
+"""Blocked requests as sensors report them, and what is counted of them. Pure.
+
+A batch is split into chunks by what its events say, never by what we know of whose they are: delivered again, a batch
+falls into the same chunks, though a child may have moved to another time zone or become known meanwhile. Must hold: an
+event is in one chunk; a chunk touches no more items than fit into one transaction.
+Elsewhere: whose events they are, and the counting (ingest.py).
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from ipaddress import ip_address
+from zoneinfo import ZoneInfo
+
+from pydantic import AwareDatetime, Field, field_validator, model_validator
+
+from tablewright.systems.parental import rules
+from tablewright.systems.parental.errors import BadRequest
+from tablewright.systems.parental.firewall.flows import BlockedFlow
+from tablewright.systems.parental.model import Value
+
+EVENTS_PER_BATCH = 1000
+# Of one sender, app and half day there are two local days at most: 13 hours on a clock that is put forward. Two for
+# each of 47, a receipt, and five items of events whose child nobody knows make the 100 that a transaction may have.
+GROUPS_PER_CHUNK = 47
+EVENTS_PER_QUARANTINE = 200
+_HALF_DAY = 12 * 60 * 60
+
+
+class Event(Value):
+    """Something was blocked: when, for whom (a number or an address), which app (by its name or by the rule's)."""
+
+    at: AwareDatetime
+    app_name: str | None = Field(default=None, min_length=1, max_length=80)
+    phone_number: str | None = Field(default=None, max_length=40)
+    private_ip: str | None = Field(default=None, alias="privateIP", max_length=64)
+    rule_name: str | None = Field(default=None, max_length=80)
+    count: int = Field(default=1, ge=1, le=1_000_000)
+
+    @field_validator("at")
+    @classmethod
+    def _in_utc(cls, at: datetime) -> datetime:
+        at = at.astimezone(UTC)
+        return at.replace(microsecond=at.microsecond // 1000 * 1000)
+
+    @field_validator("phone_number")
+    @classmethod
+    def _one_spelling(cls, given: str | None) -> str | None:
+        try:
+            return rules.phone_number(given) if given is not None else None
+        except BadRequest:
+            return given  # nobody's number; who looks for its child will find none
+
+    @field_validator("private_ip")
+    @classmethod
+    def _one_address(cls, given: str | None) -> str | None:
+        try:
+            return str(ip_address(given.strip())) if given is not None else None
+        except ValueError:
+            return given
+
+    @model_validator(mode="after")
+    def _says_enough(self) -> "Event":
+        if self.phone_number is None and self.private_ip is None:
+            raise ValueError("say whose it is: phoneNumber or privateIP")
+        if self.app_name is None and self.rule_name is None:
+            raise ValueError("say what was blocked: appName or ruleName")
+        return self
+
+    def texts(self) -> dict[str, str]:
+        """What it says, as it is kept in quarantine."""
+        shown = self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return {name: str(value) for name, value in shown.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Events that are delivered together. However often it comes, a batch has the same id and the same events."""
+
+    batch_id: str
+    events: Sequence[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a batch, counted as one: `receipt` names it, `digest` says what was in it."""
+
+    receipt: str
+    digest: str
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Events of one app on one local day."""
+
+    count: int
+    hourly: Mapping[str, int]
+    first: datetime
+    last: datetime
+
+
+def checked(batch: Batch) -> Batch:
+    """A batch as it may be; a mistake names its field."""
+    if not 1 <= len(batch.batch_id) <= 200:
+        raise BadRequest("INVALID_BATCH", "A batch has an id of 1 to 200 characters.", "batchId")
+    rules.limited(len(batch.events), EVENTS_PER_BATCH, "events in a batch", "events")
+    return batch
+
+
+def batch_of_flows(batch_id: str, flows: Iterable[BlockedFlow]) -> Batch:
+    """What a device tells of connections it stopped, as a batch. The rule's name says which app; its label helps."""
+    return Batch(
+        batch_id,
+        tuple(
+            Event(at=flow.at, privateIP=flow.source, rule_name=flow.rule, app_name=flow.label or None)
+            for flow in flows
+        ),
+    )
+
+
+def chunks(batch: Batch) -> list[Chunk]:
+    """The parts in which a batch is counted; the same for the same batch, in whatever order its events come."""
+    groups: dict[tuple[str, ...], list[Event]] = {}
+    for event in batch.events:
+        groups.setdefault(_said(event), []).append(event)
+    found = []
+    names = sorted(groups)
+    for number, first in enumerate(range(0, len(names), GROUPS_PER_CHUNK)):
+        events = tuple(event for name in names[first : first + GROUPS_PER_CHUNK] for event in groups[name])
+        found.append(Chunk(f"{batch.batch_id}#{number}", _digest(events), events))
+    return found
+
+
+def local(at: datetime, zone: str) -> tuple[date, str]:
+    """The day and the hour on a child's clock."""
+    here = at.astimezone(ZoneInfo(zone))
+    return here.date(), f"{here.hour:02}"
+
+
+def summed(events: Iterable[Event], zone: str) -> dict[date, Sum]:
+    """Events of one child and one app, by local day."""
+    days: dict[date, list[tuple[str, Event]]] = {}
+    for event in events:
+        day, hour = local(event.at, zone)
+        days.setdefault(day, []).append((hour, event))
+    return {day: _sum(found) for day, found in days.items()}
+
+
+def _sum(found: Sequence[tuple[str, Event]]) -> Sum:
+    hourly: dict[str, int] = {}
+    for hour, event in found:
+        hourly[hour] = hourly.get(hour, 0) + event.count
+    times = [event.at for _, event in found]
+    return Sum(sum(hourly.values()), hourly, min(times), max(times))
+
+
+def _said(event: Event) -> tuple[str, ...]:
+    half_day = int(event.at.timestamp()) // _HALF_DAY
+    texts = (event.phone_number, event.private_ip, event.rule_name, event.app_name)
+    return (*(text or "" for text in texts), f"{half_day:010}")
+
+
+def _digest(events: Iterable[Event]) -> str:
+    lines = sorted(repr((_said(event), event.at.isoformat(), event.count)) for event in events)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]

@@ -1,0 +1,121 @@
+"""What the reconciler asks of a firewall, and what it may answer. The same contract tests hold for every driver.
+
+A rule blocks one source address from an app's domains, ports and address ranges. Must hold, for every driver:
+`ensure` may be asked any number of times and leaves one rule of that name; when it returns, packets of that rule are
+being dropped (a device that needs a deployment has `deploy` for that, and says so in `needs_deploy`); `remove` of what
+is not there is fine; live connections end when a rule comes; nothing but our own rules is touched.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+PREFIX = "PARENTAL_BLOCK_"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class PortOf:
+    """A port of a protocol, TCP or UDP."""
+
+    protocol: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What shall be blocked for one address. Tuples are sorted and without repetition, so equal rules are equal.
+
+    `domains` are names whose subdomains are meant too. A flow is blocked if its destination is one of the domains'
+    addresses or in `ranges`, and its port is one of `ports`; without ports, every port. Without domains and ranges
+    it is everything. `allowed_domains` and what a device keeps as safe (DNS, emergency) are never blocked.
+    `label` goes into counters and logs and names nobody.
+    """
+
+    name: str
+    source: str
+    domains: tuple[str, ...] = ()
+    ports: tuple[PortOf, ...] = ()
+    ranges: tuple[str, ...] = ()
+    allowed_domains: tuple[str, ...] = ()
+    label: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRule:
+    """A rule as a device has it: `id` is the device's own name for it."""
+
+    id: str
+    name: str
+    source: str
+    digest: str
+    hits: int = 0
+    details: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """What a deployment did; a device that needs none answers with `was_needed` False."""
+
+    was_needed: bool
+    task: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether a device answers, and what it says of itself."""
+
+    is_ok: bool
+    version: str = ""
+    detail: str = ""
+
+
+class FirewallMistake(Exception):
+    """What a device or the way to it did wrong. The text names no child."""
+
+
+class Unavailable(FirewallMistake):
+    """No answer, or a fault of the device; it may work later."""
+
+
+class RateLimited(FirewallMistake):
+    """Too many requests; `retry_after` says in how many seconds it may work."""
+
+    def __init__(self, retry_after: float) -> None:
+        self.retry_after = retry_after
+        super().__init__(f"the device takes no more requests for {retry_after:g} s")
+
+
+class Conflict(FirewallMistake):
+    """Something else of that name or place is in the way, or somebody else is writing."""
+
+
+class Rejected(FirewallMistake):
+    """The device will never take this; asking again is no use."""
+
+
+class FirewallDriver(Protocol):
+    """A firewall. Calls may take seconds and may raise any FirewallMistake; one thread at a time."""
+
+    needs_deploy: bool
+
+    def ensure(self, rule: Rule) -> DeviceRule:
+        """Make the rule, or make the one of that name equal to it."""
+
+    def remove(self, device_rule_id: str) -> None:
+        """Take a rule away; fine if there is none."""
+
+    def get(self, device_rule_id: str) -> DeviceRule | None:
+        """A rule by the device's own id."""
+
+    def list(self, prefix: str = PREFIX) -> Sequence[DeviceRule]:
+        """All rules whose name begins so."""
+
+    def deploy(self) -> Deployed:
+        """Make what was changed take effect, where that is a step of its own."""
+
+    def health(self) -> Health:
+        """How the device is."""
+
+    def close(self) -> None:
+        """Let go of connections."""

@@ -1,0 +1,75 @@
+"""How an nftables gateway is set up: the file `gateway.json` beside what the driver keeps.
+
+Who runs the machine writes it: it names commands that are run and networks whose DNS is taken over, so it is nothing
+that can be sent to the service. Without it a gateway works, learning names from the machine's DNS server. All of it may
+be left out:
+
+    {"namespace": "lan",
+     "dnsmasq": {"config": "/etc/dnsmasq.d/tablewright.conf", "restart": ["systemctl", "restart", "dnsmasq"]},
+     "dnsServer": "127.0.0.1", "safe": ["192.0.2.0/28"], "guarded": ["10.20.0.0/16"], "refusesEncryptedDns": true,
+     "logGroup": 5, "leaseMinutes": 90}
+"""
+
+from datetime import timedelta
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from tablewright.systems.parental.firewall.dns import Dnsmasq, Names, Resolver, restart_by
+from tablewright.systems.parental.firewall.driver import Rejected
+from tablewright.systems.parental.firewall.nft_script import Guard
+from tablewright.systems.parental.firewall.nftables import LOG_GROUP, NftOptions
+
+FILE = "gateway.json"
+_Network = Annotated[str, AfterValidator(lambda text: str(ip_network(text)))]
+_Address = Annotated[str, AfterValidator(lambda text: str(ip_address(text)))]
+
+
+class _Setting(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+
+
+class _DnsmasqSetting(_Setting):
+    config: Path
+    restart: tuple[str, ...] = Field(min_length=1)
+
+
+class _Gateway(_Setting):
+    namespace: str | None = None
+    dnsmasq: _DnsmasqSetting | None = None
+    dns_server: _Address | None = None
+    safe: tuple[_Network, ...] = ()
+    guarded: tuple[_Network, ...] = ()
+    refuses_encrypted_dns: bool = False
+    log_group: int = Field(default=LOG_GROUP, ge=0, le=65535)
+    lease_minutes: float | None = Field(default=None, gt=0)
+
+
+def options_in(directory: Path, namespace: str | None = None) -> NftOptions:
+    """The options of the gateway whose directory this is; a namespace in the file goes before the one given."""
+    file = directory / FILE
+    try:
+        given = _Gateway.model_validate_json(file.read_bytes()) if file.exists() else _Gateway()
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise Rejected(f"{FILE} of the gateway is wrong at {where}: {first['msg']}") from error
+    inside = given.namespace or namespace
+    return NftOptions(
+        directory=directory,
+        names=_names(given, inside),
+        guard=Guard(given.safe, given.guarded, given.refuses_encrypted_dns),
+        namespace=inside,
+        log_group=given.log_group,
+        lease=None if given.lease_minutes is None else timedelta(minutes=given.lease_minutes),
+    )
+
+
+def _names(given: _Gateway, namespace: str | None) -> Names:
+    if given.dnsmasq is None:
+        return Resolver(given.dns_server or "", namespace=namespace)
+    resolver = Resolver(given.dns_server or "127.0.0.1", namespace=namespace)
+    return Dnsmasq(given.dnsmasq.config, restart_by(given.dnsmasq.restart), resolver)

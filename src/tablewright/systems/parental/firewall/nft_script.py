@@ -1,0 +1,297 @@
+"""The firewall's table in nftables, as commands for `nft -j -f`. Pure: what is done with them is nftables.py's.
+
+    forward (before everybody else's): names of the ways around DNS, then by source to s_<address>, back to b_<address>
+    s_<address>   jumps to r_<id> of each rule of that address            b_<address>  likewise to y_<id>
+    r_<id>        the rule's ports: goto q_<id>                           y_<id>       the same for what comes back:
+    q_<id>        the rule's destinations: goto x_<id>                    z_<id>       all but TCP is dropped
+    x_<id>        what is allowed nevertheless returns; counted, logged; TCP reset, everything else refused
+    d4_*, d6_*    the addresses of one name, filled by dnsmasq or by us
+    p_*, n4_*     ports and ranges; rules share them, for a set of each rule's own makes nft very slow
+    c_<id>        the rule's counter. Its comment is the rule's card: name, digest and source.
+
+Must hold: each list of commands is one transaction and may be repeated. Chains come before what established
+connections are let through by, and both directions are cut, so a live stream ends at both ends; packets are judged by
+their addresses alone, connection tracking has no say. A table whose traffic goes around the forward hook (flowtables,
+hardware offload) cannot do this.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from ipaddress import ip_address
+from typing import Any
+
+from tablewright.systems.parental.firewall import nft_words as w
+from tablewright.systems.parental.firewall.dns import ENCRYPTED_DNS_ADDRESSES
+from tablewright.systems.parental.firewall.driver import PortOf, Rejected, Rule
+from tablewright.systems.parental.firewall.nft import Command
+
+# Before the usual filter (0) and after connections are found again (-200).
+PRIORITY = -10
+# How long an address is believed to belong to a name. A name that is looked up again later is learned again.
+REMEMBERED = timedelta(days=7)
+LABEL_LENGTH, COMMENT_LENGTH, SNAP_LENGTH = 60, 127, 96
+_CHAINS = ("r", "q", "x", "y", "z")
+_DNS = (PortOf("TCP", 53), PortOf("UDP", 53))
+_TLS_DNS = (PortOf("TCP", 853), PortOf("UDP", 853), PortOf("UDP", 8853))
+_HTTPS = (PortOf("TCP", 443), PortOf("UDP", 443))
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What the table does besides rules. `safe` networks are never blocked; of the `guarded` ones every question for a
+    name is answered by the gateway, whomever it was sent to; `refuses_encrypted_dns` for those, so that it is asked."""
+
+    safe: tuple[str, ...] = ()
+    guarded: tuple[str, ...] = ()
+    refuses_encrypted_dns: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What the comment of a rule's counter says of it."""
+
+    name: str
+    digest: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.digest or '-'} {self.source}"
+
+
+def card(comment: str) -> Card | None:
+    """The card a comment is; None if it is none of ours."""
+    words = comment.split(" ")
+    return Card(words[0], words[1].removeprefix("-"), words[2]) if len(words) == 3 else None
+
+
+def id_of(name: str) -> str:
+    """The id of a rule: the same for the same name."""
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
+
+
+def set_of(domain: str, version: int) -> str:
+    """The set that holds the addresses of a name."""
+    return f"d{version}_{_short(domain)}"
+
+
+def dnsmasq_sets(domain: str) -> tuple[str, str]:
+    """The sets of a name as dnsmasq is told of them."""
+    return f"4#{w.FAMILY}#{w.TABLE}#{set_of(domain, 4)}", f"6#{w.FAMILY}#{w.TABLE}#{set_of(domain, 6)}"
+
+
+def source_chain(source: str) -> str:
+    return "s_" + ip_address(source).packed.hex()
+
+
+# --- transactions ---
+
+
+def base(guard: Guard) -> list[Command]:
+    """The table and what is in it without any rule; where it is there already, it is put right."""
+    made = [w.add("table", family=w.FAMILY, name=w.TABLE)]
+    made += [
+        w.add("map", name=f"{name}{version}", type=w.TYPE[version], map="verdict", flags=["timeout"])
+        for version in (4, 6)
+        for name in ("sources", "backs")
+    ]
+    made += w.chain("cut", {})
+    # What comes back over TCP is let through: the child's answer to it is reset, and what the child's machine then
+    # says of a connection it no longer has reaches the other end, so both know. Reset here, only that end would.
+    made.append(w.rule("cut", w.match({"meta": {"key": "l4proto"}}, "tcp", "!="), {"drop": None}))
+    made += w.chain("refuse", {})
+    made += [w.rule("refuse", w.is_tcp(), w.RESET), w.rule("refuse", w.REFUSED)]
+    made += w.chain("forward", {"type": "filter", "hook": "forward", "prio": PRIORITY, "policy": "accept"})
+    made.append(w.rule("forward", w.is_goodbye(), w.ACCEPT))
+    made += _ways_around(guard)
+    for version in (4, 6):
+        for side in ("daddr", "saddr"):
+            made += [w.rule("forward", match, w.ACCEPT) for match in w.within(version, side, guard.safe)]
+    for side in ("dport", "sport"):
+        made.append(w.rule("forward", w.at_ports(_DNS, side), w.ACCEPT))
+    for version in (4, 6):
+        made.append(w.rule("forward", w.by_map(version, "saddr", "sources")))
+        made.append(w.rule("forward", w.by_map(version, "daddr", "backs")))
+    return [*made, *_redirect(guard)]
+
+
+def sets_for(domains: Iterable[str]) -> list[Command]:
+    """The sets of names."""
+    return [
+        w.add(
+            "set", name=set_of(name, version), type=w.TYPE[version], timeout=int(REMEMBERED.total_seconds())
+        )
+        for name in domains
+        for version in (4, 6)
+    ]
+
+
+def addresses_for(domain: str, addresses: Iterable[str]) -> list[Command]:
+    """Addresses a name leads to, put into its sets."""
+    by_version: dict[int, list[str]] = {4: [], 6: []}
+    for address in sorted(addresses):
+        by_version[ip_address(address).version].append(address)
+    return [w.add("element", name=set_of(domain, v), elem=found) for v, found in by_version.items() if found]
+
+
+def rule_made(
+    rule: Rule, group: int, old: Card | None = None, counted: tuple[int, int] = (0, 0)
+) -> list[Command]:
+    """A rule's own chains and counter; `old` is the card it had, if any, and `counted` its packets and bytes."""
+    id, version = id_of(rule.name), ip_address(rule.source).version
+    new = Card(rule.name, rule.digest, str(ip_address(rule.source)))
+    if len(str(new)) > COMMENT_LENGTH or len(str(new).split(" ")) != 3:
+        raise Rejected("a rule's name and digest must be one word each and fit into a comment of nftables")
+    made = _shared_sets(rule, version) + [step for kind in _CHAINS for step in w.chain(f"{kind}_{id}", {})]
+    if old is not None and old != new:
+        # A comment cannot be changed; what was counted goes on.
+        made.append({"delete": {"counter": w.named(f"c_{id}")}})
+    made.append(w.add("counter", name=f"c_{id}", comment=str(new), packets=counted[0], bytes=counted[1]))
+    for allowed in rule.allowed_domains:
+        made.append(w.rule(f"x_{id}", _in_set(version, "daddr", allowed), {"return": None}))
+        made.append(w.rule(f"z_{id}", _in_set(version, "saddr", allowed), {"return": None}))
+    log = {"log": {"prefix": log_prefix(rule), "group": group, "snaplen": SNAP_LENGTH}}
+    made.append(w.rule(f"x_{id}", {"counter": f"c_{id}"}, log, w.goto("refuse")))
+    ways = (("r", "dport", "q", "daddr", f"x_{id}"), ("y", "sport", "z", "saddr", "cut"))
+    for first, port, second, side, end in ways:
+        made.append(w.rule(f"{first}_{id}", *_ports(rule, port), w.goto(f"{second}_{id}")))
+        made += [w.rule(f"{second}_{id}", match, w.goto(end)) for match in _destinations(rule, version, side)]
+    return made
+
+
+def source_made(source: str, ids: Sequence[str], lease: timedelta | None = None) -> list[Command]:
+    """The chains of an address, with the rules it has; without any, they go."""
+    version, there, back = ip_address(source).version, source_chain(source), "b" + source_chain(source)[1:]
+    made = [*w.chain(there, {}), *w.chain(back, {})]
+    # Added before it is deleted: the element may have gone by itself, and deleting what is not there is a mistake.
+    elements = [
+        ("sources", _element(source, there, lease)),
+        ("backs", _element(source, back, lease)),
+    ]
+    made += [w.add("element", name=f"{name}{version}", elem=[element]) for name, element in elements]
+    if ids and lease is None:
+        return [*made, *_jumps(there, back, ids)]
+    made += [
+        {"delete": {"element": {**w.named(f"{name}{version}"), "elem": [_element(source, chain, None)]}}}
+        for name, chain in (("sources", there), ("backs", back))
+    ]
+    if not ids:
+        return [*made, *({"delete": {"chain": w.named(chain)}} for chain in (there, back))]
+    # A lease begins anew only for an element that is made anew.
+    made += [w.add("element", name=f"{name}{version}", elem=[element]) for name, element in elements]
+    return [*made, *_jumps(there, back, ids)]
+
+
+def rule_gone(id: str) -> list[Command]:
+    """A rule's chains and counter taken away; nothing may jump to them any more."""
+    chains = [f"{kind}_{id}" for kind in _CHAINS]
+    made = [command for chain in chains for command in w.chain(chain, {})]
+    made += [{"delete": {"chain": w.named(chain)}} for chain in chains]
+    return [*made, {"delete": {"counter": w.named(f"c_{id}")}}]
+
+
+def is_shared(name: str) -> bool:
+    """Whether a set holds ports or ranges; anonymous sets, which have names too, do not."""
+    return name.startswith(("p_", "n4_", "n6_"))
+
+
+def set_gone(name: str) -> list[Command]:
+    """A set taken away; the kernel refuses if a rule refers to it."""
+    return [{"delete": {"set": w.named(name)}}]
+
+
+def log_prefix(rule: Rule) -> str:
+    """What the log says of a packet the rule stopped: its name and its label (see nflog.py)."""
+    return f"{rule.name} {rule.label[:LABEL_LENGTH]}".strip()
+
+
+# --- parts of rules ---
+
+
+def _ways_around(guard: Guard) -> list[Command]:
+    """DNS inside TLS or HTTPS is refused to those whose DNS is ours to answer, if that was asked for."""
+    if not guard.refuses_encrypted_dns:
+        return []
+    refuse = w.goto("refuse")
+    made = []
+    for version in (4, 6):
+        for guarded in w.within(version, "saddr", guard.guarded):
+            services = w.within(version, "daddr", ENCRYPTED_DNS_ADDRESSES)
+            made.append(w.rule("forward", guarded, w.at_ports(_TLS_DNS, "dport"), refuse))
+            made += [w.rule("forward", guarded, one, w.at_ports(_HTTPS, "dport"), refuse) for one in services]
+    return made
+
+
+def _redirect(guard: Guard) -> list[Command]:
+    """Questions for names come to the gateway. Where nobody is guarded the chain goes, it may be there from before."""
+    hook = {"type": "nat", "hook": "prerouting", "prio": -105, "policy": "accept"}
+    made = w.chain("dns", hook)
+    if not guard.guarded:
+        return [*made, {"delete": {"chain": w.named("dns")}}]
+    # To change a port nft wants the protocol matched on its own.
+    protocols = w.match({"meta": {"key": "l4proto"}}, {"set": ["tcp", "udp"]})
+    port = w.match({"payload": {"protocol": "th", "field": "dport"}}, 53)
+    return made + [
+        w.rule("dns", guarded, protocols, port, {"redirect": {"port": 53}})
+        for version in (4, 6)
+        for guarded in w.within(version, "saddr", guard.guarded)
+    ]
+
+
+def _shared_sets(rule: Rule, version: int) -> list[Command]:
+    """The sets of a rule's ports and ranges, whoever else has the same."""
+    made = []
+    if rule.ports:
+        kind = ["inet_proto", "inet_service"]
+        made.append(w.add("set", name=_ports_set(rule), type=kind, elem=w.ports(rule.ports)))
+    prefixes = w.prefixes(version, rule.ranges)
+    if prefixes:
+        name = _ranges_set(rule, version)
+        made.append(w.add("set", name=name, type=w.TYPE[version], flags=["interval"], elem=prefixes))
+    return made
+
+
+def _ports_set(rule: Rule) -> str:
+    return "p_" + _short(" ".join(f"{port.protocol}/{port.port}" for port in rule.ports))
+
+
+def _ranges_set(rule: Rule, version: int) -> str:
+    return f"n{version}_" + _short(" ".join(rule.ranges))
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _destinations(rule: Rule, version: int, side: str) -> list[Command]:
+    """What a rule is about, a match each; one that matches all for a rule about everything."""
+    if not (rule.domains or rule.ranges):
+        return [w.ip_version(version)]
+    made = [_in_set(version, side, name) for name in rule.domains]
+    if w.prefixes(version, rule.ranges):
+        made.append(w.match(w.address(version, side), f"@{_ranges_set(rule, version)}"))
+    return made
+
+
+def _ports(rule: Rule, side: str) -> list[Command]:
+    return [w.match(w.protocol_and_port(side), f"@{_ports_set(rule)}")] if rule.ports else []
+
+
+def _in_set(version: int, side: str, domain: str) -> Command:
+    return w.match(w.address(version, side), f"@{set_of(domain, version)}")
+
+
+def _jumps(there: str, back: str, ids: Sequence[str]) -> list[Command]:
+    made = []
+    for id in ids:
+        made.append(w.rule(there, {"jump": {"target": f"r_{id}"}}))
+        made.append(w.rule(back, {"jump": {"target": f"y_{id}"}}))
+    return made
+
+
+def _element(source: str, chain: str, lease: timedelta | None) -> list[Any]:
+    verdict = {"jump": {"target": chain}}
+    if lease is None:
+        return [source, verdict]
+    return [{"elem": {"val": source, "timeout": max(1, round(lease.total_seconds()))}}, verdict]

@@ -1,0 +1,354 @@
+"""What happens by itself: what follows a change, windows that open and close, retries, checks of devices, clean-up.
+
+Each job may be run at any time and any number of times, in any number of processes: they all end in
+`reconciler.reconcile`, which may too. Must hold: one child that cannot be dealt with keeps nobody else waiting.
+Elsewhere: when they run (the app's schedule), what they call (reconciler.py, errands.py, notices.py).
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from typing import Any, Protocol
+
+from tablewright.mapping import Consumer, Missing, Stale
+from tablewright.mapping.records import Change
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental import planning
+from tablewright.systems.parental.devices import Devices, is_well
+from tablewright.systems.parental.errands import Errands
+from tablewright.systems.parental.firewall.driver import FirewallMistake
+from tablewright.systems.parental.model import (
+    EVERYTHING,
+    App,
+    Child,
+    Device,
+    Family,
+    Override,
+    Policy,
+    RuleMapping,
+    Session,
+)
+from tablewright.systems.parental.notices import Notices
+from tablewright.systems.parental.planning import NEVER
+from tablewright.systems.parental.reconciler import Reconciler, Verified
+from tablewright.systems.parental.registry import Registry
+from tablewright.systems.parental.repository import Repository
+from tablewright.systems.parental.sessions import Sessions
+
+log = logging.getLogger("tablewright.parental")
+
+NAME = "parental"
+PURGE_AFTER = timedelta(days=30)
+# Who could not be dealt with is looked at again after this.
+AFTER_TROUBLE = timedelta(minutes=1)
+AT_ONCE = 100
+
+
+class Parts(Protocol):
+    """What jobs need of parental controls."""
+
+    @property
+    def repository(self) -> Repository: ...
+    @property
+    def registry(self) -> Registry: ...
+    @property
+    def sessions(self) -> Sessions: ...
+    @property
+    def devices(self) -> Devices: ...
+    @property
+    def reconciler(self) -> Reconciler: ...
+    @property
+    def errands(self) -> Errands: ...
+    @property
+    def notices(self) -> Notices: ...
+
+
+# --- what follows a change ---
+
+
+def followers(parental: Parts) -> tuple[Consumer, ...]:
+    """Who follows the tables' changes: of policies, families, children, sessions, rules and the registry (PC-40).
+
+    After a day or more away some changes are lost to them. They go on all the same: what follows from a change follows
+    from how things are, and `sweep` and `verify` look at everything.
+    """
+    db = parental.repository.db
+
+    def consumer(entities: list[Any], table: str, handle: Callable[[Change[Any]], object]) -> Consumer:
+        def follow(change: Change[Any]) -> None:
+            handle(change)
+
+        return Consumer(db, entities, table, NAME, follow, skip_to_horizon=True)
+
+    return (
+        consumer([d.policies], "ParentalPolicies", lambda change: on_policy(parental, change)),
+        consumer([d.families, d.overrides], "ParentalFamilies", lambda change: on_family(parental, change)),
+        consumer([d.children], "ChildProfiles", lambda change: on_child(parental, change)),
+        consumer([d.sessions], "SubscriberSessions", lambda change: on_session(parental, change)),
+        consumer([d.rules], "FTDRuleMapping", lambda change: on_rule(parental, change)),
+        parental.registry.follower(lambda change: on_app(parental, change)),
+    )
+
+
+def on_policy(parental: Parts, change: Change[Policy]) -> bool:
+    """Any change of a policy but its purge; whether it was followed."""
+    known = change.after or change.before
+    assert known is not None
+    parental.reconciler.reconcile(known.child)
+    return True
+
+
+def on_family(parental: Parts, change: Change[Family | Override]) -> bool:
+    """An exception that began or was ended; a family that allows something else."""
+    before, after = change.before, change.after
+    known = after or before
+    if isinstance(known, Override):
+        # One that ran out is no news when it is swept away: what is blocked changed when it ended.
+        if not change.by_ttl:
+            parental.reconciler.reconcile(known.child)
+        return not change.by_ttl
+    if not isinstance(after, Family) or not isinstance(before, Family):
+        return False
+    if (before.allowed_domains, before.on_outage) == (after.allowed_domains, after.on_outage):
+        return False
+    children = parental.repository.children_of(after.family_id)
+    parental.reconciler.reconcile_all(child.child for child in children)
+    return True
+
+
+def on_child(parental: Parts, change: Change[Child]) -> bool:
+    """Another clock, a pause, or a number that was given up."""
+
+    def decides(child: Child | None) -> object:
+        return child and (child.timezone, child.paused_until, child.released_at, child.family_id)
+
+    known = change.after or change.before
+    if known is None or decides(change.before) == decides(change.after):
+        return False
+    parental.reconciler.reconcile(known.child)
+    return True
+
+
+def on_session(parental: Parts, change: Change[Session]) -> bool:
+    """A session that began, moved or ended; a heartbeat is no news."""
+
+    def decides(session: Session | None) -> object:
+        return session and (session.live_private_ip, session.device_id, session.is_clean)
+
+    known = change.after or change.before
+    if known is None or decides(change.before) == decides(change.after):
+        return False
+    parental.reconciler.reconcile(known.child)
+    return True
+
+
+def on_rule(parental: Parts, change: Change[RuleMapping]) -> bool:
+    """A rule that is gone from the table. Swept away by its time, it is an order to clean the device (PC-S11); in any
+    case whoever has its address now may be clean."""
+    gone = change.before
+    if change.kind != "REMOVE" or gone is None:
+        return False
+    if change.by_ttl and gone.status != "removed":
+        log.warning("rule outlived its session", extra={"device": gone.ftd_device_id, "rule": gone.rule_name})
+        now = parental.repository.now()
+        order = gone.moved(
+            status="removing",
+            # It was on the device, for all we know.
+            attempt=max(gone.attempt, 1),
+            next_try_at=now,
+            error="its session ended without a word",
+            failing_since=gone.failing_since or now,
+            last_verified=NEVER,
+            expires_at=now,
+        )
+        parental.repository.db.get_or_create(d.rules.create(order))
+        parental.reconciler.reconcile(gone.child)
+    for session in parental.repository.db.all(d.sessions_of_address(private_ip=gone.private_ip)):
+        if not session.is_clean and session.child != gone.child:
+            parental.reconciler.reconcile(session.child)
+    return True
+
+
+def on_app(parental: Parts, change: Change[App]) -> bool:
+    """Another entry in the registry: everybody for whom the app is blocked, first those who have a rule (PC-S12)."""
+    known = change.after or change.before
+    if known is None:
+        return False
+    names = (known.app_name, EVERYTHING)
+    children: dict[str, None] = {}
+    for device in parental.devices.all():
+        for rule in parental.repository.db.all(d.rules_of_device(device_id=device.device_id)):
+            if rule.app_name in names:
+                children[rule.child] = None
+    children.update(dict.fromkeys(parental.registry.affected(known.app_name).children))
+    reconcile_each(parental, children)
+    return True
+
+
+# --- each second, each minute ---
+
+
+def watch(parental: Parts, stop: threading.Event, pause: float = 1.0) -> None:
+    """Windows and retries, as they come due, until told to stop."""
+    while not stop.is_set():
+        open_windows(parental)
+        retry(parental)
+        stop.wait(pause)
+
+
+def open_windows(parental: Parts) -> int:
+    """Everybody for whom what is blocked changes by now (PC-42); how many there were."""
+    repository = parental.repository
+    due = [wake.child for wake in repository.db.all(d.wakes_due(until=repository.now()))]
+    for child in reconcile_each(parental, due):
+        _wake_later(parental, child)
+    return len(due)
+
+
+def retry(parental: Parts) -> int:
+    """What failed and may be tried again, and what somebody died over (PC-44); how many children were looked at."""
+    return sum([_retry(parental, device) for device in parental.devices.all()])
+
+
+def _retry(parental: Parts, device: Device) -> int:
+    now = parental.repository.now()
+    waiting = _unsettled(parental, device)
+    due = list(dict.fromkeys(rule.child for rule in waiting if planning.is_due(rule, now)))
+    if not due:
+        return 0
+    if is_well(device):
+        reconcile_each(parental, due)
+        return len(due)
+    # One finds out whether it is well again; then nobody waits for the end of their pause.
+    reconcile_each(parental, due[:1])
+    if not is_well(parental.devices.get(device.device_id)):
+        reconcile_each(parental, due[1:])
+        return len(due)
+    everybody = list(dict.fromkeys(rule.child for rule in _unsettled(parental, device)))
+    reconcile_each(parental, everybody, frozenset((device.device_id,)))
+    return len({*due, *everybody})
+
+
+def _unsettled(parental: Parts, device: Device) -> list[RuleMapping]:
+    """The rules of a device that are in doubt: they sort before all others."""
+    query = d.rules_of_device(device_id=device.device_id, until=NEVER)
+    return [rule for rule in parental.repository.db.all(query) if rule.status != "failed"]
+
+
+# --- now and then ---
+
+
+def verify(parental: Parts) -> dict[str, Verified]:
+    """Compare every device with the table (PC-43); a device that does not answer is left to the next time."""
+    found = {}
+    for device in parental.devices.all():
+        if not device.enabled:
+            continue
+        try:
+            found[device.device_id] = parental.reconciler.verify(device.device_id)
+        except FirewallMistake as mistake:
+            log.warning(
+                "device not verified",
+                extra={"device": device.device_id, "mistake": type(mistake).__name__},
+            )
+    return found
+
+
+def reap_sessions(parental: Parts) -> int:
+    """End sessions that missed three heartbeats and still have rules on a device; how many ended.
+
+    Those without rules harm nobody: whoever looks at the child ends them.
+    """
+    repository = parental.repository
+    now = repository.now()
+    named: dict[tuple[str, str], None] = {}
+    for device in parental.devices.all():
+        for rule in repository.db.all(d.rules_of_device(device_id=device.device_id)):
+            named[rule.child, rule.session_id] = None
+    sessions = repository.db.many([d.sessions.get(*key) for key in named], consistent=True)
+    over = [
+        one for one in sessions if one is not None and one.live_private_ip and planning.is_stale(one, now)
+    ]
+    closed = parental.sessions.close(over, now)
+    reconcile_each(parental, (one.child for one in over))
+    return closed
+
+
+def sweep(parental: Parts) -> int:
+    """Everybody, whether or not something happened: for changes that no stream told of. How many children."""
+    keys = [child.child for child in _everybody(parental)]
+    reconcile_each(parental, keys)
+    return len(keys)
+
+
+def purge_policies(parental: Parts) -> int:
+    """Policies that were deleted 30 days ago go for good (PC-D30); how many went."""
+    repository = parental.repository
+    until, gone = repository.now() - PURGE_AFTER, 0
+    for child in _everybody(parental):
+        for policy in repository.policies_of(child.child, deleted=True):
+            if policy.status != "deleted" or (policy.deleted_at or policy.updated_at) > until:
+                continue
+            try:
+                repository.db.write(d.policies.delete(policy))
+                gone += 1
+            except (Stale, Missing):
+                continue  # brought back or purged in this moment
+    return gone
+
+
+def run_errands(parental: Parts) -> int:
+    return parental.errands.run()
+
+
+def run_notices(parental: Parts) -> int:
+    return parental.notices.run()
+
+
+# --- parts ---
+
+
+def reconcile_each(
+    parental: Parts, children: Iterable[str], hurry: frozenset[str] = frozenset()
+) -> list[str]:
+    """Many children, some at a time so that a deployment serves several; those that could not be dealt with."""
+    keys, failed = list(dict.fromkeys(children)), []
+    for start in range(0, len(keys), AT_ONCE):
+        some = keys[start : start + AT_ONCE]
+        try:
+            parental.reconciler.reconcile_all(some, hurry)
+        except Exception:
+            # One of them is trouble: each by itself, so that the others are not.
+            failed += [key for key in some if not _is_reconciled(parental, key, hurry)]
+    return failed
+
+
+def _is_reconciled(parental: Parts, key: str, hurry: frozenset[str]) -> bool:
+    try:
+        parental.reconciler.reconcile(key, hurry)
+        return True
+    except Exception as mistake:
+        log.error("child not dealt with", extra={"mistake": type(mistake).__name__})
+        return False
+
+
+def _wake_later(parental: Parts, key: str) -> None:
+    """Not at once again: a child that is trouble would be tried every second."""
+    repository = parental.repository
+    wake = repository.db.one(d.wake_of_child(child=key))
+    if wake is None or wake.at > repository.now():
+        return
+    later = wake.model_copy(update={"at": repository.now() + AFTER_TROUBLE})
+    try:
+        repository.db.write(d.wakes.change(wake, later))
+    except (Stale, Missing):
+        return
+
+
+def _everybody(parental: Parts) -> list[Child]:
+    return [
+        child
+        for family in parental.repository.db.all(d.all_families())
+        for child in parental.repository.children_of(family.family_id, released=True)
+    ]

@@ -1,0 +1,221 @@
+"""Reads and writes of parental controls, in their own words: mapping's refusals become ours.
+
+Must hold: a change that a person makes is written together with its audit entry and its messages, or not at all.
+Elsewhere: who may do what (families.py).
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from time import sleep
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from tablewright.design import Query, Write
+from tablewright.mapping import (
+    AlreadyExists,
+    BadCursor,
+    ConditionNotMet,
+    Db,
+    Missing,
+    NotUnique,
+    Page,
+    PageTooLarge,
+    Stale,
+)
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental import rules
+from tablewright.systems.parental.errors import BadRequest, Conflict, NotThere, RaceLost, VersionConflict
+from tablewright.systems.parental.model import (
+    AuditEntry,
+    Child,
+    Family,
+    Guardian,
+    Message,
+    Override,
+    Policy,
+)
+from tablewright.world import World
+
+E = TypeVar("E", bound=BaseModel)
+T = TypeVar("T")
+_ATTEMPTS = 20
+_PAUSE, _LONGEST_PAUSE = 0.002, 0.2
+KEEP_MAIL = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who does something: a name for the record, a role for the rules, a subject to find their family by."""
+
+    name: str
+    role: str
+    subject: str = ""
+    email: str | None = None
+
+
+SYSTEM = Actor("system:parental", "system")
+
+
+@contextmanager
+def in_our_words(noun: str) -> Iterator[None]:
+    """Translate what mapping refuses."""
+    try:
+        yield
+    except Missing:
+        raise NotThere(noun) from None
+    except Stale as refused:
+        raise VersionConflict(refused.current) from None
+    except NotUnique:
+        words = "This number belongs to a child already. Whoever has it must release it first."
+        raise Conflict("NUMBER_OWNED", words, "phoneNumber") from None
+    except AlreadyExists:
+        raise Conflict("EXISTS", f"There is such a {noun.lower()} already.") from None
+    except ConditionNotMet:
+        raise RaceLost from None
+    except PageTooLarge as mistake:
+        words = f"A page has 1 to {mistake.at_most} entries."
+        raise BadRequest("INVALID_PAGE_SIZE", words, "pageSize") from None
+    except BadCursor as mistake:
+        raise BadRequest("BAD_TOKEN", f"{str(mistake).capitalize()}.", "startAt") from None
+
+
+class Repository:
+    """The tables of parental controls."""
+
+    def __init__(self, db: Db, world: World) -> None:
+        self.db, self.world = db, world
+
+    def now(self) -> datetime:
+        """This moment, as fine as it is stored."""
+        now = self.world.now()
+        return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+    def new_id(self, prefix: str) -> str:
+        return f"{prefix}_{self.world.new_id()}"
+
+    def new_timed_id(self, at: datetime) -> str:
+        """An id that begins with the time, so that what happened in one moment has an order too."""
+        return f"{int(at.timestamp() * 1000):012x}-{self.world.new_id()}"
+
+    # --- one ---
+
+    def family(self, family_id: str) -> Family:
+        return found(self.db.one(d.families.get(family_id), consistent=True), "FAMILY")
+
+    def child(self, child: str) -> Child:
+        """A child by its own name: the tenure of its number."""
+        return found(self.db.one(d.child_by_key(child=child)), "CHILD")
+
+    def child_of_phone(self, phone: str) -> Child | None:
+        """Who has a number now, through the guard: never out of date."""
+        return self.db.holder(d.children, "number", held_phone=phone)
+
+    def policy(self, child: str, policy_id: str) -> Policy:
+        return found(self.db.one(d.policy_by_id(child=child, policy_id=policy_id)), "POLICY")
+
+    # --- many ---
+
+    def policies_of(self, child: str, *, deleted: bool = False) -> list[Policy]:
+        """What parents have written for a child, consistently read."""
+        return [
+            policy
+            for policy in self.db.all(d.policies_of_child(child=child))
+            if deleted or policy.status != "deleted"
+        ]
+
+    def overrides_of(self, child: str) -> list[Override]:
+        """Exceptions that hold or will, consistently read."""
+        now = self.now()
+        return [one for one in self.db.all(d.overrides_of_child(child=child)) if one.until > now]
+
+    def guardians_of(self, family_id: str) -> list[Guardian]:
+        return list(self.db.all(d.guardians_of_family(family_id=family_id)))
+
+    def children_of(self, family_id: str, *, released: bool = False) -> list[Child]:
+        """The children of a family; those whose number was given up only if asked for."""
+        children = self.db.all(d.children_of_family(family_id=family_id))
+        return [child for child in children if released or child.released_at is None]
+
+    def page(self, query: Query[E], size: int | None, after: str | None, reader: str) -> Page[E]:
+        with in_our_words("page"):
+            return self.db.page(query, size=size, after=after, reader=reader)
+
+    # --- writes ---
+
+    def write(self, noun: str, *writes: Write[Any], once: str | None = None, result: Any = None) -> Any:
+        """All of it or nothing; the result kept by the first time if this is a repetition, else None."""
+        with in_our_words(noun):
+            done = self.db.write(*writes, once=once, result=result)
+        return done.result if done.repeated else None
+
+    def retried(self, expected: int | None, attempt: Callable[[], T]) -> T:
+        """Do it on the newest version: again after a race, unless the caller insists on the version it has seen."""
+        for tried in range(_ATTEMPTS):
+            try:
+                return attempt()
+            except VersionConflict:
+                if expected is not None:
+                    raise
+            self.pause(tried)
+        raise Conflict("STATE_CONFLICT", "Others are changing this right now. Try again in a moment.")
+
+    def pause(self, tried: int) -> None:
+        """Wait before another try: each for another while, or the same few would win every time."""
+        sleep(min(_PAUSE * 2 ** min(tried, 10), _LONGEST_PAUSE) * self.world.jitter())
+
+    def later_than(self, before: datetime) -> datetime:
+        """This moment, or just after the change before if clocks disagree."""
+        return max(self.now(), before + timedelta(milliseconds=1))
+
+    def audit(
+        self,
+        family_id: str,
+        subject: str,
+        action: str,
+        actor: Actor,
+        before: BaseModel | None = None,
+        after: BaseModel | None = None,
+        reason: str | None = None,
+    ) -> Write[AuditEntry]:
+        """The record of a change or a look, to be written with it (PC-X11)."""
+        old, new = rules.differences(before, after)
+        entry = AuditEntry(
+            family_id=family_id,
+            audit_at=self.now(),
+            audit_id=self.world.new_id(),
+            actor=actor.name,
+            role=actor.role,
+            action=action,
+            subject=subject,
+            before=old,
+            after=new,
+            reason=reason,
+        )
+        return d.audit.create(entry)
+
+    def message(
+        self, recipient: str, family_id: str, subject: str, body: str, kept: timedelta = KEEP_MAIL
+    ) -> Write[Message]:
+        """A message for the outbox, to be written with what it is about: to an address or a number."""
+        now = self.now()
+        return d.messages.create(
+            Message(
+                message_id=self.new_id("msg"),
+                recipient=recipient,
+                family_id=family_id,
+                subject=subject,
+                body=body,
+                created_at=now,
+                expires_at=now + kept,
+            )
+        )
+
+
+def found(item: E | None, noun: str) -> E:
+    """The item, or CHILD_NOT_FOUND and the like."""
+    if item is None:
+        raise NotThere(noun)
+    return item

@@ -1,0 +1,182 @@
+"""What people write, in the one form in which it is kept; limits; what changed between two versions. Pure.
+
+Must hold: what a function here returns it takes again and returns unchanged. Elsewhere: times of day (windows.py),
+domains, ranges and ports (destinations.py).
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from pydantic import BaseModel
+
+from tablewright.design import normalised
+from tablewright.systems.parental import windows
+from tablewright.systems.parental.compiler import check_entry
+from tablewright.systems.parental.errors import BadRequest, LimitExceeded
+from tablewright.systems.parental.model import EVERYTHING, BlockedApp
+
+# PC-X13
+POLICIES_PER_CHILD = 50
+APPS_PER_POLICY = 100
+WINDOWS_PER_POLICY = 20
+DOMAINS_PER_APP = 200
+RANGES_PER_APP = 200
+PORTS_PER_APP = 100
+CHILDREN_PER_FAMILY = 20
+GUARDIANS_PER_FAMILY = 10
+INVITATIONS_PER_FAMILY = 10
+OVERRIDES_PER_CHILD = 50
+ALLOWED_DOMAINS = 200
+LONGEST_OVERRIDE = timedelta(days=7)
+LONGEST_PAUSE = timedelta(days=366)
+ERASED = "[erased]"
+
+_PHONE = re.compile(r"\+[1-9][0-9]{6,14}")
+_PHONE_PUNCTUATION = re.compile(r"[\s().\-/]")
+_TENURE = re.compile(r"~[1-9][0-9]{0,5}")
+_EMAIL = re.compile(r"[^\s@<>()\[\],;:\\\"]{1,64}@[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\.[a-z0-9-]{2,63}")
+_APP = re.compile(r"[^\x00-\x1f#\x7f]{1,80}")
+# What a record says of itself and not of what it is about.
+_NOISE = frozenset(("updated_at", "version"))
+
+
+def phone_number(given: str, field: str = "phoneNumber") -> str:
+    """E.164, however it was written; INVALID_PHONE if it is none (PC-2)."""
+    text = _PHONE_PUNCTUATION.sub("", given.strip())
+    if text.startswith("00"):
+        text = f"+{text[2:]}"
+    if _PHONE.fullmatch(text) is None:
+        words = "This is no phone number. Write it with its country, such as +15551234567."
+        raise BadRequest("INVALID_PHONE", words, field)
+    return text
+
+
+def child_key(given: str) -> str:
+    """A number, or a child's own name: a number with its tenure, such as +15551234567~2."""
+    number, mark, rest = given.partition("~")
+    tenure = f"{mark}{rest}"
+    if tenure and _TENURE.fullmatch(tenure) is None:
+        raise BadRequest("INVALID_PHONE", "This is no phone number of a child.", "phoneNumber")
+    return phone_number(number) + tenure
+
+
+def tenure_key(phone: str, tenure: int) -> str:
+    """What a child is kept under: the number for its first owner, then number~2, ..."""
+    return phone if tenure == 1 else f"{phone}~{tenure}"
+
+
+def email_address(given: str, field: str = "email") -> str:
+    """One spelling of an address; INVALID_EMAIL if it is none."""
+    text = normalised(given)
+    # Invisible characters make two addresses that look like one.
+    hidden = any(unicodedata.category(letter)[0] in "CZ" for letter in text)
+    if hidden or len(text) > 254 or _EMAIL.fullmatch(text) is None:
+        raise BadRequest("INVALID_EMAIL", "This is not an e-mail address.", field)
+    return text
+
+
+def name_of(given: str, field: str, longest: int = 80) -> str:
+    """A name of somebody: 1 to 80 characters, on one line."""
+    text = " ".join(given.split())
+    if not 1 <= len(text) <= longest or any(unicodedata.category(letter) == "Cc" for letter in text):
+        raise BadRequest("INVALID_NAME", f"Write a name of 1 to {longest} characters.", field)
+    return text
+
+
+def text_of(given: str | None, field: str, longest: int) -> str | None:
+    """Free text, or None where there is none."""
+    text = (given or "").strip()
+    if len(text) > longest:
+        raise BadRequest("TOO_LONG", f"This may have {longest} characters; it has {len(text)}.", field)
+    return text or None
+
+
+def app_name(given: str, field: str) -> str:
+    """The name of an app as policies and the registry have it."""
+    text = given.strip()
+    if _APP.fullmatch(text) is None:
+        raise BadRequest("INVALID_APP", "An app has a name of 1 to 80 characters, without '#'.", field)
+    return text
+
+
+def masked(phone: str) -> str:
+    """A number for who need not know it: its last two digits."""
+    return f"···{phone.partition('~')[0][-2:]}"
+
+
+def digest(*parts: str) -> str:
+    """What a receipt may say of somebody: it outlives an erasure, so it must not say whose it is."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+# --- policies ---
+
+
+def checked_apps(entries: Sequence[BlockedApp], field: str = "blockedApps") -> list[BlockedApp]:
+    """The apps of a policy in canonical form; each once (PC-X14)."""
+    limited(len(entries), APPS_PER_POLICY, "apps in a policy", field)
+    found: dict[str, BlockedApp] = {}
+    for number, entry in enumerate(entries):
+        here = f"{field}[{number}]"
+        name = app_name(entry.app_name, f"{here}.appName")
+        for count, most, what, part in (
+            (len(entry.domains), DOMAINS_PER_APP, "domains for an app", "domains"),
+            (len(entry.ip_ranges), RANGES_PER_APP, "ranges for an app", "ipRanges"),
+            (len(entry.ports), PORTS_PER_APP, "ports for an app", "ports"),
+        ):
+            limited(count, most, what, f"{here}.{part}")
+        if name.casefold() in found:
+            words = f"{name} is in this policy already. Name each app once."
+            raise BadRequest("DUPLICATE_APP", words, f"{here}.appName")
+        found[name.casefold()] = check_entry(entry.model_copy(update={"app_name": name}), here)
+    return list(found.values())
+
+
+def checked_windows(given: Sequence[Mapping[str, object]], field: str = "timeWindows") -> windows.Merged:
+    """The windows of a policy, overlaps merged with a notice."""
+    limited(len(given), WINDOWS_PER_POLICY, "windows in a policy", field)
+    return windows.check(given, field)
+
+
+def is_custom(entry: BlockedApp) -> bool:
+    """Whether a policy says itself where the app's traffic goes, so that the registry need not know it."""
+    return entry.app_name == EVERYTHING or bool(entry.domains or entry.ip_ranges)
+
+
+def limited(count: int, limit: int, what: str, field: str | None = None) -> None:
+    """LIMIT_EXCEEDED if there are more than there may be."""
+    if count > limit:
+        raise LimitExceeded(f"There may be {limit} {what}; this would be {count}.", limit, field)
+
+
+def later(given: datetime, now: datetime, longest: timedelta, field: str) -> datetime:
+    """A moment ahead, and not too far."""
+    if not now < given <= now + longest:
+        words = f"This must be a time ahead, at most {longest.days} days from now."
+        raise BadRequest("INVALID_TIME", words, field)
+    return given
+
+
+# --- records of changes ---
+
+
+def differences(before: BaseModel | None, after: BaseModel | None) -> tuple[dict[str, str], dict[str, str]]:
+    """What changed, as text, by the names of the API."""
+    old, new = _texts(before), _texts(after)
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return {n: old[n] for n in names if n in old}, {n: new[n] for n in names if n in new}
+
+
+def is_same(before: BaseModel, after: BaseModel) -> bool:
+    """Whether a change changes nothing but its own marks: nothing to write, and nothing to record."""
+    return differences(before, after) == ({}, {})
+
+
+def _texts(value: BaseModel | None) -> Mapping[str, str]:
+    if value is None:
+        return {}
+    shown = value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=set(_NOISE))
+    return {name: part if isinstance(part, str) else repr(part) for name, part in shown.items()}

@@ -1,0 +1,447 @@
+"""A world to look at: families in three time zones with a month behind them, two firewalls, children on the network.
+
+What people wrote is made with the service itself, under a clock that walks from five weeks ago to now; what was counted
+goes through the ingester; what is on the firewalls now was put there by the reconciler. Only the history of the weeks
+before is written down directly, from what the policies say about them. Must hold: run again, it passes over what is
+there; nothing in it is left to chance.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental import evaluator
+from tablewright.systems.parental.errors import Conflict, ParentalMistake
+from tablewright.systems.parental.evaluator import Span
+from tablewright.systems.parental.events import Batch, Event
+from tablewright.systems.parental.families import Families
+from tablewright.systems.parental.model import (
+    EVERYTHING,
+    Action,
+    ActionKind,
+    BlockedApp,
+    Child,
+    Day,
+    Device,
+    Family,
+    Guardian,
+    Policy,
+    Window,
+)
+from tablewright.systems.parental.numbers import Numbers
+from tablewright.systems.parental.policies import Draft, Policies
+from tablewright.systems.parental.repository import Actor, Repository
+from tablewright.systems.parental.service import INVITATION_LINK, Parental
+
+Told = Callable[[int, int | None, str], None]
+
+DAYS = 35
+METRIC_DAYS = 30
+EVENTS_IN_A_BATCH = 1000
+OPERATOR = Actor("olga@gateway.example", "operator", "operator_olga", "olga@gateway.example")
+SUPPORT = Actor("sam@gateway.example", "support", "support_sam", "sam@gateway.example")
+ANNA = Actor("anna@miller.example", "parent", "parent_anna", "anna@miller.example")
+BEN = Actor("ben@miller.example", "parent", "parent_ben", "ben@miller.example")
+CHIDI = Actor("chidi@okafor.example", "parent", "parent_chidi", "chidi@okafor.example")
+NOMSA = Actor("nomsa@dube.example", "parent", "parent_nomsa", "nomsa@dube.example")
+SARAH, TOM, ADA, THABO = "+15551234567", "+15557654321", "+4915112345678", "+27825550199"
+FIREWALLS = (
+    ("ftd-device-001", "Gateway east", "005056a7-bf9e-0ed3-0000-004294967296"),
+    ("ftd-device-002", "Gateway west", "005056a7-bf9e-0ed3-0000-004294967297"),
+)
+_WEEK: tuple[Day, ...] = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
+_SCHOOL: tuple[Day, ...] = ("MON", "TUE", "WED", "THU", "FRI")
+_SCHOOL_NIGHTS: tuple[Day, ...] = ("SUN", "MON", "TUE", "WED", "THU")
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPerson:
+    """Somebody to sign in as."""
+
+    subject: str
+    name: str
+    role: str
+    sees: str
+    roles: tuple[str, ...]
+    email: str
+    used_mfa: bool = False
+    home: str = "/console/parental"
+
+
+def people(parental: Parental) -> tuple[DemoPerson, ...]:
+    """Parents of two families, and who looks after the network."""
+    return (
+        DemoPerson(
+            ANNA.subject, "Anna Miller", "Parent", "Her family: what is blocked for Sarah and Tom, and when.", (),
+            ANNA.name,
+        ),
+        DemoPerson(
+            BEN.subject, "Ben Miller", "Co-parent", "The same family, which he was invited to.", (), BEN.name,
+        ),
+        DemoPerson(
+            CHIDI.subject, "Chidi Okafor", "Parent", "Another family, in Berlin. Nothing of the Millers.", (),
+            CHIDI.name,
+        ),
+        DemoPerson(
+            OPERATOR.subject, "Olga Petrova", "Network operator",
+            "Firewalls, what failed and the app registry; not whose it is.", ("operator",), OPERATOR.name, True,
+            "/console/parental/devices",
+        ),
+        DemoPerson(
+            SUPPORT.subject, "Sam Wright", "Support", "A family's pages, with a reason that the family can read.",
+            ("support",), SUPPORT.name,
+        ),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A policy of the demo."""
+
+    apps: tuple[str, ...]
+    windows: tuple[Window, ...] = ()
+    notes: str = ""
+    domains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Kid:
+    """A child of the demo. `eager` is how often it tries what is blocked."""
+
+    phone: str
+    name: str
+    plans: tuple[_Plan, ...]
+    address: str = ""
+    device: int = 0
+    eager: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Home:
+    """A family of the demo."""
+
+    name: str
+    owner: Actor
+    owner_name: str
+    zone: str
+    kids: tuple[_Kid, ...]
+
+
+def _night(days: Sequence[Day], start: str = "22:00", end: str = "06:00") -> Window:
+    return Window(start_time=start, end_time=end, days=list(days))
+
+
+_BEDTIME = _Plan(
+    ("TikTok", "Instagram"), (_night(_WEEK), _night(_SCHOOL, "08:00", "15:00")), "School and sleep time restrictions"
+)  # fmt: skip
+HOMES = (
+    _Home("The Millers", ANNA, "Anna Miller", "America/New_York", (
+        _Kid(SARAH, "Sarah", (
+            _BEDTIME,
+            _Plan(("YouTube",), (_night(_SCHOOL_NIGHTS, "20:30", "23:00"),), "Homework first"),
+        ), "10.20.30.40", 0, 5),
+        _Kid(TOM, "Tom", (
+            _Plan(("Fortnite", "Roblox"), (_night(_SCHOOL, "07:00", "16:00"), _night(_WEEK, "19:30", "07:00")),
+                  "Games only in the afternoon"),
+            _Plan(("TikTok", "Snapchat"), (), "Not yet"),
+            _Plan((EVERYTHING,), (_night(_WEEK, "21:00", "06:30"),), "Sleep"),
+        ), "10.20.30.41", 0, 7),
+    )),
+    _Home("Okafor", CHIDI, "Chidi Okafor", "Europe/Berlin", (
+        _Kid(ADA, "Ada", (
+            _Plan(("Instagram", "Snapchat"), (_night(_WEEK, "21:30", "06:30"),), "Handy aus"),
+            _Plan(("Puzzle site",), (_night(_SCHOOL, "08:00", "13:00"),), "Her own list", ("puzzles.example",)),
+        ), "10.40.7.15", 1, 4),
+    )),
+    _Home("Dube", NOMSA, "Nomsa Dube", "Africa/Johannesburg", (
+        _Kid(THABO, "Thabo", (
+            _Plan(("YouTube", "TikTok"), (_night(_SCHOOL, "14:00", "17:00"),), "Homework"),
+        ), "10.60.2.8", 1, 3),
+    )),
+)  # fmt: skip
+_NAMES = ("Mia", "Noah", "Lina", "Omar", "Ivy", "Luca", "Zola", "Finn", "Aiko", "Mateo", "Nia", "Elias")
+_HOUSES = (
+    "Fischer",
+    "Naidoo",
+    "Garcia",
+    "Tanaka",
+    "Novak",
+    "Silva",
+    "Haddad",
+    "Larsen",
+    "Moyo",
+    "Rossi",
+    "Kim",
+    "Dunn",
+)
+_ZONES = ("Europe/Berlin", "Africa/Johannesburg", "America/New_York", "Asia/Kathmandu", "Australia/Sydney")
+
+
+class _Clock:
+    """Walks from the past to now."""
+
+    def __init__(self, start: datetime) -> None:
+        self.now = start
+
+    def __call__(self) -> datetime:
+        # A millisecond between any two looks, so that nothing happens at once.
+        self.now += timedelta(milliseconds=1)
+        return self.now
+
+
+def seed(parental: Parental, told: Told, families: int = 12) -> None:
+    """Fill an empty store; `told` hears how far it is. `families` are those nobody signs in as."""
+    homes = [*HOMES, *(_other_home(number) for number in range(families))]
+    kids = [(home, kid) for home in homes for kid in home.kids]
+    total = 2 + len(homes) + 2 * len(kids) + 2
+    parental.registry.load()
+    told(1, total, "apps and firewalls")
+    _firewalls(parental)
+    told(2, total, "apps and firewalls")
+    done = 2
+    start = parental.repository.now().replace(microsecond=0) - timedelta(days=DAYS)
+    for number, home in enumerate(homes):
+        _home(parental, _Clock(start + timedelta(hours=number)), home)
+        done += 1
+        told(done, total, "families and policies")
+    # When it was begun, however often it was broken off: what follows must be the same each time.
+    (first,) = [family for family in parental.families.of(ANNA) if family.name == HOMES[0].name]
+    today = first.created_at.replace(microsecond=0) + timedelta(days=DAYS)
+    for _, kid in kids:
+        child = parental.repository.child_of_phone(kid.phone)
+        if child is not None:
+            _month(parental, child, kid, today)
+        done += 1
+        told(done, total, "a month of attempts and history")
+    for _, kid in kids:
+        _on_the_network(parental, kid)
+        done += 1
+        told(done, total, "children on the network")
+    _today(parental)
+    parental.notices.weekly()
+    told(total, total, "done")
+
+
+def keep_alive(parental: Parental) -> int:
+    """Hear of the demo's sessions again, so that they do not end while somebody looks; how many."""
+    heard = 0
+    for home in HOMES:
+        for kid in home.kids:
+            with suppress(ParentalMistake):
+                session = parental.sessions.event(
+                    "start", kid.phone, _session_of(kid), ip=kid.address, device=FIREWALLS[kid.device][0]
+                )
+                heard += session is not None
+    return heard
+
+
+def _other_home(number: int) -> _Home:
+    house = _HOUSES[number % len(_HOUSES)]
+    mail = f"{house.lower()}{number:02}@family.example"
+    apps = (("TikTok", "Instagram"), ("YouTube",), ("Fortnite", "Snapchat"))[number % 3]
+    plan = _Plan(apps, (_night(_WEEK, f"{20 + number % 3}:00", "06:00"),), "Evenings")
+    kid = _Kid(
+        f"+1555200{number:04}",
+        _NAMES[number % len(_NAMES)],
+        (plan,),
+        f"10.90.0.{number + 2}" if number % 2 else "",
+        number % 2,
+        2,
+    )
+    owner = Actor(mail, "parent", f"parent_{number:03}", mail)
+    return _Home(house, owner, f"Parent {house}", _ZONES[number % len(_ZONES)], (kid,))
+
+
+def _firewalls(parental: Parental) -> None:
+    for device_id, name, policy in FIREWALLS:
+        with suppress(Conflict):
+            parental.devices.add(
+                Device(device_id=device_id, kind="simulated", name=name, access_policy_id=policy)
+            )
+
+
+# --- what people wrote ---
+
+
+def _home(parental: Parental, clock: _Clock, home: _Home) -> None:
+    """A family as it came to be: made, completed, its policies written."""
+    db, world = parental.repository.db, parental.repository.world
+    past = Repository(db, replace(world, now=clock))
+    families = Families(past, Numbers(past, b"seeding: no code of it is sent"), INVITATION_LINK)
+    policies = Policies(past, families, parental.registry.all)
+    family = families.create(home.name, home.owner, person=home.owner_name, key=f"seed-{home.owner.subject}")
+    if home.owner == ANNA:
+        _ben(past, family)
+        if not family.allowed_domains:
+            families.change(
+                family.family_id,
+                {"allowed_domains": ["school.example", "library.example"], "alert_after_blocks": 60},
+                ANNA,
+            )
+    for kid in home.kids:
+        clock.now += timedelta(hours=1)
+        child = _child(past, family, home, kid)
+        for number, plan in enumerate(kid.plans):
+            clock.now += timedelta(minutes=10)
+            entries = [BlockedApp(app_name=app, domains=list(plan.domains)) for app in plan.apps]
+            draft = Draft(entries, plan.windows, notes=plan.notes)
+            policies.create(child, draft, home.owner, key=f"seed-policy-{number}")
+
+
+def _ben(past: Repository, family: Family) -> None:
+    guardian = Guardian(
+        family_id=family.family_id,
+        subject=BEN.subject,
+        email=BEN.name,
+        name="Ben Miller",
+        joined_at=past.now(),
+    )
+    if past.db.get_or_create(d.guardians.create(guardian))[1]:
+        past.db.write(past.audit(family.family_id, BEN.name, "invitation accepted", BEN, None, guardian))
+
+
+def _child(past: Repository, family: Family, home: _Home, kid: _Kid) -> Child:
+    """A child whose number was proved at the time: a code of then would be over now."""
+    now = past.now()
+    child = Child(
+        child=kid.phone,
+        phone=kid.phone,
+        held_phone=kid.phone,
+        family_id=family.family_id,
+        child_name=kid.name,
+        timezone=home.zone,
+        parent_email=home.owner.name,
+        created_at=now,
+        updated_at=now,
+    )
+    kept, is_new = past.db.get_or_create(d.children.create(child))
+    if is_new:
+        past.db.write(past.audit(family.family_id, child.child, "child added", home.owner, None, child))
+    return kept
+
+
+# --- what happened ---
+
+
+def _month(parental: Parental, child: Child, kid: _Kid, today: datetime) -> None:
+    """What was blocked when, how often it was tried, and what the firewalls were told."""
+    policies = parental.repository.policies_of(child.child)
+    start = today - timedelta(days=METRIC_DAYS)
+    spans = evaluator.timeline(child, policies, [], start, today)
+    events = list(_attempts(child, kid, spans))
+    for number in range(0, len(events), EVENTS_IN_A_BATCH):
+        batch = Batch(f"seed-{_id(child.child)}-{number}", events[number : number + EVENTS_IN_A_BATCH])
+        parental.ingest.take(batch)
+    actions = [action for span in spans for action in _actions(child, kid, span, policies, today)]
+    for number in range(0, len(actions), 500):
+        parental.repository.db.batch(d.actions.put(action) for action in actions[number : number + 500])
+
+
+def _attempts(child: Child, kid: _Kid, spans: Sequence[Span]) -> Iterator[Event]:
+    """How often a child tried what was blocked: more at first, in the evening and at the weekend."""
+    zone = ZoneInfo(child.timezone)
+    for span in spans:
+        if span.app == EVERYTHING:
+            continue
+        hour = span.start.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+        while hour < span.end:
+            local = hour.astimezone(zone)
+            # Asleep, mostly.
+            awake = 6 <= local.hour < 24
+            chance = _drawn(child.child, span.app, hour.isoformat())
+            count = chance * kid.eager * (2 if local.weekday() >= 5 else 1) // 100
+            if awake and chance > 55 and count:
+                at = hour + timedelta(minutes=chance % 50)
+                if at < span.end:
+                    yield Event(at=at, app_name=span.app, phone_number=child.phone, count=count)
+            hour += timedelta(hours=1)
+
+
+def _actions(
+    child: Child, kid: _Kid, span: Span, policies: Sequence[Policy], today: datetime
+) -> Iterator[Action]:
+    """What a firewall was told at both ends of a span; now and then it took two attempts."""
+    if not kid.address:
+        return
+    device = FIREWALLS[kid.device]
+    edges: tuple[tuple[ActionKind, datetime], ...] = (("block", span.start), ("unblock", span.end))
+    for kind, moment in edges:
+        # What was so before the month began was done before it, and what lasts is not over.
+        if moment <= today - timedelta(days=METRIC_DAYS) or moment >= today:
+            continue
+        chance = _drawn(child.child, span.app, kind, moment.isoformat())
+        tries = 2 if chance > 95 else 1
+        for attempt in range(1, tries + 1):
+            at = (moment + timedelta(seconds=2 * attempt - 1)).astimezone(UTC).replace(microsecond=0)
+            is_last = attempt == tries
+            yield Action(
+                child=child.child,
+                occurred_at=at,
+                action_id=_id(child.child, span.app, kind, at.isoformat()),
+                action=kind,
+                app_name=span.app,
+                privateIP=kid.address,
+                rule_id=f"ftd_rule_{_id(child.child, span.app)[:8]}",
+                policy_ids=list(span.why.policy_ids),
+                status="success" if is_last else "failed",
+                error_message=None if is_last else "the device did not answer in time",
+                ftd_response={"deviceId": device[0], "ruleId": device[2]} if is_last else {},
+                duration_ms=180 + 4 * chance,
+                attempt=attempt,
+            )
+
+
+# --- what is now ---
+
+
+def _session_of(kid: _Kid) -> str:
+    return f"demo-{kid.address}"
+
+
+def _on_the_network(parental: Parental, kid: _Kid) -> None:
+    child = parental.repository.child_of_phone(kid.phone)
+    if child is None or not kid.address:
+        return
+    parental.sessions.event(
+        "start",
+        kid.phone,
+        _session_of(kid),
+        ip=kid.address,
+        device=FIREWALLS[kid.device][0],
+        once=f"seed-{_session_of(kid)}",
+    )
+    parental.reconciler.reconcile(child.child)
+
+
+def _today(parental: Parental) -> None:
+    """A little of what happens on a day: support was asked, somebody was invited, something is allowed for a while."""
+    families = parental.families
+    sarah = parental.repository.child_of_phone(SARAH)
+    if sarah is None:
+        return
+    entries = parental.repository.db.all(d.audit_of_family(family_id=sarah.family_id))
+    if not any(entry.actor == SUPPORT.name for entry in entries):
+        families.child(SUPPORT, SARAH, reason="Ticket 4711: is YouTube blocked at nine?")
+        families.invite(sarah.family_id, "grandma@miller.example", ANNA)
+    now = parental.repository.now()
+    with suppress(ParentalMistake):
+        parental.overrides.add(
+            sarah, "allow", "YouTube", now + timedelta(minutes=45), ANNA, reason="A film for school",
+            key="seed-override",
+        )  # fmt: skip
+
+
+# --- chance that is none ---
+
+
+def _drawn(*parts: str) -> int:
+    """0 to 99, the same for the same parts."""
+    return int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest()[:4], "big") % 100
+
+
+def _id(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:26]

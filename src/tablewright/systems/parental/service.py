@@ -1,0 +1,135 @@
+"""Parental controls as one value: everything they can do, over one database.
+
+api.py, the console and the jobs speak to this; nothing above it knows of tables.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from tablewright.mapping import Db
+from tablewright.systems.parental import evaluator
+from tablewright.systems.parental.cache import Cache
+from tablewright.systems.parental.devices import Devices, Drivers
+from tablewright.systems.parental.errands import Errands
+from tablewright.systems.parental.evaluator import Effective, Span
+from tablewright.systems.parental.families import Families
+from tablewright.systems.parental.figures import Figures
+from tablewright.systems.parental.ingest import Ingest
+from tablewright.systems.parental.model import Child, Override, Policy
+from tablewright.systems.parental.notices import Notices, Sender
+from tablewright.systems.parental.numbers import Numbers
+from tablewright.systems.parental.overrides import Overrides
+from tablewright.systems.parental.policies import Policies
+from tablewright.systems.parental.privacy import Privacy
+from tablewright.systems.parental.reconciler import Reconciler
+from tablewright.systems.parental.records import Records
+from tablewright.systems.parental.registry import Registry
+from tablewright.systems.parental.repository import Repository
+from tablewright.systems.parental.sessions import Sessions
+from tablewright.world import World
+
+# (subject, roles, e-mail) -> token
+Issue: TypeAlias = Callable[[str, tuple[str, ...], str], str]
+INVITATION_LINK = "/console/parental/invitations/{invitation}"
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What holds at a moment, and what holds when next another set of apps is blocked."""
+
+    now: Effective
+    then: Effective | None
+
+
+@dataclass(frozen=True, slots=True)
+class Parental:
+    """The parts of parental controls. `sender` takes messages to people; without one they stay in the outbox."""
+
+    repository: Repository
+    numbers: Numbers
+    families: Families
+    policies: Policies
+    overrides: Overrides
+    registry: Registry
+    sessions: Sessions
+    devices: Devices
+    reconciler: Reconciler
+    records: Records
+    ingest: Ingest
+    figures: Figures
+    errands: Errands
+    privacy: Privacy
+    notices: Notices
+    sender: Sender | None
+    issue: Issue
+
+    def holding(self, child: Child, at: datetime | None = None) -> Holding:
+        """What is blocked for a child, now or at another moment; nothing once its number was given up."""
+        moment = at or self.repository.now()
+        written = self._written(child)
+        return Holding(
+            evaluator.effective(child, *written, moment), evaluator.next_visible(child, *written, moment)
+        )
+
+    def timeline(self, child: Child, start: datetime, end: datetime) -> list[Span]:
+        """What is blocked when between two moments."""
+        return evaluator.timeline(child, *self._written(child), start, end)
+
+    def _written(self, child: Child) -> tuple[Sequence[Policy], Sequence[Override]]:
+        if child.released_at is not None:
+            return (), ()
+        return self.repository.policies_of(child.child), self.repository.overrides_of(child.child)
+
+    def deliver(self) -> tuple[int, int]:
+        """Send what waits in the outbox, if there is somebody who sends; sent and failed. Codes wait for this."""
+        return (0, 0) if self.sender is None else self.notices.deliver(self.sender)
+
+    def close(self) -> None:
+        """Let go of what the drivers hold."""
+        self.devices.close()
+
+
+def open_parental(
+    db: Db,
+    world: World,
+    secret: bytes,
+    issue: Issue,
+    *,
+    drivers: Drivers,
+    cache: Cache | None = None,
+    sender: Sender | None = None,
+    invitation_link: str = INVITATION_LINK,
+) -> Parental:
+    """Parental controls over a database.
+
+    `secret` keys one-time codes and the names of rules; `drivers` opens the way to a firewall; `cache` is where nodes
+    share the registry, in this process if not given; `issue` makes a login for a subject with roles and an address.
+    """
+    repository = Repository(db, world)
+    numbers = Numbers(repository, secret)
+    families = Families(repository, numbers, invitation_link)
+    registry = Registry(repository, cache)
+    devices = Devices(repository, drivers)
+    reconciler = Reconciler(repository, registry, devices, secret)
+    errands = Errands(repository, reconciler.reconcile)
+    return Parental(
+        repository=repository,
+        numbers=numbers,
+        families=families,
+        policies=Policies(repository, families, registry.all),
+        overrides=Overrides(repository, registry.all),
+        registry=registry,
+        sessions=Sessions(repository),
+        devices=devices,
+        reconciler=reconciler,
+        records=Records(repository, families),
+        ingest=Ingest(repository, registry),
+        figures=Figures(repository),
+        errands=errands,
+        privacy=Privacy(repository, errands),
+        notices=Notices(repository),
+        sender=sender,
+        issue=issue,
+    )

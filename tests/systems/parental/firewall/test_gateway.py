@@ -1,0 +1,76 @@
+"""How a gateway is set up by its file."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tablewright.systems.parental.firewall.dns import Dnsmasq, Resolver
+from tablewright.systems.parental.firewall.driver import Rejected
+from tablewright.systems.parental.firewall.gateway import FILE, options_in
+from tablewright.systems.parental.firewall.namespace import command, made_inside
+from tablewright.systems.parental.firewall.nft_script import Guard
+from tablewright.systems.parental.firewall.nftables import NftOptions
+
+
+def written(home: Path, **settings: object) -> Path:
+    (home / FILE).write_text(json.dumps(settings))
+    return home
+
+
+def test_without_a_file_names_are_learned_from_the_machines_dns_server(tmp_path: Path) -> None:
+    assert options_in(tmp_path, "lan") == NftOptions(
+        tmp_path, names=Resolver(namespace="lan"), namespace="lan"
+    )
+
+
+def test_the_file_says_how_the_gateway_is_driven(tmp_path: Path) -> None:
+    home = written(
+        tmp_path,
+        namespace="home",
+        dnsmasq={"config": str(tmp_path / "names.conf"), "restart": ["true"]},
+        safe=["192.0.2.0/28"],
+        guarded=["10.20.0.0/16", "fd00:20::/64"],
+        refusesEncryptedDns=True,
+        logGroup=7,
+        leaseMinutes=90,
+    )
+    options = options_in(home, "lan")
+    assert isinstance(options.names, Dnsmasq)
+    assert options.names.resolver == Resolver("127.0.0.1", namespace="home")
+    assert options.names.config == tmp_path / "names.conf"
+    options.names.restart()
+    assert options.guard == Guard(("192.0.2.0/28",), ("10.20.0.0/16", "fd00:20::/64"), True)
+    assert (options.namespace, options.log_group, options.lease) == ("home", 7, timedelta(minutes=90))
+
+
+@pytest.mark.parametrize(
+    ("settings", "where"),
+    [
+        ({"guarded": ["10.20.0.1/16"]}, "guarded.0"),
+        ({"dnsmasq": {"config": "x", "restart": []}}, "dnsmasq.restart"),
+        ({"dnsServer": "dns.example"}, "dnsServer"),
+        ({"leaseMinutes": 0}, "leaseMinutes"),
+        ({"refusesEncryptedDNS": True}, "refusesEncryptedDNS"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named_by_its_place(
+    tmp_path: Path, settings: dict[str, object], where: str
+) -> None:
+    with pytest.raises(Rejected, match=where):
+        options_in(written(tmp_path, **settings))
+
+
+def test_a_file_that_is_no_json_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text("{")
+    with pytest.raises(Rejected, match="the file"):
+        options_in(tmp_path)
+
+
+@pytest.mark.parametrize("namespace", ["-all", "../lan", "lan; true", ""])
+def test_a_namespace_is_a_name_and_nothing_else(namespace: str) -> None:
+    with pytest.raises(Rejected):
+        command(namespace, ["true"])
+    with pytest.raises(Rejected):
+        made_inside(namespace, lambda: None)

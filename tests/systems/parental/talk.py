@@ -1,0 +1,222 @@
+"""What the tests of parental controls say to them: a place with everything around it, an API client, a few people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+import httpx
+import pytest
+
+from tablewright import Engine
+from tablewright.client import Call, pages
+from tablewright.edge import Issuer
+from tablewright.mapping import Db
+from tablewright.mapping.receipts import TABLE as RECEIPTS
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
+from tablewright.systems.parental.model import BlockedApp, Child, Family, Policy
+from tablewright.systems.parental.policies import Draft
+from tablewright.systems.parental.repository import Actor
+from tablewright.systems.parental.service import Parental
+from tablewright.testing import Clock
+
+Item = dict[str, Any]
+Json = dict[str, Any]
+R = TypeVar("R")
+
+# A Friday, late enough that no service sweeps away what these tests keep for a while.
+START = datetime(2030, 6, 14, 14, tzinfo=UTC)
+AUDIENCE = "parental"
+SECRET = b"one secret for codes, page tokens and rule names"
+PHONE = "+15551234567"
+OTHER_PHONE = "+15557654321"
+ZONE = "America/New_York"
+ANNA = Actor("anna@example.com", "parent", "anna", "anna@example.com")
+BEN = Actor("ben@example.com", "parent", "ben", "ben@example.com")
+ZOE = Actor("zoe@example.org", "parent", "zoe", "zoe@example.org")
+SUPPORT = Actor("sam@support.example", "support", "sam", "sam@support.example")
+OPERATOR = Actor("olga@ops.example", "operator", "olga", "olga@ops.example")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Parental controls and what lies around them."""
+
+    parental: Parental
+    db: Db
+    call: Call
+    clock: Clock
+    issuer: Issuer
+    engine: Engine | None
+    firewalls: dict[str, SimulatedFirewall] = field(default_factory=dict)
+
+    # --- a little world ---
+
+    def family(self, owner: Actor = ANNA, name: str = "The Millers") -> Family:
+        return self.parental.families.create(name, owner)
+
+    def code(self, phone: str) -> str:
+        """The newest code that was sent to a number."""
+        return self.codes(phone)[-1]
+
+    def codes(self, phone: str) -> list[str]:
+        found = [re.search(r"code is (\d{6})", text) for text in self.messages(phone)]
+        return [match[1] for match in found if match is not None]
+
+    def child(
+        self,
+        owner: Actor = ANNA,
+        phone: str = PHONE,
+        name: str = "Sarah",
+        zone: str = ZONE,
+        family: Family | None = None,
+    ) -> Child:
+        """A child whose number was proved; with a family for its owner if there is none."""
+        families = self.parental.families
+        if family is None and not families.of(owner):
+            family = self.family(owner, f"Family of {owner.subject}")
+        family_id = family.family_id if family else None
+        self.clock.move(timedelta(milliseconds=1))  # so that the newest code is the newest
+        families.prove(phone, owner, family_id)
+        return families.add_child(phone, self.code(phone), name, zone, owner, family_id=family_id)
+
+    def policy(
+        self, child: Child, *apps: str, windows: Sequence[Json] = (), by: Actor = ANNA, **more: Any
+    ) -> Policy:
+        entries = [BlockedApp(app_name=app) for app in apps or ("TikTok",)]
+        return self.parental.policies.create(child, Draft(entries, windows, **more), by).policy
+
+    def guardian(self, family: Family, actor: Actor = BEN, owner: Actor = ANNA) -> None:
+        """Somebody else of the family, invited and accepted."""
+        assert actor.email is not None
+        invitation = self.parental.families.invite(family.family_id, actor.email, owner)
+        self.parental.families.accept(invitation.invitation_id, actor)
+
+    # --- behind their back ---
+
+    def scan(self, table: str) -> list[Item]:
+        request = {"TableName": self.db.physical(table), "ConsistentRead": True}
+        return [item for page in pages(self.call, "Scan", request) for item in page["Items"]]
+
+    def everything(self) -> dict[str, list[Item]]:
+        """All tables with all items, to compare before and after."""
+        return {name: sorted(self.scan(name), key=repr) for name in (*d.PARENTAL.tables, RECEIPTS.name)}
+
+    def mentions(self, *words: str) -> list[str]:
+        """Where any of the words stands in any table: tables and items, for a message that helps."""
+        return [
+            f"{table}: {item}"
+            for table, items in self.everything().items()
+            for item in items
+            if any(word in repr(item) for word in words)
+        ]
+
+    def messages(self, recipient: str) -> list[str]:
+        """What was written to an address or number, oldest first."""
+        found = [i for i in self.scan("ParentalFamilies") if i.get("recipient", {}).get("S") == recipient]
+        return [item["body"]["S"] for item in sorted(found, key=lambda item: item["createdAt"]["S"])]
+
+    def audit(self, family: Family | str, actor: Actor = ANNA) -> list[tuple[str, str]]:
+        """What happened in a family, newest first: action and actor."""
+        id = family if isinstance(family, str) else family.family_id
+        return [(entry.action, entry.actor) for entry in self.db.all(d.audit_of_family(family_id=id))]
+
+
+class Api:
+    """The API over real HTTP. `by` says who asks."""
+
+    def __init__(self, client: httpx.Client, issuer: Issuer) -> None:
+        self.client, self._issuer = client, issuer
+
+    def token(self, by: Actor) -> str:
+        """A fresh login; tokens die while the clock is moved."""
+        roles = () if by.role == "parent" else (by.role,)
+        return self._issuer.issue(
+            by.subject, audience=AUDIENCE, lifetime=timedelta(hours=1), roles=roles, email=by.email
+        )
+
+    def ask(
+        self, method: str, path: str, body: Any = None, *, by: Actor | None = None, **more: Any
+    ) -> httpx.Response:
+        headers = dict(more.pop("headers", {}))
+        if by is not None:
+            headers["Authorization"] = f"Bearer {self.token(by)}"
+        if body is not None:
+            more["json"] = body
+        return self.client.request(method, f"/parental/v1{path}", headers=headers, **more)
+
+    def get(self, path: str, **more: Any) -> httpx.Response:
+        return self.ask("GET", path, **more)
+
+    def post(self, path: str, body: Any = None, **more: Any) -> httpx.Response:
+        return self.ask("POST", path, body, **more)
+
+    def put(self, path: str, body: Any, **more: Any) -> httpx.Response:
+        return self.ask("PUT", path, body, **more)
+
+    def patch(self, path: str, body: Any, **more: Any) -> httpx.Response:
+        return self.ask("PATCH", path, body, **more)
+
+    def delete(self, path: str, **more: Any) -> httpx.Response:
+        return self.ask("DELETE", path, **more)
+
+
+def refused(response: httpx.Response) -> tuple[int, str]:
+    """Status and code of a refusal, which must have the whole envelope."""
+    assert response.headers["Content-Type"] == "application/problem+json", response.text
+    body = response.json()
+    assert {"code", "message", "field", "requestId"} <= body.keys()
+    assert body["message"]
+    assert body["message"][-1] in ".!?", body["message"]
+    assert body["requestId"] == response.headers["X-Request-Id"]
+    return response.status_code, body["code"]
+
+
+def given(response: httpx.Response, status: int = 200) -> Any:
+    """The body of an answer with the status that was expected."""
+    assert response.status_code == status, response.text
+    return response.json() if response.content else None
+
+
+def at_once(work: Iterable[Callable[[], R]], threads: int = 32) -> list[R | Exception]:
+    """Run all of it on so many threads; what each returned, or raised."""
+
+    def outcome(one: Callable[[], R]) -> R | Exception:
+        try:
+            return one()
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(outcome, work))
+
+
+@contextmanager
+def refuses(code: str, field: str | None = None) -> Iterator[None]:
+    """The block must be refused with this code."""
+    with pytest.raises(ParentalMistake) as mistake:
+        yield
+    assert mistake.value.code == code, mistake.value.message
+    if field is not None:
+        assert mistake.value.field == field
+
+
+def window(start: str, end: str, *days: str) -> Json:
+    return {
+        "startTime": start,
+        "endTime": end,
+        "days": list(days) or ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"],
+    }
+
+
+def new_policy(*apps: str, windows: Sequence[Json] = (), **more: Any) -> Json:
+    """The body of a policy."""
+    entries = [{"appName": app} for app in apps or ("TikTok",)]
+    return {"blockedApps": entries, "timeWindows": list(windows), **more}

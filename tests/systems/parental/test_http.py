@@ -1,0 +1,471 @@
+"""The API over HTTP: who may, versions, keys, pages, mistakes; the whole way from a family to an enforced rule."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+from tests.systems.parental.talk import (
+    ANNA,
+    BEN,
+    OPERATOR,
+    OTHER_PHONE,
+    PHONE,
+    SUPPORT,
+    ZOE,
+    ZONE,
+    Api,
+    Json,
+    Place,
+    at_once,
+    given,
+    new_policy,
+    refused,
+    window,
+)
+
+from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.simulated import Faults
+
+DEVICE = {"deviceId": "ftd-device-001", "kind": "simulated", "name": "Gateway", "accessPolicyId": "p1"}
+ADDRESS = "10.20.30.40"
+
+
+def _child(api: Api, at: Place, by: Any = ANNA, phone: str = PHONE, name: str = "Sarah") -> Json:
+    """A family and a child of it, made the way a client makes them."""
+    if not given(api.get("/families", by=by)):
+        given(api.post("/families", {"name": "The Millers", "guardianName": "Anna"}, by=by), 201)
+    at.clock.move(timedelta(seconds=1))
+    given(api.post("/number-proofs", {"phoneNumber": phone}, by=by), 202)
+    body = {"phoneNumber": phone, "code": at.code(phone), "childName": name, "timezone": ZONE}
+    found: Json = given(api.post("/children", body, by=by), 201)
+    return found
+
+
+def _online(api: Api, phone: str = PHONE, address: str = ADDRESS) -> None:
+    event = {
+        "eventId": f"e-{phone}-{address}",
+        "kind": "start",
+        "phoneNumber": phone,
+        "sessionId": f"s-{phone}",
+        "privateIP": address,
+        "deviceId": "ftd-device-001",
+    }
+    assert given(api.post("/sessions/events", event, by=OPERATOR))["isKnown"]
+
+
+# --- the whole way ---
+
+
+def test_from_a_new_family_to_a_rule_on_the_firewall(at: Place, api: Api) -> None:
+    given(api.post("/devices", DEVICE, by=OPERATOR), 201)
+    child = _child(api, at)
+    assert (child["child"], child["phoneNumber"], child["version"]) == (PHONE, PHONE, 1)
+    _online(api)
+    policy = given(api.post(f"/children/{PHONE}/policies", new_policy("TikTok"), by=ANNA), 201)
+    effective = given(api.get(f"/children/{PHONE}/effective", by=ANNA))
+    assert [(one["appName"], one["enforcement"]) for one in effective["blocked"]] == [("TikTok", "pending")]
+    at.parental.reconciler.reconcile(PHONE)
+    effective = given(api.get(f"/children/{PHONE}/effective", by=ANNA))
+    (blocked,) = effective["blocked"]
+    assert (blocked["enforcement"], blocked["policyIds"]) == ("enforced", [policy["policyId"]])
+    firewall = at.firewalls["ftd-device-001"]
+    assert firewall.is_blocked(Flow(source=ADDRESS, name="www.tiktok.com"))
+    assert not firewall.is_blocked(Flow(source="10.20.30.41", name="www.tiktok.com"))
+    (rule,) = given(api.get(f"/children/{PHONE}/rules", by=ANNA))
+    assert (rule["status"], rule["appName"], rule["privateIP"]) == ("active", "TikTok", ADDRESS)
+    assert "555" not in rule["ruleName"]
+    history = given(api.get(f"/children/{PHONE}/enforcement", by=ANNA))
+    assert [(one["action"], one["status"]) for one in history["items"]] == [("block", "success")]
+    (session,) = given(api.get(f"/children/{PHONE}/sessions", by=ANNA))
+    assert session["privateIP"] == ADDRESS
+    on_device = given(api.get("/devices/ftd-device-001/rules", by=OPERATOR))["items"]
+    assert [one["ruleId"] for one in on_device] == [rule["ruleId"]]
+    assert PHONE not in repr(on_device)
+    assert given(api.post("/devices/ftd-device-001:verify", by=OPERATOR))["seen"] == 1
+
+
+def test_what_is_blocked_is_counted_and_shown(at: Place, api: Api) -> None:
+    given(api.post("/devices", DEVICE, by=OPERATOR), 201)
+    _child(api, at)
+    family = given(api.get("/families", by=ANNA))[0]
+    given(api.patch(f"/families/{family['familyId']}", {"alertAfterBlocks": 5}, by=ANNA))
+    at.clock.move(timedelta(hours=1))
+    moment = at.clock.now().isoformat()
+    batch = {
+        "batchId": "b-1",
+        "events": [{"at": moment, "appName": "TikTok", "phoneNumber": PHONE, "count": 3} for _ in range(2)],
+    }
+    for counted in (6, 0):
+        assert given(api.post("/blocked-events/batches", batch, by=OPERATOR))["counted"] == counted
+    (metric,) = given(api.get(f"/children/{PHONE}/metrics?from=2030-06-14&to=2030-06-14", by=ANNA))
+    assert (metric["blockedCount"], metric["hourly"]["11"]) == (6, 6)
+    one = given(api.get(f"/children/{PHONE}/metrics?from=2030-06-14&to=2030-06-14&app=TikTok", by=ANNA))
+    assert one == [metric]
+    assert given(api.get("/parents/me/metrics", by=ANNA))["items"] == [metric]
+    dashboard = given(api.get(f"/children/{PHONE}/dashboard", by=ANNA))
+    assert dashboard["day"]["blocked"] == dashboard["month"]["byApp"][0]["blocked"] == 6
+    assert len([text for text in at.messages("anna@example.com") if "stopped 6 times" in text]) == 1
+    assert refused(api.get(f"/children/{PHONE}/metrics?from=2030-06-15&to=2030-06-14", by=ANNA)) == (
+        400,
+        "DATE_ORDER",
+    )
+
+
+def test_pc_23_operators_see_what_failed_without_whose_it_is_and_try_again(at: Place, api: Api) -> None:
+    given(api.post("/devices", DEVICE, by=OPERATOR), 201)
+    _child(api, at)
+    _online(api)
+    given(api.post(f"/children/{PHONE}/policies", new_policy("TikTok"), by=ANNA), 201)
+    at.parental.devices.health("ftd-device-001")
+    at.firewalls["ftd-device-001"].faults = Faults(is_down=True)
+    at.parental.reconciler.reconcile(PHONE)
+    (failure,) = given(api.get("/enforcement/failures", by=OPERATOR))["items"]
+    assert (failure["status"], failure["appName"]) == ("failed", "TikTok")
+    assert PHONE not in repr(failure)
+    (status,) = given(api.get(f"/children/{PHONE}/status", by=ANNA))
+    assert status["state"] == "pending"
+    assert not given(api.get("/devices/ftd-device-001/health", by=OPERATOR))["isOk"]
+    verify = api.post("/devices/ftd-device-001:verify", by=OPERATOR)
+    assert refused(verify) == (503, "DEVICE_UNAVAILABLE")
+    at.firewalls["ftd-device-001"].faults = Faults()
+    at.clock.move(timedelta(minutes=10))
+    (status,) = given(api.post(f"/enforcement/failures/{failure['failureId']}:retry", by=OPERATOR))
+    assert status["state"] == "enforced"
+    assert given(api.get("/enforcement/failures", by=OPERATOR))["items"] == []
+    again = api.post(f"/enforcement/failures/{failure['failureId']}:retry", by=OPERATOR)
+    assert refused(again) == (404, "FAILURE_NOT_FOUND")
+
+
+# --- who may ---
+
+
+def test_pc_s13_by_the_number_of_somebody_elses_child_nothing_is_there(at: Place, api: Api) -> None:
+    _child(api, at)
+    policy = given(api.post(f"/children/{PHONE}/policies", new_policy("TikTok"), by=ANNA), 201)
+    _child(api, at, ZOE, OTHER_PHONE, "Emil")
+    paths = [path for path, _ in _paths_of_a_child(api, policy["policyId"])]
+    assert len(paths) >= 12
+    for path, method in _paths_of_a_child(api, policy["policyId"]):
+        body = _any_body(path, method)
+        answer = api.ask(method, path, body, by=ZOE)
+        assert refused(answer) == (404, "CHILD_NOT_FOUND"), (method, path)
+        nobody = f"+1999{PHONE[-7:]}"
+        same = api.ask(method, path.replace(PHONE, nobody), body, by=ZOE)
+        theirs, nobodys = answer.json(), same.json()
+        assert {**theirs, "requestId": 0} == {**nobodys, "requestId": 0}
+    for who in ("policies", "metrics"):
+        assert refused(api.get(f"/parents/anna@example.com/{who}", by=ZOE)) == (403, "NOT_GUARDIAN")
+        assert given(api.get(f"/parents/zoe@example.org/{who}", by=ZOE))["items"] == []
+
+
+def _paths_of_a_child(api: Api, policy_id: str) -> list[tuple[str, str]]:
+    paths = given(api.client.get("/openapi.json"))["paths"]
+    return [
+        (
+            path.removeprefix("/parental/v1").replace("{phone}", PHONE).replace("{id}", policy_id),
+            method.upper(),
+        )
+        for path, methods in paths.items()
+        if "{phone}" in path
+        for method in methods
+    ]
+
+
+def _any_body(path: str, method: str) -> Json | None:
+    if method in ("GET", "DELETE"):
+        return None
+    if path.endswith("/policies"):
+        return new_policy("TikTok")
+    if path.endswith("/overrides"):
+        return {"kind": "allow", "appName": "TikTok", "minutes": 5}
+    if path.endswith(":number"):
+        return {"phoneNumber": "+15550000001", "code": "123456"}
+    return {**new_policy("TikTok"), "version": 1} if method == "PUT" else {}
+
+
+def test_without_a_login_there_is_nothing(at: Place, api: Api) -> None:
+    paths = given(api.client.get("/openapi.json"))["paths"]
+    asked = 0
+    for path, methods in paths.items():
+        if not path.startswith("/parental/"):
+            continue
+        for method in methods:
+            answer = api.client.request(method, path.replace("{phone}", PHONE), json={})
+            assert refused(answer)[0] == 401, (method, path)
+            asked += 1
+    assert asked > 40
+
+
+def test_what_operators_do_is_for_operators(at: Place, api: Api) -> None:
+    for method, path, body in (
+        ("GET", "/devices", None),
+        ("POST", "/devices", DEVICE),
+        ("GET", "/enforcement/failures", None),
+        ("PUT", "/apps/TikTok", {"appCategory": "x", "domains": ["x.example"]}),
+        ("POST", "/sessions/events", {"kind": "stop", "phoneNumber": PHONE, "sessionId": "s"}),
+        ("POST", "/blocked-events/batches", {"batchId": "b", "events": []}),
+    ):
+        for who in (ANNA, SUPPORT):
+            assert refused(api.ask(method, path, body, by=who))[0] == 403, path
+    _child(api, at)
+    assert refused(api.get(f"/children/{PHONE}", by=OPERATOR)) == (404, "CHILD_NOT_FOUND")
+
+
+def test_pc_x11_support_reads_with_a_reason_and_writes_nothing(at: Place, api: Api) -> None:
+    child = _child(api, at)
+    assert refused(api.get(f"/children/{PHONE}/policies", by=SUPPORT)) == (400, "REASON_NEEDED")
+    why = {"X-Reason": "ticket 4711"}
+    assert given(api.get(f"/children/{PHONE}/policies", by=SUPPORT, headers=why))["items"] == []
+    denied = api.post(f"/children/{PHONE}/policies", new_policy("TikTok"), by=SUPPORT, headers=why)
+    assert refused(denied) == (404, "CHILD_NOT_FOUND")
+    assert refused(api.delete(f"/children/{PHONE}", by=SUPPORT, headers=why))[0] == 404
+    audit = given(api.get(f"/families/{child['familyId']}/audit", by=ANNA))["items"]
+    assert [(one["actor"], one["reason"]) for one in audit if one["role"] == "support"] == [
+        (SUPPORT.name, "ticket 4711")
+    ]
+
+
+# --- versions and keys ---
+
+
+def test_pc_s8_two_parents_put_one_version_at_once(at: Place, api: Api) -> None:
+    child = _child(api, at)
+    invitation = given(
+        api.post(f"/families/{child['familyId']}/invitations", {"email": "ben@example.com"}, by=ANNA), 201
+    )
+    given(api.post(f"/invitations/{invitation['invitationId']}:accept", {"guardianName": "Ben"}, by=BEN))
+    path = f"/children/{PHONE}/policies"
+    made = given(api.post(path, new_policy("TikTok"), by=ANNA), 201)
+    one = f"{path}/{made['policyId']}"
+    for version in (1, 2, 3):
+        given(api.put(one, new_policy("TikTok", notes=f"v{version}", version=version), by=ANNA))
+    answers = at_once(
+        [
+            partial(api.put, one, new_policy("TikTok", notes=who.name, version=4), by=who)
+            for who in (ANNA, BEN)
+        ]
+    )
+    by_status = {answer.status_code: answer for answer in answers if isinstance(answer, httpx.Response)}
+    assert set(by_status) == {200, 409}
+    won, lost = by_status[200].json(), by_status[409].json()
+    assert won["version"] == 5
+    assert (lost["code"], lost["currentVersion"]) == ("VERSION_CONFLICT", 5)
+    assert {**lost["current"], "notices": []} == won
+    assert by_status[200].headers["ETag"] == '"5"'
+
+
+def test_a_policy_is_not_overwritten_by_who_has_not_read_it(at: Place, api: Api) -> None:
+    _child(api, at)
+    path = f"/children/{PHONE}/policies"
+    made = given(api.post(path, new_policy("TikTok"), by=ANNA), 201)
+    one = f"{path}/{made['policyId']}"
+    assert refused(api.put(one, new_policy("TikTok"), by=ANNA)) == (428, "PRECONDITION_REQUIRED")
+    assert refused(api.put(one, new_policy("TikTok"), by=ANNA, headers={"If-Match": "7"})) == (
+        400,
+        "BAD_ETAG",
+    )
+    assert refused(api.put(one, new_policy("TikTok"), by=ANNA, headers={"If-Match": '"7"'}))[0] == 409
+    given(api.put(one, new_policy("TikTok", notes="x"), by=ANNA, headers={"If-Match": '"1"'}))
+    given(api.delete(one, by=ANNA, headers={"If-Match": '"2"'}), 204)
+    assert refused(api.get(one, by=ANNA)) == (404, "POLICY_NOT_FOUND")
+
+
+def test_pc_x7_a_key_makes_one_policy_of_two_requests(at: Place, api: Api) -> None:
+    _child(api, at)
+    path = f"/children/{PHONE}/policies"
+    key = {"Idempotency-Key": "0b7d3a52-aaaa"}
+    first = given(api.post(path, new_policy("TikTok"), by=ANNA, headers=key), 201)
+    assert given(api.post(path, new_policy("TikTok"), by=ANNA, headers=key), 201) == first
+    other = api.post(path, new_policy("YouTube"), by=ANNA, headers=key)
+    assert refused(other) == (422, "IDEMPOTENCY_KEY_REUSED")
+    assert len(given(api.get(path, by=ANNA))["items"]) == 1
+    one = f"{path}/{first['policyId']}"
+    change = new_policy("TikTok", notes="changed", version=1)
+    changed = given(api.put(one, change, by=ANNA, headers=key))
+    assert given(api.put(one, change, by=ANNA, headers=key)) == changed
+    assert refused(api.put(one, change, by=ANNA)) == (409, "VERSION_CONFLICT")
+
+
+# --- pages and mistakes ---
+
+
+def test_pc_x13_policies_come_in_pages_with_tokens_of_ones_own(at: Place, api: Api) -> None:
+    _child(api, at)
+    path = f"/children/{PHONE}/policies"
+    for _ in range(5):
+        given(api.post(path, new_policy("TikTok"), by=ANNA), 201)
+    first = given(api.get(f"{path}?pageSize=3", by=ANNA))
+    assert (len(first["items"]), first["moreAvailable"]) == (3, True)
+    rest = given(api.get(f"{path}?pageSize=3&startAt={first['startAt']}", by=ANNA))
+    assert (len(rest["items"]), rest["moreAvailable"]) == (2, False)
+    assert refused(api.get(f"{path}?startAt=nonsense", by=ANNA)) == (400, "BAD_TOKEN")
+    assert refused(api.get(f"{path}?pageSize=1000", by=ANNA)) == (400, "INVALID_PAGE_SIZE")
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code", "field"),
+    [
+        ({"blockedApps": [{"appName": "Nope"}]}, 400, "UNKNOWN_APP", "blockedApps[0].appName"),
+        (
+            {"blockedApps": [{"appName": "TikTok", "ipRanges": ["10.0.0.1/8"]}]},
+            400,
+            "INVALID_CIDR",
+            "blockedApps[0].ipRanges[0]",
+        ),
+        (
+            {"blockedApps": [{"appName": "TikTok", "ports": [{"port": 0, "protocol": "TCP"}]}]},
+            400,
+            "INVALID_PORT",
+            "blockedApps[0].ports[0].port",
+        ),
+        ({"timeWindows": [window("22:00", "06:00", "FUN")]}, 400, "INVALID_WINDOW", "timeWindows[0].days[0]"),
+        ({"blockedApps": [{"appName": "TikTok"}] * 2}, 400, "DUPLICATE_APP", "blockedApps[1].appName"),
+        ({"blockedApps": [{"appName": "TikTok"}] * 101}, 422, "LIMIT_EXCEEDED", "blockedApps"),
+        ({"timezone": "Nowhere"}, 400, "INVALID_TIMEZONE", "timezone"),
+        ({"status": "deleted"}, 422, "INVALID_FIELD", "status"),
+        ({"owner": "me"}, 422, "INVALID_FIELD", "owner"),
+    ],
+)
+def test_pc_x14_a_mistake_names_its_field(
+    at: Place, api: Api, change: Json, status: int, code: str, field: str
+) -> None:
+    _child(api, at)
+    answer = api.post(f"/children/{PHONE}/policies", new_policy("TikTok") | change, by=ANNA)
+    assert refused(answer) == (status, code)
+    assert answer.json()["field"] == field
+
+
+def test_a_number_that_is_none_is_a_bad_request(at: Place, api: Api) -> None:
+    given(api.post("/families", {"name": "M"}, by=ANNA), 201)
+    assert refused(api.get("/children/12345", by=ANNA)) == (400, "INVALID_PHONE")
+    assert refused(api.post("/number-proofs", {"phoneNumber": "x"}, by=ANNA)) == (400, "INVALID_PHONE")
+
+
+def test_who_has_no_family_is_told_so(at: Place, api: Api) -> None:
+    assert refused(api.post("/number-proofs", {"phoneNumber": PHONE}, by=ZOE)) == (403, "NOT_GUARDIAN")
+    assert given(api.get("/children", by=ZOE)) == []
+    assert given(api.get("/parents/me", by=ZOE))["families"] == []
+
+
+# --- the rest of the surface ---
+
+
+def test_pauses_exceptions_and_what_changes_next(at: Place, api: Api) -> None:
+    _child(api, at)
+    path = f"/children/{PHONE}"
+    made = given(api.post(f"{path}/policies", new_policy("YouTube"), by=ANNA), 201)
+    one = f"{path}/policies/{made['policyId']}"
+    until = (at.clock.now() + timedelta(hours=1)).isoformat()
+    assert given(api.post(f"{one}:pause", {"until": until}, by=ANNA))["status"] == "paused"
+    effective = given(api.get(f"{path}/effective", by=ANNA))
+    assert effective["blocked"] == []
+    assert effective["blockedThen"] == ["YouTube"]
+    assert given(api.post(f"{one}:resume", by=ANNA))["status"] == "active"
+    override = given(
+        api.post(f"{path}/overrides", {"kind": "allow", "appName": "YouTube", "minutes": 30}, by=ANNA), 201
+    )
+    assert [o["overrideId"] for o in given(api.get(f"{path}/overrides", by=ANNA))] == [override["overrideId"]]
+    assert given(api.get(f"{path}/effective", by=ANNA))["allowed"] == ["YouTube"]
+    given(api.delete(f"{path}/overrides/{override['overrideId']}", by=ANNA), 204)
+    spans = given(api.get(f"{path}/timeline", by=ANNA))
+    assert [span["appName"] for span in spans] == ["YouTube"]
+    both = api.post(
+        f"{path}/overrides",
+        {"kind": "allow", "appName": "YouTube", "minutes": 3, "until": until},
+        by=ANNA,
+    )
+    assert refused(both) == (400, "INVALID_TIME")
+    assert refused(api.get(f"{path}/effective?at=yesterday", by=ANNA)) == (400, "INVALID_DATE")
+
+
+def test_a_child_is_paused_and_moved_to_another_clock_by_its_family(at: Place, api: Api) -> None:
+    _child(api, at)
+    given(api.post(f"/children/{PHONE}/policies", new_policy("TikTok"), by=ANNA), 201)
+    until = (at.clock.now() + timedelta(hours=1)).isoformat()
+    changed = given(api.patch(f"/children/{PHONE}", {"pausedUntil": until}, by=ANNA))
+    assert changed["version"] == 2
+    assert given(api.get(f"/children/{PHONE}/effective", by=ANNA))["blocked"] == []
+    back = {"pausedUntil": None, "timezone": "Europe/Berlin", "version": 2}
+    assert given(api.patch(f"/children/{PHONE}", back, by=ANNA))["timezone"] == "Europe/Berlin"
+    assert given(api.get(f"/children/{PHONE}/effective", by=ANNA))["blocked"]
+    stale = api.patch(f"/children/{PHONE}", {"childName": "S", "version": 2}, by=ANNA)
+    assert refused(stale) == (409, "VERSION_CONFLICT")
+    assert stale.json()["current"]["version"] == 3
+
+
+def test_the_registry_is_read_by_everybody_and_written_by_operators(at: Place, api: Api) -> None:
+    answer = api.get("/apps", by=ANNA)
+    assert len(given(answer)) > 100
+    same = api.get("/apps", by=ANNA, headers={"If-None-Match": answer.headers["ETag"]})
+    assert same.status_code == 304
+    tiktok = given(api.get("/apps/TikTok", by=ANNA))
+    assert "tiktok.com" in tiktok["domains"]
+    body = {
+        "appCategory": tiktok["appCategory"],
+        "defaultPorts": tiktok["defaultPorts"],
+        "domains": [*tiktok["domains"], "tiktok-extra.example"],
+        "ipRanges": tiktok["ipRanges"],
+        "version": tiktok["version"],
+    }
+    saved = given(api.put("/apps/TikTok", body, by=OPERATOR))
+    assert saved["version"] == tiktok["version"] + 1
+    assert "tiktok-extra.example" in given(api.get("/apps/TikTok", by=ANNA))["domains"]
+    assert refused(api.put("/apps/TikTok", body, by=OPERATOR)) == (409, "VERSION_CONFLICT")
+    assert refused(api.get("/apps/Nope", by=ANNA)) == (404, "APP_NOT_FOUND")
+    _child(api, at)
+    given(api.post(f"/children/{PHONE}/policies", new_policy("TikTok"), by=ANNA), 201)
+    assert given(api.get("/apps/TikTok/affected", by=OPERATOR)) == {"policies": 1, "children": 1}
+    assert given(api.post("/apps/TikTok:retire", by=OPERATOR))["retired"]
+    assert "TikTok" not in [app["appName"] for app in given(api.get("/apps", by=ANNA))]
+
+
+def test_devices_are_kept_by_operators(at: Place, api: Api) -> None:
+    given(api.post("/devices", DEVICE, by=OPERATOR), 201)
+    assert refused(api.post("/devices", DEVICE, by=OPERATOR)) == (409, "EXISTS")
+    changed = given(api.patch("/devices/ftd-device-001", {"enabled": False, "version": 1}, by=OPERATOR))
+    assert (changed["enabled"], changed["version"]) == (False, 2)
+    assert [one["deviceId"] for one in given(api.get("/devices", by=OPERATOR))] == ["ftd-device-001"]
+    assert refused(api.get("/devices/none", by=OPERATOR)) == (404, "DEVICE_NOT_FOUND")
+
+
+def test_a_number_is_released_and_changed_over_http(at: Place, api: Api) -> None:
+    _child(api, at)
+    given(api.post(f"/children/{PHONE}/policies", new_policy("TikTok"), by=ANNA), 201)
+    given(api.post("/number-proofs", {"phoneNumber": OTHER_PHONE}, by=ANNA), 202)
+    body = {"phoneNumber": OTHER_PHONE, "code": at.code(OTHER_PHONE)}
+    moved = given(api.post(f"/children/{PHONE}:number", body, by=ANNA))
+    assert moved["phoneNumber"] == OTHER_PHONE
+    at.parental.errands.run()
+    assert len(given(api.get(f"/children/{OTHER_PHONE}/policies", by=ANNA))["items"]) == 1
+    released = given(api.post(f"/children/{OTHER_PHONE}:release", {}, by=ANNA))
+    assert released["releasedAt"]
+    assert given(api.get("/children", by=ANNA)) == []
+    assert len(given(api.get("/children?includeReleased=true", by=ANNA))) == 2
+
+
+def test_an_operator_frees_a_number_that_was_recycled(at: Place, api: Api) -> None:
+    child = _child(api, at)
+    assert refused(api.post(f"/children/{PHONE}:release", {}, by=OPERATOR)) == (400, "REASON_NEEDED")
+    reason = {"reason": "the carrier gave it to somebody else"}
+    assert refused(api.post(f"/children/{PHONE}:release", reason, by=ZOE)) == (404, "CHILD_NOT_FOUND")
+    given(api.post(f"/children/{PHONE}:release", reason, by=OPERATOR))
+    assert refused(api.post(f"/children/{PHONE}:release", reason, by=OPERATOR)) == (404, "CHILD_NOT_FOUND")
+    newest = given(api.get(f"/families/{child['familyId']}/audit", by=ANNA))["items"]
+    assert reason["reason"] in [entry.get("reason") for entry in newest]
+
+
+def test_events_of_nobody_wait_and_are_counted_when_somebody_is_known(at: Place, api: Api) -> None:
+    _child(api, at)
+    at.clock.move(timedelta(minutes=1))
+    event = {"at": at.clock.now().isoformat(), "appName": "TikTok", "phoneNumber": OTHER_PHONE}
+    answer = given(api.post("/blocked-events/batches", {"batchId": "b", "events": [event]}, by=OPERATOR))
+    assert answer == {"counted": 0, "repeated": 0, "quarantined": 1}
+    (kept,) = given(api.get("/quarantine", by=OPERATOR))["items"]
+    assert refused(api.get("/quarantine", by=ANNA))[0] == 403
+    again = given(api.post(f"/quarantine/{kept['quarantineId']}:again", by=OPERATOR))
+    assert again["quarantined"] == 1
+    assert refused(api.post("/quarantine/none:again", by=OPERATOR)) == (404, "QUARANTINE_NOT_FOUND")

@@ -1,0 +1,121 @@
+"""What families are told by themselves: failures, many attempts, the week; the outbox (PC-X10)."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from tests.systems.parental.talk import ANNA, BEN, PHONE, START, Place
+
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental.events import Batch, Event
+from tablewright.systems.parental.firewall.simulated import Faults
+from tablewright.systems.parental.model import Device, Message
+from tablewright.systems.parental.notices import WeekOfChild, report
+
+
+def _online(at: Place) -> None:
+    at.parental.devices.add(Device(device_id="fw", kind="simulated", name="G", access_policy_id="p"))
+    at.parental.devices.health("fw")
+    at.parental.sessions.event("start", PHONE, "s1", ip="10.20.30.40", device="fw")
+
+
+def test_pc_x10_what_fails_for_five_minutes_is_told_once_a_day(at: Place) -> None:
+    child = at.child()
+    _online(at)
+    at.policy(child, "TikTok")
+    at.firewalls["fw"].faults = Faults(is_down=True)
+    at.parental.reconciler.reconcile(child.child)
+    assert at.parental.notices.failures() == 0
+    at.clock.move(timedelta(minutes=5))
+    assert at.parental.notices.failures() == 1
+    at.clock.move(timedelta(minutes=5))
+    assert at.parental.notices.failures() == 0
+    (text,) = [text for text in at.messages("anna@example.com") if "TikTok" in text]
+    assert "Sarah" in text
+    assert "10:00" in text
+
+
+def test_what_was_put_right_is_not_told(at: Place) -> None:
+    child = at.child()
+    _online(at)
+    at.policy(child, "TikTok")
+    at.firewalls["fw"].faults = Faults(is_down=True)
+    at.parental.reconciler.reconcile(child.child)
+    at.firewalls["fw"].faults = Faults()
+    at.clock.move(timedelta(minutes=1))
+    at.parental.reconciler.reconcile(child.child)
+    at.clock.move(timedelta(minutes=6))
+    assert at.parental.notices.failures() == 0
+
+
+def test_pc_x10_many_attempts_are_told_once_a_day_and_only_to_who_asked(at: Place) -> None:
+    child = at.child()
+    at.clock.move(timedelta(minutes=1))
+
+    def count(number: int, times: int) -> int:
+        event = Event(at=at.clock.now(), app_name="TikTok", phone_number=PHONE, count=times)
+        touched = at.parental.ingest.take(Batch(f"b{number}", [event])).touched
+        return at.parental.notices.blocked_often(touched)
+
+    assert count(1, 500) == 0
+    at.parental.families.change(child.family_id, {"alert_after_blocks": 505}, ANNA)
+    assert count(2, 4) == 0
+    assert count(3, 1) == 1
+    assert count(4, 100) == 0
+    at.clock.move(timedelta(days=1))
+    assert count(5, 505) == 1
+
+
+def test_pc_x10_the_week_is_reported_on_monday_morning_to_every_guardian(at: Place) -> None:
+    child = at.child()
+    at.guardian(at.parental.families.own(ANNA), BEN)
+    at.clock.move(timedelta(minutes=1))
+    events = [
+        Event(at=at.clock.now(), app_name=app, phone_number=PHONE, count=count)
+        for app, count in (("TikTok", 12), ("YouTube", 3))
+    ]
+    at.parental.ingest.take(Batch("b", events))
+    notices = at.parental.notices
+    assert notices.weekly() == 0
+    monday = START + timedelta(days=3)
+    at.clock.move(monday.replace(hour=10, minute=59) - at.clock.now())
+    assert notices.weekly() == 0
+    at.clock.move(timedelta(minutes=1))
+    assert notices.weekly() == 1
+    assert notices.weekly() == 0
+    for address in ("anna@example.com", "ben@example.com"):
+        (text,) = [text for text in at.messages(address) if "Blocked attempts" in text]
+        assert "Sarah: 15, 15 more than the week before." in text
+        assert "TikTok: 12" in text
+    at.clock.move(timedelta(days=7))
+    assert notices.weekly() == 1
+    assert child.child_name in at.messages("ben@example.com")[-1]
+
+
+def test_a_report_reads_like_one() -> None:
+    week = WeekOfChild("Sarah", 10, 12, (("TikTok", 7), ("*", 3)))
+    assert report([week], date(2030, 6, 10)) == (
+        "Blocked attempts from 10 June to 16 June.\n\nSarah: 10, 2 fewer than the week before.\n"
+        "  TikTok: 7\n  Everything: 3"
+    )
+
+
+def test_messages_leave_the_outbox_and_are_tried_five_times(at: Place) -> None:
+    family = at.family()
+    at.parental.families.invite(family.family_id, "ben@example.com", ANNA)
+    sent: list[Message] = []
+
+    def broken(message: Message) -> None:
+        raise ConnectionError("no line")
+
+    for _ in range(2):
+        assert at.parental.notices.deliver(broken) == (0, 1)
+    assert at.parental.notices.deliver(sent.append) == (1, 0)
+    assert [message.recipient for message in sent] == ["ben@example.com"]
+    assert at.parental.notices.deliver(sent.append) == (0, 0)
+    at.parental.families.invite(family.family_id, "zoe@example.org", ANNA)
+    for _ in range(5):
+        at.parental.notices.deliver(broken)
+    assert at.parental.notices.deliver(sent.append) == (0, 0)
+    (failed,) = at.db.all(d.messages_by_state(state="FAILED"))
+    assert failed.attempts == 5

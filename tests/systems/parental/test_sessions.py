@@ -1,0 +1,173 @@
+"""Session events: in any order, any number of times, from anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+
+import pytest
+from tests.systems.parental.rig import ANNA, BEN, DEVICE, IP, OTHER_IP, START, Rig, closing, make_rig
+
+from tablewright import testing
+from tablewright.client import embedded
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental.errors import BadRequest
+from tablewright.systems.parental.model import Session
+from tablewright.systems.parental.planning import is_open
+from tablewright.testing import Clock
+
+
+@pytest.fixture
+def rig() -> Iterator[Rig]:
+    clock = Clock(START)
+    with (
+        testing.engine(world=clock.world()) as engine,
+        closing(make_rig(embedded(engine), clock, engine)) as made,
+    ):
+        made.child()
+        made.child(BEN, "family-2")
+        yield made
+
+
+def the(session: Session | None) -> Session:
+    assert session is not None
+    return session
+
+
+def at(minutes: float) -> datetime:
+    return START + timedelta(minutes=minutes)
+
+
+def test_a_session_that_starts_is_open_and_not_known_to_be_clean(rig: Rig) -> None:
+    session = rig.start()
+    assert (session.private_ip, session.live_private_ip, session.device_id) == (IP, IP, DEVICE)
+    assert not session.is_clean
+    assert rig.sessions.open_of(ANNA) == [session]
+    assert [one.child for one in rig.db.all(d.sessions_of_address(private_ip=IP))] == [ANNA]
+
+
+def test_a_session_that_stopped_is_not_found_by_its_address(rig: Rig) -> None:
+    rig.start()
+    rig.move(minutes=1)
+    stopped = the(rig.sessions.event("stop", ANNA, "s1"))
+    assert (stopped.live_private_ip, stopped.ended_at) == (None, at(1))
+    assert rig.sessions.open_of(ANNA) == []
+    assert list(rig.db.all(d.sessions_of_address(private_ip=IP))) == []
+    assert rig.sessions.of(ANNA) == [stopped]
+
+
+@pytest.mark.parametrize("repeated", ["start", "stop", "update-ip"])
+def test_an_event_that_comes_twice_changes_nothing_the_second_time(rig: Rig, repeated: str) -> None:
+    events: dict[str, Callable[[], Session | None]] = {
+        "start": lambda: rig.sessions.event("start", ANNA, "s1", ip=IP, device=DEVICE, at=at(0), once="e1"),
+        "update-ip": lambda: rig.sessions.event("update-ip", ANNA, "s1", ip=OTHER_IP, at=at(1), once="e2"),
+        "stop": lambda: rig.sessions.event("stop", ANNA, "s1", at=at(2), once="e3"),
+    }
+    rig.move(minutes=3)
+    for event in events.values():
+        event()
+    before = rig.sessions.of(ANNA)
+    events[repeated]()
+    assert rig.sessions.of(ANNA) == before
+    assert rig.sessions.open_of(ANNA) == []
+
+
+def test_an_event_that_is_late_does_not_undo_what_came_after_it(rig: Rig) -> None:
+    rig.start()
+    rig.move(minutes=10)
+    rig.sessions.event("update-ip", ANNA, "s1", ip=OTHER_IP, at=at(8))
+    late = the(rig.sessions.event("update-ip", ANNA, "s1", ip="10.20.30.99", at=at(5)))
+    assert late.private_ip == OTHER_IP
+    rig.sessions.event("stop", ANNA, "s1", at=at(9))
+    closed = the(rig.sessions.event("heartbeat", ANNA, "s1", at=at(8.5)))
+    assert closed.live_private_ip is None
+
+
+def test_a_clock_that_runs_ahead_does_not_make_later_events_old(rig: Rig) -> None:
+    rig.sessions.event("start", ANNA, "s1", ip=IP, device=DEVICE, at=at(600))
+    rig.move(minutes=1)
+    assert the(rig.sessions.event("stop", ANNA, "s1")).live_private_ip is None
+
+
+def test_who_starts_at_an_address_ends_what_others_had_there(rig: Rig) -> None:
+    rig.start()
+    rig.move(minutes=1)
+    rig.start(phone=BEN, session="b1")
+    assert rig.sessions.open_of(ANNA) == []
+    assert [one.private_ip for one in rig.sessions.open_of(BEN)] == [IP]
+
+
+def test_the_same_address_behind_another_firewall_is_another_place(rig: Rig) -> None:
+    rig.device("ftd-device-002")
+    rig.start()
+    rig.move(minutes=1)
+    rig.start(phone=BEN, session="b1", device="ftd-device-002")
+    assert len(rig.sessions.open_of(ANNA)) == len(rig.sessions.open_of(BEN)) == 1
+
+
+def test_who_was_ended_by_mistake_is_open_again_with_the_next_news_of_its_address(rig: Rig) -> None:
+    rig.start()
+    rig.move(minutes=1)
+    rig.start(phone=BEN, session="b1")
+    rig.move(minutes=1)
+    assert the(rig.sessions.event("heartbeat", ANNA, "s1")).live_private_ip is None, (
+        "the address is another's"
+    )
+    moved = the(rig.sessions.event("update-ip", ANNA, "s1", ip=OTHER_IP))
+    assert (moved.live_private_ip, moved.is_clean) == (OTHER_IP, False)
+    assert len(rig.sessions.open_of(BEN)) == 1
+
+
+def test_a_session_that_missed_three_heartbeats_is_over(rig: Rig) -> None:
+    rig.sessions.event("start", ANNA, "s1", ip=IP, device=DEVICE, heartbeat_seconds=60)
+    rig.move(minutes=3)
+    assert len(rig.sessions.open_of(ANNA)) == 1
+    rig.move(seconds=1)
+    assert rig.sessions.open_of(ANNA) == []
+    rig.sessions.event("heartbeat", ANNA, "s1")
+    assert len(rig.sessions.open_of(ANNA)) == 1
+
+
+def test_a_session_that_promised_nothing_lasts_a_day_without_a_word(rig: Rig) -> None:
+    session = rig.start()
+    assert is_open(session, at(24 * 60 - 1))
+    assert not is_open(session, at(24 * 60))
+
+
+def test_several_devices_of_a_child_have_sessions_at_once_with_addresses_of_both_kinds(rig: Rig) -> None:
+    rig.start()
+    rig.start("2001:DB8::0001", session="s2")
+    assert [one.private_ip for one in rig.sessions.open_of(ANNA)] == [IP, "2001:db8::1"]
+    rig.policy("TikTok")
+    rig.follow()
+    assert rig.is_blocked(ip="2001:db8::1")
+    assert rig.is_blocked()
+
+
+def test_nobodys_number_is_taken_note_of_by_nobody(rig: Rig) -> None:
+    assert rig.sessions.event("start", "+15550000000", "x", ip=IP, device=DEVICE) is None
+    assert rig.sessions.event("heartbeat", ANNA, "never-started") is None
+    assert rig.sessions.event("stop", ANNA, "never-started") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "code", "field"),
+    [
+        ("start", {"ip": "10.20.30.400", "device": DEVICE}, "INVALID_ADDRESS", "privateIP"),
+        ("start", {"ip": "127.0.0.1", "device": DEVICE}, "INVALID_ADDRESS", "privateIP"),
+        ("start", {"ip": IP, "device": "nowhere"}, "UNKNOWN_DEVICE", "deviceId"),
+        ("start", {"ip": IP}, "INVALID_EVENT", "deviceId"),
+        ("start", {"device": DEVICE}, "INVALID_EVENT", "privateIP"),
+        ("update-ip", {}, "INVALID_EVENT", "privateIP"),
+        ("begin", {"ip": IP}, "INVALID_EVENT", "kind"),
+        ("start", {"ip": IP, "device": DEVICE, "at": datetime(2030, 1, 1)}, "INVALID_EVENT", "at"),
+        ("heartbeat", {"heartbeat_seconds": 1}, "INVALID_EVENT", "heartbeatSeconds"),
+    ],
+)
+def test_a_mistake_names_its_field(
+    rig: Rig, kind: str, given: dict[str, object], code: str, field: str
+) -> None:
+    with pytest.raises(BadRequest) as caught:
+        rig.sessions.event(kind, ANNA, "s1", **given)  # type: ignore[arg-type]
+    assert (caught.value.code, caught.value.field) == (code, field)
+    assert rig.sessions.of(ANNA) == []
