@@ -38,9 +38,10 @@ ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/pets"
 STREAM = ARN + "/stream/2026-01-01T00:00:00.000"
 SHARD = "shardId-00000001767225600000-00000001"
 ITERATOR = Iterator(STREAM, 1, 2, 1_767_225_600_000_000).text()
-# The table takes the first id, its export the second, the table of its import the third, the import the fourth.
-EXPORT = ARN + "/export/" + export_id(1_767_225_600_000_000, "id 2")
-IMPORT = ARN.replace("pets", "brought") + "/import/" + export_id(1_767_225_600_000_000, "id 4")
+# The table takes the first id, then its backup, its export, the table of its import, and the import.
+BACKUP = ARN + "/backup/01767225600000-id 2"
+EXPORT = ARN + "/export/" + export_id(1_767_225_600_000_000, "id 3")
+IMPORT = ARN.replace("pets", "brought") + "/import/" + export_id(1_767_225_600_000_000, "id 5")
 KEY: Json = {"pk": {"S": "rex"}, "sk": {"N": "1"}}
 ITEM: Json = {
     **KEY,
@@ -169,6 +170,52 @@ SOUND: dict[str, list[Json]] = {
     ],
     "DescribeImport": [{"ImportArn": IMPORT}],
     "ListImports": [{"TableArn": ARN, "PageSize": 5}],
+    "CreateBackup": [{"TableName": ARN, "BackupName": "monday"}, {"TableName": "pets", "BackupName": "a.b-c_d"}],
+    "DescribeBackup": [{"BackupArn": BACKUP}],
+    "DeleteBackup": [{"BackupArn": BACKUP}],
+    "ListBackups": [
+        {"TableName": "pets", "Limit": 5, "TimeRangeLowerBound": 1_767_000_000, "TimeRangeUpperBound": 1_768_000_000.5,
+         "ExclusiveStartBackupArn": BACKUP, "BackupType": "USER"},
+        {},
+    ],
+    "UpdateContinuousBackups": [
+        {"TableName": "pets", "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True,
+                                                                   "RecoveryPeriodInDays": 7}},
+        {"TableName": ARN, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": False}},
+    ],
+    "DescribeContinuousBackups": [{"TableName": "pets"}],
+    "RestoreTableFromBackup": [
+        {"TargetTableName": "again", "BackupArn": BACKUP, "BillingModeOverride": "PROVISIONED",
+         "ProvisionedThroughputOverride": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
+         "GlobalSecondaryIndexOverride": [], "LocalSecondaryIndexOverride": []},
+        {"TargetTableName": "again", "BackupArn": BACKUP},
+    ],
+    "RestoreTableToPointInTime": [
+        {"SourceTableName": "pets", "TargetTableName": "again", "UseLatestRestorableTime": True,
+         "GlobalSecondaryIndexOverride": [], "LocalSecondaryIndexOverride": []},
+        {"SourceTableArn": ARN, "TargetTableName": "again", "RestoreDateTime": 1_767_225_600},
+    ],
+    "ExecuteStatement": [
+        {"Statement": 'SELECT pk, n FROM "pets"."global" WHERE g = ? AND sk > 0 ORDER BY sk DESC',
+         "Parameters": [{"S": "x"}], "Limit": 5, "ReturnConsumedCapacity": "INDEXES"},
+        {"Statement": "UPDATE pets SET n = n + 1 REMOVE q WHERE pk = 'rex' AND sk = 1 AND n > ? RETURNING ALL OLD *",
+         "Parameters": [{"N": "1"}], "ReturnValuesOnConditionCheckFailure": "ALL_OLD"},
+        {"Statement": "INSERT INTO pets VALUE {'pk': 'new', 'sk': 1, 's': <<'a', 'b'>>, 'l2': [1, {'x': NULL}]}"},
+        {"Statement": "DELETE FROM pets WHERE pk = 'rex' AND sk = 1", "ConsistentRead": False},
+    ],
+    "BatchExecuteStatement": [
+        {"Statements": [{"Statement": "SELECT * FROM pets WHERE pk = 'rex' AND sk = ?", "Parameters": [{"N": "1"}],
+                         "ConsistentRead": True}], "ReturnConsumedCapacity": "TOTAL"},
+        {"Statements": [{"Statement": "DELETE FROM pets WHERE pk = 'rex' AND sk = 2"},
+                        {"Statement": "INSERT INTO pets VALUE {'pk': 'b', 'sk': 1}"}]},
+    ],
+    "ExecuteTransaction": [
+        {"TransactStatements": [
+            {"Statement": "UPDATE pets SET n = 1 WHERE pk = ? AND sk = 1", "Parameters": [{"S": "rex"}],
+             "ReturnValuesOnConditionCheckFailure": "ALL_OLD"},
+            {"Statement": "EXISTS(SELECT * FROM pets WHERE pk = 'rex' AND sk = 2 AND n = 5)"}],
+         "ClientRequestToken": "t", "ReturnConsumedCapacity": "TOTAL"},
+    ],
     "DescribeLimits": [{}],
     "DescribeEndpoints": [{}],
 }  # fmt: skip

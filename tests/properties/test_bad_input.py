@@ -105,12 +105,15 @@ def begin(engine: Engine) -> None:
 
 @contextmanager
 def begun() -> Iterator[UnkeptEngine]:
-    """An engine with a table that has items, an export and an import; ids are counted, so that they can be known."""
+    """An engine with a table that has items, a backup, an export and an import; ids are counted, so they are known."""
     ids = count(1)
     world = replace(Clock().world(), new_id=lambda: f"id {next(ids)}")
-    # Nobody labours here, so nothing is ever written to the bucket.
+    # Once the backup is made nobody labours here, so nothing is ever written to the bucket.
     with UnkeptEngine.unkept(world=world, buckets="nowhere") as engine:
         begin(engine)
+        engine.call("CreateBackup", {"TableName": "pets", "BackupName": "first"})
+        while engine.labour():
+            pass
         recovery = {"PointInTimeRecoveryEnabled": True}
         engine.call(
             "UpdateContinuousBackups", {"TableName": "pets", "PointInTimeRecoverySpecification": recovery}
