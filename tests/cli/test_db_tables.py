@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import Ran, tablewright
-from tests.cli.stores import server_of, store_of_pets
+from tests.cli.stores import PETS, server_of, store_of_pets
 
-from tablewright.engine import Engine
+from tablewright.engine import Engine, Regions
 
 
 @pytest.fixture
@@ -140,3 +140,27 @@ def test_a_region_alone_is_amazons_and_without_keys_it_is_told_what_to_set(
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     said = refused(tablewright("db", "tables", "--region", "eu-west-1"))
     assert "no credentials were found: set AWS_ACCESS_KEY_ID" in said
+
+
+def test_the_region_of_a_store_is_that_of_its_tables(tmp_path: Path) -> None:
+    with Engine.open(tmp_path, region="eu-west-1") as engine:
+        engine.call("CreateTable", PETS)
+    assert tablewright("db", "backup", "create", "pets", "--name", "first", "--data", tmp_path).code == 0
+    assert tablewright("db", "restore", "--from", "first", "--to", "again", "--data", tmp_path).code == 0
+    with Engine.open(tmp_path, region="eu-west-1") as engine:
+        arn = engine.call("DescribeTable", {"TableName": "again"})["Table"]["TableArn"]
+    assert arn.startswith("arn:aws:dynamodb:eu-west-1:")
+    said = refused(tablewright("db", "tables", "--data", tmp_path, "--region", "us-west-2"))
+    assert "is eu-west-1's, and there is none of us-west-2 below it" in said
+
+
+def test_a_store_of_several_regions_is_asked_for_one_of_them(tmp_path: Path) -> None:
+    with Regions.open(tmp_path, also=("eu-west-1",), period=None) as regions:
+        regions["us-east-1"].call("CreateTable", PETS)
+        regions["eu-west-1"].call("CreateTable", PETS | {"TableName": "cats"})
+    found = {
+        region: [one["name"] for one in json.loads(
+            tablewright("db", "tables", "--data", tmp_path, "--json", *more).out)]
+        for region, more in (("home", ()), ("us", ("--region", "us-east-1")), ("eu", ("--region", "eu-west-1")))
+    }  # fmt: skip
+    assert found == {"home": ["pets"], "us": ["pets"], "eu": ["cats"]}

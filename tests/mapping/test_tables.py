@@ -158,11 +158,17 @@ def test_an_environment_gives_capacity_protection_and_tags() -> None:
         engine.settle()
 
 
-def test_streams_are_asked_for_only_where_there_are_any() -> None:
+def test_a_stream_of_the_design_is_there_from_the_tables_beginning() -> None:
     design = Design("streams")
     table = design.table("streams", pk="name", stream="NEW_AND_OLD_IMAGES")
     table.entity(Pet, pet_key, tag="pet", pk="{name}")
+    quiet = design.table("quiet", pk="name")
+    quiet.entity(Pet, pet_key, tag="quiet", pk="{name}")
     design.build()
-    assert "StreamSpecification" not in create_table(design, design.tables["streams"])
-    asked = create_table(design, design.tables["streams"], streams=True)
+    assert "StreamSpecification" not in create_table(design, design.tables["quiet"])
+    asked = create_table(design, design.tables["streams"])
     assert asked["StreamSpecification"] == {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+    with testing.engine() as engine:
+        Db(embedded(engine), design).create_tables()
+        told = engine.call("DescribeTable", {"TableName": "streams"})["Table"]
+    assert told["StreamSpecification"] == asked["StreamSpecification"]

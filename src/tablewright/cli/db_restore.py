@@ -1,6 +1,8 @@
 """`tablewright db restore`: a new table with what a backup holds, or with what a table held at a moment."""
 
 import argparse
+import sys
+from datetime import UTC, datetime
 from typing import Any
 
 from tablewright.cli import where
@@ -22,7 +24,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", nargs="?", help="whose past it is, with --at")
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--from", dest="backup", metavar="BACKUP", help="a backup: its name, or its ARN")
-    source.add_argument("--at", type=moment_or_latest, metavar="TIME", help="a moment in UTC, or `latest`")
+    source.add_argument(
+        "--at",
+        type=moment_or_latest,
+        metavar="TIME",
+        help="a moment in UTC, or `latest`, which is some five minutes ago",
+    )
     parser.add_argument("--to", required=True, metavar="NEWTABLE", help="the table to be made")
     parser.add_argument("--no-indexes", action="store_true", help="leave the global indexes out")
     parser.add_argument("--no-wait", action="store_true", help="do not wait until it is there")
@@ -48,7 +55,9 @@ def _restore(given: argparse.Namespace, place: where.Place) -> int:
     else:
         items = place.call("DescribeTable", {"TableName": given.table})["Table"]["ItemCount"]
         moment = {"UseLatestRestorableTime": True} if given.at == LATEST else {"RestoreDateTime": given.at}
-        place.call("RestoreTableToPointInTime", request | moment | {"SourceTableName": given.table})
+        made = place.call("RestoreTableToPointInTime", request | moment | {"SourceTableName": given.table})
+        taken = made["TableDescription"]["RestoreSummary"]["RestoreDateTime"]
+        print(f"{given.to}: {given.table} as it was at {_utc(taken)}", file=sys.stderr)
     if given.no_wait and place.engine is None:
         print(f"{given.to} is being restored")
         return 0
@@ -58,6 +67,10 @@ def _restore(given: argparse.Namespace, place: where.Place) -> int:
         return 1
     print(f"{given.to} is there, with {count(table['ItemCount'])} items")
     return 0
+
+
+def _utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")
 
 
 def _look(place: where.Place, name: str) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,16 @@ class NoStoreThere(Misused):
         )
 
 
+class RegionElsewhere(Misused):
+    """A store of another region than the one that was named."""
+
+    def __init__(self, directory: Path, region: str, named: str) -> None:
+        super().__init__(
+            f"the store in {directory} is {region}'s, and there is none of {named} below it; leave --region out, or "
+            "name another directory"
+        )
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("where the tables are")
     either = group.add_mutually_exclusive_group()
@@ -61,7 +71,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--region",
-        help="its region; with neither --data nor --endpoint, that of Amazon DynamoDB",
+        help="its region: of a store with several, which; with neither --data nor --endpoint, that of Amazon DynamoDB",
     )
     group.add_argument("--profile", help="the AWS profile whose keys are used")
 
@@ -102,6 +112,7 @@ def misused(why: str) -> int:
 def opened(given: argparse.Namespace, **engine_options: Any) -> Iterator[Place]:
     from tablewright.client import embedded
     from tablewright.engine import Engine
+    from tablewright.engine.regions import store_of
     from tablewright.engine.storage import exists
 
     if given.endpoint is not None or (given.data is None and (given.region or given.profile)):
@@ -111,9 +122,22 @@ def opened(given: argparse.Namespace, **engine_options: Any) -> Iterator[Place]:
     directory = given.data or Path(DATA)
     if not exists(directory):
         raise NoStoreThere(directory)
+    if given.region and exists(further := store_of(directory, "", given.region)):
+        directory = Path(further)
     options: dict[str, Any] = {"region": given.region or REGION, "ttl_seconds": ALL_YEAR} | engine_options
     with Engine.open(directory, **options) as engine:
+        region = _home_of(engine)
+        if region is not None and given.region not in (None, region):
+            raise RegionElsewhere(directory, region, given.region)
+        if region is not None:
+            engine.place = replace(engine.place, region=region)
         yield Place(embedded(engine), str(directory), engine)
+
+
+def _home_of(engine: "Engine") -> str | None:
+    """The region of a store, as its oldest table has it in its ARN; None while it has no table."""
+    oldest = min(engine.tables.values(), key=lambda table: table.number, default=None)
+    return oldest.arn.split(":")[3] if oldest is not None else None
 
 
 @contextmanager

@@ -10,10 +10,8 @@ from tablewright.design.environments import Provisioned
 from tablewright.mapping.errors import TableDiffers
 
 
-def create_table(
-    design: Design, table: Table, environment: Environment | None = None, *, streams: bool = False
-) -> dict[str, Any]:
-    """The CreateTable request of a table. Streams are asked for only where there are any."""
+def create_table(design: Design, table: Table, environment: Environment | None = None) -> dict[str, Any]:
+    """The CreateTable request of a table, with its stream from the beginning: changes before it would be in none."""
     shapes = [shape for shape in design.shapes if shape.table == table]
     indexes = [index for index in design.indexes if index.table == table]
     names = dict.fromkeys((*table.key_names, *(name for index in indexes for name in index.key_names)))
@@ -31,7 +29,7 @@ def create_table(
         request["LocalSecondaryIndexes"] = local
     if other:
         request["GlobalSecondaryIndexes"] = other
-    if streams and table.stream:
+    if table.stream:
         request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": table.stream}
     if environment and environment.deletion_protection:
         request["DeletionProtectionEnabled"] = True
