@@ -105,6 +105,9 @@ def keep() -> Keep:
 
     def kept(page: Any, name: str) -> None:
         ARTIFACTS.mkdir(exist_ok=True)
-        page.screenshot(path=ARTIFACTS / f"{name}.png", full_page=True)
+        try:
+            page.screenshot(path=ARTIFACTS / f"{name}.png", full_page=True)
+        except Exception:  # on a busy machine chromium now and then has no frame to show: once more
+            page.screenshot(path=ARTIFACTS / f"{name}.png", full_page=True)
 
     return kept

@@ -289,6 +289,7 @@ def test_what_changes_nothing_is_not_written(at: Place) -> None:
 
 def test_every_change_of_a_policy_has_its_entry(at: Place) -> None:
     child = at.child()
+    at.clock.move(timedelta(seconds=1))
     made = at.policy(child)
     for change in (
         partial(at.parental.policies.pause, child, made.policy_id, ANNA),

@@ -182,4 +182,6 @@ def _write(writing: Writing, deed: Write, asked: Statement, spent: dict[int, Con
 
 def _refusal(refusal: ServiceError) -> dict[str, Any]:
     code = _CODES.get(refusal.name, "InternalServerError")
-    return {"Error": {"Code": code, "Message": refusal.message}}
+    # The message may quote what was sent, and half a surrogate pair cannot be sent back.
+    message = refusal.message.encode(errors="replace").decode()
+    return {"Error": {"Code": code, "Message": message}}
