@@ -48,9 +48,9 @@ def _portal_jobs(portal: Portal) -> Sequence[Job | Follower]:
         ),
         Job(
             "tallies",
-            timedelta(days=1),
+            timedelta(minutes=10),
             lambda: portal_jobs.reconcile_tallies(repository),
-            "Compares every tally with a real count.",
+            "Compares each tally with a real count, once a day.",
         ),
     )
 

@@ -1,6 +1,7 @@
 """How many there are, without counting: tallies kept from the streams, reconciled with a real count (CP-D56)."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from tests.client.ways import WAYS
@@ -93,7 +94,29 @@ def test_what_was_there_before_the_stream_is_found_by_reconciling(at: Place) -> 
     }
     assert counts(at) == {"UNVALIDATED": 1, "INACTIVE": 1}
     assert at.portal.tenants.tally().reconciled_at == at.clock.now()
+    assert jobs.reconcile_tallies(at.portal.repository) == {}
+    at.clock.move(timedelta(days=1))
     assert jobs.reconcile_tallies(at.portal.repository) == {"tenants": {}, "products": {}, "campaigns": {}}
+
+
+def test_a_tally_that_could_not_be_compared_is_due_again_at_once(
+    at: Place, follow: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, busy = tallies.counted, True
+
+    def counted(*asked: object) -> dict[str, int]:
+        found = real(*asked)  # type: ignore[arg-type]  # passed on as they came
+        if busy and asked[1] == "tenants":
+            at.tenant(f"{at.clock.world().new_id()}@example.com")
+            follow()
+        return found
+
+    monkeypatch.setattr(tallies, "counted", counted)
+    jobs.reconcile_tallies(at.portal.repository)
+    assert at.portal.tenants.tally().reconciled_at is None
+    busy = False
+    assert list(jobs.reconcile_tallies(at.portal.repository)) == ["tenants"]
+    assert at.portal.tenants.tally().reconciled_at == at.clock.now()
 
 
 def test_a_change_counted_during_the_real_count_is_not_counted_away(

@@ -22,6 +22,7 @@ REMIND_AFTER = timedelta(hours=24)
 REMIND_UNTIL = timedelta(days=7)
 PROPOSE_PURGE_AFTER = timedelta(days=90)
 ENDS_SOON = timedelta(days=3)
+RECONCILE_AFTER = timedelta(days=1)
 JOBS = Actor("system:jobs", "system")
 Deliver = Callable[[Message], None]
 
@@ -98,12 +99,20 @@ def deliver_mail(repository: Repository, deliver: Deliver) -> tuple[int, int]:
 
 
 def reconcile_tallies(repository: Repository) -> dict[Kind, dict[str, int]]:
-    """Compare every tally with a real count (CP-D56); by how much each was off."""
-    off = {kind: tallies.reconcile(repository, kind) for kind in tallies.KINDS}
+    """Compare tallies with a real count, each once a day (CP-D56); by how much each was off.
+
+    One that could not be compared, because changes were being counted all the while, is due again at once.
+    """
+    off = {kind: tallies.reconcile(repository, kind) for kind in tallies.KINDS if _is_due(repository, kind)}
     for kind, found in off.items():
         if found:
             log.warning("tally corrected", extra={"tally": kind, "off": found})
     return off
+
+
+def _is_due(repository: Repository, kind: Kind) -> bool:
+    last = tallies.tally_of(repository, kind).reconciled_at
+    return last is None or repository.now() - last >= RECONCILE_AFTER
 
 
 def followers(repository: Repository) -> tuple[Consumer, ...]:
