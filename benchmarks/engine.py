@@ -16,8 +16,7 @@ import json
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 # Run as a file or with -m: the package must be found either way.
@@ -27,10 +26,11 @@ from benchmarks import report, verdict
 from benchmarks.footprint import memory_held, start_up_seconds
 from benchmarks.load import CannotMeasure, Generator, build_generator
 from benchmarks.machine import look_at_machine
+from benchmarks.parts import Part, names_from, parser_of, say
 from benchmarks.peers import CONTENDERS, find_contenders
 from benchmarks.servers import Contender, create_table, load_items, running, settle
 from benchmarks.speed import Speeds, Spot, Subject, measure
-from benchmarks.verdict import BUSY, Target
+from benchmarks.verdict import BUSY
 from benchmarks.workloads import LARGE, SMALL, WORKLOADS
 
 PARTS = ("start", "speed", "in-process", "memory")
@@ -49,20 +49,6 @@ class Bench:
     rounds: int
     seconds: float
     items: int
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Part:
-    """What one part of the run found: text to print, the same as JSON, and the targets it decides."""
-
-    name: str
-    text: str
-    found: object
-    targets: Sequence[Target]
-
-
-def say(line: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')}  {line}", file=sys.stderr, flush=True)
 
 
 def start_part(bench: Bench) -> Part:
@@ -141,38 +127,16 @@ def in_process_part(bench: Bench) -> Part:
     return Part("in-process", text, found, [verdict.in_process_target(ratio)])
 
 
-def names_from(known: Sequence[str]) -> Callable[[str], list[str]]:
-    """A parser of comma-separated names for argparse."""
-
-    def parse(text: str) -> list[str]:
-        names = [name.strip() for name in text.split(",") if name.strip()]
-        for name in names:
-            if name not in known:
-                raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(known)}")
-        return names
-
-    return parse
-
-
 def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    opening, _, rest = (__doc__ or "").partition("\n")
-    parser = argparse.ArgumentParser(
-        "benchmarks/engine.py",
-        description=opening,
-        epilog=rest,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("benchmarks/engine.py", __doc__, list(PARTS))
     servers, workloads = list(CONTENDERS), list(WORKLOADS)
     parser.add_argument("--only", type=names_from(workloads), default=workloads, help=",".join(workloads))
     parser.add_argument("--servers", type=names_from(servers), default=servers, help=",".join(servers))
-    parser.add_argument("--parts", type=names_from(PARTS), default=list(PARTS), help=",".join(PARTS))
     parser.add_argument("--connections", default="1,16", help="default 1,16; the targets are for 16")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0, help="of each run; default 2")
     parser.add_argument("--items", type=int, default=100_000, help="for the memory part; default 100000")
     parser.add_argument("--million", action="store_true", help="also 1 M items against 10 k (takes minutes)")
-    parser.add_argument("--directory", type=Path, help="where the stores go: a real disk, please")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything found there as well")
     return parser.parse_args(arguments)
 
 

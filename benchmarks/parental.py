@@ -12,15 +12,12 @@ A batch or a record counts from the moment it was due, so what stands still make
 Must hold: what was counted is compared with what was sent; a figure of a wrong sum is no figure.
 stdout is the answer, stderr the talk. Code 0: every measured target met; 1: one was not; 2: it cannot run.
 Figures depend on the machine, so no test asserts them.
-Elsewhere: the form of a verdict (verdict.py, report.py), the machine (machine.py).
+Elsewhere: running parts (parts.py), the form of a verdict (verdict.py, report.py), the machine (machine.py).
 """
 
-import argparse
 import dataclasses
 import itertools
-import json
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -28,16 +25,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 # Run as a file or with -m: the package must be found either way.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.load import CannotMeasure
-from benchmarks.machine import look_at_machine
 from benchmarks.pace import quantile
-from benchmarks.report import table, verdict_table
-from benchmarks.verdict import Target, at_least, under
+from benchmarks.parts import Part, carry_out, parser_of, say
+from benchmarks.report import table
+from benchmarks.verdict import at_least, under
 
 from tablewright import Engine
 from tablewright.client import embedded
@@ -69,16 +65,6 @@ class Bench:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Part:
-    """What one part of the run found: text to print, the same as JSON, and the targets it decides."""
-
-    name: str
-    text: str
-    found: dict[str, Any]
-    targets: Sequence[Target]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
 class Steady:
     """A steady run: how much of what was due was done in time, and how long each took, in milliseconds."""
 
@@ -95,10 +81,6 @@ class Steady:
             "worst_ms": max(self.times),
             "cores": self.cpu_seconds / self.seconds,
         }
-
-
-def say(line: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')}  {line}", file=sys.stderr, flush=True)
 
 
 # --- a world to count in ---
@@ -297,61 +279,14 @@ PARTS: dict[str, Callable[[Bench], Part]] = {
 }
 
 
-def names(text: str) -> list[str]:
-    found = [name.strip() for name in text.split(",") if name.strip()]
-    for name in found:
-        if name not in PARTS:
-            raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(PARTS)}")
-    return found
-
-
-def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    opening, _, rest = (__doc__ or "").partition("\n")
-    parser = argparse.ArgumentParser(
-        "benchmarks/parental.py",
-        description=opening,
-        epilog=rest,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--parts", type=names, default=list(PARTS), help=",".join(PARTS))
+def main(arguments: Sequence[str]) -> int:
+    parser = parser_of("benchmarks/parental.py", __doc__, list(PARTS))
     parser.add_argument("--seconds", type=float, default=20.0, help="of steady work; default 20")
     parser.add_argument("--burst", type=int, choices=(1, 2, 5, 10, 25, 50, 100), default=10)
     parser.add_argument("--durability", choices=("durable", "relaxed"), default="durable")
-    parser.add_argument("--directory", type=Path, help="where the stores go: a real disk, please")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything found there as well")
-    return parser.parse_args(arguments)
-
-
-def main(arguments: Sequence[str]) -> int:
-    asked = read_arguments(arguments)
-    done: list[Part] = []
-    with tempfile.TemporaryDirectory(prefix="tablewright-benchmark-", dir=asked.directory) as home:
-        machine = look_at_machine(Path(home))
-        print(machine.sentence() + "\n")
-        bench = Bench(Path(home), asked.seconds, asked.burst, asked.durability)
-        for name in asked.parts:
-            try:
-                done.append(PARTS[name](bench))
-            except CannotMeasure as reason:
-                print(reason, file=sys.stderr)
-                return 2
-            print(done[-1].text, flush=True)
-    targets = [target for part in done for target in part.targets]
-    if targets:
-        print(verdict_table(targets))
-    if asked.json:
-        everything = {
-            "machine": dataclasses.asdict(machine),
-            "settings": {
-                "seconds": asked.seconds,
-                "burst": asked.burst,
-                "durability": asked.durability,
-            },
-            **{part.name: part.found for part in done},
-            "verdict": [dataclasses.asdict(target) for target in targets],
-        }
-        asked.json.write_text(json.dumps(everything, indent=1) + "\n")
-    return 1 if any(target.met is False for target in targets) else 0
+    asked = parser.parse_args(arguments)
+    settings = {"seconds": asked.seconds, "burst": asked.burst, "durability": asked.durability}
+    return carry_out(PARTS, asked, lambda home: Bench(home, *settings.values()), settings)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -34,9 +33,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.load import CannotMeasure, call
-from benchmarks.machine import look_at_machine
 from benchmarks.pace import paced, quantile, request
-from benchmarks.report import table, verdict_table
+from benchmarks.parts import Part, carry_out, parser_of, say
+from benchmarks.report import table
 from benchmarks.verdict import Target
 
 from tablewright import Engine
@@ -57,20 +56,6 @@ class Bench:
     items: int
     seconds: float
     durability: str
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Part:
-    """What one part of the run found: text to print, the same as JSON, and the targets it decides."""
-
-    name: str
-    text: str
-    found: object
-    targets: Sequence[Target]
-
-
-def say(line: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')}  {line}", file=sys.stderr, flush=True)
 
 
 def at_most(promise: str, wanted: float, unit: str, measured: float) -> Target:
@@ -443,61 +428,18 @@ PARTS: dict[str, Callable[[Bench], Part]] = {
 }
 
 
-def names(text: str) -> list[str]:
-    found = [name.strip() for name in text.split(",") if name.strip()]
-    for name in found:
-        if name not in PARTS:
-            raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(PARTS)}")
-    return found
-
-
-def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    opening, _, rest = (__doc__ or "").partition("\n")
-    parser = argparse.ArgumentParser(
-        "benchmarks/time.py",
-        description=opening,
-        epilog=rest,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--parts", type=names, default=list(PARTS), help=",".join(PARTS))
+def main(arguments: Sequence[str]) -> int:
+    parser = parser_of("benchmarks/time.py", __doc__, list(PARTS))
     parser.add_argument("--items", type=int, default=1_000_000, help="in a table; default 1000000")
     parser.add_argument("--seconds", type=float, default=20.0, help="of steady requests; default 20")
     parser.add_argument("--durability", choices=("durable", "relaxed"), default="durable")
-    parser.add_argument("--directory", type=Path, help="where the stores go: a real disk, please")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything found there as well")
     parser.add_argument("--follow", type=int, help=argparse.SUPPRESS)
-    return parser.parse_args(arguments)
-
-
-def main(arguments: Sequence[str]) -> int:
-    asked = read_arguments(arguments)
+    asked = parser.parse_args(arguments)
     if asked.follow is not None:
         follow(asked.follow)
         return 0
-    done: list[Part] = []
-    with tempfile.TemporaryDirectory(prefix="tablewright-benchmark-", dir=asked.directory) as home:
-        machine = look_at_machine(Path(home))
-        print(machine.sentence() + "\n")
-        bench = Bench(Path(home), asked.items, asked.seconds, asked.durability)
-        for name in asked.parts:
-            try:
-                done.append(PARTS[name](bench))
-            except CannotMeasure as reason:
-                print(reason, file=sys.stderr)
-                return 2
-            print(done[-1].text, flush=True)
-    targets = [target for part in done for target in part.targets]
-    if targets:
-        print(verdict_table(targets))
-    if asked.json:
-        everything = {
-            "machine": dataclasses.asdict(machine),
-            "settings": {"items": asked.items, "seconds": asked.seconds, "durability": asked.durability},
-            **{part.name: part.found for part in done},
-            "verdict": [dataclasses.asdict(target) for target in targets],
-        }
-        asked.json.write_text(json.dumps(everything, indent=1) + "\n")
-    return 1 if any(target.met is False for target in targets) else 0
+    settings = {"items": asked.items, "seconds": asked.seconds, "durability": asked.durability}
+    return carry_out(PARTS, asked, lambda home: Bench(home, *settings.values()), settings)
 
 
 if __name__ == "__main__":

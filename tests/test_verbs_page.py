@@ -31,7 +31,8 @@ def refused(shape: Shape) -> list[str]:
 
 def page() -> str:
     rows = [
-        f"| {verb} | {'write' if isinstance(operation, Write) else 'read'} | {', '.join(refused(operation.shape))} |"
+        f"| {verb} | {'write' if isinstance(operation, Write) else 'read'} | "
+        f"{', '.join(dict.fromkeys(refused(operation.shape)))} |"
         for verb, operation in sorted(VERBS.items())
     ]
     also = (

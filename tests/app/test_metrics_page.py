@@ -5,13 +5,16 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 from tests.app.conftest import Enter
+from tests.app.library import LIBRARY
 from tests.app.test_console_frame import text_of
 
 from tablewright import testing
 from tablewright.app.console.designs.metrics import SPANS, ms
 from tablewright.app.console.designs.timelines import Line, Timeline
 from tablewright.app.console.words import number
-from tablewright.app.house import House
+from tablewright.app.house import House, open_house
+from tablewright.app.serve import app_of
+from tablewright.edge import serving_app
 
 PAGE = "/console/designs/metrics"
 PETS = {
@@ -78,6 +81,38 @@ def test_a_table_there_is_not_is_told(rosa: httpx.Client, house: House) -> None:
     page = rosa.get(PAGE, params={"table": "nobody"})
     assert page.status_code == 404
     assert "There is no table of this name" in page.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"hours": "abc"}, "not hours"),
+        ({"span": "abc"}, "There is no span abc"),
+        ({"region": "mars"}, "There is no region mars"),
+    ],
+)
+def test_an_address_that_asks_for_what_there_is_not_is_refused(
+    rosa: httpx.Client, pets: House, asked: dict[str, str], words: str
+) -> None:
+    page = rosa.get(PAGE, params={"table": "pets", **asked})
+    assert page.status_code == 400
+    assert words in page.text
+
+
+def test_every_region_has_its_own_charts(clock: testing.Clock) -> None:
+    there = "eu-west-1"
+    with open_house(memory=True, systems=(LIBRARY,), world=clock.world(), also_regions=[there]) as house:
+        engine = house.regions[there]
+        engine.call("CreateTable", PETS | {"TableName": "cats"})
+        engine.call("PutItem", {"TableName": "cats", "Item": {"pk": {"S": "tom"}}})
+        with serving_app(app_of(house)) as url, httpx.Client(base_url=url, follow_redirects=True) as rosa:
+            rosa.headers["Accept"] = "text/html"
+            rosa.post("/sign-in", data={"person": "engineer_rosa"})
+            page = rosa.get(PAGE, params={"region": there, "table": "cats"})
+            assert "Write units 1" in text_of(page)
+            assert f'<option value="{there}" selected>' in page.text
+            assert rosa.get(PAGE, params={"table": "cats"}).status_code == 404
+            assert '<option value="us-east-1" selected>' in rosa.get(PAGE).text
 
 
 def test_figures_are_for_those_who_are_signed_in(enter: Enter, house: House) -> None:

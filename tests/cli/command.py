@@ -6,9 +6,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
+
+from tablewright.cli import main
 
 COMMAND = [sys.executable, "-m", "tablewright"]
 
@@ -26,6 +29,16 @@ def tablewright(*arguments: str | Path, cwd: Path | None = None) -> Ran:
         [*COMMAND, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=60, check=False
     )
     return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def here(*arguments: str | Path) -> Ran:
+    """Run a command in this process: for tests that run many, and look at what is said only."""
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        try:
+            code = main([str(one) for one in arguments])
+        except SystemExit as end:  # argparse
+            code = int(end.code or 0)
+    return Ran(code, out.getvalue(), err.getvalue())
 
 
 @contextmanager

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.command import Ran, tablewright
 from tests.cli.stores import server_of, store_of_pets
+from tests.engine.pasts import back_up, recover
+from tests.engine.unkept import UnkeptEngine
 
+from tablewright.cli import db_restore
 from tablewright.cli.backups import BackupUnclear, backup_arn
-from tablewright.client import Call
+from tablewright.cli.db_restore import RestoredFromElsewhere, TableIsThere
+from tablewright.cli.where import Place
+from tablewright.client import Call, embedded
+from tablewright.engine import Engine, verify
 
 
 @pytest.fixture
@@ -57,7 +66,10 @@ def test_a_backup_is_made_listed_restored_and_deleted(place: list[str]) -> None:
     assert told == "pets-again is there, with 3 items\n"
     assert items(place) == {"pets": 3, "pets-again": 3}
     again = tablewright("db", "restore", "--from", one["BackupArn"], "--to", "pets-again", *place)
-    assert "TableAlreadyExistsException" in refused(again)
+    assert fine(again) == told
+    assert f"pets-again was restored from the backup {one['BackupArn']} by an earlier request" in again.err
+    there = tablewright("db", "restore", "--from", "first", "--to", "pets", *place)
+    assert "pets is there already, and a restore never overwrites" in refused(there)
 
     plan = tablewright("db", "backup", "delete", "first", *place)
     assert plan.code == 1
@@ -86,6 +98,83 @@ def test_recovery_is_switched_on_and_a_moment_restored(place: list[str]) -> None
     plan = tablewright("db", "recovery", "pets", "--off", *place)
     assert (plan.code, "will be forgotten" in plan.out) == (1, True)
     assert fine(tablewright("db", "recovery", "pets", "--off", "--yes", *place)).endswith("off\n")
+
+
+def test_a_moment_after_the_latest_is_refused_and_the_latest_is_not(place: list[str]) -> None:
+    fine(tablewright("db", "recovery", "pets", "--on", *place))
+    late = tablewright("db", "restore", "pets", "--at", "2099-01-01", "--to", "pets-then", *place)
+    assert "LatestRestorableDateTime" in refused(late)
+    fine(tablewright("db", "restore", "pets", "--at", "latest", "--to", "pets-then", *place))
+
+
+# --- cut off, and called again ---
+
+
+def cut_off(store: Path, verb: str, **request: Any) -> None:
+    """A restore that was asked for and has not been begun: its process was killed then."""
+    with UnkeptEngine.unkept(store) as engine:
+        engine.call(verb, {"TargetTableName": "pets-again", **request})
+
+
+def back_up_and_recover(store: Path) -> str:
+    with Engine.open(store) as engine:
+        arn: str = back_up(engine, name="first")
+        recover(engine)
+        engine.settle()
+    return arn
+
+
+def test_a_restore_that_was_cut_off_is_waited_for_by_the_same_command(store: Path) -> None:
+    cut_off(store, "RestoreTableFromBackup", BackupArn=back_up_and_recover(store))
+    ran = tablewright("db", "restore", "--from", "first", "--to", "pets-again", "--data", store)
+    assert fine(ran) == "pets-again is there, with 3 items\n"
+    assert "restored from the backup" in ran.err
+    assert "by an earlier request" in ran.err
+    assert verify(store) == []
+
+
+def begun(engine: Engine, *words: str) -> dict[str, Any]:
+    """What the command sees of a restore of a store whose long work stands still."""
+    parser = argparse.ArgumentParser()
+    db_restore.arguments(parser)
+    given = parser.parse_args([*words, "--to", "pets-again"])
+    place = Place(embedded(engine), "here")
+    return db_restore._begun(given, place, db_restore._source(given, place))
+
+
+def test_a_restore_under_way_is_known_by_its_source(store: Path) -> None:
+    arn = back_up_and_recover(store)
+    with UnkeptEngine.unkept(store) as engine:
+        other = back_up(engine, name="other")
+        while engine.labour():
+            pass
+        first = begun(engine, "--from", "first")
+        assert (first["SourceBackupArn"], first["RestoreInProgress"]) == (arn, True)
+        assert begun(engine, "--from", "first") == first, "the second run waits for the first one's"
+        with pytest.raises(
+            RestoredFromElsewhere, match=f"from the backup {arn}, not from the backup {other}"
+        ):
+            begun(engine, "--from", "other")
+        with pytest.raises(RestoredFromElsewhere, match="not from pets at latest"):
+            begun(engine, "pets", "--at", "latest")
+        engine.settle()
+        with pytest.raises(TableIsThere):
+            begun(engine, "--from", "other")
+
+
+def test_a_moment_under_way_is_known_by_its_table_and_its_second(store: Path) -> None:
+    back_up_and_recover(store)
+    with UnkeptEngine.unkept(store) as engine:
+        summary = begun(engine, "pets", "--at", "latest")
+        assert begun(engine, "pets", "--at", "latest") == summary
+        at = datetime.fromtimestamp(summary["RestoreDateTime"], UTC)
+        assert begun(engine, "pets", "--at", at.isoformat()) == summary
+        with pytest.raises(RestoredFromElsewhere, match=r"from pets at .*, not from pets at"):
+            begun(engine, "pets", "--at", (at - timedelta(seconds=1)).isoformat())
+        engine.settle()
+        assert not begun(engine, "pets", "--at", at.isoformat())["RestoreInProgress"]
+        with pytest.raises(TableIsThere):  # the latest of today is another one
+            begun(engine, "pets", "--at", "latest")
 
 
 def test_without_recovery_a_moment_is_refused_in_the_services_words(store: Path) -> None:

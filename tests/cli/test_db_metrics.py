@@ -1,4 +1,4 @@
-"""`tablewright db metrics`: figures and charts of a store, what a server has counted, and who may not see it."""
+"""`tablewright db metrics`: figures and charts of a store or a server, in every region, and who may not see them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.command import served, tablewright, url_in
-from tests.cli.stores import pet, server_of, store_of_pets
+from tests.cli.command import Ran, served, tablewright, url_in
+from tests.cli.stores import PETS, pet, put, server_of, store_of_pets
 
-from tablewright.cli.prometheus import told
 from tablewright.cli.words import chart
 from tablewright.client import Credentials, HttpCall
+from tablewright.engine import Regions
 
 
 @pytest.fixture
@@ -39,16 +39,52 @@ def test_as_json_every_point_is_there(store: Path) -> None:
     assert "ConsumedWriteCapacityUnits" in [one["metric"] for one in index]
 
 
-def test_a_server_tells_what_it_has_counted(store: Path) -> None:
+def test_a_server_shows_what_its_store_would(store: Path) -> None:
+    def shape(ran: Ran) -> list[tuple[object, ...]]:
+        assert (ran.code, ran.err) == (0, "")
+        found = json.loads(ran.out)
+        return [(one["region"], one["metric"], one["unit"], one["kind"], one["minutes"]) for one in found]
+
+    words = ("db", "metrics", "pets", "--json")
     with server_of(store) as url, HttpCall(url, "us-east-1", Credentials("any", "any")) as call:
         call("PutItem", {"TableName": "pets", "Item": pet("ben", "tom")})
+        served_shape = shape(tablewright(*words, "--endpoint", url))
+        (units,) = [
+            one
+            for one in json.loads(tablewright(*words, "--endpoint", url).out)
+            if one["metric"] == "ConsumedWriteCapacityUnits"
+        ]
+        assert sum(point["sum"] for point in units["points"]) == 4, (
+            "with what was there before it was started"
+        )
         ran = tablewright("db", "metrics", "pets", "--endpoint", url)
-        assert (ran.code, ran.err) == (0, "")
-        assert "consumed_write_capacity_units_total" in ran.out
-        found = json.loads(tablewright("db", "metrics", "pets", "--endpoint", url, "--json").out)
-        values = {one["metric"]: one["value"] for one in found}
-        assert values["consumed_write_capacity_units_total"] == 1
-        assert all(one["labels"]["table"] == "pets" for one in found)
+        assert "4 sum" in next(line for line in ran.out.splitlines() if line.startswith("ConsumedWrite"))
+        assert "ResourceNotFoundException" in tablewright("db", "metrics", "cats", "--endpoint", url).err
+        elsewhere = tablewright("db", "metrics", "pets", "--endpoint", url, "--region", "eu-west-1")
+        assert "this server is us-east-1, not eu-west-1" in elsewhere.err
+    assert shape(tablewright(*words, "--data", store)) == served_shape
+
+
+def test_every_region_of_a_store_and_of_a_server_is_shown(tmp_path: Path) -> None:
+    home, there = "us-east-1", "eu-west-1"
+    store = tmp_path / "store"
+    with Regions.open(store, home=home, also=[there], durability="relaxed", period=None) as regions:
+        for number, engine in enumerate(regions.engines.values()):
+            engine.call("CreateTable", PETS)
+            put(engine, *(pet("anna", str(each)) for each in range(number + 1)))
+
+    def units(*words: str | Path) -> dict[str, float]:
+        found = json.loads(tablewright("db", "metrics", "pets", "--json", *words).out)
+        consumed = [one for one in found if one["metric"] == "ConsumedWriteCapacityUnits"]
+        return {one["region"]: sum(point["sum"] for point in one["points"]) for one in consumed}
+
+    assert units("--data", store) == {home: 1, there: 2}
+    assert units("--data", store, "--region", there) == {there: 2}
+    heading = tablewright("db", "metrics", "pets", "--data", store).out.splitlines()[0]
+    assert heading.startswith("region ")
+    with server_of(store, "--also-region", there) as url:
+        assert units("--endpoint", url) == {home: 1, there: 2}
+        assert units("--endpoint", url, "--region", there) == {there: 2}
 
 
 def test_a_server_with_credentials_wants_its_token(
@@ -70,21 +106,6 @@ def test_a_server_with_credentials_wants_its_token(
 def test_a_table_that_is_not_there_is_refused(store: Path) -> None:
     assert "ResourceNotFoundException" in tablewright("db", "metrics", "cats", "--data", store).err
     assert tablewright("db", "metrics", "pets", "--hours", "400").code == 2
-
-
-def test_prometheus_text_is_read_with_escaped_labels_and_without_buckets() -> None:
-    text = (
-        "# HELP tablewright_x_total x.\n"
-        'tablewright_x_total{table="a\\"b\\\\c",index="i"} 3\n'
-        'tablewright_t_seconds_bucket{table="a",le="+Inf"} 2\n'
-        'tablewright_t_seconds_sum{table="a"} 0.25\n'
-        "tablewright_bare 1e3\n"
-    )
-    assert list(told(text)) == [
-        {"metric": "x_total", "labels": {"table": 'a"b\\c', "index": "i"}, "value": 3.0},
-        {"metric": "t_seconds_sum", "labels": {"table": "a"}, "value": 0.25},
-        {"metric": "bare", "labels": {}, "value": 1000.0},
-    ]
 
 
 def test_a_chart_is_a_row_of_bars_the_highest_full() -> None:

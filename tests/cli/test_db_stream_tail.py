@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +82,45 @@ def test_a_table_without_a_stream_is_a_misuse(tmp_path: Path) -> None:
         engine.call("CreateTable", PETS | {"StreamSpecification": {"StreamEnabled": False}})
     ran = tablewright("db", "stream", "tail", "pets", "--data", tmp_path / "store")
     assert (ran.code, ran.out) == (2, "")
-    assert "has no stream" in ran.err
+    assert ran.err == (
+        "tablewright: pets has no stream, so its changes are not told; `tablewright db stream on pets` gives it one\n"
+    )
     missing = tablewright("db", "stream", "tail", "cats", "--data", tmp_path / "store")
     assert "ResourceNotFoundException" in missing.err
+
+
+@pytest.mark.parametrize("way", ["store", "server"])
+def test_a_stream_is_switched_on_and_off_from_the_terminal(tmp_path: Path, way: str) -> None:
+    store = tmp_path / "store"
+    with testing.engine(store) as engine:
+        engine.call("CreateTable", PETS | {"StreamSpecification": {"StreamEnabled": False}})
+    with ExitStack() as stack:
+        place = (
+            ["--data", str(store)]
+            if way == "store"
+            else ["--endpoint", stack.enter_context(server_of(store))]
+        )
+        on = ("db", "stream", "on", "pets", *place)
+        ran = tablewright(*on, "--view", "KEYS_ONLY")
+        assert (ran.code, ran.err) == (0, "")
+        said, arn = ran.out.splitlines()
+        assert said == "pets has a stream, KEYS_ONLY"
+        assert ":table/pets/stream/" in arn
+        again = tablewright(*on, "--view", "KEYS_ONLY")
+        assert (again.code, again.out) == (0, f"pets has a stream, KEYS_ONLY: it had it before\n{arn}\n")
+        other = tablewright(*on)
+        assert (other.code, other.out) == (2, "")
+        assert "tells KEYS_ONLY; for NEW_AND_OLD_IMAGES end it first" in other.err
+
+        off = ("db", "stream", "off", "pets", *place)
+        plan = tablewright(*off)
+        assert (plan.code, plan.err) == (1, "tablewright: nothing was done; --yes does it\n")
+        assert "the stream of pets (KEYS_ONLY) will end" in plan.out
+        assert tablewright(*on, "--view", "KEYS_ONLY").out == again.out, "the plan has done nothing"
+        done = tablewright(*off, "--yes")
+        assert (done.code, done.out.splitlines()[-1]) == (0, "pets has no stream any more")
+        assert tablewright(*off).out == "pets has no stream\n"
+        assert tablewright(*on).code == 0
 
 
 # --- what it rests on ---

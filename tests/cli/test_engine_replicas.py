@@ -6,15 +6,13 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
-from io import StringIO
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import Ran, served, tablewright, url_in
+from tests.cli.command import Ran, here, served, tablewright, url_in
 
-from tablewright.cli import main
 from tablewright.client import CallRefused, Credentials, HttpCall
 
 HERE, THERE = "us-east-1", "eu-west-1"
@@ -41,18 +39,11 @@ def until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def here(*arguments: str | Path) -> Ran:
-    """Run a command in this process: it starts at once, and there are many to run."""
-    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
-        code = main([str(one) for one in arguments])
-    return Ran(code, out.getvalue(), err.getvalue())
-
-
 class Pair:
     """Two servers, each the other's peer; one can be taken away and brought back."""
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
+    def __init__(self, home: Path, *options: str) -> None:
+        self.home, self.options = home, options
         self.ports = {HERE: free_port(), THERE: free_port()}
         self.running: dict[str, ExitStack] = {}
         self.calls: dict[str, HttpCall] = {}
@@ -70,6 +61,7 @@ class Pair:
             served(
                 "--port", str(self.ports[region]), "--data", self.home / region, "--durability", "relaxed",
                 "--region", region, "--peer", f"{other}={self.url(other)}",
+                *self.options,
             )
         )  # fmt: skip
         assert url_in(line) == self.url(region)
@@ -86,7 +78,8 @@ class Pair:
 
     def run(self, verb: str, *arguments: str) -> Ran:
         places = [f"{region}={self.url(region)}" for region in (HERE, THERE)]
-        return here("engine", verb, *arguments[:1], *places, *arguments[1:])
+        region = arguments[:1] if arguments and not arguments[0].startswith("-") else ()
+        return here("engine", verb, *region, *places, *arguments[len(region) :])
 
     def put(self, region: str, name: str) -> None:
         self.calls[region]("PutItem", {"TableName": "pets", "Item": {"pk": {"S": name}}})
@@ -95,7 +88,7 @@ class Pair:
         try:
             self.put(region, name)
         except CallRefused as refusal:
-            if refusal.name != "ReplicaNotWriterException":
+            if refusal.name not in ("ReplicaNotWriterException", "ReplicaLeaseLapsedException"):
                 raise
             return False
         return True
@@ -108,8 +101,9 @@ class Pair:
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[Pair]:
-    made = Pair(tmp_path)
+def pair(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Pair]:
+    """Two servers with a table that both have; started with the options a test asks for."""
+    made = Pair(tmp_path, *getattr(request, "param", ()))
     try:
         made.calls[HERE]("CreateTable", PETS)
         made.put(HERE, "rex")
@@ -178,7 +172,17 @@ def test_a_writer_is_lost_fenced_compared_and_brought_back(pair: Pair) -> None:
     until(lambda: pair.has(THERE, "back"))
     assert not pair.has(HERE, "late")
     ran = here("engine", "release", HERE, f"{HERE}={pair.url(HERE)}")
-    assert ran.out == "pets: every replica takes writes, epoch 4\n"
+    assert (ran.code, ran.err) == (1, "tablewright: nothing was done; --yes does it\n")
+    assert ran.out.startswith(
+        "pets: every region will take writes, where us-east-1 alone does now (epoch 3 -> 4); of two writes"
+    )
+    assert not pair.takes(THERE, "from there"), "a plan does nothing"
+    ran = here("engine", "release", HERE, f"{HERE}={pair.url(HERE)}", "--json")
+    assert (ran.code, json.loads(ran.out)[0]["writer"]) == (1, HERE)
+    ran = here("engine", "release", HERE, f"{HERE}={pair.url(HERE)}", "--yes")
+    assert (ran.code, ran.out.split("\n")[-2]) == (0, "pets: every replica takes writes, epoch 4")
+    ran = here("engine", "release", HERE, f"{HERE}={pair.url(HERE)}", "--yes")
+    assert (ran.code, ran.out) == (0, "every replica of every table takes writes already\n")
     until(lambda: pair.takes(THERE, "from there"))
     until(lambda: pair.has(HERE, "from there"))
     until(lambda: pair.run("replicas").code == 0)
@@ -187,9 +191,60 @@ def test_a_writer_is_lost_fenced_compared_and_brought_back(pair: Pair) -> None:
         assert here("db", "verify", pair.home / region).out == "OK\n"
 
 
+@pytest.mark.parametrize("pair", [("--lease", "1")], indirect=True)
+def test_a_writer_with_a_lease_has_stopped_before_another_begins(pair: Pair) -> None:
+    assert pair.run("promote", HERE, "--yes").code == 0
+    until(lambda: pair.takes(HERE, "rex"))
+    pair.run("line", "--cut")
+    until(lambda: not pair.takes(HERE, "rex"))
+    assert "takes no writes: eu-west-1 did not confirm its lease" in pair.run("replicas").out
+    pair.run("line", "--mend")
+    until(lambda: pair.takes(HERE, "rex"))
+    until(lambda: pair.run("replicas").code == 0)
+    pair.run("line", "--cut")
+    # The operator does not reach the writer either.
+    there = (THERE, f"{THERE}={pair.url(THERE)}", f"{HERE}=http://127.0.0.1:1")
+    ran = here("engine", "promote", *there, "--force")
+    assert "the lease of us-east-1 has to run out first: at most 1.25 s" in ran.out
+    ran = here("engine", "promote", *there, "--force", "--yes")
+    assert (ran.code, ran.out.split("\n")[-2]) == (0, "pets: eu-west-1 writes, epoch 2")
+    assert not pair.takes(HERE, "old")
+    assert pair.takes(THERE, "new")
+    pair.run("line", "--mend")
+    until(lambda: pair.has(HERE, "new"))
+    assert not pair.has(HERE, "old")
+
+
+def test_a_line_is_slowed_cut_and_mended_on_a_running_server(pair: Pair) -> None:
+    there = f"{THERE}={pair.url(THERE)}"
+    ran = here("engine", "line", there, "--from", HERE, "--to", THERE, "--cut")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == "from       to         line\nus-east-1  eu-west-1  cut\n"
+    pair.put(HERE, "unheard")
+    until(lambda: pair.run("replicas").code == 1)
+    assert "the line from us-east-1 to eu-west-1 is cut: engine line --mend\n" in pair.run("replicas").out
+    assert not pair.has(THERE, "unheard")
+    ran = pair.run("line", "--mend", "--json")
+    assert [one["Cut"] for one in json.loads(ran.out)] == [False, False]
+    until(lambda: pair.has(THERE, "unheard"))
+    ran = pair.run("line", "--to", THERE, "--delay", "30m", "--lose", "2")
+    assert "delayed by 1800 s" in ran.out
+    pair.put(HERE, "late")
+    until(lambda: "eu-west-1 1 (" in pair.run("replicas").out)
+    assert json.loads(pair.run("replicas", "--json").out)["lines"][1]["Delay"] == 1800
+    assert not pair.has(THERE, "late")
+    pair.run("line", "--mend")
+    until(lambda: pair.has(THERE, "late"))
+    assert pair.run("line").out.count("sound") == 2
+    ran = pair.run("line", "--from", "mars")
+    assert ran.code == 2
+    assert "there is no line from mars to here" in ran.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (("line", "a=http://127.0.0.1:1", "--to", "b", "--cut"), "say where b is"),
         (("replicas", "nonsense"), "'nonsense' is no peer; write it as eu-west-1=http://host:8000"),
         (("compare", "a=http://127.0.0.1:1"), "two regions are compared: name two"),
         (("promote", "b", "a=http://127.0.0.1:1"), "say where b is: b=http://host:8000"),
@@ -202,6 +257,44 @@ def test_misuse_is_one_sentence(arguments: tuple[str, ...], words: str) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err
     assert ran.err.count("\n") == 1
+
+
+@contextmanager
+def a_server_that_hangs() -> Iterator[str]:
+    """It takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=8) as hung:
+        yield f"http://127.0.0.1:{hung.getsockname()[1]}"
+
+
+def test_who_waits_for_a_server_that_hangs_is_told_for_whom_and_for_how_long() -> None:
+    with a_server_that_hangs() as url:
+        began = time.monotonic()
+        ran = here("engine", "promote", "a", f"a={url}", "--timeout", "1.5", "--yes")
+        assert time.monotonic() - began < 10
+    assert (ran.code, ran.out) == (2, "")
+    waiting, end = ran.err.splitlines()
+    assert waiting == f"tablewright: waiting for a at {url}, at most 1.5 s"
+    assert end == f"tablewright: a at {url} does not answer: timed out"
+
+
+def test_nobody_waits_twice_for_a_server_that_hangs(pair: Pair) -> None:
+    create = {"Create": {"RegionName": THERE}}
+    pair.calls[HERE]("CreateTable", PETS | {"TableName": "cats"})
+    pair.calls[HERE]("UpdateTable", {"TableName": "cats", "ReplicaUpdates": [create]})
+    with a_server_that_hangs() as url:
+        places = (f"{HERE}={url}", f"{THERE}={pair.url(THERE)}")
+        until(lambda: len(json.loads(here("engine", "replicas", places[1], "--json").out)["tables"]) == 2)
+        ran = here("engine", "promote", THERE, *places, "--timeout", "1.5")
+    assert ran.code == 2
+    assert ran.out.count("us-east-1 does not answer") == 2, "of either table"
+    assert ran.err.count("waiting for us-east-1") == 1
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan"])
+def test_a_time_out_that_is_none_is_a_misuse(seconds: str) -> None:
+    ran = here("engine", "release", "a", "a=http://127.0.0.1:1", "--timeout", seconds)
+    assert ran.code == 2
+    assert "a time-out is a number of seconds" in ran.err
 
 
 def test_a_silent_region_is_named() -> None:
@@ -230,6 +323,7 @@ def test_one_server_can_be_several_regions(tmp_path: Path) -> None:
         (("--peer", "eu-west-1"), "is no peer"),
         (("--also-region", "us-east-1"), "comes twice"),
         (("--also-region", "../x"), "is no region"),
+        (("--lease", "0.5"), "a lease is a number of seconds from 1 up"),
     ],
 )
 def test_regions_that_cannot_be_are_refused_by_serve(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -118,3 +119,22 @@ def test_what_is_no_action_is_left_for_the_service_to_refuse(action: Any) -> Non
     with pytest.raises(CallRefused):
         transact_write(call, [action, {"Delete": keyed("a")}])
     assert len(asked) == 1
+
+
+class Looked(list[dict[str, Any]]):
+    """A list that counts how often somebody went through it."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        self.times += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("count", [2, 50, 100])
+def test_actions_are_looked_through_as_often_for_a_hundred_as_for_two(count: int) -> None:
+    actions = Looked({"Put": put(f"a{number}")} for number in range(count))
+    call, asked = scripted({})
+    transact_write(call, actions)
+    assert len(asked[0]["TransactItems"]) == count
+    assert actions.times <= 3  # which keys there are, whether one is named twice, and to send them

@@ -126,8 +126,10 @@ def test_settings_do_not_come_back(
     original = answered("DescribeTable", {"TableName": source})["Table"]
     assert described["TableId"] != original["TableId"]
     assert described["TableArn"].endswith(f"/{table}")
-    for member in ("StreamSpecification", "LatestStreamArn", "TableClassSummary", "RestoreSummary"):
+    for member in ("StreamSpecification", "LatestStreamArn", "TableClassSummary"):
         assert member not in described
+    assert described["RestoreSummary"]["RestoreInProgress"] is False
+    assert described["RestoreSummary"]["SourceTableArn"] == original["TableArn"]
     assert described["DeletionProtectionEnabled"] is False
     ttl = answered("DescribeTimeToLive", {"TableName": table})["TimeToLiveDescription"]
     assert ttl == {"TimeToLiveStatus": "DISABLED"}

@@ -12,7 +12,7 @@ import threading
 from typing import Any
 
 from tablewright import Engine, ServiceError
-from tablewright.engine import checkpoints, chores, chunks, filling, history, retention, storage
+from tablewright.engine import checkpoints, chores, chunks, filling, history, recovery, retention, storage
 
 ACCOUNTS = 4
 TOTAL = 100 * ACCOUNTS
@@ -99,6 +99,7 @@ def main(directory: str, turn: str, first: str) -> None:
     checkpoints.COUNTED_ROWS, filling.FILLED_ITEMS = 40, 20
     retention.PRUNED_ROWS = chores.REMOVED_ROWS = 5
     storage.CHECKPOINT_PAGES = 50
+    recovery.LAG = 0  # or nothing but the beginning could be restored in the seconds it lives
     engine = Engine.open(directory, durability="relaxed", ttl_seconds=0.01)
     writer = Writer(engine, int(first))
     writer.start()

@@ -24,7 +24,7 @@ from tests.crash.transfer_child import KEY, START
 from tablewright import Engine, testing
 from tablewright.engine import verify
 from tablewright.engine.storage import Storage
-from tablewright.engine.storage_transfers import exports, imports
+from tablewright.engine.storage_transfers import EXPORTS, IMPORTS
 
 KILLS = 5
 OLD_ITEMS = 400
@@ -109,8 +109,8 @@ def under_way(store: Path) -> int:
     """Exports and imports that were cut off in the middle."""
     storage = Storage(store, "relaxed")
     try:
-        cut = [one for one in exports(storage.writes) if one.status == "IN_PROGRESS" and one.done]
-        read = [one for one in imports(storage.writes) if one.status == "IN_PROGRESS" and one.object]
+        cut = [one for one in EXPORTS.all(storage.writes) if one.status == "IN_PROGRESS" and one.done]
+        read = [one for one in IMPORTS.all(storage.writes) if one.status == "IN_PROGRESS" and one.object]
         return len(cut) + len(read)
     finally:
         storage.close()
@@ -139,7 +139,7 @@ def check_exports(engine: Engine, store: Path) -> None:
     """Each export tells what the journal says, each key once."""
     rows = engine._storage.writes
     journal = [row for row in rows.journal() if row[3] == 1]
-    made = {export.arn: export for export in exports(rows)}
+    made = {export.arn: export for export in EXPORTS.all(rows)}
     assert {export.status for export in made.values()} == {"COMPLETED"}
     found = [check_files(store / "buckets" / "vault", path) for path in summaries(store)]
     assert {one["summary"]["exportArn"] for one in found} == made.keys()
@@ -158,7 +158,7 @@ def check_exports(engine: Engine, store: Path) -> None:
 def check_imports(engine: Engine) -> None:
     rows = engine._storage.writes
     items = [item for place in range(SOURCE_OBJECTS) for item in source_items(place)]
-    made = imports(rows)
+    made = IMPORTS.all(rows)
     assert len(made) >= KILLS
     for job in made:
         assert (job.status, job.processed, job.imported, job.errors) == (

@@ -10,7 +10,7 @@ from tests.engine.unkept import UnkeptEngine
 
 from tablewright import Engine
 from tablewright.engine.regions import Regions, asking
-from tablewright.engine.replica_pulls import Ask
+from tablewright.engine.replica_lines import Ask
 from tablewright.testing import Clock
 
 Json = dict[str, Any]
@@ -25,13 +25,15 @@ def engine_in(region: str, clock: Clock, path: Path | str = ":memory:") -> Unkep
 
 
 @contextmanager
-def regions_of(clock: Clock, *names: str, path: Path | None = None) -> Iterator[Regions]:
+def regions_of(
+    clock: Clock, *names: str, path: Path | None = None, lease: float | None = None
+) -> Iterator[Regions]:
     """Regions whose stores are verified in the end."""
     engines = {
         name: engine_in(name, clock, ":memory:" if path is None else path / name)
         for name in names or (HERE, THERE)
     }
-    with Regions(engines, HERE, period=None) as regions:
+    with Regions(engines, HERE, period=None, lease=lease) as regions:
         yield regions
         assert regions.verify() == []
 

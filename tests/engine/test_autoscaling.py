@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engine.replicating import HERE, THERE, regions_of, update
 from tests.engine.tables import definition, put
 
 from tablewright import Engine, testing
+from tablewright.client import CallRefused, Credentials, HttpCall, Retries
 from tablewright.engine.autoscaling import CannotScale, may_decrease, wanted_units
 from tablewright.engine.catalog import Throughput
 from tablewright.engine.storage_metrics import Scaling
+from tablewright.wire import serving
 
 MINUTE = timedelta(minutes=1)
 UNITS = {"ReadCapacityUnits": 10, "WriteCapacityUnits": 10}
@@ -91,6 +94,64 @@ def test_an_index_follows_its_own_traffic(engine: Engine, clock: testing.Clock) 
     (index,) = engine.call("DescribeTable", {"TableName": "pets"})["Table"]["GlobalSecondaryIndexes"]
     assert index["ProvisionedThroughput"]["WriteCapacityUnits"] > 40
     assert units(engine) == (10, 10)
+
+
+def test_a_rate_that_was_throttled_is_let_through_once_the_units_have_followed(clock: testing.Clock) -> None:
+    """Over HTTP, with limits that are enforced: what is asked for stays the same, the units come up to it."""
+    world = clock.world()
+    with (
+        testing.engine(world=world, throttling=True) as engine,
+        serving(engine, world=world) as url,
+        HttpCall(url, "us-east-1", Credentials("any", "any"), retries=Retries(1)) as call,
+    ):
+        few = {"ReadCapacityUnits": 10, "WriteCapacityUnits": 2}
+        call("CreateTable", definition() | {"BillingMode": "PROVISIONED", "ProvisionedThroughput": few})
+        target = {"TargetTrackingScalingPolicyConfiguration": {"TargetValue": 50.0}}
+        limits = {"MinimumUnits": 1, "MaximumUnits": 40, "ScalingPolicyUpdate": target}
+        call(
+            "UpdateTableReplicaAutoScaling",
+            {"TableName": "pets", "ProvisionedWriteCapacityAutoScalingUpdate": limits},
+        )
+
+        def refused_in_a_minute() -> int:
+            """Eight units a second, for a minute; how many of its writes were refused."""
+            refused = 0
+            for _ in range(60):
+                try:
+                    call("PutItem", put("rex", text="x" * 8000))
+                except CallRefused as refusal:
+                    refused += refusal.name == "ProvisionedThroughputExceededException"
+                clock.move(timedelta(seconds=1))
+            engine.settle()
+            return refused
+
+        refusals = [refused_in_a_minute() for _ in range(12)]
+        assert refusals[0] > 0
+        assert refusals[-1] == 0
+        provisioned = call("DescribeTable", {"TableName": "pets"})["Table"]["ProvisionedThroughput"]
+        assert 8 <= provisioned["WriteCapacityUnits"] <= 40
+
+
+def test_a_replica_pays_for_what_all_write_so_that_none_lowers_what_another_needs(
+    clock: testing.Clock,
+) -> None:
+    with regions_of(clock) as regions:
+        home, there = regions[HERE], regions[THERE]
+        home.call("CreateTable", provisioned())
+        for index in ("", "colour"):
+            home.autoscaling.set("pets", kind="Write", index=index, target=70, least=1, most=100)
+        home.call("UpdateTable", update("Create", THERE))
+        regions.settle()
+        assert there.autoscaling.settings() == home.autoscaling.settings()
+        home.call("PutItem", put("rex", colour="red", text="x" * 2000))
+        home.call("PutItem", put("rex", colour="red", text="x" * 3000))
+        regions.settle()
+        for index, units in (("", 3.0), ("colour", 3.0)):
+            (point,) = there.metrics.series("ConsumedWriteCapacityUnits", table="pets", index=index)
+            assert point.sum == units  # of two changes of one key the last is sent
+        there.autoscaling.remove("pets", kind="Write", index="colour")
+        regions.settle()
+        assert [one.index_name for one in home.autoscaling.settings()] == [""]
 
 
 def test_units_are_lowered_four_times_a_day_and_then_once_an_hour() -> None:

@@ -98,6 +98,7 @@ def test_a_restore_goes_on_while_its_source_is_written_to_and_deleted(
     pets.settle()
     before, moment = ages(pets, "pets"), clock.now().timestamp()
     later(pets, clock)
+    clock.move(timedelta(minutes=5))
     restore(pets, "pets", "then", RestoreDateTime=moment)
     for _ in range(2):
         pets.labour()
@@ -250,7 +251,7 @@ def test_memory_holds_some_of_the_changes_at_a_time(
 
     recover(pets)
     before, moment = ages(pets, "pets"), clock.now().timestamp()
-    clock.move(timedelta(seconds=1))
+    clock.move(timedelta(minutes=5))
     for number in range(ITEMS):
         pets.call("DeleteItem", keyed(f"pet {number}"))
     monkeypatch.setattr(history.Changes, "note", counted)

@@ -11,7 +11,7 @@ from tests.engine.transfers import import_request, import_some, put_lines, small
 from tests.engine.unkept import UnkeptEngine
 
 from tablewright import Engine, ServiceError, testing
-from tablewright.engine import storage_transfers as stored
+from tablewright.engine.storage_transfers import IMPORTS
 from tablewright.engine.transfers import sources
 from tablewright.engine.transfers.buckets import DirectoryBuckets
 
@@ -213,6 +213,19 @@ def test_a_token_is_good_for_eight_hours(pets: UnkeptEngine, clock: testing.Cloc
     assert import_some(pets, ClientToken="once") != first
 
 
+def test_imports_are_listed_by_their_table_to_the_letter(pets: UnkeptEngine, buckets: Path) -> None:
+    """An underscore is an underscore: to SQL it could be any character."""
+    put_lines(buckets, "x", item("rex"))
+    arns = []
+    for name in ("my_copies", "my-copies"):
+        request = import_request()
+        request["TableCreationParameters"] = {**request["TableCreationParameters"], "TableName": name}
+        arns.append(pets.call("ImportTable", request)["ImportTableDescription"]["ImportArn"])
+    for arn in arns:
+        listed = pets.call("ListImports", {"TableArn": arn.partition("/import/")[0]})["ImportSummaryList"]
+        assert [one["ImportArn"] for one in listed] == [arn]
+
+
 def test_imports_are_told_of_for_ninety_days(pets: UnkeptEngine, clock: testing.Clock, buckets: Path) -> None:
     put_lines(buckets, "x", {"no": {"S": "key"}})
     arn = import_some(pets)
@@ -221,7 +234,7 @@ def test_imports_are_told_of_for_ninety_days(pets: UnkeptEngine, clock: testing.
     with pytest.raises(ServiceError, match="ImportNotFoundException"):
         told(pets, arn)
     pets.settle()
-    assert stored.imports(pets._storage.writes) == []
+    assert IMPORTS.all(pets._storage.writes) == []
     assert list(pets._storage.writes.connection.execute("SELECT * FROM import_errors")) == []
 
 

@@ -13,7 +13,7 @@ from tests.engine.tables import definition, item, keyed, put
 from tablewright import Engine, ServiceError, testing
 from tablewright.engine import verify
 from tablewright.engine.metric_names import METRICS, UnknownMetric
-from tablewright.engine.metric_text import prometheus
+from tablewright.engine.metric_text import Told, prometheus
 from tablewright.engine.metric_values import BOUNDS, Tally
 from tablewright.engine.operations import VERBS, Read, Write
 from tablewright.engine.storage_metrics import Series
@@ -397,9 +397,9 @@ def test_prometheus_is_told_sums_times_and_levels(engine: Engine) -> None:
     engine.metrics.flush()
     engine.call("PutItem", put("c"))
     lines = engine.metrics.text().decode().splitlines()
-    assert 'tablewright_consumed_write_capacity_units_total{table="pets"} 3' in lines
-    assert 'tablewright_item_count{table="pets"} 3' in lines
-    labels = 'table="pets",operation="PutItem"'
+    assert 'tablewright_consumed_write_capacity_units_total{region="us-east-1",table="pets"} 3' in lines
+    assert 'tablewright_item_count{region="us-east-1",table="pets"} 3' in lines
+    labels = 'region="us-east-1",table="pets",operation="PutItem"'
     name = "tablewright_successful_request_latency_seconds"
     assert f"{name}_count{{{labels}}} 3" in lines
     assert f'{name}_bucket{{{labels},le="+Inf"}} 3' in lines
@@ -410,8 +410,22 @@ def test_prometheus_is_told_sums_times_and_levels(engine: Engine) -> None:
 
 def test_names_in_prometheus_labels_are_escaped() -> None:
     odd = Series("ConsumedReadCapacityUnits", 'a"b\\c\nd')
-    text = prometheus({odd: Tally(1, 2.5, 2.5, 2.5)}, []).decode()
-    assert text.splitlines()[-1].endswith('{table="a\\"b\\\\c\\nd"} 2.5')
+    text = prometheus([Told("us-east-1", {odd: Tally(1, 2.5, 2.5, 2.5)}, {})]).decode()
+    assert text.splitlines()[-1].endswith('{region="us-east-1",table="a\\"b\\\\c\\nd"} 2.5')
+
+
+def test_lines_of_one_figure_stand_together_whichever_region_they_are_of() -> None:
+    units, items = Series("ConsumedReadCapacityUnits", "pets"), Series("ItemCount", "pets")
+    one = Tally(1, 2.0, 2.0, 2.0)
+    told = [Told(region, {units: one}, {items: 3.0}) for region in ("us-east-1", "eu-west-1")]
+    lines = prometheus(told).decode().splitlines()
+    name = "tablewright_consumed_read_capacity_units_total"
+    assert lines[1:4] == [
+        f"# TYPE {name} counter",
+        f'{name}{{region="us-east-1",table="pets"}} 2',
+        f'{name}{{region="eu-west-1",table="pets"}} 2',
+    ]
+    assert len(lines) == 8
 
 
 def test_every_metric_has_a_unit_and_says_what_it_is() -> None:

@@ -27,7 +27,7 @@ from tablewright import Engine, ServiceError
 from tablewright.engine import Regions, RegionsMistake, replica_peers, replicas, verify
 from tablewright.engine.journal import REPLICA
 from tablewright.engine.operations.delete_table import drop
-from tablewright.engine.storage_replicas import Stamp, all_stamps, stamp_theirs
+from tablewright.engine.storage_replicas import Stamp, all_stamps, mark, stamp_theirs
 from tablewright.testing import Clock
 
 SECOND = timedelta(seconds=1)
@@ -281,8 +281,67 @@ def test_how_long_a_write_was_on_its_way_is_measured(clock: Clock) -> None:
         home.call("PutItem", put("rex"))
         clock.move(timedelta(seconds=2))
         regions.settle()
-        points = regions[THERE].metrics.series("ReplicationLatency", table="pets", operation=THERE)
-        assert [round(point.sum) for point in points] == [2000]
+        assert latency(regions[HERE], THERE) == [2000]
+        assert latency(regions[THERE], THERE) == []  # it is the figure of the region that was written in
+
+
+def latency(engine: Engine, receiving: str) -> list[int]:
+    points = engine.metrics.series("ReplicationLatency", table="pets", operation=receiving)
+    return [round(point.sum) for point in points]
+
+
+def test_what_time_deletes_was_on_its_way_since_it_was_deleted(clock: Clock) -> None:
+    with regions_of(clock) as regions:
+        home = replicate(regions)
+        specification = {"Enabled": True, "AttributeName": "until"}
+        home.call("UpdateTimeToLive", {"TableName": "pets", "TimeToLiveSpecification": specification})
+        home.call("PutItem", put("rex", until=int(clock.now().timestamp()) + 60))
+        regions.settle()
+        clock.move(timedelta(days=90))
+        cut_off(regions, THERE)
+        home.settle()
+        assert names(home) == []
+        clock.move(timedelta(seconds=3))
+        cut_off(regions, THERE, False)
+        # The other region must not delete it by itself before it hears of it.
+        next(one for one in regions._followers if one.line.reader == THERE).visit()
+        regions.settle()
+        assert names(regions[THERE]) == []
+        since = clock.now() - timedelta(hours=1)
+        points = home.metrics.series("ReplicationLatency", table="pets", operation=THERE, since=since)
+        assert [round(point.sum) for point in points] == [3000]
+        # The trace is as old as the delete, not as the item: it was not given up before anybody had read it.
+        number = home.tables["pets"].number
+        assert home.doors.read(lambda reading: mark(reading.rows, number, HERE)).pruned == 0
+
+
+def test_a_report_whose_answer_is_lost_counts_once(clock: Clock) -> None:
+    with regions_of(clock) as regions:
+        home = replicate(regions)
+        home.call("PutItem", put("rex"))
+        clock.move(timedelta(seconds=2))
+        follower = next(one for one in regions._followers if one.line.reader == THERE)
+        follower.visit()
+        regions.line(THERE, HERE).losing = 1
+        follower.visit()  # it tells, is heard, and does not know
+        regions.settle()
+        (point,) = home.metrics.series("ReplicationLatency", table="pets", operation=THERE)
+        assert (point.samples, round(point.sum)) == (1, 2000)
+
+
+def test_lines_are_cut_and_slowed_by_asking_the_region_that_reads(clock: Clock) -> None:
+    with regions_of(clock, *ALL) as regions:
+        ask = regions.ask(THERE)
+        (told,) = ask("PeerLine", {"Source": HERE, "Delay": 0.2, "Cut": True, "Losing": 3})["Lines"]
+        assert told == {"Reader": THERE, "Source": HERE, "Cut": True, "Delay": 0.2, "Losing": 3}
+        line = regions.line(THERE, HERE)
+        assert (line.is_cut, line.delay, line.losing) == (True, timedelta(milliseconds=200), 3)
+        assert [one["Cut"] for one in ask("PeerLine", {})["Lines"]] == [True, False]
+        ask("PeerLine", {"Cut": False, "Delay": 0, "Losing": 0})
+        assert not any(one["Cut"] or one["Delay"] for one in ask("PeerLine", {})["Lines"])
+        for wrong in ({"Source": "mars"}, {"Delay": -1}, {"Delay": "soon"}, {"Losing": -1}):
+            with pytest.raises(ServiceError):
+                ask("PeerLine", wrong)
 
 
 # --- settings ---
@@ -608,7 +667,7 @@ def test_a_missing_stamp_is_found(clock: Clock) -> None:
         ((key, kept),) = stamps(home)
         home.doors.write(lambda writing: stamp_theirs(writing.rows, ledger, key, None))
         assert home.verify() == [f"replicas of pets: {key.hex()} was written and has no stamp"]
-        home.doors.write(lambda writing: stamp_theirs(writing.rows, ledger, key, kept._replace(is_gone=True)))
+        home.doors.write(lambda writing: stamp_theirs(writing.rows, ledger, key, kept._replace(gone=1)))
         assert "does not say whether there is an item" in home.verify()[0]
         home.doors.write(lambda writing: stamp_theirs(writing.rows, ledger, key, kept._replace(number=2**60)))
         assert "were given" in home.verify()[0]

@@ -1,7 +1,7 @@
 """Restoring: what a table that is being filled answers, which moments can be gone back to, and who is refused."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -101,8 +101,25 @@ def test_a_table_that_is_being_filled_only_describes_itself(
     pets.settle()
     described = pets.call("DescribeTable", {"TableName": "back"})["Table"]
     assert described["TableStatus"] == "ACTIVE"
-    assert "RestoreSummary" not in described
+    assert described["RestoreSummary"]["RestoreInProgress"] is False
+    assert described["RestoreSummary"]["SourceBackupArn"] == backup
     assert names(pets, table="back") == names(pets)
+
+
+def test_a_table_is_not_called_a_backup_when_a_moment_of_it_is_being_restored(pets: UnkeptEngine) -> None:
+    recover(pets)
+    restore(pets, "pets", "then")
+    request = {"SourceTableName": "pets", "TargetTableName": "then", "UseLatestRestorableTime": True}
+    arn = pets.call("DescribeTable", {"TableName": "pets"})["Table"]["TableArn"]
+    assert refusal(pets, "RestoreTableToPointInTime", request) == (
+        "TableInUseException",
+        f"Table: then is already being restored from table: {arn}",
+    )
+    pets.settle()
+    assert refusal(pets, "RestoreTableToPointInTime", request) == (
+        "TableAlreadyExistsException",
+        "Table already exists: then",
+    )
 
 
 def test_a_backup_feeds_one_restore_at_a_time_and_stays_until_that_is_done(
@@ -144,6 +161,7 @@ def test_a_backup_may_go_while_recovery_uses_it_on_the_way(pets: UnkeptEngine, c
     clock.move(MINUTE)
     for number in range(9):
         pets.call("DeleteItem", keyed(f"pet {number}"))
+    clock.move(5 * MINUTE)
     restore(pets, "pets", "then", RestoreDateTime=moment)
     pets.call("DeleteBackup", {"BackupArn": arn})
     pets._do_chore(due=True)
@@ -206,6 +224,7 @@ def test_a_table_can_be_gone_back_to_any_second(pets: UnkeptEngine, clock: Clock
         clock.move(timedelta(seconds=1))
         pets.call("PutItem", put("clock", colour=f"c{second}"))
         pets.call("DeleteItem", keyed(f"pet {second - 1}"))
+    clock.move(5 * MINUTE)
     for second in range(6):
         restore(pets, "pets", f"then-{second}", RestoreDateTime=start + second)
     pets.settle()
@@ -222,7 +241,7 @@ def test_a_moment_may_be_named_to_the_microsecond(pets: UnkeptEngine, clock: Clo
     clock.move(timedelta(microseconds=250_000))
     moment = clock.now().timestamp()
     pets.call("PutItem", put("late"))
-    clock.move(timedelta(seconds=1))
+    clock.move(5 * MINUTE)
     restore(pets, "pets", "before", RestoreDateTime=moment - 0.000_001)
     restore(pets, "pets", "after", RestoreDateTime=moment)
     pets.settle()
@@ -238,6 +257,23 @@ def test_moments_before_the_window_and_in_the_future_are_refused(
     moment = clock.now().timestamp() + seconds
     request = {"SourceTableName": "pets", "TargetTableName": "then", "RestoreDateTime": moment}
     assert refusal(pets, "RestoreTableToPointInTime", request)[0] == "InvalidRestoreTimeException"
+
+
+def test_a_moment_of_the_last_five_minutes_is_refused_and_the_latest_is_not(
+    pets: UnkeptEngine, clock: Clock
+) -> None:
+    recover(pets)
+    clock.move(7 * MINUTE)
+    earliest, latest = window(pets)
+    request = {"SourceTableName": "pets", "TargetTableName": "then", "RestoreDateTime": latest + 1}
+    name, message = refusal(pets, "RestoreTableToPointInTime", request)
+    assert name == "InvalidRestoreTimeException"
+    first, last = (
+        datetime.fromtimestamp(one, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") for one in (earliest, latest)
+    )
+    assert f"EarliestRestorableDateTime '{first}' and LatestRestorableDateTime '{last}'" in message
+    restore(pets, "pets", "named", RestoreDateTime=latest)
+    restore(pets, "pets", "latest")
 
 
 def test_a_new_table_of_the_same_name_has_a_past_of_its_own(pets: UnkeptEngine, clock: Clock) -> None:

@@ -3,11 +3,12 @@
 import gzip
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
 from tablewright.engine.transfers import sources
-from tablewright.engine.transfers.sources import Form, Page, Read, Source
+from tablewright.engine.transfers.sources import CSV, JSON_LINES, Form, Page, Read, Source, lines_of
 
 LINES = Form("DYNAMODB_JSON", "NONE", ",", None, {})
 ROWS = Form("CSV", "NONE", ",", None, {"pk": "S", "n": "N"})
@@ -146,3 +147,31 @@ def test_the_names_of_the_columns_may_be_given() -> None:
     form = Form("CSV", "NONE", "|", ("n", "pk"), {"n": "N"})
     (read,) = reads(b"1|a\n", form)
     assert read.item == {"n": {"N": "1"}, "pk": {"S": "a"}}
+
+
+# --- where a record is in its file ---
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "lines"),
+    [
+        (b'{"Item": {}}\n\n{"Item": {}}\n{}\ngarbage\n{"Item": {}}\n', JSON_LINES, {0: 1, 1: 3, 2: 4, 3: 5}),
+        (b"a,b\n1,2\n3,4\n", CSV, {0: 2, 1: 3}),
+        (b'a,b\n1,"x\ny"\n\n3,4\n5\n', CSV, {0: 2, 1: 5, 2: 6}),
+        (b'a,b\n1,2\n3,"never\nends\n', CSV, {0: 2, 1: 3}),
+    ],
+)
+def test_the_line_of_a_record_is_where_it_begins(text: bytes, form: str, lines: dict[int, int]) -> None:
+    made = Form(form, "NONE", ",", None, {})
+    assert lines_of(io.BytesIO(text), made, range(10)) == lines
+    for place, line in lines.items():
+        assert lines_of(io.BytesIO(text), made, [place]) == {place: line}
+    packed = gzip.compress(text)
+    assert lines_of(io.BytesIO(packed), replace(made, compression="GZIP"), range(10)) == lines
+
+
+def test_after_a_record_that_cannot_be_read_it_is_said_that_nothing_more_was() -> None:
+    source = Source(io.BytesIO(b'nonsense\n{"Item": {}}\n'), Form(JSON_LINES, "NONE", ",", None, {}))
+    (read,) = source.page(10, 10**6).reads
+    assert read.mistake is not None
+    assert read.mistake.endswith("; what follows in the object was not read")

@@ -218,3 +218,24 @@ def test_each_kind_of_damage_by_what_time_does_has_its_sentence(
 ) -> None:
     found = damaged_in_time(sql)
     assert any(sentence in one for one in found), found
+
+
+def test_what_belongs_to_another_region_is_named(store: Path) -> None:
+    with Engine.open(store, region="us-east-1") as engine:
+        engine.call("CreateTable", definition())
+    assert verify(store) == []
+    with Engine.open(store, region="eu-west-1") as engine:
+        view = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
+        engine.call("CreateTable", definition() | {"TableName": "cats", "StreamSpecification": view})
+    table, stream = verify(store)
+    assert table.startswith("table cats: it is eu-west-1's, and this store is us-east-1's: arn:aws:dynamodb:")
+    assert stream.startswith("stream arn:aws:dynamodb:eu-west-1:")
+
+
+def test_the_store_of_a_further_region_is_that_regions(store: Path) -> None:
+    with Engine.open(store, region="us-east-1") as engine:
+        engine.call("CreateTable", definition())
+    with Engine.open(store / "regions" / "eu-west-1", region="sa-east-1") as engine:
+        engine.call("CreateTable", definition())
+    (found,) = verify(store)
+    assert found.startswith("eu-west-1: table pets: it is sa-east-1's, and this store is eu-west-1's")

@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from tests import places
 from tests.mapping.shop import shop
 
 from tablewright import Engine
-from tablewright.client import Call, pages
+from tablewright.client import Call
 from tablewright.mapping import Db
-from tablewright.mapping.receipts import TABLE
 from tablewright.testing import Clock
 
 Item = dict[str, Any]
@@ -38,8 +38,7 @@ class Shop:
 
 def scan(at: Shop, table: str = "shop") -> list[Item]:
     """Every item of a table, whoever wrote it."""
-    request = {"TableName": at.db.physical(table), "ConsistentRead": True}
-    return [item for page in pages(at.call, "Scan", request) for item in page["Items"]]
+    return places.scan(at.db, at.call, table)
 
 
 def stored(at: Shop, key: Mapping[str, Any], table: str = "shop") -> Item | None:
@@ -58,13 +57,7 @@ def guards(at: Shop) -> dict[str, str]:
 
 def everything(at: Shop) -> dict[str, list[Item]]:
     """All tables with all items, to compare before and after."""
-    names = [*shop.tables, TABLE.name]
-    return {name: sorted(scan(at, name), key=repr) for name in names}
-
-
-def dropped(at: Shop) -> None:
-    for name in (*shop.tables, TABLE.name):
-        at.call("DeleteTable", {"TableName": at.db.physical(name)})
+    return places.everything(at.db, at.call, shop)
 
 
 def at_once(work: Iterable[Callable[[], R]], threads: int) -> list[R]:

@@ -54,6 +54,22 @@ def test_one_hides_what_has_expired_and_what_is_deleted(hidden: Shop) -> None:
     assert [n for n, found in seen.items() if found is None] == [1, 3]
 
 
+def test_every_item_of_an_entity_is_found_among_others_without_what_is_hidden(hidden: Shop) -> None:
+    hidden.db.write(customers.create(customer("c1")))
+    assert sorted(found.token for found in hidden.db.every(sessions)) == ["t0", "t2", "t4", "t5"]
+    shown = sorted(found.token for found in hidden.db.every(sessions, deleted=True))
+    assert shown == ["t0", "t2", "t3", "t4", "t5"]
+    assert [found.id for found in hidden.db.every(customers)] == ["c1"]
+
+
+def test_every_goes_on_where_an_answer_of_the_store_ended(at: Shop) -> None:
+    # 1 MB is what one answer of a Scan holds.
+    for number in range(6):
+        at.db.write(customers.create(customer(f"c{number}", notes=["x" * 300_000])))
+    assert sorted(found.id for found in at.db.every(customers)) == [f"c{number}" for number in range(6)]
+    assert at.db.meter.spent()["customer.every"].calls > 1
+
+
 def test_one_shows_what_is_deleted_if_asked_but_never_what_has_expired(hidden: Shop) -> None:
     seen = {n: hidden.db.one(sessions.get(f"t{n}"), deleted=True) for n in range(6)}
     assert [n for n, found in seen.items() if found is None] == [1]

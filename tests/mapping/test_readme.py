@@ -27,9 +27,9 @@ def test_the_readme_names_every_error() -> None:
         if isinstance(found := getattr(tablewright.mapping, name), type) and issubclass(found, MappingMistake)
     ]
     assert [name for name in errors if f"`{name}`" not in README] == []
-    first_five = ("AlreadyExists", "NotUnique", "Missing", "Stale", "ConditionNotMet")
+    first_six = ("AlreadyExists", "NotUnique", "Missing", "Stale", "Outdated", "ConditionNotMet")
     assert {name for name in errors if issubclass(getattr(tablewright.mapping, name), WriteRefused)} == {
-        *first_five,
+        *first_six,
         "WriteRefused",
     }
 

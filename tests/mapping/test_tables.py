@@ -11,7 +11,7 @@ from tests.mapping.talk import Shop, everything
 
 from tablewright import Engine, testing
 from tablewright.client import embedded
-from tablewright.design import Design, Environment, Keys, Provisioned
+from tablewright.design import Design, Environment, Keys, OnDemand, Provisioned
 from tablewright.mapping import Db, TableDiffers, create_table
 
 
@@ -156,6 +156,23 @@ def test_an_environment_gives_capacity_protection_and_tags() -> None:
     with testing.engine() as engine:
         engine.call("CreateTable", request)
         engine.settle()
+
+
+def test_a_table_may_have_another_capacity_than_the_rest_of_its_environment() -> None:
+    place = Environment(
+        "prod", "x", capacity=Provisioned(5, 7), of_tables={"accounts": Provisioned(1, 2), "shop": OnDemand()}
+    )
+    accounts, main, goods = (
+        create_table(shop, shop.tables[name], place) for name in ("accounts", "shop", "products")
+    )
+    few = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 2}
+    assert [accounts["ProvisionedThroughput"], *_units(accounts)] == [few] * 4
+    assert (main["BillingMode"], _units(main)) == ("PAY_PER_REQUEST", [None] * len(_units(main)))
+    assert goods["ProvisionedThroughput"] == {"ReadCapacityUnits": 5, "WriteCapacityUnits": 7}
+
+
+def _units(request: dict[str, Any]) -> list[Any]:
+    return [index.get("ProvisionedThroughput") for index in request["GlobalSecondaryIndexes"]]
 
 
 def test_a_stream_of_the_design_is_there_from_the_tables_beginning() -> None:

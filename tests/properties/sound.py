@@ -60,6 +60,13 @@ CONDITION: Json = {
 UPDATE: Json = CONDITION | {
     "UpdateExpression": "SET n = n + :a, x = if_not_exists(y, :b), m.a[1] = :a REMOVE q ADD z :b",
 }
+# The table is on demand: there is nothing to scale, which is as much as it can be told.
+NOT_SCALED: Json = {
+    "MinimumUnits": 1,
+    "MaximumUnits": 10,
+    "AutoScalingDisabled": True,
+    "ScalingPolicyUpdate": {"TargetTrackingScalingPolicyConfiguration": {"TargetValue": 70.5}},
+}
 SOUND: dict[str, list[Json]] = {
     "PutItem": [
         {"TableName": "pets", "Item": ITEM, "ReturnValues": "ALL_OLD", **CONDITION, **COUNTED},
@@ -184,6 +191,16 @@ SOUND: dict[str, list[Json]] = {
         {"TableName": ARN, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": False}},
     ],
     "DescribeContinuousBackups": [{"TableName": "pets"}],
+    "DescribeTableReplicaAutoScaling": [{"TableName": "pets"}],
+    "UpdateTableReplicaAutoScaling": [
+        {"TableName": "pets", "ProvisionedWriteCapacityAutoScalingUpdate": NOT_SCALED,
+         "GlobalSecondaryIndexUpdates": [
+             {"IndexName": "global", "ProvisionedWriteCapacityAutoScalingUpdate": NOT_SCALED}],
+         "ReplicaUpdates": [
+             {"RegionName": "us-east-1", "ReplicaProvisionedReadCapacityAutoScalingUpdate": NOT_SCALED,
+              "ReplicaGlobalSecondaryIndexUpdates": [
+                  {"IndexName": "global", "ProvisionedReadCapacityAutoScalingUpdate": NOT_SCALED}]}]},
+    ],
     "RestoreTableFromBackup": [
         {"TargetTableName": "again", "BackupArn": BACKUP, "BillingModeOverride": "PROVISIONED",
          "ProvisionedThroughputOverride": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},

@@ -25,7 +25,7 @@ from tests.properties.model import Index, Key, Shape, Table
 from tests.properties.plain import Item
 from tests.properties.sides import compare_in_full
 
-from tablewright.engine import checkpoints, chunks, filling, history, retention
+from tablewright.engine import checkpoints, chunks, filling, history, recovery, retention
 from tablewright.engine import storage_history as past
 from tablewright.engine.verify_history import all_items
 from tablewright.engine.writing import Writing
@@ -221,6 +221,7 @@ def story() -> Iterator[Story]:
             (filling, "INDEXED_ITEMS", 2),
             (retention, "PRUNED_ROWS", 2),
             (retention, "BLANKED_ROWS", 2),
+            (recovery, "LAG", 0),  # so that every second there was can be asked for
         ):
             stack.enter_context(patch.object(module, name, value))
         engine = stack.enter_context(UnkeptEngine.unkept(world=clock.world()))

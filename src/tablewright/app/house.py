@@ -65,6 +65,8 @@ class House:
     people: tuple[Person, ...]
     data: Path | None
     dynamodb_url: str | None
+    # The engine above is the home region's; each other region has one of its own.
+    regions: Regions
     _closing: ExitStack = field(repr=False)
 
     @property
@@ -143,13 +145,16 @@ def open_house(
         engine = regions[regions.home]
         home = None if memory else Path(data)
         secret = kept_secret(home, world) if home else new_secret(world)
-        keys = home / "keys" if home else Path(stack.enter_context(TemporaryDirectory(prefix="tablewright-")))
-        issuer = Issuer(keys, url, world)
+        files = home or Path(stack.enter_context(TemporaryDirectory(prefix="tablewright-")))
+        issuer = Issuer(files / "keys", url, world)
         call = embedded(engine)
         db = Db(call, own_design, world=world, secret=secret)
         db.create_tables()
         works = Works(db, world)
-        lived = tuple(_started(system, call, world, secret, issuer, stack) for system in systems)
+        lived = tuple(
+            _started(system, call, world, secret, issuer, files / "systems" / system.name, stack)
+            for system in systems
+        )
         stack.callback(works.close)  # before the systems it may be working for
         if seed:
             for each in lived:
@@ -166,7 +171,7 @@ def open_house(
         people = everybody([*(p for each in lived for p in _people(each)), THE_ENGINEER])
         return House(
             engine, call, world, secret, issuer, issuer.verifier([AUDIENCE]), db, works, schedule, lived, people, home,
-            dynamodb, stack.pop_all(),
+            dynamodb, regions, stack.pop_all(),
         )  # fmt: skip
 
 
@@ -184,12 +189,12 @@ def _refuse_clashes(systems: Sequence[System]) -> None:
 
 
 def _started(
-    system: System, call: Call, world: World, secret: bytes, issuer: Issuer, stack: ExitStack
+    system: System, call: Call, world: World, secret: bytes, issuer: Issuer, home: Path, stack: ExitStack
 ) -> Lived:
     db = Db(call, *system.designs, world=world, secret=secret)
     db.create_tables()
     own = hashlib.sha256(system.name.encode() + secret).digest()
-    service = system.start(Start(db, world, own, _issue(system, issuer), issuer.url))
+    service = system.start(Start(db, world, own, _issue(system, issuer), issuer.url, home))
     if system.close is not None:
         stack.callback(system.close, service)
     return Lived(system, db, service)
@@ -198,9 +203,13 @@ def _started(
 def _issue(system: System, issuer: Issuer) -> Issue:
     """Logins a system may give: with its own roles only."""
 
-    def issue(subject: str, roles: tuple[str, ...], email: str) -> str:
+    def issue(
+        subject: str, roles: tuple[str, ...], email: str, claims: Mapping[str, Any] | None = None, /
+    ) -> str:
         named = tuple(f"{system.name}.{role}" for role in roles)
-        return issuer.issue(subject, audience=AUDIENCE, lifetime=LOGIN_LASTS, roles=named, email=email)
+        return issuer.issue(
+            subject, audience=AUDIENCE, lifetime=LOGIN_LASTS, roles=named, email=email or None, claims=claims
+        )
 
     return issue
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from tablewright.app.design import Turn, turns
 from tablewright.engine.errors import fault
@@ -96,7 +97,7 @@ class Schedule:
     def start(self) -> None:
         """Begin, in threads of its own."""
         for system, follower in self._followers:
-            self._begin(lambda it=follower, of=system: self._follow(of, it), f"{system}-{follower.name}")  # type: ignore[misc]  # defaults bind the loop's values
+            self._begin(partial(self._follow, system, follower), f"{system}-{follower.name}")
         if self._jobs:
             self._begin(self._watch, "schedule")
 

@@ -8,7 +8,8 @@ Elsewhere: which systems there are (systems.py).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any, Protocol
 
 from fastapi import APIRouter
 
@@ -32,19 +33,27 @@ def _no_jobs(service: Any) -> Sequence[Job | Follower]:
     return ()
 
 
-# (subject, roles by their plain names, proved e-mail address) -> a login for this system
-Issue: TypeAlias = Callable[[str, tuple[str, ...], str], str]
+class Issue(Protocol):
+    """(subject, roles by their plain names, proved e-mail address, further claims) -> a login for this system."""
+
+    def __call__(
+        self, subject: str, roles: tuple[str, ...], email: str, claims: Mapping[str, Any] | None = None, /
+    ) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a system is started with. `secret` is its own, no two have the same; `url` is where people reach us."""
+    """What a system is started with. `secret` is its own, no two have the same; `url` is where people reach us.
+
+    `home` is a directory of its own for what is no item; it is made by whoever first writes there.
+    """
 
     db: Db
     world: World
     secret: bytes = field(repr=False)
     issue: Issue
     url: str
+    home: Path
 
 
 @dataclass(frozen=True, slots=True)

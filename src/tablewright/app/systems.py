@@ -1,20 +1,30 @@
 """The systems in the box, in the order the console shows them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 
+from tablewright.app.console.parental import parental_area
 from tablewright.app.console.portal import portal_area
 from tablewright.app.people import Person
 from tablewright.app.schedule import Follower, Job
 from tablewright.app.system import Start, System, SystemsClash
+from tablewright.systems.parental import api as parental_api
+from tablewright.systems.parental import jobs as parental_jobs
+from tablewright.systems.parental import seed as parental_seed
+from tablewright.systems.parental import sensors
+from tablewright.systems.parental.design import DESIGNS as PARENTAL_DESIGNS
+from tablewright.systems.parental.device_secrets import secrets_in
+from tablewright.systems.parental.devices import open_driver
+from tablewright.systems.parental.service import INVITATION_LINK, Parental, open_parental
 from tablewright.systems.portal import api as portal_api
 from tablewright.systems.portal import jobs as portal_jobs
 from tablewright.systems.portal import seed as portal_seed
 from tablewright.systems.portal.design import DESIGNS as PORTAL_DESIGNS
 from tablewright.systems.portal.service import VERIFY_LINK, Portal, open_portal
 
-__all__ = ["PORTAL", "SYSTEMS", "System", "SystemsClash"]
+__all__ = ["PARENTAL", "PORTAL", "SYSTEMS", "System", "SystemsClash"]
 
 
 def _start_portal(given: Start) -> Portal:
@@ -73,4 +83,96 @@ PORTAL = System(
     jobs=_portal_jobs,
     translations=portal_api.TRANSLATIONS,
 )
-SYSTEMS: tuple[System, ...] = (PORTAL,)
+
+
+# --- parental controls ---
+
+
+def _start_parental(given: Start) -> Parental:
+    drivers = open_driver(given.home / "devices", given.world, secrets_in(given.home / "secrets"))
+    parental = open_parental(
+        given.db,
+        given.world,
+        given.secret,
+        given.issue,
+        drivers=drivers,
+        listen=sensors.ears(given.home / "devices", given.world),
+        invitation_link=given.url.rstrip("/") + INVITATION_LINK,
+    )
+    for consumer in parental_jobs.followers(parental):
+        consumer.create_tables()  # before anything is written: changes from before a stream are not in it
+    return parental
+
+
+def _parental_followers(parental: Parental) -> Iterator[Follower]:
+    for consumer in parental_jobs.followers(parental):
+        yield Follower(f"changes of {consumer.table}", consumer.run, "What they change on firewalls.")
+    yield Follower(
+        "windows and retries",
+        partial(parental_jobs.watch, parental),
+        "Windows that open and close, exceptions that end, what failed and may be tried again.",
+    )
+    yield Follower(
+        "names of gateways",
+        partial(parental_jobs.watch_names, parental),
+        "Where the names of the registry lead, for gateways that block addresses.",
+    )
+    if parental.listen is not None:
+        yield Follower(
+            "blocked connections of gateways",
+            partial(sensors.watch, parental, parental.listen),
+            "What gateways stopped, for the parents' dashboard.",
+        )
+
+
+def _parental_jobs(parental: Parental) -> Sequence[Job | Follower]:
+    minute, hour = timedelta(minutes=1), timedelta(hours=1)
+    jobs = parental_jobs
+    found = [
+        Job("errands", minute, partial(jobs.run_errands, parental), "Erasures, moves and new addresses."),
+        Job("sessions", minute, partial(jobs.reap_sessions, parental), "Ends those that are not heard of."),
+        Job("notices", 5 * minute, partial(jobs.run_notices, parental), "Alerts and weekly reports."),
+        Job(
+            "verify", 10 * minute, partial(jobs.verify, parental), "Compares each firewall with our records."
+        ),
+        Job("purge", hour, partial(jobs.purge_policies, parental), "Policies deleted 30 days ago."),
+        Job("sweep", minute, partial(jobs.sweep, parental), "Looks at everybody, some at a time."),
+    ]
+    if parental.sender is not None:
+        found.insert(0, Job("outbox", timedelta(seconds=5), parental.deliver, "Sends what waits."))
+    if parental_seed.is_there(parental):
+        words = "Keeps the demo's children on the network."
+        found.append(Job("demo", hour, partial(parental_seed.keep_alive, parental), words))
+    return (*_parental_followers(parental), *found)
+
+
+def _parental_people(parental: Parental) -> Sequence[Person]:
+    return [*(Person(**asdict(person)) for person in parental_seed.people(parental)), GATEWAY]
+
+
+# What reports from the network has a login as people have; its token is all it needs.
+GATEWAY = Person(
+    subject="gateway_east",
+    name="Gateway east",
+    role="Event source",
+    sees="No pages. Tells the API which address a child has and what was blocked.",
+    roles=("network",),
+    email="gateway-east@gateway.example",
+    home="/docs",
+)
+PARENTAL = System(
+    name="parental",
+    title="Parental controls",
+    about="What children may not use, and when: written by parents, enforced on firewalls, shown as it is.",
+    designs=PARENTAL_DESIGNS,
+    start=_start_parental,
+    accent="violet",
+    router=parental_api.router,
+    area=parental_area,
+    people=_parental_people,
+    seed=parental_seed.seed,
+    close=Parental.close,
+    jobs=_parental_jobs,
+    translations=parental_api.TRANSLATIONS,
+)
+SYSTEMS: tuple[System, ...] = (PORTAL, PARENTAL)

@@ -18,7 +18,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "serve": ("everything in one process: systems, console, DynamoDB", ()),
     "engine": (
         "the database behind its HTTP port, in one region or several",
-        ("serve", "replicas", "compare", "promote", "rejoin", "release"),
+        ("serve", "replicas", "line", "compare", "promote", "rejoin", "release"),
     ),
     "db": (
         "tables, wherever they are: in a store on disk, behind an endpoint, on Amazon",
@@ -33,7 +33,10 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
             "export",
             "import",
             "metrics",
+            "autoscaling",
             "stream tail",
+            "stream on",
+            "stream off",
             "parked list",
             "parked replay",
             "parked discard",
@@ -41,11 +44,16 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
             "verify",
         ),
     ),
+    "parental": (
+        "parental controls: the registry of apps",
+        ("registry load", "registry list"),
+    ),
 }
 SHARED: dict[str, str] = {
     "db backup": "tables as they were, kept until they are deleted",
     "db parked": "changes that a consumer could not handle",
     "db stream": "the changes of a table",
+    "parental registry": "the apps that parents can block",
 }
 EXAMPLES = """examples:
   tablewright serve

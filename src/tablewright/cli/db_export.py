@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tablewright.cli import where
+from tablewright.cli.import_files import ABOUT
 from tablewright.cli.moments import moment_of
 from tablewright.cli.waiting import Stand, waited
 from tablewright.cli.words import as_json, count, size
@@ -24,7 +25,6 @@ examples:
   tablewright db export pets --bucket backups --prefix pets --endpoint http://127.0.0.1:8000"""
 
 BUCKET = "exports"
-ABOUT = "table.json"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +69,7 @@ def _export(given: argparse.Namespace, place: where.Place) -> int:
     is_whole = done["ExportStatus"] == "COMPLETED"
     if is_whole and given.to is not None:
         _move(place, done, given.to)
-        (given.to / ABOUT).write_text(as_json(_about(table)) + "\n")
+        (given.to / ABOUT).write_text(as_json(about(table)) + "\n")
     _show(given, done, is_whole)
     return 0 if is_whole else 1
 
@@ -105,7 +105,7 @@ def _move(place: where.Place, done: dict[str, Any], to: Path) -> None:
     shutil.rmtree((bucket / summary).parent, ignore_errors=True)
 
 
-def _about(table: dict[str, Any]) -> dict[str, Any]:
+def about(table: dict[str, Any]) -> dict[str, Any]:
     """What makes such a table again: keys and global indexes, as ImportTable wants them."""
     about: dict[str, Any] = {name: table[name] for name in ("AttributeDefinitions", "KeySchema")}
     about["BillingMode"] = "PAY_PER_REQUEST"

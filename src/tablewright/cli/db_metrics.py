@@ -1,10 +1,11 @@
 """`tablewright db metrics TABLE`: what was measured of a table, as figures and small charts.
 
-A store has fourteen days of it, minute by minute. A server tells what it has counted since it was started, in
-Prometheus' words; Amazon keeps its figures in CloudWatch, which is another service.
+A store has fourteen days of it, minute by minute, in each of its regions, and so has the server that has it open;
+Amazon keeps its figures in CloudWatch, which is another service.
 """
 
 import argparse
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +15,14 @@ from tablewright.cli.words import as_json, as_table, chart
 
 if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
     from tablewright.engine import Engine
-    from tablewright.engine.metric_reading import Point
 
 SUMMARY = "Show what was measured of a table: units, throttling, errors, latency, items."
-EXAMPLES = """From a store (--data) the figures of the last hours come with a chart, one bar for each of up to 48
-periods. A server is asked for what it counted since it was started.
+EXAMPLES = """The figures of the last hours come with a chart, one bar for each of up to 48 periods. A table that is in
+several regions is shown in each of them, unless --region names one.
 
 examples:
   tablewright db metrics pets --data ./data --hours 24
-  tablewright db metrics pets --endpoint http://127.0.0.1:8000 --json"""
+  tablewright db metrics pets --endpoint http://127.0.0.1:8000 --region eu-west-1 --json"""
 
 BARS = 48
 
@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hours", type=_hours, default=3, help="how far back, 1 to 336 (default: %(default)s)"
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON list, with every point of a store")
+    parser.add_argument("--json", action="store_true", help="print a JSON list, with every point")
     parser.add_argument(
         "--metrics-token", type=Path, metavar="FILE", help="the token of a server that has credentials"
     )
@@ -53,80 +53,76 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _show(given: argparse.Namespace, place: where.Place) -> int:
-    place.call(
-        "DescribeTable", {"TableName": given.table}
-    )  # a table that is not there is refused by its own name
-    if place.engine is None:
-        return _show_counted(given, place)
-    found = _measured(given, place.engine)
+    found = _asked(given) if place.engine is None else _measured(given, place, place.engine)
     if given.json:
-        print(as_json([{name: value for name, value in one.items() if name != "bars"} for one in found]))
+        print(as_json(found))
     elif not found:
         print(f"nothing was measured of {given.table} in the last {given.hours} hours")
     else:
-        print(
-            as_table(
-                ("metric", "unit", "total", "most", f"the last {given.hours} h"), [_row(one) for one in found]
-            )
-        )
+        # Which region it is matters where there are several.
+        skipped = 0 if len({one["region"] for one in found}) > 1 else 1
+        heading = ("region", "metric", "unit", "total", "most", f"the last {given.hours} h")
+        print(as_table(heading[skipped:], [_row(one)[skipped:] for one in found]))
     return 0
+
+
+# --- of a server ---
+
+
+def _asked(given: argparse.Namespace) -> list[dict[str, Any]]:
+    from tablewright.cli.served_figures import fetched
+
+    if given.endpoint is None or where.is_amazon(given.endpoint):
+        raise where.Misused("Amazon keeps the figures of its tables in CloudWatch; ask there")
+    asked = {"table": given.table, "index": given.index, "hours": given.hours, "region": given.region}
+    return fetched(given.endpoint, given.metrics_token, **asked)
 
 
 # --- of a store ---
 
 
-def _measured(given: argparse.Namespace, engine: "Engine") -> list[dict[str, Any]]:
-    """Every metric of the table of which there is a point."""
-    from tablewright.engine.metric_names import METRICS
+def _measured(given: argparse.Namespace, place: where.Place, engine: "Engine") -> list[dict[str, Any]]:
+    """Every figure of the table, in the region that was named or in all that the store has."""
+    from tablewright.engine.metric_figures import figures
 
-    now = engine.now()
-    period = timedelta(minutes=-(-given.hours * 60 // BARS))
-    since = _whole(now - timedelta(hours=given.hours), period)
-    known = {
-        (one.metric, one.detail)
-        for one in engine.metrics.known()
-        if (one.table, one.index_name) == (given.table, given.index)
-    }
-    found = []
-    for name, detail in sorted(known):
-        points = engine.metrics.series(
-            name, table=given.table, index=given.index, operation=detail or None, since=since, period=period
-        )
-        if not points:
-            continue
-        metric = METRICS[name]
-        found.append(
-            {
-                "metric": name,
-                **({metric.detail: detail} if detail else {}),
-                "unit": metric.unit,
-                "kind": metric.kind,
-                "points": [
-                    {"at": point.at.isoformat(), "samples": point.samples, "sum": point.sum, "least": point.least,
-                     "most": point.most, "p50": point.p50, "p99": point.p99}
-                    for point in points
-                ],
-                "bars": _bars(points, since, period, metric.kind),
-            }
-        )  # fmt: skip
+    found: list[dict[str, Any]] = []
+    is_there = False
+    for one in _engines(given, Path(place.name), engine):
+        if given.table in one.tables:
+            is_there = True
+            region, now = one.place.region, one.now()
+            found += figures(one.metrics, region, now, given.table, given.index, given.hours)
+    if not is_there:
+        place.call("DescribeTable", {"TableName": given.table})  # refused by its own name
     return found
 
 
-def _whole(moment: datetime, period: timedelta) -> datetime:
-    """The beginning of the period a moment is in, as points begin."""
-    seconds = period.total_seconds()
-    return datetime.fromtimestamp(moment.timestamp() // seconds * seconds, moment.tzinfo)
+def _engines(given: argparse.Namespace, directory: Path, home: "Engine") -> "Iterator[Engine]":
+    """The store's engine, and those of the regions below it, one after the other."""
+    from tablewright.engine import Engine
+    from tablewright.engine.storage import exists
+    from tablewright.engine.verify import REGIONS
+
+    yield home
+    if given.region is None:
+        for path in sorted(one for one in (directory / REGIONS).glob("*") if exists(one)):
+            with Engine.open(path, region=path.name, ttl_seconds=where.ALL_YEAR) as engine:
+                yield engine
 
 
-def _bars(points: "list[Point]", since: datetime, period: timedelta, kind: str) -> list[float]:
+# --- as a table ---
+
+
+def _bars(one: dict[str, Any]) -> list[float]:
     """A figure for each period: sums as they are, levels as they stood, times by what 99 of 100 took."""
     bars = [0.0] * (BARS + 1)
-    for point in points:
-        place = int((point.at - since) / period)
+    since, period = datetime.fromisoformat(one["since"]), timedelta(minutes=one["minutes"])
+    kind = one["kind"]
+    for point in one["points"]:
+        place = int((datetime.fromisoformat(point["at"]) - since) / period)
         if 0 <= place < len(bars):
-            bars[place] = (
-                point.most if kind == "level" else (point.p99 or point.sum) if kind == "time" else point.sum
-            )
+            slow = point["p99"] or point["sum"]
+            bars[place] = point["most"] if kind == "level" else slow if kind == "time" else point["sum"]
     return bars
 
 
@@ -142,35 +138,8 @@ def _row(one: dict[str, Any]) -> list[str]:
     else:
         total, most = sum(point["sum"] for point in points), max(point["sum"] for point in points)
     words = {"level": "now", "time": "mean", "sum": "sum"}[one["kind"]]
-    return [name, one["unit"], f"{_figure(total)} {words}", _figure(most), chart(one["bars"])]
+    return [one["region"], name, one["unit"], f"{_figure(total)} {words}", _figure(most), chart(_bars(one))]
 
 
 def _figure(value: float) -> str:
     return f"{value:.0f}" if value == int(value) or value >= 100 else f"{value:.3g}"
-
-
-# --- of a server ---
-
-
-def _show_counted(given: argparse.Namespace, place: where.Place) -> int:
-    from tablewright.cli.prometheus import fetched, told
-
-    if given.endpoint is None or where.is_amazon(given.endpoint):
-        raise where.Misused("Amazon keeps the figures of its tables in CloudWatch; ask there")
-    found = [
-        one
-        for one in told(fetched(given.endpoint, given.metrics_token))
-        if one["labels"].get("table") == given.table and one["labels"].get("index", "") == given.index
-    ]
-    if given.json:
-        print(as_json(found))
-        return 0
-    rows = [
-        [
-            " ".join([one["metric"], *(v for k, v in one["labels"].items() if k not in ("table", "index"))]),
-            _figure(one["value"]),
-        ]
-        for one in found
-    ]
-    print(as_table(("metric", "value"), rows))
-    return 0

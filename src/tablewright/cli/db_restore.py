@@ -1,23 +1,71 @@
-"""`tablewright db restore`: a new table with what a backup holds, or with what a table held at a moment."""
+"""`tablewright db restore`: a new table with what a backup holds, or with what a table held at a moment.
+
+The same command again, after it was cut off, waits for the restore that is under way.
+Must hold: nothing is overwritten; a table that is there and not of this very restore is refused.
+"""
 
 import argparse
 import sys
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from typing import Any
 
 from tablewright.cli import where
 from tablewright.cli.backups import backup_arn
 from tablewright.cli.moments import LATEST, moment_or_latest
 from tablewright.cli.waiting import Stand, waited
-from tablewright.cli.words import count
+from tablewright.cli.words import moment, plural
 
 SUMMARY = "Make a new table from a backup, or from what a table held at a moment."
 EXAMPLES = """A restore never overwrites: NEWTABLE must not be there. As on the service it brings back items and
-indexes, not tags, time-to-live, stream or recovery. --at needs recovery to have been on (`db recovery TABLE --on`).
+indexes, not tags, time-to-live, stream or recovery. --at needs recovery to have been on (`db recovery TABLE --on`), and
+the latest moment is five minutes ago. Cut off, it goes on by itself: the same command again waits for it.
 
 examples:
   tablewright db restore --from before-the-move --to pets-again --data ./data
   tablewright db restore pets --at 2026-11-16T08:30:00Z --to pets-then --endpoint http://127.0.0.1:8000"""
+
+# How exactly the service tells a moment.
+MILLISECOND = 0.001
+
+
+class TableIsThere(where.Misused):
+    """The table that is to be made is there already."""
+
+    def __init__(self, table: str) -> None:
+        super().__init__(
+            f"{table} is there already, and a restore never overwrites: name a table that is not with --to"
+        )
+
+
+class RestoredFromElsewhere(where.Misused):
+    """The table is being made at this moment, from something else."""
+
+    def __init__(self, table: str, source: str, wanted: str) -> None:
+        super().__init__(
+            f"{table} is being restored from {source}, not from {wanted}: name another table with --to"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is restored: how it is asked for, in words, how many items it has about, and what tells it from others."""
+
+    verb: str
+    request: dict[str, Any]
+    words: str
+    items: int | None
+    arn: str
+    at: float | None = None
+
+    def is_of(self, summary: dict[str, Any]) -> bool:
+        """Whether a table with that RestoreSummary is of this restore; `latest` is any moment while it is under way."""
+        if self.verb == "RestoreTableFromBackup":
+            return bool(summary.get("SourceBackupArn") == self.arn)
+        if summary.get("SourceBackupArn") is not None or summary.get("SourceTableArn") != self.arn:
+            return False
+        if self.at is None:
+            return bool(summary["RestoreInProgress"])
+        return abs(float(summary["RestoreDateTime"]) - self.at) <= MILLISECOND
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +92,27 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _restore(given: argparse.Namespace, place: where.Place) -> int:
+    source = _source(given, place)
+    summary = _begun(given, place, source)
+    if source.verb == "RestoreTableToPointInTime":
+        print(f"{given.to}: {given.table} as it was at {moment(summary['RestoreDateTime'])}", file=sys.stderr)
+    if given.no_wait and place.engine is None:
+        print(f"{given.to} is being restored")
+        return 0
+    table = waited(
+        f"restoring {given.to}",
+        lambda: _look(place, given.to),
+        lambda seen: _stand(seen, source.items),
+        is_resumable=True,
+    )
+    if table is None:
+        print(f"the restore of {given.to} failed; the log of the engine says why")
+        return 1
+    print(f"{given.to} is there, with {plural(table['ItemCount'], 'item')}")
+    return 0
+
+
+def _source(given: argparse.Namespace, place: where.Place) -> Source:
     request: dict[str, Any] = {"TargetTableName": given.to}
     if given.no_indexes:
         request["GlobalSecondaryIndexOverride"] = []
@@ -51,26 +120,41 @@ def _restore(given: argparse.Namespace, place: where.Place) -> int:
         arn = backup_arn(place.call, given.backup)
         told = place.call("DescribeBackup", {"BackupArn": arn})["BackupDescription"]
         items = told["SourceTableDetails"].get("ItemCount")
-        place.call("RestoreTableFromBackup", request | {"BackupArn": arn})
-    else:
-        items = place.call("DescribeTable", {"TableName": given.table})["Table"]["ItemCount"]
-        moment = {"UseLatestRestorableTime": True} if given.at == LATEST else {"RestoreDateTime": given.at}
-        made = place.call("RestoreTableToPointInTime", request | moment | {"SourceTableName": given.table})
-        taken = made["TableDescription"]["RestoreSummary"]["RestoreDateTime"]
-        print(f"{given.to}: {given.table} as it was at {_utc(taken)}", file=sys.stderr)
-    if given.no_wait and place.engine is None:
-        print(f"{given.to} is being restored")
-        return 0
-    table = waited(f"restoring {given.to}", lambda: _look(place, given.to), lambda seen: _stand(seen, items))
+        request["BackupArn"] = arn
+        return Source("RestoreTableFromBackup", request, f"the backup {arn}", items, arn)
+    table = place.call("DescribeTable", {"TableName": given.table})["Table"]
+    request["SourceTableName"] = given.table
+    at = None if given.at == LATEST else given.at
+    request |= {"UseLatestRestorableTime": True} if at is None else {"RestoreDateTime": at}
+    words = f"{given.table} at {LATEST if at is None else moment(at)}"
+    return Source("RestoreTableToPointInTime", request, words, table["ItemCount"], table["TableArn"], at)
+
+
+def _begun(given: argparse.Namespace, place: where.Place, source: Source) -> dict[str, Any]:
+    """The RestoreSummary of the table: begun now, or by an earlier run of this command."""
+    table = _look(place, given.to)
     if table is None:
-        print(f"the restore of {given.to} failed; the log of the engine says why")
-        return 1
-    print(f"{given.to} is there, with {count(table['ItemCount'])} items")
-    return 0
+        table = place.call(source.verb, source.request)["TableDescription"]
+        made: dict[str, Any] = table["RestoreSummary"]
+        return made
+    summary: dict[str, Any] | None = table.get("RestoreSummary")
+    if summary is None:
+        raise TableIsThere(given.to)
+    if source.is_of(summary):
+        verb = "is being" if summary["RestoreInProgress"] else "was"
+        print(f"{given.to} {verb} restored from {source.words} by an earlier request", file=sys.stderr)
+        return summary
+    if not summary["RestoreInProgress"]:
+        raise TableIsThere(given.to)
+    raise RestoredFromElsewhere(given.to, _named(summary), source.words)
 
 
-def _utc(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="seconds")
+def _named(summary: dict[str, Any]) -> str:
+    """Where a table comes from, in words."""
+    if summary.get("SourceBackupArn") is not None:
+        return f"the backup {summary['SourceBackupArn']}"
+    table = str(summary.get("SourceTableArn", "")).rpartition("/")[2]
+    return f"{table} at {moment(summary['RestoreDateTime'])}"
 
 
 def _look(place: where.Place, name: str) -> dict[str, Any] | None:

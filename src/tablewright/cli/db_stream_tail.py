@@ -5,6 +5,7 @@ What an item holds, its key included, is shown only when it is asked for: a term
 
 import argparse
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from tablewright.cli import where
@@ -17,6 +18,15 @@ there it ends with the last change; a server is followed until Ctrl-C.
 examples:
   tablewright db stream tail pets --endpoint http://127.0.0.1:8000 --keys
   tablewright db stream tail pets --data ./data --from start --images --json"""
+
+
+class TailWithoutStream(where.Misused):
+    """A table whose changes nobody tells."""
+
+    def __init__(self, table: str) -> None:
+        super().__init__(
+            f"{table} has no stream, so its changes are not told; `tablewright db stream on {table}` gives it one"
+        )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,16 +58,17 @@ def run(given: argparse.Namespace) -> int:
 
 def _tail(given: argparse.Namespace, place: where.Place) -> int:
     from tablewright.cli.stream_changes import changes
+    from tablewright.mapping.shards import NoStream
 
     is_store = place.engine is not None
     begins_now = (given.begin or ("start" if is_store else "now")) == "now"
-    left = given.limit
-    for record in changes(place.call, given.table, from_now=begins_now, follow=not is_store):
-        shown = _shown(record, keys=given.keys, images=given.images)
-        print(as_line(shown) if given.json else _line(shown), flush=True)
-        left = None if left is None else left - 1
-        if left == 0:
-            break
+    found = changes(place.call, given.table, from_now=begins_now, follow=not is_store)
+    try:
+        for record in islice(found, given.limit):
+            shown = _shown(record, keys=given.keys, images=given.images)
+            print(as_line(shown) if given.json else _line(shown), flush=True)
+    except NoStream:
+        raise TailWithoutStream(given.table) from None
     return 0
 
 

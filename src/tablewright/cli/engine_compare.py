@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tablewright.cli import replica_places
 
 if TYPE_CHECKING:  # heavy
-    from tablewright.engine.replica_pulls import Ask
+    from tablewright.engine.replica_lines import Ask
 
 SUMMARY = "Compare the items of two regions; only digests travel where they are the same."
 EXAMPLES = f"""Keys of items that differ are printed. A write that is on its way is looked at again before it counts.

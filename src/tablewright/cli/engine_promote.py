@@ -1,16 +1,15 @@
 """`tablewright engine promote`: make a region the only one that writes, and the one before it stop for good."""
 
 import argparse
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablewright.cli import replica_places
-from tablewright.cli.plans import yes
+from tablewright.cli.plans import agreed, yes
 
 if TYPE_CHECKING:  # heavy
     from tablewright.engine.replica_control import Promotion
-    from tablewright.engine.replica_pulls import Ask
+    from tablewright.engine.replica_lines import Ask
 
 SUMMARY = "Make a region the writer of its tables; the writer before stops, also after it comes back."
 EXAMPLES = f"""Name all regions. Those that could write and answer are compared with the new writer, stop writing, and
@@ -44,14 +43,13 @@ def run(given: argparse.Namespace) -> int:
         wanted = [table for table in replica_places.tables_of(given, ask) if given.table or table not in mine]
         plans = [promotion(asks, given.region, table, replica_places.pause) for table in wanted]
         obstacles = [text for plan in plans for text in plan.obstacles]
-        if not given.json:
-            print("\n".join(told(plan) for plan in plans) or f"{given.region} writes every table already")
+        if not plans and not given.json:
+            print(f"{given.region} writes every table already")
+            return 0
         if obstacles and not given.force:
+            print(replica_places.as_json(plans) if given.json else "\n".join(map(told, plans)))
             raise ReplicasMistake(f"{'; '.join(obstacles)}. --force does it all the same")
-        if not given.yes:
-            if given.json:
-                print(replica_places.as_json(plans))
-            print("tablewright: nothing was done; --yes does it", file=sys.stderr)
+        if not agreed(given, _plan(given, plans)):
             return 1
         done = [promote(asks, plan, replica_places.pause, force=given.force) for plan in plans]
         lines = [f"{one.table}: {one.region} writes, epoch {one.epoch}" for one in done]
@@ -59,6 +57,13 @@ def run(given: argparse.Namespace) -> int:
         return 0
 
     return replica_places.at(given, work)
+
+
+def _plan(given: argparse.Namespace, plans: "Sequence[Promotion]") -> str | None:
+    """In words; as JSON, where it is the only answer."""
+    if not given.json:
+        return "\n".join(map(told, plans))
+    return None if given.yes else replica_places.as_json(plans)
 
 
 def told(plan: "Promotion") -> str:
@@ -69,4 +74,7 @@ def told(plan: "Promotion") -> str:
     lines += [
         f"  {line}" for one in plan.comparisons for line in replica_places.told_comparison(one).split("\n")
     ]
-    return "\n".join(lines + [f"  {region} does not answer" for region in plan.silent])
+    lines += [f"  {region} does not answer" for region in plan.silent]
+    if plan.lease is not None:
+        lines.append(f"  the lease of {plan.writer} has to run out first: at most {plan.wait:g} s")
+    return "\n".join(lines)

@@ -10,7 +10,7 @@ from tablewright.cli import replica_places
 from tablewright.cli.plans import yes
 
 if TYPE_CHECKING:  # heavy
-    from tablewright.engine.replica_pulls import Ask
+    from tablewright.engine.replica_lines import Ask
 
 SUMMARY = "Make a region that is not the writer the same as the writer; what only it has is given up."
 EXAMPLES = f"""First it lists the writes that the writer does not have: they are gone afterwards.

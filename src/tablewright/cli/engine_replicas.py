@@ -1,14 +1,15 @@
 """`tablewright engine replicas`: every table with replicas, who writes it, and how far behind the others are."""
 
 import argparse
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tablewright.cli import replica_places
+from tablewright.cli.engine_line import state
 
 if TYPE_CHECKING:  # heavy
     from tablewright.engine.replica_control import Standing
-    from tablewright.engine.replica_pulls import Ask
+    from tablewright.engine.replica_lines import Ask
 
 SUMMARY = "Show the replicas of every table: who writes, who follows, how far behind."
 EXAMPLES = f"""{replica_places.KEYS}
@@ -27,25 +28,26 @@ def run(given: argparse.Namespace) -> int:
 
     def work(asks: "Mapping[str, Ask]") -> int:
         from tablewright.engine import PeerUnreachable
-        from tablewright.engine.replica_control import standings
+        from tablewright.engine.replica_control import lines, standings
 
         found: list[Standing] = []
         silent: list[str] = []
+        between: list[dict[str, Any]] = []
         for region, ask in asks.items():
             try:
                 found += standings(ask)
+                between += lines(ask)
             except PeerUnreachable:
                 silent.append(region)
-        print(
-            replica_places.as_json({"tables": found, "silent": silent}) if given.json else told(found, silent)
-        )
+        shown = {"tables": found, "silent": silent, "lines": between}
+        print(replica_places.as_json(shown) if given.json else told(found, silent, between))
         is_behind = any(lag["pending"] for one in found for lag in one.lag)
         return 1 if silent or is_behind or any(one.unread or one.is_copying for one in found) else 0
 
     return replica_places.at(given, work)
 
 
-def told(found: "list[Standing]", silent: list[str]) -> str:
+def told(found: "list[Standing]", silent: Sequence[str], between: Sequence[Mapping[str, Any]]) -> str:
     rows = [("table", "region", "status", "writer", "epoch", "not read by others")]
     for one in found:
         behind = [
@@ -53,9 +55,17 @@ def told(found: "list[Standing]", silent: list[str]) -> str:
         ]
         if one.unread:
             behind.append(f"{one.unread} the writer does not have: compare, then rejoin")
+        if one.lease is not None and one.lease["Silent"]:
+            behind.append(f"takes no writes: {', '.join(one.lease['Silent'])} did not confirm its lease")
         status = "COPYING" if one.is_copying else one.status
         rows.append(
             (one.table, one.region, status, one.writer or "all", str(one.epoch), ", ".join(behind) or "-")
         )
-    lines = [replica_places.in_columns(rows)] if found else ["no table has replicas"]
-    return "\n".join([*lines, *(f"{region} does not answer" for region in silent)])
+    shown = [replica_places.in_columns(rows)] if found else ["no table has replicas"]
+    shown += [f"{region} does not answer" for region in silent]
+    shown += [
+        f"the line from {line['Source']} to {line['Reader']} is {wrong}: engine line --mend"
+        for line in between
+        if (wrong := state(line))
+    ]
+    return "\n".join(shown)

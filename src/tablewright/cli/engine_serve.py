@@ -80,6 +80,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="REGION=URL",
         help="a region in another process, for replicas; asked with the first key of --credentials",
     )
+    parser.add_argument(
+        "--lease",
+        type=lease,
+        metavar="SECONDS",
+        help="a promoted writer that is out of touch with its replicas for so long takes no writes until it is again, "
+        "and who is promoted without it waits for that; give all regions the same (default: it goes on)",
+    )
 
 
 def port(text: str) -> int:
@@ -100,6 +107,13 @@ def lag(text: str) -> timedelta:
     if number < 0:
         raise argparse.ArgumentTypeError(f"a lag is a number of seconds from 0 up, not {text!r}")
     return timedelta(seconds=number)
+
+
+def lease(text: str) -> float:
+    number = _number(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"a lease is a number of seconds from 1 up, not {text!r}")
+    return number
 
 
 def _number(text: str) -> float:
@@ -142,7 +156,9 @@ def run(given: argparse.Namespace) -> int:
         peers = {region: HttpPeer(url, region, key) for region, url in map(peer_named, given.peer)}
         opened: Engine | Regions
         if given.also_region or peers:
-            opened = Regions.open(path, home=given.region, also=given.also_region, peers=peers, **options)
+            opened = Regions.open(
+                path, home=given.region, also=given.also_region, peers=peers, lease=given.lease, **options
+            )
         else:
             opened = Engine.open(path, region=given.region, **options)
         with opened as engine:

@@ -10,9 +10,10 @@ def yes(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def agreed(given: argparse.Namespace, plan: str) -> bool:
-    """Show the plan; whether it is to be carried out."""
-    print(plan)
+def agreed(given: argparse.Namespace, plan: str | None) -> bool:
+    """Show the plan, if there is one to be shown; whether it is to be carried out."""
+    if plan is not None:
+        print(plan)
     if not given.yes:
         print("tablewright: nothing was done; --yes does it", file=sys.stderr)
     sys.stdout.flush()

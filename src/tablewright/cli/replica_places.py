@@ -2,7 +2,8 @@
 
 Each is a REGION=URL of a running server; a server of several regions is named once for each. Requests are signed with
 the first key of --credentials, or with any if the servers take any.
-Must hold: what the caller can mend is one sentence on stderr and code 2.
+Must hold: what the caller can mend is one sentence on stderr and code 2; nobody waits in silence, nor twice for one
+that does not answer.
 """
 
 import argparse
@@ -10,13 +11,17 @@ import dataclasses
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from threading import Timer
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
-    from tablewright.engine.replica_pulls import Ask
+    from tablewright.engine.replica_lines import Ask
+    from tablewright.wire.peers import HttpPeer
 
 LOOK_SECONDS = 0.2
+# Who waits longer for an answer is told for whom; and how long that may take, unless --timeout says.
+TELL_SECONDS, ANSWER_SECONDS = 1.0, 30.0
 KEYS = """--credentials FILE is what the servers were given: its first key signs the requests. Servers without
 credentials take any signature."""
 
@@ -29,7 +34,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a region and the server it is on, as eu-west-1=http://host:8000",
     )
     parser.add_argument("--credentials", metavar="FILE", help="sign with the first key in FILE")
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=ANSWER_SECONDS,
+        metavar="SECONDS",
+        help="how long a server may take to answer a request (default: %(default)g)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 3600:
+        raise argparse.ArgumentTypeError(f"a time-out is a number of seconds, more than none, not {text!r}")
+    return seconds
 
 
 def tables(parser: argparse.ArgumentParser) -> None:
@@ -50,8 +72,8 @@ def at(given: argparse.Namespace, work: "Callable[[Mapping[str, Ask]], int]") ->
         keys = read_credentials(given.credentials) if given.credentials else {}
         key = next(iter(keys.values()), None)
         for region, url in map(peer_named, given.places):
-            asks[region] = HttpPeer(url, region, key)
-        return work(asks)
+            asks[region] = HttpPeer(url, region, key, answer_seconds=given.timeout)
+        return work({region: patiently(peer) for region, peer in asks.items()})
     except (CredentialsUnusable, PeerUnusable, PeerUnreachable, ReplicasMistake) as mistake:
         print(f"tablewright: {mistake}", file=sys.stderr)
         return 2
@@ -61,6 +83,31 @@ def at(given: argparse.Namespace, work: "Callable[[Mapping[str, Ask]], int]") ->
     finally:
         for peer in asks.values():
             peer.close()
+
+
+def patiently(peer: "HttpPeer") -> "Ask":
+    """Ask the peer; tell for whom and how long when that takes its time, and do not wait again for a silent one."""
+    from tablewright.engine import PeerUnreachable
+
+    silent: list[PeerUnreachable] = []
+    told = f"tablewright: waiting for {peer.region} at {peer.url}, at most {peer.answer_seconds:g} s"
+
+    def ask(verb: str, request: dict[str, Any]) -> dict[str, Any]:
+        if silent:
+            raise silent[0]
+        telling = Timer(TELL_SECONDS, lambda: print(told, file=sys.stderr, flush=True))
+        telling.daemon = True
+        telling.start()
+        try:
+            return peer(verb, request)
+        except PeerUnreachable as trouble:
+            if isinstance(trouble.__cause__, TimeoutError):
+                silent.append(trouble)
+            raise
+        finally:
+            telling.cancel()
+
+    return ask
 
 
 def named(asks: "Mapping[str, Ask]", region: str) -> "Ask":

@@ -29,8 +29,13 @@ def waited(
     look: Callable[[], Look],
     stand: Callable[[Look], Stand],
     sleep: Callable[[float], None] = time.sleep,
+    *,
+    is_resumable: bool = False,
 ) -> Look:
-    """Look again and again, at first often, until the work is over; what was seen last."""
+    """Look again and again, at first often, until the work is over; what was seen last.
+
+    `is_resumable`: the same command again would wait for the same work.
+    """
     from tablewright.app.progress import Terminal
 
     told = Terminal(sys.stderr, has_bar=True)
@@ -54,7 +59,10 @@ def waited(
             pause = min(pause * 1.5, LONG)
     except KeyboardInterrupt:
         told.end()
-        print(f"tablewright: {what} is not over; it goes on whenever its tables are open", file=sys.stderr)
+        more = ", and the same command again waits for it" if is_resumable else ""
+        print(
+            f"tablewright: {what} is not over; it goes on whenever its tables are open{more}", file=sys.stderr
+        )
         raise
     finally:
         told.end()

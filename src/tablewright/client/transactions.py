@@ -71,7 +71,8 @@ def transact_write(
     here; without it the service refuses them.
     """
     _refuse_count(len(actions))
-    _refuse_twice([_write_place(action, _known_keys(actions, key_names)) for action in actions])
+    known = _known_keys(actions, key_names)
+    _refuse_twice([_write_place(action, known) for action in actions])
     request: dict[str, Any] = {"TransactItems": list(actions)}
     if token is not None:
         request["ClientRequestToken"] = token

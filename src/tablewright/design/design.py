@@ -14,7 +14,7 @@ from tablewright.design.attributes import attributes
 from tablewright.design.check import findings
 from tablewright.design.entities import Entity, Readable
 from tablewright.design.environments import Alarm, Environment
-from tablewright.design.facets import Copy, Data, Expires, Load, Retention, SoftDelete, States, Unique
+from tablewright.design.facets import Copy, Data, Expires, Load, Retention, Schema, SoftDelete, States, Unique
 from tablewright.design.mistakes import DesignClosed, DesignRefused, Finding, NotStorable
 from tablewright.design.patterns import GetPattern, Pattern, Plan, Sort
 from tablewright.design.shape import Shape
@@ -247,6 +247,7 @@ class DesignTable:
         retention: Retention | None = None,
         load: Mapping[str, Load] | None = None,
         about: str = "",
+        schema: Schema | None = None,
     ) -> Entity[E, K]:
         """A model in this table. `key` is a function or class whose parameters are the key's fields."""
         design = self._design
@@ -279,6 +280,7 @@ class DesignTable:
             retention,
             dict(load or {}),
             about or inspect.cleandoc(model.__dict__.get("__doc__") or ""),
+            schema=schema,
         )
         try:
             attributes(model)

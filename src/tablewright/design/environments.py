@@ -43,12 +43,14 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """One deployment. `table_name` turns a logical name into the physical one."""
+    """One deployment. `table_name` turns a logical name into the physical one; `of_tables` are the capacities of tables
+    that have another than the rest, by their logical names."""
 
     name: str
     region: str
     account: str = ""
     capacity: OnDemand | Provisioned = OnDemand()
+    of_tables: Mapping[str, OnDemand | Provisioned] = field(default_factory=dict)
     pitr_days: int = 0
     backups: Backups | None = None
     deletion_protection: bool = False
@@ -58,6 +60,10 @@ class Environment:
     budget: Budget | None = None
     table_name: str = "{table}"
     recovery: Mapping[str, str] = field(default_factory=dict)
+
+    def capacity_of(self, table: str) -> OnDemand | Provisioned:
+        """What a table has, and each of its indexes."""
+        return self.of_tables.get(table, self.capacity)
 
     def physical(self, table: str) -> str:
         return self.table_name.format(table=table, env=self.name)

@@ -1,14 +1,18 @@
 """What an entity promises besides its keys: uniqueness, states, expiry, soft delete, copies, privacy, load."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
+from typing import TypeAlias
 
 from tablewright.design.mistakes import MoveNotAllowed
 from tablewright.design.tables import Table
+from tablewright.values import Item
 
 SECONDS_PER_MONTH = 30 * 24 * 3600
+
+Upcast: TypeAlias = Callable[[Item], Item]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,23 @@ class SoftDelete:
 
     field: str
     live: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The form of an entity's items is numbered in `field`, from 1; each of `upcasts` makes the next form of an item.
+
+    What is read in an older form comes as the present one, its number still the stored one; what is written is whole
+    and of the present form. Single fields of an older item are never changed: half of it would be of another form.
+    """
+
+    field: str
+    upcasts: tuple[Upcast, ...] = ()
+
+    @property
+    def version(self) -> int:
+        """The number of the present form."""
+        return len(self.upcasts) + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 `{city}` text, escaped; `{email:lower}` normalised; `{n:12}` digits of fixed width; `{price:8.2}` a decimal of
 fixed width; `{at:ms}` `{at:us}` `{at:s}` UTC times of fixed width, `{at:day}` `{at:month}` `{at:hour}` their
 beginnings; `{on}` a date; `{active:bool}` true or false; `{urgent:flag}` there or not; `{status:only.OPEN}` there
-for one value; `{phone:hash}` a digest; `{id:shard.8}` one of eight, by a digest that is the same everywhere.
+for one value; `{open:when}` `{gone:unless}` write nothing, and are there only while that is so; `{phone:hash}` a
+digest; `{id:shard.8}` one of eight, by a digest that is the same everywhere.
 
 Must hold: '#' never comes out of a part, so segments cannot merge; two different values of one part differ as
 text (but for what normalising, hashing and sharding say they do).
@@ -224,4 +225,9 @@ _NAMED = {
     "ms": Codec("ms", (datetime,), milliseconds, r"(?a:\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)", fixed=True),
     "bool": Codec("bool", (bool,), lambda value: "true" if _truth(value) else "false", "(?:true|false)"),
     "flag": Codec("flag", (bool,), _flag, "1", fixed=True, sparse=True),
+    # They write nothing: a key that others know by heart can be sparse without a mark in it.
+    "when": Codec("when", (bool,), lambda value: "" if _truth(value) else None, "", fixed=True, sparse=True),
+    "unless": Codec(
+        "unless", (bool,), lambda value: None if _truth(value) else "", "", fixed=True, sparse=True
+    ),
 }

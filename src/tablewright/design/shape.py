@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.design.attributes import FINE_TIME, Attribute, attributes
-from tablewright.design.facets import Copy, Data, Expires, Load, Retention, SoftDelete, States, Unique
+from tablewright.design.facets import Copy, Data, Expires, Load, Retention, Schema, SoftDelete, States, Unique
 from tablewright.design.mistakes import KeyPartUnusable
 from tablewright.design.parts import utc
 from tablewright.design.tables import Index, Keys, Table
@@ -101,6 +101,7 @@ class Shape:
     about: str = ""
     # The entity's model, if `model` is a view: keys are made of it whatever is returned.
     whole: type[BaseModel] | None = None
+    schema: Schema | None = None
 
     def __repr__(self) -> str:
         return f"<shape {self.table.design}.{self.tag}>"

@@ -122,7 +122,7 @@ def _part(whole: str, inside: str) -> Part:
     try:
         return Part(found[1], codec(found[2] or ""))
     except UnknownCodec:
-        known = "lower, upper, ms, us, s, hour, day, month, bool, flag, hash, shard.N, only.VALUE, 12, 8.2"
+        known = "lower, upper, ms, us, s, hour, day, month, bool, flag, when, unless, hash, shard.N, only.V, 12, 8.2"
         raise BadTemplate(
             whole, f"asks for '{found[2]}', which is no way to write a part", f"use one of {known}"
         ) from None

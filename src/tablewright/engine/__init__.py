@@ -9,7 +9,7 @@ from tablewright.engine.doors import EngineClosed
 from tablewright.engine.engine import Engine, Group
 from tablewright.engine.errors import ServiceError
 from tablewright.engine.regions import Regions, RegionsMistake
-from tablewright.engine.replica_pulls import PeerUnreachable
+from tablewright.engine.replica_lines import PeerUnreachable
 from tablewright.engine.storage import NotAStore, StoreInUse
 from tablewright.engine.transfers.buckets import BucketsUnknown
 from tablewright.engine.verify import verify

@@ -1,24 +1,34 @@
 """Autoscaling: provisioned units that follow what is used, as Application Auto Scaling does on Amazon.
 
-There it is a service of its own with an API of its own; here a setting of a table or of a global index:
+There it is a service of its own with an API of its own; here a setting of a table or of a global index, made with
+UpdateTableReplicaAutoScaling, with `tablewright db autoscaling`, or in Python:
     engine.autoscaling.set("pets", kind="Read", target=70, least=5, most=100)
 Once a minute, after the figures are written: two minutes in a row above the target raise the units so that what was
 used is at the target again; fifteen minutes in a row, each with traffic, below the target by 20 points lower them.
 Must hold: units stay between least and most; they are lowered only as often as the service lets anyone lower them
 (four times a day, and then when there was no decrease for an hour); a minute without traffic is no figure at all, so an
-idle table is left as it is, as on the service. Elsewhere: the figures (metrics.py), what UpdateTable does (operations).
+idle table is left as it is, as on the service. Elsewhere: the settings (scaling_settings.py), the figures (metrics.py),
+what UpdateTable does (operations).
 """
 
 from collections.abc import Callable
 from math import ceil
 from typing import Any, Literal, TypeAlias
 
-from tablewright.engine.catalog import Index, Table, Throughput
+from tablewright.engine.catalog import Throughput
 from tablewright.engine.doors import Doors
 from tablewright.engine.errors import ServiceError
 from tablewright.engine.limits import DECREASES_A_DAY
 from tablewright.engine.metric_names import CONSUMED_READ, CONSUMED_WRITE
 from tablewright.engine.operations.update_table import update_table
+from tablewright.engine.scaling_settings import (
+    KINDS,
+    change,
+    place_of,
+    scaled,
+    settings_here,
+    wrong_setting,
+)
 from tablewright.engine.storage import Rows
 from tablewright.engine.storage_metrics import (
     Scaling,
@@ -27,13 +37,10 @@ from tablewright.engine.storage_metrics import (
     all_series,
     forget_scaling,
     points_of,
-    save_scaling,
 )
 from tablewright.engine.writing import Writing
 
 Kind: TypeAlias = Literal["Read", "Write"]
-KINDS = ("Read", "Write")
-TARGETS = (20.0, 90.0)
 HIGH_MINUTES = 2
 LOW_MINUTES = 15
 # How far below the target, in points of a hundred, traffic is low.
@@ -64,22 +71,28 @@ class Autoscaling:
         """Keep what is used of the provisioned units at `target` percent, with `least` to `most` units."""
         if kind not in KINDS:
             raise CannotScale(f"kind is Read or Write, not {kind!r}")
-        if not TARGETS[0] <= target <= TARGETS[1]:
-            raise CannotScale(f"a target is {TARGETS[0]:g} to {TARGETS[1]:g} percent, not {target:g}")
-        if not 1 <= least <= most:
-            raise CannotScale(f"units go from at least 1 up to most, not from {least} to {most}")
+        wrong = wrong_setting(target, least, most)
+        if wrong is not None:
+            raise CannotScale(wrong)
 
         def save(writing: Writing) -> None:
-            if _owner(writing, table, index) is None:
+            if scaled(writing.tables, table, index) is None:
                 name = f"index {index} of table {table}" if index else f"table {table}"
                 raise CannotScale(f"there is no {name} with provisioned units")
-            save_scaling(writing.rows, Scaling(table, index, kind, target, least, most))
+            _say(writing, table, kind, index, [target, least, most])
 
         self._write(save)
 
     def remove(self, table: str, *, kind: Kind, index: str = "") -> bool:
         """Leave the units as they are from now on; False if nothing was set."""
-        return bool(self._write(lambda writing: forget_scaling(writing.rows, table, index, kind)))
+
+        def forget(writing: Writing) -> bool:
+            is_set = place_of(kind, index) in settings_here(writing.rows, table)
+            if is_set and table in writing.tables:
+                _say(writing, table, kind, index, None)
+            return is_set
+
+        return bool(self._write(forget))
 
     def settings(self) -> list[Scaling]:
         return self._doors.read(lambda reading: all_scaling(reading.rows))
@@ -113,7 +126,7 @@ def adjust_all(writing: Writing, minute: int) -> None:
         if setting.table not in writing.tables:
             forget_scaling(writing.rows, setting.table, setting.index_name, setting.kind)
             continue
-        owner = _owner(writing, setting.table, setting.index_name)
+        owner = scaled(writing.tables, setting.table, setting.index_name)
         if owner is None:
             continue  # on demand now, or the index is gone or still being made
         units = _wanted(writing.rows, setting, owner.throughput, minute, writing.now())
@@ -121,14 +134,12 @@ def adjust_all(writing: Writing, minute: int) -> None:
             _set_units(writing, setting, owner.throughput, units)
 
 
-def _owner(writing: Writing, table: str, index: str) -> Table | Index | None:
-    found = writing.tables.get(table)
-    if found is None or found.billing != "PROVISIONED":
-        return None
-    if not index:
-        return found
-    wanted = found.index(index)
-    return wanted if wanted is not None and not wanted.local and wanted.status == "ACTIVE" else None
+def _say(writing: Writing, table: str, kind: str, index: str, one: list[float] | None) -> None:
+    """Make a setting: of read units in this region, of write units in all that share them."""
+    found, here = writing.tables[table], writing.place.region
+    others = [] if found.replicas is None or kind == "Read" else found.replicas.readers
+    regions = [here, *(other.region for other in others)]
+    change(writing, found, {region: {place_of(kind, index): one} for region in regions})
 
 
 def _wanted(rows: Rows, setting: Scaling, now_set: Throughput, minute: int, now: float) -> int | None:

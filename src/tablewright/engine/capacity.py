@@ -48,7 +48,9 @@ class Consumed:
         """The ConsumedCapacity member; `transactional` is Read or Write where the service tells the kind."""
         if how not in ("TOTAL", "INDEXES"):
             return None
-        total = self.base + sum(self.local.values()) + sum(self.other.values())
+        total = self.base
+        if self.local or self.other:
+            total += sum(self.local.values()) + sum(self.other.values())
         answer: dict[str, Any] = {"TableName": self.table.name, **_units(total, transactional)}
         if how == "INDEXES":
             answer["Table"] = _units(self.base, transactional)

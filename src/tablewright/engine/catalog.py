@@ -7,7 +7,7 @@ Elsewhere: the rules a new table must obey (definitions.py).
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
@@ -18,6 +18,7 @@ from tablewright.engine.limits import (
     WARM_READ_UNITS,
     WARM_WRITE_UNITS,
 )
+from tablewright.engine.metric_names import CONSUMED_WRITE, Key
 from tablewright.engine.replica_group import Group, Ledger, group_from
 from tablewright.engine.replica_views import described_replicas
 from tablewright.engine.storage import Rows, collections_name, index_name, table_name
@@ -87,6 +88,23 @@ class IndexKey:
     most_bytes: int
 
 
+class KeyPart(NamedTuple):
+    """A key attribute on its way into bytes: its name, its type, the most bytes it may have."""
+
+    name: str
+    type: str
+    most_bytes: int
+
+
+class EntryPlan(NamedTuple):
+    """What a write needs for each of its entries in an index: the key's parts, and what is counted by which name."""
+
+    hash: tuple[KeyPart, ...]
+    range: tuple[KeyPart, ...]
+    counted: str
+    spent: Key
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table. `number` names it in the store and in the journal and is never used again."""
@@ -120,16 +138,20 @@ class Table:
     status: str = "ACTIVE"
     # Whether its first items came from a restore or an import, of which the journal knows nothing.
     is_filled: bool = False
-    # Where its items come from, while it is being restored.
+    # Where its items come from, if it was restored; while it is CREATING, it still is.
     restored: Mapping[str, Any] | None = None
     # Point-in-time recovery while it is enabled: since when (microseconds), and for how many days back.
     recovery_since: int | None = None
     recovery_days: int = RECOVERY_DAYS
     # All its replicas, if it has any (replica_group.py).
     replicas: Group | None = None
-    # Worked out once, because every write asks: the index keys, alphabetically by index.
+    # Worked out once, because every write asks: the index keys, alphabetically by index; how the key and the entries
+    # (by the index's number) are made; and the figure that a write adds to.
     index_keys: tuple[IndexKey, ...] = field(init=False, repr=False, compare=False)
     has_local_indexes: bool = field(init=False, repr=False, compare=False)
+    key_parts: tuple[tuple[KeyPart, ...], tuple[KeyPart, ...]] = field(init=False, repr=False, compare=False)
+    entry_plans: Mapping[int, EntryPlan] = field(init=False, repr=False, compare=False)
+    spent: Key = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         keys = tuple(
@@ -142,6 +164,19 @@ class Table:
         )
         object.__setattr__(self, "index_keys", keys)
         object.__setattr__(self, "has_local_indexes", any(index.local for index in self.indexes))
+        object.__setattr__(self, "key_parts", self._parts(self.schema))
+        object.__setattr__(self, "entry_plans", {index.number: self._plan(index) for index in self.indexes})
+        object.__setattr__(self, "spent", (CONSUMED_WRITE, self.name, "", ""))
+
+    def _parts(self, schema: KeySchema) -> tuple[tuple[KeyPart, ...], tuple[KeyPart, ...]]:
+        return (
+            tuple(KeyPart(name, self.types[name], HASH_KEY_BYTES) for name in schema.hash),
+            tuple(KeyPart(name, self.types[name], RANGE_KEY_BYTES) for name in schema.range),
+        )
+
+    def _plan(self, index: Index) -> EntryPlan:
+        counted = index_name(self.number, index.number)
+        return EntryPlan(*self._parts(index.schema), counted, (CONSUMED_WRITE, self.name, index.name, ""))
 
     def awaits_expiry(self, row: int) -> bool:
         return self.ttl_backfill is not None and self.ttl_backfill[0] < row <= self.ttl_backfill[1]
@@ -184,9 +219,13 @@ class Table:
         return replace(self, indexes=kept, types={n: t for n, t in self.types.items() if n in used})
 
 
+WORKED_OUT = ("index_keys", "has_local_indexes", "key_parts", "entry_plans", "spent")
+
+
 def to_json(table: Table) -> bytes:
     fields = asdict(table)
-    del fields["index_keys"], fields["has_local_indexes"]
+    for name in WORKED_OUT:
+        del fields[name]
     try:
         return orjson.dumps(fields)
     except orjson.JSONEncodeError:
@@ -258,7 +297,7 @@ def describe(table: Table, rows: Rows, status: str | None = None) -> dict[str, A
         shown["LatestStreamLabel"] = table.stream_label
         shown["LatestStreamArn"] = table.stream_arn
     if table.restored is not None:
-        shown["RestoreSummary"] = {**table.restored, "RestoreInProgress": True}
+        shown["RestoreSummary"] = {**table.restored, "RestoreInProgress": table.status == "CREATING"}
     if table.replicas is not None:
         shown |= described_replicas(table.replicas, table.arn, [i.name for i in table.indexes if not i.local])
     local = [_described_index(table, index, rows, status) for index in table.indexes if index.local]

@@ -26,7 +26,7 @@ from tablewright.engine.errors import ItemMistake, condition_failed, invalid, no
 from tablewright.engine.indexes import EntryChange, changes, entry_size
 from tablewright.engine.keys import entry_key, partition_of
 from tablewright.engine.limits import GB, ITEM_BYTES, WRITE_UNIT_BYTES
-from tablewright.engine.metric_names import CONDITION_FAILED, CONSUMED_WRITE
+from tablewright.engine.metric_names import CONDITION_FAILED
 from tablewright.engine.shapes import Request
 from tablewright.engine.storage import Row, Rows
 from tablewright.engine.writing import Writing, refuse_full_collection
@@ -286,9 +286,6 @@ def spend(writing: Writing, decided: Decided, entries: list[EntryChange], factor
     if row is not None and row.size > size:
         size = row.size
     units = float(-(-size // WRITE_UNIT_BYTES) or 1) * factor
-    if not entries and writing.throttle is None:  # most writes: the same as below, in one step
-        writing.marks.append(((CONSUMED_WRITE, table.name, "", ""), units))
-        return
     for entry in entries:
         used = entry_units(table, entry, decided.old, decided.new)
         if used and entry.index.local:
@@ -296,6 +293,16 @@ def spend(writing: Writing, decided: Decided, entries: list[EntryChange], factor
         elif used:
             writing.spend(table, entry.new_key or entry.old_key or b"", used, entry.index)
     writing.spend(table, write.key, units)
+
+
+def _spend_on_new(writing: Writing, table: Table, size: int, entries: list[EntryChange]) -> None:
+    """`spend` for an item that came where none was, without local indexes and limits: most writes."""
+    units = float(-(-size // WRITE_UNIT_BYTES) or 1)
+    marks = writing.marks
+    for entry in entries:
+        used = units if entry.new_size == size else write_units(entry.new_size)
+        marks.append((table.entry_plans[entry.index.number].spent, used))
+    marks.append((table.spent, units))
 
 
 def perform(writing: Writing, write: Write) -> tuple[Decided, list[EntryChange]]:
@@ -310,9 +317,8 @@ def perform(writing: Writing, write: Write) -> tuple[Decided, list[EntryChange]]
         new, size = write.become(None, 0)
         entries = writing.insert(write.table, write.key, new or {}, size)
         if entries is not None:
-            decided = Decided(write, None, None, new, size)
-            spend(writing, decided, entries)
-            return decided, entries
+            _spend_on_new(writing, write.table, size, entries)
+            return Decided(write, None, None, new, size), entries
     decided = decide(writing, write)
     return decided, carry_out(writing, decided)
 

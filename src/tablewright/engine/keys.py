@@ -7,14 +7,13 @@ equal index keys.
 Must hold: no part is a prefix of another (values/ordering.py), so a partition is exactly one byte range.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from zlib import crc32
 
-from tablewright.engine.catalog import Index, KeySchema, Table
-from tablewright.engine.limits import HASH_KEY_BYTES, RANGE_KEY_BYTES
+from tablewright.engine.catalog import Index, KeyPart, KeySchema, Table
 from tablewright.expressions import KeyPlan
-from tablewright.values import Item, Value, key_part, key_prefix, size_of, text_part
+from tablewright.values import Item, Value, key_part, key_prefix, size_of
 
 HASH_SPACE = 1 << 31
 _BYTES = [bytes([number]) for number in range(256)]
@@ -37,17 +36,13 @@ def item_key(table: Table, item: Item) -> bytes:
 
 def possible_key(table: Table, item: Item) -> bytes | None:
     """Where an item with these attributes lives; None if they lack a key attribute the table can take."""
-    schema, types = table.schema, table.types
-    name = schema.hash[0]
-    first = _part(item.get(name), types[name], HASH_KEY_BYTES)
-    if first is None:
+    partition, sort = table.key_parts
+    whole = _joined(b"", partition, item)
+    if whole is None:
         return None
-    prefix = (crc32(first) >> 1).to_bytes(4)
-    if not schema.range:
-        return prefix + first
-    name = schema.range[0]
-    second = _part(item.get(name), types[name], RANGE_KEY_BYTES)
-    return None if second is None else prefix + first + second
+    hashed = (crc32(whole) >> 1).to_bytes(4)
+    whole = _joined(whole, sort, item)
+    return None if whole is None else hashed + whole
 
 
 def partition_of(table: Table, item: Item) -> bytes:
@@ -56,33 +51,33 @@ def partition_of(table: Table, item: Item) -> bytes:
 
 def entry_key(table: Table, index: Index, item: Item, key: bytes) -> bytes | None:
     """Where the item stands in the index; None if it lacks a key attribute the index can take."""
-    types = table.types
-    parts = b""
-    for name in index.schema.hash:
-        part = _part(item.get(name), types[name], HASH_KEY_BYTES)
-        if part is None:
-            return None
-        parts += part
-    hashed = (crc32(parts) >> 1).to_bytes(4)
-    for name in index.schema.range:
-        part = _part(item.get(name), types[name], RANGE_KEY_BYTES)
-        if part is None:
-            return None
-        parts += part
-    return hashed + parts + key
+    plan = table.entry_plans[index.number]
+    whole = _joined(b"", plan.hash, item)
+    if whole is None:
+        return None
+    hashed = (crc32(whole) >> 1).to_bytes(4)
+    whole = _joined(whole, plan.range, item)
+    return None if whole is None else hashed + whole + key
 
 
-def _part(value: Value | None, kind: str, most_bytes: int) -> bytes | None:
-    """The value as a part of a key; None if it is missing, of another type, empty or too long.
+def _joined(whole: bytes, parts: Sequence[KeyPart], item: Item) -> bytes | None:
+    """`whole` and after it the values of these parts; None if one is missing, of another type, empty or too long.
 
     An index leaves such items out: those from before it may hold what a write would now be refused for.
     """
-    if value is None:
-        return None
-    content: str | None = value.get(kind)
-    if not content or (len(content) * 4 > most_bytes and size_of(value) > most_bytes):
-        return None
-    return text_part(content) if kind == "S" else key_part(value)
+    for name, kind, most_bytes in parts:
+        value = item.get(name)
+        if value is None:
+            return None
+        content: str | None = value.get(kind)
+        if not content or (len(content) * 4 > most_bytes and size_of(value) > most_bytes):
+            return None
+        # Most are texts without a zero: this is `key_part` for them without the call.
+        if kind == "S" and "\0" not in content:
+            whole += content.encode() + b"\0\0"
+        else:
+            whole += key_part(value)
+    return whole
 
 
 def expiry_key(table: Table, item: Item, key: bytes) -> bytes | None:

@@ -2,7 +2,8 @@
 
 A kind of labour is a function `(doors) -> bool`: it does one step of whatever the store owes of that kind and says
 whether there was anything to do. What is quick goes through the doors (doors.py); what is slow (compressing, files, a
-network) is done outside of them, so that nobody waits for it.
+network) is done outside of them, so that nobody waits for it; and where others write, it rests at the doors
+(unhurried.py).
 Must hold: what a labour has done so far is in the store, each write leaves it whole, and a step may be taken twice;
 so a store that is opened again goes on where the last one stopped. A labour that cannot go on writes FAILED and a
 reason into its own record. One that throws all the same is logged and left alone for a while; the others go on.
@@ -18,6 +19,7 @@ from tablewright.engine import checkpoints, restoring
 from tablewright.engine.doors import Doors
 from tablewright.engine.errors import fault
 from tablewright.engine.transfers import exports, imports
+from tablewright.engine.unhurried import Unhurried
 
 log = logging.getLogger("tablewright.engine")
 
@@ -41,9 +43,15 @@ class Turns:
     _next: int = 0
     # Kinds that threw: passed over until they are forgiven.
     _resting: set[Kind] = field(default_factory=set)
+    # Kept, since a labour goes on through the doors it began with.
+    _doors: Unhurried | None = None
 
-    def step(self, doors: Doors) -> bool:
+    def step(self, through: Doors) -> bool:
         """One step of the next kind that has something to do; False when none has."""
+        if self._doors is None or self._doors.doors is not through:
+            self._doors = Unhurried(through)
+        doors = self._doors
+        doors.begin()
         for _ in self.kinds:
             kind = self.kinds[self._next % len(self.kinds)]
             self._next += 1

@@ -1,11 +1,13 @@
 """The figures in Prometheus' text format (version 0.0.4). Pure.
 
-Sums are counters since the engine was opened, times are histograms in seconds, levels are gauges. Must hold: a name
-is told once with its kind, its lines stand together, and labels are escaped.
+Sums are counters since the engine was opened, times are histograms in seconds, levels are gauges; `region` is a label
+like any other. Must hold: a name is told once with its kind, its lines stand together, whichever region they are of,
+and labels are escaped.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from tablewright.engine.metric_names import METRICS, Metric
 from tablewright.engine.metric_values import BOUNDS, Tally
@@ -20,17 +22,28 @@ _TOLD = [
 ]
 
 
-def prometheus(sums: Mapping[Series, Tally], levels: Iterable[tuple[Series, float]]) -> bytes:
-    """All of it as one text; `levels` are as they are now."""
+class Told(NamedTuple):
+    """What one region has to tell: what has come together since its engine was opened, and how things stand now."""
+
+    region: str
+    sums: Mapping[Series, Tally]
+    levels: Mapping[Series, float]
+
+
+def prometheus(regions: Iterable[Told]) -> bytes:
+    """All of it as one text."""
     found: dict[str, list[str]] = {}
-    for series, tally in sorted(sums.items(), key=lambda pair: pair[0]):
-        metric = METRICS[series.metric]
-        lines = found.setdefault(metric.name, _heading(metric))
-        lines += _histogram(metric, series, tally) if metric.kind == "time" else [_sum(metric, series, tally)]
-    for series, value in sorted(levels):
-        metric = METRICS[series.metric]
-        lines = found.setdefault(metric.name, _heading(metric))
-        lines.append(f"{told_name(metric)}{_labels(metric, series)} {_number(value)}")
+    for region, sums, levels in regions:
+        for series, tally in sorted(sums.items(), key=lambda pair: pair[0]):
+            metric = METRICS[series.metric]
+            lines = found.setdefault(metric.name, _heading(metric))
+            if metric.kind == "time":
+                lines += _histogram(metric, region, series, tally)
+            else:
+                lines.append(_line(metric, region, series, tally.sum))
+        for series, value in sorted(levels.items()):
+            metric = METRICS[series.metric]
+            found.setdefault(metric.name, _heading(metric)).append(_line(metric, region, series, value))
     return "".join(f"{line}\n" for name in METRICS for line in found.get(name, ())).encode()
 
 
@@ -47,11 +60,11 @@ def _heading(metric: Metric) -> list[str]:
     return [f"# HELP {name} {metric.about}.", f"# TYPE {name} {kind}"]
 
 
-def _sum(metric: Metric, series: Series, tally: Tally) -> str:
-    return f"{told_name(metric)}{_labels(metric, series)} {_number(tally.sum)}"
+def _line(metric: Metric, region: str, series: Series, value: float) -> str:
+    return f"{told_name(metric)}{_labels(metric, region, series)} {_number(value)}"
 
 
-def _histogram(metric: Metric, series: Series, tally: Tally) -> Iterator[str]:
+def _histogram(metric: Metric, region: str, series: Series, tally: Tally) -> Iterator[str]:
     name, passed, after = told_name(metric), 0, 0
     buckets = sorted(tally.spread)
     for place in _TOLD:
@@ -59,14 +72,14 @@ def _histogram(metric: Metric, series: Series, tally: Tally) -> Iterator[str]:
             passed += tally.spread[buckets[after]]
             after += 1
         bound = _number(BOUNDS[place] / 1000)
-        yield f"{name}_bucket{_labels(metric, series, le=bound)} {passed}"
-    yield f"{name}_bucket{_labels(metric, series, le='+Inf')} {int(tally.samples)}"
-    yield f"{name}_sum{_labels(metric, series)} {_number(tally.sum / 1000)}"
-    yield f"{name}_count{_labels(metric, series)} {int(tally.samples)}"
+        yield f"{name}_bucket{_labels(metric, region, series, le=bound)} {passed}"
+    yield f"{name}_bucket{_labels(metric, region, series, le='+Inf')} {int(tally.samples)}"
+    yield f"{name}_sum{_labels(metric, region, series)} {_number(tally.sum / 1000)}"
+    yield f"{name}_count{_labels(metric, region, series)} {int(tally.samples)}"
 
 
-def _labels(metric: Metric, series: Series, **more: str) -> str:
-    named = {"table": series.table, "index": series.index_name}
+def _labels(metric: Metric, region: str, series: Series, **more: str) -> str:
+    named = {"region": region, "table": series.table, "index": series.index_name}
     if metric.detail:
         named[re.sub(r"(?<!^)(?=[A-Z])", "_", metric.detail).lower()] = series.detail
     shown = [f'{name}="{_escaped(text)}"' for name, text in (named | more).items() if text]

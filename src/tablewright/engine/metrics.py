@@ -33,7 +33,7 @@ from tablewright.engine.metric_reading import (
     moment_of,
     points_in,
 )
-from tablewright.engine.metric_text import prometheus
+from tablewright.engine.metric_text import Told, prometheus
 from tablewright.engine.metric_values import Tally
 from tablewright.engine.storage_metrics import Series, add_points, all_series, prune_points
 from tablewright.engine.writing import Reading, Writing
@@ -111,31 +111,26 @@ class Metrics:
         if now >= self._glance:
             self._look(now)
         us, first = int((now - begun) * 1e6), 0
-        known: tuple[Key, str] | None = None
         for verb, end in done:
-            if end - first == 1 and verb:
-                key, value = marks[first]
-                # One group is mostly one verb and one table: what was found for the last will do for the next.
-                if known is None or verb is not known[1] or key != known[0]:
-                    known = key, verb
-                    values, times = self._cells.setdefault(key, ([], {}))
-                    taken = times.setdefault(verb, [])
-                values.append(value)
-                taken.append(us)
-            else:
-                self._note_many(verb, us, marks[first:end])
+            self._note_many(verb, us, marks[first:end])
             first = end
-        if known is not None and len(taken) >= ENOUGH:
-            self._add_up()
 
     def _note_many(self, verb: str, us: int, marks: Sequence[Mark]) -> None:
-        timed = set()
+        cells = self._cells
+        timed: list[str] = []
         for key, value in marks:
-            values, times = self._cells.setdefault(key, ([], {}))
-            values.append(value)
+            cell = cells.get(key)
+            if cell is None:
+                cell = cells.setdefault(key, ([], {}))
+            cell[0].append(value)
             if verb and key[1] not in timed:
-                timed.add(key[1])
-                times.setdefault(verb, []).append(us)
+                timed.append(key[1])
+                taken = cell[1].get(verb)
+                if taken is None:
+                    taken = cell[1].setdefault(verb, [])
+                taken.append(us)
+                if len(taken) >= ENOUGH:
+                    self._add_up()
 
     def record(
         self, metric: str, value: float, *, table: str = "", index: str = "", detail: str = ""
@@ -331,16 +326,20 @@ class Metrics:
             stored = self._doors.read(lambda reading: set(all_series(reading.rows).values()))
         return sorted(stored | fresh)
 
-    def text(self) -> bytes:
-        """All figures since the engine was opened, and levels as they are now, in Prometheus' text format."""
+    def told(self) -> Told:
+        """All figures since the engine was opened, and levels as they are now."""
         with self._adding:
             self._add_values()
             totals = {series: _copied(tally) for series, tally in self._totals.items()}
             for (series, _), tally in chain(self._moving.items(), self._sums.items()):
                 totals.setdefault(series, Tally()).merge(tally)
-        _, now = self._doors.read(_levels_now)
+        region, now = self._doors.read(lambda reading: (reading.place.region, _levels_now(reading)[1]))
         sums = {series: tally for series, tally in totals.items() if METRICS[series.metric].kind != "level"}
-        return prometheus(sums, now.items())
+        return Told(region, sums, now)
+
+    def text(self) -> bytes:
+        """The same in Prometheus' text format."""
+        return prometheus([self.told()])
 
 
 def _taken(values: list[N]) -> list[N]:

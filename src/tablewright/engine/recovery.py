@@ -1,8 +1,8 @@
 """Point-in-time recovery: which moments of a table can be gone back to, and the change of the journal each means.
 
 Must hold: while recovery is enabled, every moment of the window can be restored: the journal keeps what is needed
-(retention.py). The window begins when recovery was enabled, or so many days ago; it ends five minutes ago, as the
-service says, though ours could restore the last second as well and does so for whoever names it.
+(retention.py). The window begins when recovery was enabled, or so many days ago; it ends five minutes ago, as on the
+service: a later moment is refused by a restore, though not by an export, which may be of this very second.
 Elsewhere: the state at a moment (history.py), checkpoints on the way (checkpoints.py), restoring (restoring.py).
 """
 
@@ -21,7 +21,7 @@ LAG = 300 * SECOND
 
 
 def window(table: Table, now: int) -> tuple[int, int]:
-    """The first and the last moment that the service would say can be restored, in microseconds."""
+    """The first and the last moment that can be restored, in microseconds."""
     assert table.recovery_since is not None, "only a table with recovery has a window"
     earliest = max(table.recovery_since, now - table.recovery_days * DAY)
     return earliest, max(earliest, now - LAG)
@@ -50,15 +50,15 @@ def refuse_unavailable(table: Table) -> None:
         )
 
 
-def is_within(table: Table, moment: int, now: int) -> bool:
-    """Whether the table can be gone back to that moment; clients name whole seconds, so the first one counts whole."""
+def is_kept(table: Table, moment: int, now: int) -> bool:
+    """Whether the past of that moment is there; clients name whole seconds, so the first one counts whole."""
     earliest, _ = window(table, now)
     return earliest - earliest % SECOND <= moment <= now
 
 
 def refuse_outside(table: Table, moment: int, now: int) -> None:
-    if not is_within(table, moment, now):
-        earliest, latest = window(table, now)
+    earliest, latest = window(table, now)
+    if not is_kept(table, moment, now) or moment > latest:
         raise ServiceError(
             "InvalidRestoreTimeException",
             f"RestoreDateTime '{text(moment)}' must be within EarliestRestorableDateTime '{text(earliest)}' "

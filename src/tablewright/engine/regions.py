@@ -7,7 +7,8 @@ The home region's store is the directory itself, so that a store that had one re
 region has a store below it. A region in another process is a peer: somebody to ask (wire/peers.py).
 Must hold: each region asks the others for what was written there, on a line of its own, so that one that does not
 answer keeps nobody waiting for the rest; closing leaves nothing half done.
-Elsewhere: what is asked and taken over (replica_pulls.py), promoting and comparing (replica_control.py).
+Elsewhere: the lines (replica_lines.py), what is asked and taken over (replica_pulls.py), promoting and comparing
+(replica_control.py).
 """
 
 import logging
@@ -16,8 +17,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
@@ -28,45 +29,25 @@ from tablewright.engine.doors import EngineClosed
 from tablewright.engine.engine import Engine
 from tablewright.engine.errors import ServiceError, fault
 from tablewright.engine.journal import microseconds
-from tablewright.engine.metric_names import REPLICATION_LATENCY
-from tablewright.engine.replica_pulls import Ask, PeerUnreachable, Taken, visit
+from tablewright.engine.replica_lease import Lease
+from tablewright.engine.replica_lines import Ask, Line, PeerUnreachable
+from tablewright.engine.replica_pulls import Arrivals, visit
 from tablewright.engine.replicas import Lag, lags
 from tablewright.engine.shapes import Request
 from tablewright.engine.storage_replicas import Mark, all_marks, mark
 from tablewright.engine.verify import REGIONS
+from tablewright.world import machine_time
 
 log = logging.getLogger("tablewright.regions")
 
 PERIOD = 0.1
 RETRY_SECONDS = 1.0
+# The least lease that is worth while: it is renewed every PERIOD.
+LEASE_SECONDS = 1.0
 
 
 class RegionsMistake(ValueError):
     """Regions that cannot be: a name that is none, or one that comes twice."""
-
-
-class Line:
-    """The way from a region that reads to the one it reads from.
-
-    For tests and demos it can be cut, be slow (`delay`: how old a change is before it is told), and lose answers
-    (`losing`: how many of the next ones).
-    """
-
-    def __init__(self, reader: str, source: str, ask: Ask) -> None:
-        self.reader, self.source = reader, source
-        self.is_cut = False
-        self.delay = timedelta(0)
-        self.losing = 0
-        self._ask = ask
-
-    def __call__(self, verb: str, request: Request) -> dict[str, Any]:
-        if self.is_cut:
-            raise PeerUnreachable(f"the line from {self.reader} to {self.source} is cut")
-        answer = self._ask(verb, request)
-        if self.losing > 0:
-            self.losing -= 1
-            raise PeerUnreachable(f"the answer of {self.source} to {self.reader} was lost")
-        return answer
 
 
 class _Follower:
@@ -74,6 +55,7 @@ class _Follower:
 
     def __init__(self, engine: Engine, line: Line) -> None:
         self._engine, self.line = engine, line
+        self._arrivals = Arrivals()
         self._visiting = threading.Lock()
         self._stop = threading.Event()
         self._is_reachable = True
@@ -97,7 +79,7 @@ class _Follower:
         before = microseconds(engine.now() - line.delay) if line.delay else None
         with self._visiting:
             try:
-                has_done = visit(engine.doors, line.source, line, before, self._note)
+                has_done = visit(engine.doors, line.source, line, before, self._arrivals)
             except PeerUnreachable as trouble:
                 if self._is_reachable:
                     log.warning("region unreachable", extra={"region": line.source, "why": str(trouble)})
@@ -107,12 +89,6 @@ class _Follower:
             log.warning("region reachable again", extra={"region": line.source})
         self._is_reachable = True
         return has_done
-
-    def _note(self, taken: list[Taken]) -> None:
-        now = microseconds(self._engine.now())
-        for table, at in taken:
-            late = max(0, now - at) / 1000
-            self._engine.metrics.record(REPLICATION_LATENCY, late, table=table, detail=self.line.reader)
 
     def _run(self, period: float) -> None:
         while not self._stop.is_set():
@@ -135,7 +111,9 @@ class _Follower:
 class Regions:
     """Engines of several regions, each following the others; close it, or use it as a context.
 
-    `peers` are regions elsewhere. Without a `period` nobody follows anybody until `settle` is called.
+    `peers` are regions elsewhere. Without a `period` nobody follows anybody until `settle` is called. With a `lease` a
+    writer that is out of touch with the others for so many seconds takes no writes (replica_lease.py); it is to be the
+    same in every region.
     """
 
     def __init__(
@@ -144,6 +122,7 @@ class Regions:
         home: str,
         peers: Mapping[str, Ask] | None = None,
         period: float | None = PERIOD,
+        lease: float | None = None,
     ) -> None:
         self.engines, self.home, self.peers = dict(engines), home, dict(peers or {})
         _refuse_names([*self.engines, *self.peers])
@@ -153,7 +132,13 @@ class Regions:
             for source, ask in self._sources(reader)
         ]
         for region, engine in self.engines.items():
-            engine.place = replace(engine.place, neighbours=self._neighbours(region))
+            mine = [line for line in self.lines() if line.reader == region]
+            engine.place = replace(
+                engine.place,
+                neighbours=self._neighbours(region),
+                lines=mine,
+                lease=None if lease is None else _lease(engine, lease),
+            )
             engine.follow = self._follow_of(region)
         if period is not None:
             for follower in self._followers:
@@ -168,6 +153,7 @@ class Regions:
         also: Sequence[str] = (),
         peers: Mapping[str, Ask] | None = None,
         period: float | None = PERIOD,
+        lease: float | None = None,
         **options: Any,
     ) -> Self:
         """Open the home region's store and one for each further region; `options` go to every engine."""
@@ -179,7 +165,7 @@ class Regions:
                 )
                 for region in (home, *also)
             }
-            regions = cls(engines, home, peers, period)
+            regions = cls(engines, home, peers, period, lease)
             stack.pop_all()
             return regions
 
@@ -271,6 +257,14 @@ class Regions:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _lease(engine: Engine, seconds: float) -> Lease:
+    if seconds < LEASE_SECONDS:
+        raise RegionsMistake(f"a lease is {LEASE_SECONDS:g} seconds or more, not {seconds:g}")
+    is_real = engine.doors.read(lambda reading: reading.world.now is machine_time)
+    # A clock that somebody moves is the only one there is.
+    return Lease(seconds, engine.now, monotonic if is_real else lambda: engine.now().timestamp())
 
 
 def asking(engine: Engine) -> Ask:

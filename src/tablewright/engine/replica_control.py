@@ -3,15 +3,16 @@
 Each step is asked of the regions themselves (replica_peers.py), so that it is the same in one process and over HTTP,
 and breaking off between two steps leaves nothing that cannot be gone on with.
 Must hold: before a promotion that the old writer takes part in, the two are compared; nothing is given up that was not
-listed before, unless it is forced.
+listed before, unless it is forced; one that the old writer takes no part in waits for its lease, if it has one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tablewright.engine.errors import ServiceError
-from tablewright.engine.replica_pulls import Ask, PeerUnreachable
+from tablewright.engine.replica_lease import MARGIN, needed_for_promotion
+from tablewright.engine.replica_lines import Ask, PeerUnreachable
 
 # How often one looks whether something that takes time is done; the pause between two looks is the caller's.
 LOOKS = 300
@@ -63,6 +64,9 @@ class Standing:
     is_copying: bool
     replicas: Sequence[Mapping[str, Any]]
     lag: Sequence[Mapping[str, Any]]
+    # Where writers need a lease: how long it is (Seconds), who keeps this one from writing (Silent), and for how
+    # long one that is promoted without it has to wait (Left).
+    lease: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,11 @@ class Promotion:
     # Regions that could write until now and do not answer: what they have and nobody has read stays with them.
     silent: Sequence[str] = ()
     comparisons: Sequence[Comparison] = field(default_factory=list)
+    # The lease of a writer that does not answer, in seconds: it has to run out. And the regions beside this one that
+    # agree to its promotion, which has to be so many.
+    lease: float | None = None
+    agreeing: Sequence[str] = ()
+    needed: int = 1
 
     @property
     def obstacles(self) -> list[str]:
@@ -89,6 +98,11 @@ class Promotion:
             if not one.is_equal
         ]
         return found
+
+    @property
+    def wait(self) -> float:
+        """For how many seconds at most it waits for the lease of the writer."""
+        return 0.0 if self.lease is None else self.lease * MARGIN
 
 
 # --- looking ---
@@ -108,6 +122,7 @@ def standings(ask: Ask) -> list[Standing]:
             one["Copying"] is not None,
             one["Replicas"],
             one["Lag"],
+            one.get("Lease"),
         )
         for one in ask("PeerStatus", {})["Tables"]
     ]
@@ -118,6 +133,12 @@ def standing(ask: Ask, table: str) -> Standing:
         if one.table == table:
             return one
     raise ReplicasMistake(f"{table} has no replicas there")
+
+
+def lines(ask: Ask, **asked: Any) -> list[dict[str, Any]]:
+    """The lines on which that region reads from others, after doing to them what is asked (replica_lines.py)."""
+    found: list[dict[str, Any]] = ask("PeerLine", asked)["Lines"]
+    return found
 
 
 def unread(ask: Ask, table: str) -> list[Mapping[str, Any]]:
@@ -214,7 +235,20 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
             comparisons.append(compare(asks[region], ask, table, pause))
         except PeerUnreachable:
             silent.append(writer)
-    return Promotion(table, region, now.epoch, now.writer, silent, comparisons)
+    plan = Promotion(table, region, now.epoch, now.writer, silent, comparisons)
+    if now.lease is None or now.writer not in silent:
+        return plan
+    voters = now.lease["Voters"]
+    agreeing = [one for one in voters if one not in (region, now.writer) and _answers(asks.get(one), table)]
+    needed = needed_for_promotion(len(voters))
+    return replace(plan, lease=now.lease["Seconds"], agreeing=agreeing, needed=needed)
+
+
+def _answers(ask: Ask | None, table: str) -> bool:
+    try:
+        return ask is not None and standing(ask, table).table == table
+    except PeerUnreachable:
+        return False
 
 
 def promote(asks: Mapping[str, Ask], plan: Promotion, pause: Pause, *, force: bool = False) -> Standing:
@@ -236,8 +270,34 @@ def promote(asks: Mapping[str, Ask], plan: Promotion, pause: Pause, *, force: bo
             lambda now: all(now.vector.get(writer, 0) >= end for writer, end in ends.items()),
             "to have read everything",
         )
-    _ask_or_refuse(ask, "PeerPromote", {"Table": plan.table, "Epoch": plan.epoch})
+    if plan.lease is not None:
+        _let_lapse(asks, plan, pause)
+    agreeing = [*plan.agreeing, *sorted(handing_over)]
+    _ask_or_refuse(ask, "PeerPromote", {"Table": plan.table, "Epoch": plan.epoch, "Agreeing": agreeing})
     return standing(ask, plan.table)
+
+
+def _let_lapse(asks: Mapping[str, Ask], plan: Promotion, pause: Pause) -> None:
+    """Wait until the writer, which does not answer, has stopped by itself: nobody promises it anything any more."""
+    if 1 + len(plan.agreeing) < plan.needed:
+        raise ReplicasMistake(
+            f"{plan.table}: {plan.writer} has a lease, and {plan.needed} replicas have to agree that it is over; "
+            f"{', '.join([plan.region, *plan.agreeing])} would. Name the others, or wait until they answer"
+        )
+    for region in plan.agreeing:
+        request = {"Table": plan.table, "Epoch": plan.epoch + 1, "Writer": plan.region}
+        _ask_or_refuse(asks[region], "PeerYield", request)
+    for _ in range(LOOKS * 100):
+        left = [asks[plan.region]("PeerWithhold", {"Table": plan.table})["Left"]]
+        left += [
+            (standing(asks[region], plan.table).lease or {}).get("Left", 0.0) for region in plan.agreeing
+        ]
+        if max(left) == 0:
+            return
+        pause()
+    raise ReplicasMistake(
+        f"{plan.table}: the lease of {plan.writer} does not run out; do the clocks stand still?"
+    )
 
 
 def release(ask: Ask, table: str) -> Standing:

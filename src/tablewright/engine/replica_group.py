@@ -27,15 +27,20 @@ class Ledger(NamedTuple):
         return f"t{self.table}_s{self.number}"
 
 
+# What autoscaling keeps to, by kind of units and index (scaling_settings.py): target, least and most units.
+Settings: TypeAlias = Mapping[str, list[float]]
+
+
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What a replica has of its own, where it differs from the others."""
+    """What a replica has of its own, where it differs from the others; `scaling` is None where nobody has said."""
 
     read_units: int | None = None
     on_demand_reads: int | None = None
     table_class: str | None = None
     index_reads: Mapping[str, int] = field(default_factory=dict)
     index_on_demand: Mapping[str, int] = field(default_factory=dict)
+    scaling: Settings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,9 @@ class Group:
     # Regions that have yielded to this one and of which everything was read.
     drained: tuple[str, ...] = ()
     copying: Copying | None = None
+    # Where a writer needs a lease, those whose word counts, as the writer has told (None: all). Whoever was silent when
+    # the writer was promoted is not among them until it has heard of that.
+    voters: tuple[str, ...] | None = None
 
     def member(self, region: str) -> Member | None:
         return next((one for one in self.members if one.region == region), None)
@@ -104,6 +112,12 @@ class Group:
     def readers(self) -> list[Member]:
         """The other replicas that read what is written here."""
         return [one for one in self.others if not one.is_gone and one.status != "CREATION_FAILED"]
+
+    @property
+    def electorate(self) -> list[str]:
+        """Those whose word counts for a lease, this region among them if it does."""
+        there = [self.region, *(one.region for one in self.readers)]
+        return sorted(one for one in there if self.voters is None or one in self.voters)
 
     @property
     def takes_writes(self) -> bool:
@@ -165,6 +179,7 @@ def group_from(fields: Mapping[str, Any] | None) -> Group | None:
             "members": tuple(member_from(one) for one in fields["members"]),
             "drained": tuple(fields["drained"]),
             "copying": None if copying is None else Copying(**copying),
+            "voters": None if fields.get("voters") is None else tuple(fields["voters"]),
         }
     )
 

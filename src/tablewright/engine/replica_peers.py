@@ -10,6 +10,7 @@ Elsewhere: who asks, and what is made of the answers (replica_pulls.py, replica_
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from hashlib import blake2b
+from math import inf
 from typing import Any
 
 import orjson
@@ -18,8 +19,11 @@ from tablewright.engine import schema
 from tablewright.engine.catalog import Table
 from tablewright.engine.doors import Doors
 from tablewright.engine.errors import invalid, serialization, table_not_found, unknown_operation
+from tablewright.engine.metric_names import REPLICATION_LATENCY
 from tablewright.engine.operations.delete_table import drop
 from tablewright.engine.replica_group import Group, follows, group_from
+from tablewright.engine.replica_lease import refuse_promised
+from tablewright.engine.replica_lines import treat
 from tablewright.engine.replica_roles import give_way, promote, rejoin, release, with_heard_role
 from tablewright.engine.replica_settings import create_replica, defined_by, definition
 from tablewright.engine.replica_updates import protected_there
@@ -66,11 +70,28 @@ def _changes(doors: Doors, request: Request) -> dict[str, Any]:
             f"this engine's regions speak format {schema.FORMAT}, not {request['Format']}: update one"
         )
     by: str = request["Region"]
+    _note_arrivals(doors, by, request.get("Arrived"))
     if doors.read(lambda reading: any(_is_news(reading, one) for one in request["Tables"])):
         doors.write(lambda writing: _believe_all(writing, by, request["Tables"]))
     return doors.read(
-        lambda reading: {"Tables": _all_changes(reading, request["Tables"], request.get("Before"))}
+        lambda reading: {"Tables": _all_changes(reading, by, request["Tables"], request.get("Before"))}
     )
+
+
+def _note_arrivals(doors: Doors, by: str, arrived: Request | None) -> None:
+    """Count how long our changes were on their way to a region that has taken them over; a report counts once."""
+    counted: dict[str, int] = doors.memory.setdefault("arrivals", {})
+    if arrived is None or counted.get(by) == arrived["Number"]:
+        return
+    counted[by] = arrived["Number"]
+    late = [(str(table), float(ms)) for table, ms in arrived["Milliseconds"] if 0 <= float(ms) < inf]
+
+    def mark_all(writing: Writing) -> None:
+        writing.marks += [
+            ((REPLICATION_LATENCY, table, "", by), ms) for table, ms in late if table in writing.tables
+        ]
+
+    doors.write(mark_all)
 
 
 def _is_news(reading: Reading, asked: Request) -> bool:
@@ -99,7 +120,7 @@ def _group_of(table: Table | None, group: str) -> Group | None:
     return found if found is not None and found.id == group else None
 
 
-def _all_changes(reading: Reading, asked: list[Request], before: int | None) -> list[dict[str, Any]]:
+def _all_changes(reading: Reading, by: str, asked: list[Request], before: int | None) -> list[dict[str, Any]]:
     told: list[dict[str, Any]] = []
     room = ANSWER_BYTES
     for one in asked:
@@ -109,9 +130,17 @@ def _all_changes(reading: Reading, asked: list[Request], before: int | None) -> 
             told.append({"Table": one["Table"], "Status": "NONE"})
             continue
         shown, used = _table_changes(reading, table, group, one, before, room)
-        told.append(shown)
+        told.append(shown | {"Promised": _promised(reading, group, by, one)})
         room -= used
     return told
+
+
+def _promised(reading: Reading, group: Group, by: str, asked: Request) -> bool:
+    """Whether we let the region that asks go on as the writer for a while, if that is what it needs."""
+    lease, seconds = reading.place.lease, asked.get("Lease")
+    if lease is None or seconds is None or group.writer != by or group.role != (asked["Epoch"], by):
+        return False
+    return lease.promise(group, float(seconds))
 
 
 def _table_changes(
@@ -145,10 +174,15 @@ def _table_changes(
         "Epoch": group.epoch,
         "Writer": group.writer,
         "Held": group.held is not None,
+        "Voters": group.electorate,
         "Members": [asdict(one) for one in group.members],
         "Changes": [_change(one) for one in found],
         "Recopy": after < own.pruned,
     }
+    # What time has deleted is stamped with another moment than that of its commit.
+    late = {str(one.stamp.number): one.stamp.committed for one in found if one.stamp and one.stamp.gone > 1}
+    if late:
+        shown["Committed"] = late
     settings, expiry = map(tuple, asked["Settings"])
     if settings < group.settings or expiry < group.expiry:
         shown["Definition"] = definition(table)
@@ -266,11 +300,27 @@ def _table_status(reading: Reading, table: Table, group: Group) -> dict[str, Any
         "Vector": vector(reading.rows, table.number),
         "Unread": None if held is None else unread_elsewhere(reading.rows, table, held),
         "Copying": None if group.copying is None else asdict(group.copying),
+        "Lease": _lease_status(reading, group),
         "Replicas": [
             {"Region": one.region, "Status": one.status, "Follows": follows(group, one.region)}
             for one in group.others
         ],
     }
+
+
+def _lease_status(reading: Reading, group: Group) -> dict[str, Any] | None:
+    """Whose silence keeps a writer from writing, and for how long another region has to wait for one."""
+    lease = reading.place.lease
+    if lease is None or group.writer is None:
+        return None
+    if group.writer == group.region:
+        return {
+            "Seconds": lease.seconds,
+            "Silent": lease.silent(group),
+            "Left": 0.0,
+            "Voters": group.electorate,
+        }
+    return {"Seconds": lease.seconds, "Silent": [], "Left": lease.left(group.id), "Voters": group.electorate}
 
 
 def _digests(doors: Doors, request: Request) -> dict[str, Any]:
@@ -338,6 +388,16 @@ def _unread(doors: Doors, request: Request) -> dict[str, Any]:
     return doors.read(look)
 
 
+def _line(doors: Doors, request: Request) -> dict[str, Any]:
+    """The lines on which this region reads from others, after doing to them what is asked."""
+    lines = doors.read(lambda reading: reading.place.lines)
+    return {"Lines": [line.shown() for line in treat(lines, request)]}
+
+
+def _figures(doors: Doors, request: Request) -> dict[str, Any]:
+    raise invalid("figures are told by the server an engine is behind: GET /metrics?table=NAME")
+
+
 def _on_table(deed: Callable[[Writing, Table, Request], None]) -> Callable[[Doors, Request], dict[str, Any]]:
     def run(doors: Doors, request: Request) -> dict[str, Any]:
         def work(writing: Writing) -> dict[str, Any]:
@@ -353,6 +413,33 @@ def _on_table(deed: Callable[[Writing, Table, Request], None]) -> Callable[[Door
     return run
 
 
+def _yield(writing: Writing, table: Table, asked: Request) -> None:
+    if writing.place.lease is not None and table.replicas is not None:
+        writing.place.lease.withhold(table.replicas)
+    give_way(writing, table, asked["Epoch"], asked["Writer"])
+
+
+def _promote(writing: Writing, table: Table, asked: Request) -> None:
+    refuse_promised(writing.place.lease, table)
+    promote(
+        writing, table, asked["Epoch"], None if writing.place.lease is None else asked.get("Agreeing", ())
+    )
+
+
+def _withhold(doors: Doors, request: Request) -> dict[str, Any]:
+    """Let the writer's lease run out, since this region is to be promoted without it; how long that still takes."""
+
+    def look(reading: Reading) -> dict[str, Any]:
+        table, lease = reading.tables.get(request["Table"]), reading.place.lease
+        if table is None or table.replicas is None:
+            raise table_not_found(request["Table"])
+        if lease is None or table.replicas.writer in (None, table.replicas.region):
+            return {"Left": 0.0}
+        return {"Left": lease.withhold(table.replicas)}
+
+    return doors.read(look)
+
+
 PEER_VERBS: Mapping[str, Callable[[Doors, Request], dict[str, Any]]] = {
     "PeerChanges": _changes,
     "PeerItems": _items,
@@ -361,10 +448,11 @@ PEER_VERBS: Mapping[str, Callable[[Doors, Request], dict[str, Any]]] = {
     "PeerStatus": _status,
     "PeerDigests": _digests,
     "PeerUnread": _unread,
-    "PeerYield": _on_table(
-        lambda writing, table, asked: give_way(writing, table, asked["Epoch"], asked["Writer"])
-    ),
-    "PeerPromote": _on_table(lambda writing, table, asked: promote(writing, table, asked["Epoch"])),
+    "PeerLine": _line,
+    "PeerFigures": _figures,
+    "PeerYield": _on_table(_yield),
+    "PeerWithhold": _withhold,
+    "PeerPromote": _on_table(_promote),
     "PeerRelease": _on_table(lambda writing, table, asked: release(writing, table, asked["Epoch"])),
     "PeerRejoin": _on_table(lambda writing, table, asked: rejoin(writing, table, asked["Epoch"])),
 }

@@ -7,9 +7,9 @@ nothing in the end.
 Elsewhere: what the other region answers (replica_peers.py), when visits are made (regions.py).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import orjson
 
@@ -19,8 +19,15 @@ from tablewright.engine.doors import Doors
 from tablewright.engine.errors import ServiceError
 from tablewright.engine.operations.delete_table import drop
 from tablewright.engine.replica_group import Copying, Group, Member, follows, member_from, merged
+from tablewright.engine.replica_lines import Ask
 from tablewright.engine.replica_peers import CHANGES
-from tablewright.engine.replica_roles import role_of, with_heard_role, with_yielded, yields_to_us
+from tablewright.engine.replica_roles import (
+    role_of,
+    with_heard_role,
+    with_heard_voters,
+    with_yielded,
+    yields_to_us,
+)
 from tablewright.engine.replica_settings import (
     defined_by,
     definition,
@@ -29,30 +36,52 @@ from tablewright.engine.replica_settings import (
     with_overrides,
 )
 from tablewright.engine.replicas import Arrived, take, take_page, without_group
+from tablewright.engine.scaling_settings import take_settings_said
 from tablewright.engine.shapes import Request
 from tablewright.engine.storage_replicas import Mark, Stamp, mark, save_mark, vector
 from tablewright.engine.writing import Reading, Writing
 
-# (verb, request) -> answer, of another region; raises PeerUnreachable, or ServiceError if it refuses.
-Ask: TypeAlias = Callable[[str, Request], dict[str, Any]]
-
-
-class PeerUnreachable(Exception):
-    """Another region did not answer; nobody knows whether it heard."""
+Become: TypeAlias = Callable[[Member], Member]
+# Figures of a partition are not worth more memory than this.
+UNTOLD = 10_000
 
 
 class Taken(NamedTuple):
-    """A write that was taken over: of which table, and when it was made there (microseconds)."""
+    """A write that was taken over: of which table, and when it was committed there (microseconds)."""
 
     table: str
     at: int
 
 
-Note: TypeAlias = Callable[[list[Taken]], None]
-Become: TypeAlias = Callable[[Member], Member]
+class Arrivals:
+    """How long what was taken over from a region had been on its way, until that region has heard of it.
+
+    It is the source's figure (ReplicationLatency), and only the reader knows. A report goes along with the next
+    question; it carries a number, so that one whose answer was lost counts once.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[str, float]] = []
+        self._told = self._number = 0
+
+    def add(self, taken: Sequence[Taken], now: int) -> None:
+        self._waiting += [(table, max(0, now - at) / 1000) for table, at in taken]
+        if not self._told:
+            del self._waiting[:-UNTOLD]
+
+    def report(self, now: int) -> Request | None:
+        if not self._waiting:
+            return None
+        if not self._told:
+            self._told, self._number = len(self._waiting), max(self._number + 1, now)
+        return {"Number": self._number, "Milliseconds": self._waiting[: self._told]}
+
+    def heard(self) -> None:
+        del self._waiting[: self._told]
+        self._told = 0
 
 
-def visit(doors: Doors, region: str, ask: Ask, before: int | None, note: Note) -> bool:
+def visit(doors: Doors, region: str, ask: Ask, before: int | None, arrivals: Arrivals) -> bool:
     """One round with another region; whether something came of it, so that another may be worth while.
 
     `before`: what was written later there is left for another time.
@@ -60,7 +89,7 @@ def visit(doors: Doors, region: str, ask: Ask, before: int | None, note: Note) -
     has_done = _run_errands(doors, region, ask)
     for table in doors.read(lambda reading: _copies_from(reading, region)):
         has_done = _copy_some(doors, region, table, ask) or has_done
-    return _follow(doors, region, ask, before, note) or has_done
+    return _follow(doors, region, ask, before, arrivals) or has_done
 
 
 # --- what is owed to the other region ---
@@ -181,23 +210,34 @@ def _take_page(writing: Writing, name: str, region: str, asked: Copying | None, 
 # --- following ---
 
 
-def _follow(doors: Doors, region: str, ask: Ask, before: int | None, note: Note) -> bool:
+def _follow(doors: Doors, region: str, ask: Ask, before: int | None, arrivals: Arrivals) -> bool:
     request = doors.read(lambda reading: _question(reading, region, before))
     if not request["Tables"]:
         return False
+    report = arrivals.report(doors.read(lambda reading: reading.now()))
+    if report is not None:
+        request["Arrived"] = report
+    lease = doors.read(lambda reading: reading.place.lease)
+    asked = None if lease is None else lease.moment()
+    answer = ask("PeerChanges", request)
+    arrivals.heard()
     has_done = False
-    for told in ask("PeerChanges", request)["Tables"]:
+    for told in answer["Tables"]:
+        if lease is not None and asked is not None and told.get("Promised"):
+            lease.heard(told["Group"], region, asked, told["Voters"])
         if told["Status"] == "NONE":
             has_done = _not_there(doors, region, told["Table"], ask) or has_done
         else:
-            has_done = _hear(doors, region, told, note) or has_done
+            has_done = _hear(doors, region, told, arrivals) or has_done
     return has_done
 
 
-def _hear(doors: Doors, region: str, told: Request, note: Note) -> bool:
+def _hear(doors: Doors, region: str, told: Request, arrivals: Arrivals) -> bool:
     if not doors.read(lambda reading: _is_news(reading, region, told)):
         return False
-    note(doors.write(lambda writing: take_told(writing, region, told)))
+    taken = doors.write(lambda writing: take_told(writing, region, told))
+    if taken:
+        arrivals.add(taken, doors.read(lambda reading: reading.now()))
     return True
 
 
@@ -221,6 +261,9 @@ def _question(reading: Reading, region: str, before: int | None) -> Request:
                 "Writer": group.writer,
             }
         )
+        lease = reading.place.lease
+        if lease is not None and group.writer == group.region:
+            asked[-1]["Lease"] = lease.seconds
     question: Request = {"Format": schema.FORMAT, "Region": reading.place.region, "Tables": asked}
     return question if before is None else question | {"Before": before}
 
@@ -234,6 +277,9 @@ def _not_there(doors: Doors, region: str, name: str, ask: Ask) -> bool:
         return False
     if member.status == "CREATING" and member.source == group.region:
         request = {"Region": group.region, "Definition": definition(table)}
+        lease = doors.read(lambda reading: reading.place.lease)
+        if lease is not None:
+            lease.expects(group.id, region, group.region)
         try:
             ask("PeerJoin", request)
             return True
@@ -306,7 +352,10 @@ def take_told(writing: Writing, region: str, told: Request) -> list[Taken]:
         group = with_yielded(group, told["Epoch"], region)
     if group != before:
         changed = replace(table, replicas=group)
-        _save(writing, with_overrides(changed) if me != before.member(group.region) else changed)
+        if me != before.member(group.region):
+            take_settings_said(writing, changed)
+            changed = with_overrides(changed)
+        _save(writing, changed)
     return taken
 
 
@@ -330,7 +379,8 @@ def _with_told(group: Group, region: str, told: Request, mine: Mapping[str, int]
     member = group.member(region)
     if member is not None and not member.is_gone and member.status != told["Status"]:
         group = group.with_member(replace(member, status=told["Status"], why=None))
-    return with_heard_role(group, told["Epoch"], told["Writer"], region, told["Vector"], mine)
+    group = with_heard_role(group, told["Epoch"], told["Writer"], region, told["Vector"], mine)
+    return with_heard_voters(group, told["Epoch"], told["Writer"], region, told["Voters"])
 
 
 def _is_taken_from(group: Group, region: str, told: Request) -> bool:
@@ -370,8 +420,11 @@ def _copying_anew(group: Group, region: str) -> Group:
 
 def _take_changes(writing: Writing, table: Table, region: str, told: Request) -> list[Taken]:
     taken = []
+    committed = told.get("Committed", {})
     for number, key, at, item in told["Changes"]:
-        stamp = Stamp(at, region, number, item is None)
-        if take(writing, table, bytes.fromhex(key), item, stamp):
-            taken.append(Taken(table.name, at))
+        stamp = Stamp(at, region, number, int(item is None))
+        used = take(writing, table, bytes.fromhex(key), item, stamp)
+        if used:
+            writing.marks += used  # each replica pays for what all write, as on the service
+            taken.append(Taken(table.name, committed.get(str(number), at)))
     return taken

@@ -10,7 +10,7 @@ and everything they wrote has been read.
 Elsewhere: the commands in their order (replica_control.py).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tablewright.engine.catalog import Table
@@ -19,6 +19,8 @@ from tablewright.engine.replica_group import Copying, Group
 from tablewright.engine.writing import Writing
 
 Vector = Mapping[str, int]
+# Who has heard of a new writer and not from it yet does not know whose word counts.
+NOBODY: tuple[str, ...] = ()
 
 
 def role_of(epoch: int, writer: str | None) -> tuple[int, str]:
@@ -33,9 +35,20 @@ def with_heard_role(
         if writer == group.region:
             return group  # somebody yields to us: we take over when all of it was read (with_yielded)
         held = None if writer is None else theirs if by == writer else {}
-        group = replace(group, epoch=epoch, writer=writer, held=held, drained=())
+        group = replace(group, epoch=epoch, writer=writer, held=held, drained=(), voters=NOBODY)
     if group.held is not None and group.role == role_of(epoch, writer) and by == group.writer:
         group = replace(group, held=None if is_known(mine, theirs) else theirs)
+    return group
+
+
+def with_heard_voters(group: Group, epoch: int, writer: str | None, by: str, theirs: Sequence[str]) -> Group:
+    """The group after region `by` said whose word counts: the writer tells; whom it hears from, it counts."""
+    if group.writer is None or role_of(epoch, writer) != group.role:
+        return group
+    if by == group.writer:
+        return replace(group, voters=tuple(theirs))
+    if group.writer == group.region and group.voters is not None and by not in group.voters:
+        return replace(group, voters=tuple(sorted({*group.voters, by})))
     return group
 
 
@@ -62,8 +75,11 @@ def with_yielded(group: Group, epoch: int, by: str) -> Group:
 # --- what an operator asks for ---
 
 
-def promote(writing: Writing, table: Table, epoch: int) -> None:
-    """Make this region the writer, whoever was it before. `epoch` is the one that was looked at."""
+def promote(writing: Writing, table: Table, epoch: int, agreeing: Sequence[str] | None = None) -> None:
+    """Make this region the writer, whoever was it before. `epoch` is the one that was looked at.
+
+    Where writers need a lease, those who agree and nobody else have a say in it, until others come back.
+    """
     group = _looked_at(table, epoch)
     if table.status != "ACTIVE" or group.copying is not None:
         raise invalid(f"{table.name} is still being copied in {group.region}; wait until it is ACTIVE")
@@ -72,9 +88,9 @@ def promote(writing: Writing, table: Table, epoch: int) -> None:
             f"{table.name} in {group.region} has writes the writer {group.writer} does not have; compare them, "
             f"then let {group.region} rejoin"
         )
-    writing.save_table(
-        replace(table, replicas=replace(group, epoch=group.epoch + 1, writer=group.region, drained=()))
-    )
+    voters = None if agreeing is None else tuple(sorted({group.region, *agreeing}))
+    group = replace(group, epoch=group.epoch + 1, writer=group.region, drained=(), voters=voters)
+    writing.save_table(replace(table, replicas=group))
 
 
 def give_way(writing: Writing, table: Table, epoch: int, writer: str) -> None:
@@ -86,7 +102,10 @@ def give_way(writing: Writing, table: Table, epoch: int, writer: str) -> None:
         raise _changed_since(table, group)
     # Until the new writer has told that it has read everything, nobody knows whether we are the same.
     writing.save_table(
-        replace(table, replicas=replace(group, epoch=epoch, writer=writer, held={}, drained=()))
+        replace(
+            table,
+            replicas=replace(group, epoch=epoch, writer=writer, held={}, drained=(), voters=NOBODY),
+        )
     )
 
 
@@ -95,7 +114,8 @@ def release(writing: Writing, table: Table, epoch: int) -> None:
     group = _looked_at(table, epoch)
     if group.writer != group.region:
         raise invalid(f"{table.name}: {group.region} is not its writer; ask {group.writer}")
-    writing.save_table(replace(table, replicas=replace(group, epoch=group.epoch + 1, writer=None)))
+    group = replace(group, epoch=group.epoch + 1, writer=None, voters=None)
+    writing.save_table(replace(table, replicas=group))
 
 
 def rejoin(writing: Writing, table: Table, epoch: int) -> None:

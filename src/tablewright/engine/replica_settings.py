@@ -14,6 +14,7 @@ from tablewright.engine.operations.update_table import follow_catalog
 from tablewright.engine.operations.update_time_to_live import disable, enable
 from tablewright.engine.replica_group import Group, Overrides
 from tablewright.engine.replicas import joined
+from tablewright.engine.scaling_settings import take_settings_said
 from tablewright.engine.shapes import Request
 from tablewright.engine.streams import open_stream
 from tablewright.engine.writing import Writing
@@ -59,6 +60,7 @@ def create_replica(writing: Writing, theirs: Table, group: Group, source: str) -
     if theirs.stream_view is not None:
         table = open_stream(writing, table, theirs.stream_view)
     table = joined(writing, table, group, source)
+    take_settings_said(writing, table)
     writing.save_table(with_overrides(table))
 
 

@@ -15,6 +15,7 @@ from tablewright.engine.errors import ServiceError, invalid, invalid_parameter, 
 from tablewright.engine.members import INDEX_NAME
 from tablewright.engine.replica_group import Group, Member, Overrides
 from tablewright.engine.replicas import DAY, with_group
+from tablewright.engine.scaling_settings import settings_here, shared
 from tablewright.engine.shapes import ListOf, Request, Shape, Struct, Text, Whole
 from tablewright.engine.storage_metrics import all_scaling
 from tablewright.engine.streams import open_stream
@@ -146,6 +147,9 @@ def _with_new(writing: Writing, table: Table, region: str, asked: Request) -> Ta
             f"following regions: [{known}]"
         )
     group = table.replicas
+    if place.lease is not None and group is not None and not group.takes_writes:
+        # A writer must know everybody who could be promoted in its place.
+        raise invalid(f"{group.writer} is the writer of {table.name} and has a lease: add replicas there")
     known_member = None if group is None else group.member(region)
     there = place.neighbours[region]() or {}
     if table.name in there or (
@@ -166,6 +170,7 @@ def _with_new(writing: Writing, table: Table, region: str, asked: Request) -> Ta
     table = with_group(writing, table)
     assert table.replicas is not None, "it just got a group"
     said = (max(writing.pen.at, 0 if known_member is None else known_member.said[0] + 1), place.region)
+    overrides = replace(overrides, scaling=shared(settings_here(writing.rows, table.name)))
     member = Member(region, said, source=place.region, added=writing.pen.at, overrides=overrides)
     return replace(table, replicas=table.replicas.with_member(member))
 
@@ -250,6 +255,7 @@ def _overrides(table: Table, known: Overrides, asked: Request, is_new: bool) -> 
         table_class=new_class or known.table_class,
         index_reads=index_reads,
         index_on_demand=index_most,
+        scaling=known.scaling,
     )
 
 

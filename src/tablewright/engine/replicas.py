@@ -17,9 +17,13 @@ from typing import NamedTuple
 
 import orjson
 
+from tablewright.engine.capacity import entry_units, write_units
 from tablewright.engine.catalog import Catalog, Table
 from tablewright.engine.journal import REPLICA
-from tablewright.engine.replica_group import Copying, Group, Member
+from tablewright.engine.metric_names import CONSUMED_WRITE
+from tablewright.engine.metric_names import Mark as Used
+from tablewright.engine.replica_group import Copying, Group, Member, Overrides
+from tablewright.engine.scaling_settings import settings_here
 from tablewright.engine.storage import Rows
 from tablewright.engine.storage_replicas import (
     Kept,
@@ -55,7 +59,8 @@ def with_group(writing: Writing, table: Table) -> Table:
     if table.replicas is not None:
         return table
     region, now = writing.place.region, writing.pen.at
-    me = Member(region, (now, region), added=now, status="ACTIVE")
+    own = Overrides(scaling=settings_here(writing.rows, table.name))
+    me = Member(region, (now, region), added=now, status="ACTIVE", overrides=own)
     return _begun(
         writing, table, Group(writing.world.new_id(), region, (me,), writing.pen.seq, table.next_index)
     )
@@ -98,22 +103,28 @@ def forget_replicas(writing: Writing, table: Table) -> None:
 # --- taking over what others wrote ---
 
 
-def take(writing: Writing, table: Table, key: bytes, item: Item | None, theirs: Stamp | None) -> bool:
-    """Take over a write from elsewhere if it is the later one; whether it was."""
+def take(writing: Writing, table: Table, key: bytes, item: Item | None, theirs: Stamp | None) -> list[Used]:
+    """Take over a write from elsewhere if it is the later one; what that used, which is nothing if it is not."""
     mine = stamp(writing.rows, table.ledger, key)
     if mine is not None and (theirs is None or (mine.at, mine.region) >= (theirs.at, theirs.region)):
-        return False
-    put_in_place(writing, table, key, item, theirs)
-    return True
+        return []
+    return put_in_place(writing, table, key, item, theirs)
 
 
-def put_in_place(writing: Writing, table: Table, key: bytes, item: Item | None, theirs: Stamp | None) -> None:
-    """Make the key what it is elsewhere, with its stamp."""
+def put_in_place(
+    writing: Writing, table: Table, key: bytes, item: Item | None, theirs: Stamp | None
+) -> list[Used]:
+    """Make the key what it is elsewhere, with its stamp; the units it takes, as marks."""
     row = writing.rows.get(table.number, key)
     new, size = (None, 0) if item is None else admit_item(item)
+    used = {"": write_units(0 if row is None else row.size, size)}
     if row is not None or new is not None:
-        writing.change(table, key, row, None, new, size, REPLICA)
+        old = None if row is None else orjson.loads(row.item)
+        for entry in writing.change(table, key, row, old, new, size, REPLICA):
+            owner = "" if entry.index.local else entry.index.name
+            used[owner] = used.get(owner, 0.0) + entry_units(table, entry, old, new)
     stamp_theirs(writing.rows, table.ledger, key, theirs)
+    return [((CONSUMED_WRITE, table.name, index, ""), units) for index, units in used.items() if units]
 
 
 class Arrived(NamedTuple):

@@ -59,10 +59,9 @@ def refuse_target(tables: Catalog, name: str) -> None:
     if table is None:
         return
     if table.status == "CREATING" and table.restored is not None:
-        source = table.restored.get("SourceBackupArn") or table.restored.get("SourceTableArn")
-        raise ServiceError(
-            "TableInUseException", f"Table: {name} is already being restored from backup: {source}"
-        )
+        backup = table.restored.get("SourceBackupArn")
+        source = f"table: {table.restored['SourceTableArn']}" if backup is None else f"backup: {backup}"
+        raise ServiceError("TableInUseException", f"Table: {name} is already being restored from {source}")
     raise ServiceError("TableAlreadyExistsException", f"Table already exists: {name}")
 
 
@@ -250,7 +249,7 @@ def _restored(writing: Writing, number: int) -> Table:
 
 
 def _finish(writing: Writing, number: int) -> None:
-    writing.save_table(replace(_restored(writing, number), status="ACTIVE", restored=None))
+    writing.save_table(replace(_restored(writing, number), status="ACTIVE"))
     past.forget_restore(writing.rows, number)
     release(writing, hold_name(number))
 
@@ -269,6 +268,8 @@ def _fail(writing: Writing, number: int) -> None:
 def is_being_restored(tables: Catalog, backup: str) -> bool:
     """Whether a table is being filled from that backup."""
     return any(
-        table.restored is not None and table.restored.get("SourceBackupArn") == backup
+        table.status == "CREATING"
+        and table.restored is not None
+        and table.restored.get("SourceBackupArn") == backup
         for table in tables.values()
     )

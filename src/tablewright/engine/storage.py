@@ -12,7 +12,7 @@ Elsewhere: what the key bytes mean (keys.py), what a journal row means (journal.
 import fcntl
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -175,6 +175,9 @@ def _index_sql(table: int, index: int) -> _IndexSql:
         ascending=f"{walk} LIMIT ?",
         descending=f"{walk} DESC LIMIT ?",
     )
+
+
+_APPEND = "INSERT INTO journal(seq, at, source, owner, key, old, new) VALUES(?, ?, ?, ?, ?, ?, ?)"
 
 
 class Rows:
@@ -349,21 +352,76 @@ class Rows:
 
 
 class Writes(Rows):
-    """Reading and writing through the writer's connection, inside its transaction."""
+    """Reading and writing through the writer's connection, inside its transaction.
+
+    New entries of indexes and rows of the journal wait until the end of the transaction, or until anybody looks:
+    many rows of one statement cost a third less than as many statements. So whoever asks for the connection, and
+    every statement but those that touch an item by its key, settles them first.
+    """
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        super().__init__(connection)
+        self._connection = connection
+        self._straight = self._at_once
+        self._execute_many = connection.cursor().executemany
+        self._journal: list[tuple[int, int, int, int, bytes, bytes | None, bytes | None]] = []
+        self._entries: dict[tuple[int, int], list[tuple[bytes, int]]] = {}
+        self._execute = self._settling(connection.execute)
+        self._at_once = self._settling(self._straight)
+
+    def _settling(self, execute: Callable[..., apsw.Cursor]) -> Callable[..., apsw.Cursor]:
+        def settled(sql: str, values: Sequence[int | float | str | bytes | None] = ()) -> apsw.Cursor:
+            self.settle()
+            return execute(sql, values)
+
+        return settled
+
+    @property
+    def connection(self) -> apsw.Connection:
+        self.settle()
+        return self._connection
+
+    @connection.setter
+    def connection(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def settle(self) -> None:
+        """Write what waits."""
+        for (table, index), entries in self._entries.items():
+            if entries:
+                self._execute_many(self._index(table, index).insert, entries)
+                entries.clear()
+        if self._journal:
+            self._execute_many(_APPEND, self._journal)
+            self._journal.clear()
+
+    def forget(self) -> None:
+        """Drop what waits: its transaction is undone."""
+        self._entries.clear()
+        self._journal.clear()
+
+    def get(self, table: int, key: bytes) -> Row | None:
+        sql = self._tables.get(table) or self._table(table)
+        for number, size, item in list(self._straight(sql.get, (key,))):
+            return Row(number, size, item)
+        return None
 
     def insert(self, table: int, key: bytes, size: int, item: bytes) -> int | None:
         """The row of the new item; None if the key has an item already, which then stays as it is."""
-        self._at_once(self._table(table).insert, (key, size, item))
-        return self.connection.last_insert_rowid() if self.connection.changes() else None
+        self._straight((self._tables.get(table) or self._table(table)).insert, (key, size, item))
+        return self._connection.last_insert_rowid() if self._connection.changes() else None
 
     def update(self, table: int, row: int, size: int, item: bytes) -> None:
-        self._at_once(self._table(table).update, (size, item, row))
+        self._straight(self._table(table).update, (size, item, row))
 
     def delete(self, table: int, row: int) -> None:
-        self._at_once(self._table(table).delete, (row,))
+        self._straight(self._table(table).delete, (row,))
 
     def add_entry(self, table: int, index: int, key: bytes, row: int) -> None:
-        self._at_once(self._index(table, index).insert, (key, row))
+        waiting = self._entries.get((table, index))
+        if waiting is None:
+            waiting = self._entries[table, index] = []
+        waiting.append((key, row))
 
     def drop_entry(self, table: int, index: int, key: bytes) -> None:
         self._at_once(self._index(table, index).delete, (key,))
@@ -371,10 +429,7 @@ class Writes(Rows):
     def append(
         self, seq: int, at: int, source: int, table: int, key: bytes, old: bytes | None, new: bytes | None
     ) -> None:
-        self._at_once(
-            "INSERT INTO journal(seq, at, source, owner, key, old, new) VALUES(?, ?, ?, ?, ?, ?, ?)",
-            (seq, at, source, table, key, old, new),
-        )
+        self._journal.append((seq, at, source, table, key, old, new))
 
     def add_to_collection(self, table: int, partition: bytes, delta: int) -> None:
         self._at_once(
@@ -532,6 +587,7 @@ class Storage:
         return self._writer.total_changes()
 
     def commit(self) -> None:
+        self.writes.settle()
         if self.in_memory:
             self._commit_in_memory()
         else:
@@ -540,6 +596,7 @@ class Storage:
     def rollback(self) -> None:
         if self._closed:
             return
+        self.writes.forget()
         if self.in_memory:
             self._rollback_in_memory()
         elif self._writer.in_transaction:

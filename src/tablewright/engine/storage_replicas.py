@@ -14,12 +14,25 @@ from tablewright.engine.storage import Rows, Writes, table_name
 
 
 class Stamp(NamedTuple):
-    """The last write of a key. Order is by time, then by the region's name."""
+    """The last write of a key. Order is by time, then by the region's name.
+
+    `gone` is 0 where it left an item, 1 where it left none. What time has deleted is stamped just after the write it
+    deletes, so that whoever prolonged the item elsewhere wins: there `gone` is the moment when it was really done.
+    """
 
     at: int
     region: str
     number: int
-    is_gone: bool
+    gone: int
+
+    @property
+    def is_gone(self) -> bool:
+        return self.gone != 0
+
+    @property
+    def committed(self) -> int:
+        """When it was written, in microseconds."""
+        return self.gone if self.gone > 1 else self.at
 
 
 class Mark(NamedTuple):
@@ -59,7 +72,7 @@ def create_stamps(writes: Writes, ledger: Ledger) -> None:
 def stamp(rows: Rows, ledger: Ledger, key: bytes) -> Stamp | None:
     sql = f"SELECT at, region, number, gone FROM {ledger.name} WHERE k = ?"
     for at, region, number, gone in list(rows.connection.execute(sql, (key,))):
-        return Stamp(at, region, number, bool(gone))
+        return Stamp(at, region, number, gone)
     return None
 
 
@@ -72,6 +85,11 @@ def stamp_own(writes: Writes, ledger: Ledger, key: bytes, new: Stamp) -> None:
         "gone = excluded.gone",
         (key, *new),
     )
+
+
+def note_expired(writes: Writes, ledger: Ledger, key: bytes, at: int) -> None:
+    """Note when time has deleted an item whose stamp was just set."""
+    writes.connection.execute(f"UPDATE {ledger.name} SET gone = ? WHERE k = ? AND gone", (at, key))
 
 
 def stamp_theirs(writes: Writes, ledger: Ledger, key: bytes, new: Stamp | None) -> None:
@@ -156,7 +174,7 @@ def keys_between(
         f"SELECT k, NULL, NULL, NULL, NULL FROM {items} WHERE k > ? {border} AND k NOT IN (SELECT k FROM {stamps}) "
     )
     return [
-        (key, None if at is None else Stamp(at, region, number, bool(gone)))
+        (key, None if at is None else Stamp(at, region, number, gone))
         for key, at, region, number, gone in rows.connection.execute(sql, given)
     ]
 
@@ -165,7 +183,7 @@ def all_stamps(rows: Rows, ledger: Ledger) -> Iterator[tuple[bytes, Stamp]]:
     for key, at, region, number, gone in rows.connection.execute(
         f"SELECT k, at, region, number, gone FROM {ledger.name} ORDER BY k"
     ):
-        yield key, Stamp(at, region, number, bool(gone))
+        yield key, Stamp(at, region, number, gone)
 
 
 def forget_traces(writes: Writes, ledger: Ledger, region: str, upto: int, limit: int) -> int:
@@ -180,18 +198,18 @@ def forget_traces(writes: Writes, ledger: Ledger, region: str, upto: int, limit:
 
 
 def oldest_traces(rows: Rows, ledger: Ledger, before: int, limit: int) -> list[tuple[bytes, Stamp]]:
-    """Traces of deletes that were made before a moment."""
-    sql = f"SELECT k, at, region, number, gone FROM {ledger.name} WHERE gone AND at < ? LIMIT ?"
+    """Traces of deletes that were made before a moment, by a client or by time."""
+    sql = f"SELECT k, at, region, number, gone FROM {ledger.name} WHERE gone AND at < ? AND gone < ? LIMIT ?"
     return [
-        (key, Stamp(at, region, number, bool(gone)))
-        for key, at, region, number, gone in rows.connection.execute(sql, (before, limit))
+        (key, Stamp(at, region, number, gone))
+        for key, at, region, number, gone in rows.connection.execute(sql, (before, before, limit))
     ]
 
 
 def _kept(
     key: bytes, item: bytes | None, at: int | None, region: str | None, number: int | None, gone: int | None
 ) -> Kept:
-    known = None if at is None or region is None or number is None else Stamp(at, region, number, bool(gone))
+    known = None if at is None or region is None or number is None else Stamp(at, region, number, gone or 0)
     return Kept(key, item, known)
 
 

@@ -4,8 +4,9 @@
 Elsewhere: what they mean (transfers/).
 """
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
 from tablewright.engine.storage import Rows, Writes
 from tablewright.engine.transfers.layout import DataFile
@@ -61,48 +62,112 @@ class ImportMistake(NamedTuple):
     message: str
 
 
-# --- exports ---
+Kept = TypeVar("Kept", Export, Import)
 
 
-def add_export(
-    rows: Writes, arn: str, owner: int, token: str | None, at: int, first: int, last: int, body: bytes
-) -> None:
-    rows.connection.execute(
-        "INSERT INTO exports(arn, owner, status, token, at, first, last, done, items, size, body) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, x'', 0, 0, ?)",
-        (arn, owner, IN_PROGRESS, token, at, first, last, body),
-    )
+# --- what both are: records ---
 
 
-def export_of(rows: Rows, arn: str) -> Export | None:
-    return _one_export(rows, "arn = ?", arn)
+@dataclass(frozen=True, slots=True)
+class Records(Generic[Kept]):
+    """The records of one kind, in the SQL table `name`; what belongs to each is in the table `parts`."""
+
+    name: str
+    kept: Callable[..., Kept]
+    parts: str
+    # The column of `parts` that names the record.
+    of: str
+    # What the columns of its kind hold in the beginning.
+    fresh: Mapping[str, int | str | bytes]
+
+    def add(
+        self, rows: Writes, arn: str, owner: int, token: str | None, at: int, body: bytes, **own: int
+    ) -> Kept:
+        """A new one, under way; `own` are columns of its kind that are known now."""
+        common = {"arn": arn, "owner": owner, "status": IN_PROGRESS, "token": token, "at": at, "body": body}
+        row = {**common, **self.fresh, **own}
+        sql = f"INSERT INTO {self.name}({', '.join(row)}) VALUES({', '.join('?' * len(row))})"
+        rows.connection.execute(sql, tuple(row.values()))
+        made = self.named(rows, arn)
+        assert made is not None, "it was just made"
+        return made
+
+    def named(self, rows: Rows, arn: str) -> Kept | None:
+        return self._one(rows, "arn = ?", arn)
+
+    def with_token(self, rows: Rows, token: str, since: int) -> Kept | None:
+        """The one a token was used for; `since` is when those that matter ended at the earliest."""
+        return self._one(rows, "token = ? AND coalesce(closed, ?) >= ?", token, since, since)
+
+    def next(self, rows: Rows) -> Kept | None:
+        """The oldest that is under way."""
+        return self._one(rows, "status = ?", IN_PROGRESS, order="id")
+
+    def under_way(self, rows: Rows) -> int:
+        sql = f"SELECT count(*) FROM {self.name} WHERE status = ?"
+        ((count,),) = rows.connection.execute(sql, (IN_PROGRESS,))
+        return int(count)
+
+    def all(
+        self,
+        rows: Rows,
+        owner: int | None = None,
+        table_arn: str | None = None,
+        before: int | None = None,
+        limit: int = -1,
+        since: int = 0,
+    ) -> list[Kept]:
+        """Those begun `since`, the newest first, of all tables or one, those numbered below `before`."""
+        found = rows.connection.execute(
+            f"SELECT * FROM {self.name} WHERE at >= ? AND (?2 IS NULL OR owner = ?2) "
+            "AND (?3 IS NULL OR substr(arn, 1, length(?3) + 1) = ?3 || '/') AND (?4 IS NULL OR id < ?4) "
+            "ORDER BY id DESC LIMIT ?5",
+            (since, owner, table_arn, before, limit),
+        )
+        return [self.kept(*row) for row in found]
+
+    def close(self, rows: Writes, number: int, status: str, at: int, body: bytes) -> None:
+        rows.connection.execute(
+            f"UPDATE {self.name} SET status = ?, closed = ?, body = ? WHERE id = ?",
+            (status, at, body, number),
+        )
+
+    def are_old(self, rows: Rows, before: int) -> bool:
+        """Whether one ended before that moment."""
+        sql = f"SELECT EXISTS(SELECT 1 FROM {self.name} WHERE closed < ?)"
+        ((found,),) = rows.connection.execute(sql, (before,))
+        return bool(found)
+
+    def forget(self, rows: Writes, before: int) -> None:
+        rows.connection.execute(
+            f"DELETE FROM {self.parts} WHERE {self.of} IN (SELECT id FROM {self.name} WHERE closed < ?)",
+            (before,),
+        )
+        rows.connection.execute(f"DELETE FROM {self.name} WHERE closed < ?", (before,))
+
+    def orphans(self, rows: Rows) -> list[int]:
+        """Numbers of records that are not there, though something belongs to them."""
+        sql = (
+            f"SELECT DISTINCT {self.of} FROM {self.parts} WHERE {self.of} NOT IN (SELECT id FROM {self.name})"
+        )
+        return [number for (number,) in rows.connection.execute(sql)]
+
+    def _one(self, rows: Rows, where: str, *values: str | int, order: str = "id DESC") -> Kept | None:
+        sql = f"SELECT * FROM {self.name} WHERE {where} ORDER BY {order} LIMIT 1"
+        return next((self.kept(*row) for row in list(rows.connection.execute(sql, values))), None)
 
 
-def export_with_token(rows: Rows, token: str, since: int) -> Export | None:
-    """The export a token was used for; `since` is when those that matter ended at the earliest."""
-    return _one_export(rows, "token = ? AND coalesce(closed, ?) >= ?", token, since, since)
+EXPORTS = Records("exports", Export, "export_files", "export", {"done": b"", "items": 0, "size": 0})
+IMPORTS = Records(
+    "imports",
+    Import,
+    "import_errors",
+    "import",
+    {"object": "", "records": 0, "size": 0, "processed": 0, "imported": 0, "errors": 0},
+)
 
 
-def next_export(rows: Rows) -> Export | None:
-    """The oldest export that is under way."""
-    return _one_export(rows, "status = ?", IN_PROGRESS, order="id")
-
-
-def exports(
-    rows: Rows, owner: int | None = None, before: int | None = None, limit: int = -1, since: int = 0
-) -> list[Export]:
-    """Exports begun `since`, the newest first, of all tables or one, those numbered below `before`."""
-    found = rows.connection.execute(
-        "SELECT * FROM exports WHERE at >= ? AND (?2 IS NULL OR owner = ?2) AND (?3 IS NULL OR id < ?3) "
-        "ORDER BY id DESC LIMIT ?4",
-        (since, owner, before, limit),
-    )
-    return [Export(*row) for row in found]
-
-
-def exports_under_way(rows: Rows) -> int:
-    ((count,),) = rows.connection.execute("SELECT count(*) FROM exports WHERE status = ?", (IN_PROGRESS,))
-    return int(count)
+# --- an export's files ---
 
 
 def export_files(rows: Rows, export: int) -> list[DataFile]:
@@ -133,55 +198,7 @@ def note_done(rows: Writes, export: int, done: bytes) -> None:
     rows.connection.execute("UPDATE exports SET done = ? WHERE id = ?", (done, export))
 
 
-def close_export(rows: Writes, export: int, status: str, at: int, body: bytes) -> None:
-    rows.connection.execute(
-        "UPDATE exports SET status = ?, closed = ?, body = ? WHERE id = ?", (status, at, body, export)
-    )
-
-
-def _one_export(rows: Rows, where: str, *values: str | int, order: str = "id DESC") -> Export | None:
-    sql = f"SELECT * FROM exports WHERE {where} ORDER BY {order} LIMIT 1"
-    return next((Export(*row) for row in list(rows.connection.execute(sql, values))), None)
-
-
-# --- imports ---
-
-
-def add_import(rows: Writes, arn: str, owner: int, token: str | None, at: int, body: bytes) -> None:
-    rows.connection.execute(
-        "INSERT INTO imports(arn, owner, status, token, at, object, records, size, processed, imported, errors, body) "
-        "VALUES(?, ?, ?, ?, ?, '', 0, 0, 0, 0, 0, ?)",
-        (arn, owner, IN_PROGRESS, token, at, body),
-    )
-
-
-def import_of(rows: Rows, arn: str) -> Import | None:
-    return _one_import(rows, "arn = ?", arn)
-
-
-def import_with_token(rows: Rows, token: str, since: int) -> Import | None:
-    return _one_import(rows, "token = ? AND coalesce(closed, ?) >= ?", token, since, since)
-
-
-def next_import(rows: Rows) -> Import | None:
-    return _one_import(rows, "status = ?", IN_PROGRESS, order="id")
-
-
-def imports(
-    rows: Rows, table_arn: str | None = None, before: int | None = None, limit: int = -1, since: int = 0
-) -> list[Import]:
-    """Imports begun `since`, the newest first, into any table or one, those numbered below `before`."""
-    found = rows.connection.execute(
-        "SELECT * FROM imports WHERE at >= ? AND (?2 IS NULL OR arn LIKE ?2 || '/import/%') "
-        "AND (?3 IS NULL OR id < ?3) ORDER BY id DESC LIMIT ?4",
-        (since, table_arn, before, limit),
-    )
-    return [Import(*row) for row in found]
-
-
-def imports_under_way(rows: Rows) -> int:
-    ((count,),) = rows.connection.execute("SELECT count(*) FROM imports WHERE status = ?", (IN_PROGRESS,))
-    return int(count)
+# --- an import's progress, and its mistakes ---
 
 
 def note_progress(
@@ -207,51 +224,3 @@ def import_mistakes(rows: Rows, number: int) -> list[ImportMistake]:
         "SELECT object, item, message FROM import_errors WHERE import = ? ORDER BY number", (number,)
     )
     return [ImportMistake(*row) for row in found]
-
-
-def close_import(rows: Writes, number: int, status: str, at: int, body: bytes) -> None:
-    rows.connection.execute(
-        "UPDATE imports SET status = ?, closed = ?, body = ? WHERE id = ?", (status, at, body, number)
-    )
-
-
-def _one_import(rows: Rows, where: str, *values: str | int, order: str = "id DESC") -> Import | None:
-    sql = f"SELECT * FROM imports WHERE {where} ORDER BY {order} LIMIT 1"
-    return next((Import(*row) for row in list(rows.connection.execute(sql, values))), None)
-
-
-# --- both ---
-
-
-def old_transfers(rows: Rows, before: int) -> bool:
-    """Whether an export or an import ended before that moment."""
-    ((found,),) = rows.connection.execute(
-        "SELECT EXISTS(SELECT 1 FROM exports WHERE closed < ?1) OR EXISTS(SELECT 1 FROM imports WHERE closed < ?1)",
-        (before,),
-    )
-    return bool(found)
-
-
-def forget_transfers(rows: Writes, before: int) -> None:
-    for owners, parts, of in (("exports", "export_files", "export"), ("imports", "import_errors", "import")):
-        rows.connection.execute(
-            f"DELETE FROM {parts} WHERE {of} IN (SELECT id FROM {owners} WHERE closed < ?)", (before,)
-        )
-        rows.connection.execute(f"DELETE FROM {owners} WHERE closed < ?", (before,))
-
-
-# --- what only verify asks ---
-
-
-def orphans(rows: Rows) -> list[str]:
-    """Files and mistakes that belong to nobody, as sentences."""
-    files = rows.connection.execute(
-        "SELECT DISTINCT export FROM export_files WHERE export NOT IN (SELECT id FROM exports)"
-    )
-    told = [f"exports: there are files of export {number}, which is not there" for (number,) in files]
-    mistakes = rows.connection.execute(
-        "SELECT DISTINCT import FROM import_errors WHERE import NOT IN (SELECT id FROM imports)"
-    )
-    return told + [
-        f"imports: there are mistakes of import {number}, which is not there" for (number,) in mistakes
-    ]

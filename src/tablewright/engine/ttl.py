@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 
 from tablewright.engine.journal import TIME_TO_LIVE, microseconds
 from tablewright.engine.metric_names import EXPIRED_ITEMS
+from tablewright.engine.replica_lease import may_write
+from tablewright.engine.storage_replicas import note_expired
 from tablewright.engine.writing import Writing
 from tablewright.values import key_part
 
@@ -24,11 +26,13 @@ def sweep_some(writing: Writing, lag: timedelta) -> bool:
     """Delete a few of the items that expired at least `lag` ago; False when there are none."""
     low, high = expired_range(writing.world.now() - lag)
     for table in writing.tables.values():
-        if table.ttl_index is None or (table.replicas is not None and not table.replicas.takes_writes):
+        if table.ttl_index is None or not may_write(writing.place.lease, table):
             continue  # where another region writes, it deletes as well
         expired = writing.rows.expired(table.number, table.ttl_index, low, high, SWEPT_ITEMS)
         for key, row in expired:
             writing.change(table, key, row, None, None, 0, TIME_TO_LIVE)
+            if table.replicas is not None:
+                note_expired(writing.rows, table.ledger, key, writing.pen.at)
         if expired:
             writing.marks.append(((EXPIRED_ITEMS, table.name, "", ""), float(len(expired))))
             return True

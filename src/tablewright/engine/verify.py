@@ -33,6 +33,7 @@ from tablewright.engine.storage_history import ROWS_BLANKED
 from tablewright.engine.streams import shard_name
 from tablewright.engine.verify_history import wrong_past
 from tablewright.engine.verify_metrics import wrong_figures
+from tablewright.engine.verify_regions import wrong_regions
 from tablewright.engine.verify_replicas import wrong_replicas
 from tablewright.engine.verify_transfers import wrong_transfers
 from tablewright.values import Item, admit_item
@@ -53,10 +54,12 @@ def verify(path: str | Path) -> list[str]:
     if not exists(path):
         raise NotAStore(f"there is no store in {path}")
     others = sorted(one for one in (Path(path) / REGIONS).glob("*") if exists(one))
-    return _verify_one(path) + [f"{one.name}: {text}" for one in others for text in _verify_one(one)]
+    return _verify_one(path) + [
+        f"{one.name}: {text}" for one in others for text in _verify_one(one, region=one.name)
+    ]
 
 
-def _verify_one(path: str | Path) -> list[str]:
+def _verify_one(path: str | Path, region: str | None = None) -> list[str]:
     try:
         storage = Storage(path, "relaxed")
     except (NotAStore, StoreInUse):
@@ -64,17 +67,18 @@ def _verify_one(path: str | Path) -> list[str]:
     except Exception as damage:
         return [f"the file cannot be opened: {damage}"]
     try:
-        return mistakes(storage.writes)
+        return mistakes(storage.writes, region)
     finally:
         storage.close()
 
 
-def mistakes(rows: Rows) -> list[str]:
+def mistakes(rows: Rows, region: str | None = None) -> list[str]:
+    """Every broken invariant; `region` is the store's, where that is known."""
     with rows.snapshot():
-        return list(_mistakes(rows))
+        return list(_mistakes(rows, region))
 
 
-def _mistakes(rows: Rows) -> Iterator[str]:
+def _mistakes(rows: Rows, region: str | None) -> Iterator[str]:
     yield from _named("the file", _wrong_file(rows))
     tables: list[Table] = []
     yield from _named("the catalog", _wrong_catalog(rows, tables))
@@ -86,6 +90,7 @@ def _mistakes(rows: Rows) -> Iterator[str]:
     yield from _named("the figures", wrong_figures(rows))
     yield from _named("the past", wrong_past(rows, tables))
     yield from _named("the replicas", wrong_replicas(rows, tables))
+    yield from _named("the region", wrong_regions(rows, tables, region))
     for table in tables:
         yield from _named(f"table {table.name}", _wrong_items(rows, table, written))
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from math import isfinite
 
-from tablewright.engine.autoscaling import KINDS, TARGETS
 from tablewright.engine.metric_names import METRICS
 from tablewright.engine.metric_values import BOUNDS, Tally
+from tablewright.engine.scaling_settings import KINDS, wrong_setting
 from tablewright.engine.storage import Rows
 from tablewright.engine.storage_metrics import Series, all_scaling, all_series, orphan_points, points_of
 
@@ -25,8 +25,7 @@ def wrong_figures(rows: Rows) -> Iterator[str]:
             for mistake in _wrong_tally(series, tally):
                 yield f"the figures: {_named(series)} at minute {minute}: {mistake}"
     for setting in all_scaling(rows):
-        fits = TARGETS[0] <= setting.target <= TARGETS[1] and 1 <= setting.least <= setting.most
-        if setting.kind not in KINDS or not fits:
+        if setting.kind not in KINDS or wrong_setting(setting.target, setting.least, setting.most):
             yield f"autoscaling: the setting of {setting.table} {setting.index_name} {setting.kind} is none"
 
 

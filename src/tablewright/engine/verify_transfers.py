@@ -9,7 +9,15 @@ from tablewright.engine import storage_history as past
 from tablewright.engine import storage_transfers as stored
 from tablewright.engine.catalog import Table
 from tablewright.engine.storage import Rows
-from tablewright.engine.storage_transfers import COMPLETED, FAILED, IN_PROGRESS, Export, Import
+from tablewright.engine.storage_transfers import (
+    COMPLETED,
+    EXPORTS,
+    FAILED,
+    IMPORTS,
+    IN_PROGRESS,
+    Export,
+    Import,
+)
 from tablewright.engine.transfers.export_lines import END, hold_name
 from tablewright.engine.transfers.layout import FULL, INCREMENTAL
 
@@ -35,12 +43,15 @@ TIMES = {FULL: "ExportTime", INCREMENTAL: "IncrementalExportSpecification"}
 
 
 def wrong_transfers(rows: Rows, tables: Sequence[Table]) -> Iterator[str]:
-    yield from stored.orphans(rows)
-    for export in stored.exports(rows):
+    for number in EXPORTS.orphans(rows):
+        yield f"exports: there are files of export {number}, which is not there"
+    for number in IMPORTS.orphans(rows):
+        yield f"imports: there are mistakes of import {number}, which is not there"
+    for export in EXPORTS.all(rows):
         yield from (f"export {export.arn}: {wrong}" for wrong in _wrong_export(rows, export))
-    for job in stored.imports(rows):
+    for job in IMPORTS.all(rows):
         yield from (f"import {job.arn}: {wrong}" for wrong in _wrong_import(rows, job, tables))
-    filling = {job.owner for job in stored.imports(rows) if job.status == IN_PROGRESS}
+    filling = {job.owner for job in IMPORTS.all(rows) if job.status == IN_PROGRESS}
     for table in tables:
         # A table that is restored says so; a replica is not filled, it is copied.
         is_imported = table.is_filled and table.restored is None

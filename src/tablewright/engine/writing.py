@@ -18,8 +18,10 @@ from tablewright.engine.errors import collection_too_large, transaction_conflict
 from tablewright.engine.indexes import EntryChange, additions, changes
 from tablewright.engine.keys import expiry_key, partition_of
 from tablewright.engine.limits import COLLECTION_BYTES
-from tablewright.engine.metric_names import CONSUMED_READ, CONSUMED_WRITE, TRANSACTION_CONFLICT, Mark
-from tablewright.engine.storage import Row, Rows, Writes, index_name, table_name
+from tablewright.engine.metric_names import CONSUMED_READ, TRANSACTION_CONFLICT, Mark
+from tablewright.engine.replica_lease import Lease
+from tablewright.engine.replica_lines import Line
+from tablewright.engine.storage import Row, Rows, Writes, table_name
 from tablewright.engine.storage_replicas import Stamp, mark, save_number, stamp_own
 from tablewright.engine.throttle import Reason, Throttle, Throttled, marks_of
 from tablewright.engine.transfers.buckets import Buckets
@@ -41,6 +43,10 @@ class Place:
     neighbours: Mapping[str, Callable[[], Catalog | None]] = field(default_factory=dict)
     # Where exports go and imports come from; an engine in memory may have none.
     buckets: Buckets | None = None
+    # The lines on which replicas here read from other regions.
+    lines: Sequence[Line] = ()
+    # What a writer among them has to be promised, if it needs that (replica_lease.py).
+    lease: Lease | None = None
 
 
 @dataclass(slots=True)
@@ -102,7 +108,8 @@ class Writing:
 
     def spend(self, table: Table, key: bytes, units: float, index: Index | None = None) -> None:
         """Count what a write has used of the table, or of a global index."""
-        self.marks.append(((CONSUMED_WRITE, table.name, "" if index is None else index.name, ""), units))
+        spent = table.spent if index is None else table.entry_plans[index.number].spent
+        self.marks.append((spent, units))
         if self.throttle is not None:
             self.throttle.spend("Write", table, index, key[:HASH_BYTES], units)
 
@@ -251,7 +258,8 @@ class Writing:
         self.count(table_name(table.number), items, size)
         for entry in entries:
             came = (entry.new_key is not None) - (entry.old_key is not None)
-            self.count(index_name(table.number, entry.index.number), came, entry.new_size - entry.old_size)
+            counted = table.entry_plans[entry.index.number].counted
+            self.count(counted, came, entry.new_size - entry.old_size)
         if table.has_local_indexes:
             grown = size + sum(e.new_size - e.old_size for e in entries if e.index.local)
             self.rows.add_to_collection(table.number, partition_of(table, item), grown)
@@ -275,6 +283,7 @@ class Writing:
         for (table, region), number in self._numbers.items():
             save_number(self.rows, table, region, number)
         self._numbers.clear()
+        self.rows.settle()
 
 
 class Reading(NamedTuple):

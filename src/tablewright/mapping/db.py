@@ -10,13 +10,14 @@ Elsewhere: running writes (running.py), what is sent (reads.py, writes.py), what
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from tablewright.client import Call, CallRefused, HttpCall, batch_get, batch_write, retrying, transact_get
+from tablewright.client import pages as paged
 from tablewright.client.identity import place_of
 from tablewright.design import Design, Entity, Environment, Get, Query, Write
 from tablewright.mapping import pages, running
@@ -32,7 +33,7 @@ from tablewright.mapping.errors import (
 from tablewright.mapping.explain import Explanation, explain
 from tablewright.mapping.items import is_deleted, is_expired, is_shown, is_sieved, item_of, model_of, shape_of
 from tablewright.mapping.meter import Meter
-from tablewright.mapping.reads import get_request, query_request
+from tablewright.mapping.reads import get_request, query_request, scan_request
 from tablewright.mapping.receipts import KEPT, TABLE, Written, kept_result
 from tablewright.mapping.running import ATTEMPTS, Line
 from tablewright.mapping.tables import create_table, make_tables
@@ -192,6 +193,20 @@ class Db:
         found = pages.fill(query, self._asker(query, deleted, [0.0]), {}, 1).items
         return next(iter(self._models(query, found)), None)
 
+    def every(self, entity: Entity[E, Any], *, deleted: bool = False) -> Iterator[E]:
+        """Every item of an entity as it is when it is come to, in no order: for small tables that are wanted whole.
+
+        Reads, and is charged for, the whole table and whoever else is in it.
+        """
+        shape = entity.shape
+        request = scan_request(shape, self.physical, self._now(), deleted=deleted)
+        for answer in paged(
+            lambda verb, asked: self._ask(f"{shape.tag}.every", verb, asked), "Scan", request
+        ):
+            # Tables are shared, and only a key tells whose an item is.
+            found = (item for item in answer["Items"] if is_shown((shape,), item, deleted))
+            yield from (model_of(shape, item) for item in found)
+
     def count(self, query: Query[Any], *, deleted: bool = False) -> int:
         """How many there are. Reads, and is charged for, every one of them."""
         if is_sieved(query, deleted):
@@ -307,6 +322,30 @@ class Db:
                 request["PutRequest"]["Item"] if "PutRequest" in request else request["DeleteRequest"]["Key"]
             ]
         ]
+
+    def clear(self, query: Query[Any]) -> int:
+        """Remove everything that lies where a query of the table looks, and say how much it was.
+
+        Whatever it is: what has expired and was not swept yet, what is deleted softly, what no entity knows. Nothing
+        else follows from it: a guard of a unique value stays, unless it lies there too.
+        """
+        if query.index is not None:
+            raise NotForBatches(f"{query.name} looks at an index; name a query of the table itself")
+        gone = 0
+        for partition in query.partitions:
+            request = query_request(
+                replace(query, shapes=(), filters=()), partition, self.physical, self._now()
+            )
+            names = {f"#k{n}": name for n, name in enumerate(query.table.key_names)}
+            request |= {"ConsistentRead": True, "ProjectionExpression": ", ".join(names)}
+            request["ExpressionAttributeNames"] = {**request["ExpressionAttributeNames"], **names}
+            for answer in paged(lambda verb, asked: self._ask(query.name, verb, asked), "Query", request):
+                keys = [{"DeleteRequest": {"Key": key}} for key in answer["Items"]]
+                table = self.physical(query.table.name)
+                if batch_write(self._line.metered(query.name), {table: keys}, world=self.world):
+                    raise CallRefused("ProvisionedThroughputExceededException", "not everything was removed")
+                gone += len(keys)
+        return gone
 
     # --- looking at requests ---
 

@@ -38,6 +38,10 @@ class Stale(WriteRefused):
     """Somebody changed the item after it was read: read it again and decide anew."""
 
 
+class Outdated(WriteRefused):
+    """The item is stored in an older form: read it and write it whole, and it has the present one."""
+
+
 class ConditionNotMet(WriteRefused):
     """The item is there, but what the write demanded of it does not hold."""
 

@@ -19,7 +19,34 @@ def item_of(shape: Shape, model: BaseModel | None) -> Item:
     """Everything that is stored of a model: its fields, its key, the attributes made from fields."""
     assert model is not None
     values = model.__dict__
-    return {**encode_item(model, shape.attributes), **shape.key_of(values), **shape.derive(values)}
+    item = {**encode_item(model, shape.attributes), **shape.key_of(values), **shape.derive(values)}
+    if shape.schema is not None:
+        item[shape.fields[shape.schema.field].stored] = {"N": str(shape.schema.version)}
+    return item
+
+
+def form_of(shape: Shape, model: BaseModel) -> int | None:
+    """The number of the older form a model was read in; None if it was read in the present one."""
+    if shape.schema is None:
+        return None
+    number: int = getattr(model, shape.schema.field)
+    return number if number != shape.schema.version else None
+
+
+def _upcast(shape: Shape, item: Mapping[str, Value]) -> Mapping[str, Value]:
+    """An item in the present form; its number stays, so that whoever writes it knows."""
+    if shape.schema is None:
+        return item
+    stored = shape.fields[shape.schema.field].stored
+    number = int(item[stored]["N"]) if stored in item else 1
+    if number > shape.schema.version:
+        raise ValueError("the item has a form of a later design")
+    if number == shape.schema.version:
+        return item
+    made = dict(item)
+    for upcast in shape.schema.upcasts[number - 1 :]:
+        made = upcast(made)
+    return {**made, stored: {"N": str(number)}}
 
 
 def size_of(shape: Shape, model: BaseModel | None) -> int:
@@ -30,7 +57,9 @@ def size_of(shape: Shape, model: BaseModel | None) -> int:
 def model_of(shape: Shape, item: Mapping[str, Value]) -> Any:
     """The model in an item; ItemUnreadable if it does not fit."""
     try:
-        return shape.model.__pydantic_validator__.validate_python(decode_values(shape.model, item))
+        return shape.model.__pydantic_validator__.validate_python(
+            decode_values(shape.model, _upcast(shape, item))
+        )
     except ValidationError as mistake:
         fields = ", ".join(sorted({str(error["loc"][0]) for error in mistake.errors() if error["loc"]}))
         raise ItemUnreadable(shape.tag, key_in(shape, item), fields or shape.model.__name__) from None

@@ -1,4 +1,4 @@
-"""A Get or a Query as a DynamoDB request. Pure.
+"""A Get, a Query or the Scan of an entity as a DynamoDB request. Pure.
 
 Must hold: what has expired or is deleted is filtered by the service itself, so counts and pages agree.
 """
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tablewright.design.requests import Get, Query
+from tablewright.design.shape import Shape
 from tablewright.mapping.items import visible
 from tablewright.mapping.wording import Wording, all_of
 from tablewright.mapping.writes import Physical
@@ -47,6 +48,16 @@ def query_request(
         request["ScanIndexForward"] = False
     if query.consistent:
         request["ConsistentRead"] = True
+    return request | wording.placeholders()
+
+
+def scan_request(shape: Shape, physical: Physical, now: int, *, deleted: bool = False) -> dict[str, Any]:
+    """The Scan of an entity's table, as it is now; others' items come along where they share it."""
+    wording = Wording()
+    request: dict[str, Any] = {"TableName": physical(shape.table.name), "ConsistentRead": True}
+    hidden = visible((shape,), wording, now, deleted)
+    if hidden:
+        request["FilterExpression"] = hidden
     return request | wording.placeholders()
 
 

@@ -9,10 +9,11 @@ from tablewright.mapping.errors import (
     ItemUnreadable,
     Missing,
     NotUnique,
+    Outdated,
     Stale,
     WriteRefused,
 )
-from tablewright.mapping.items import is_expired, item_of, model_of
+from tablewright.mapping.items import form_of, is_expired, item_of, model_of
 from tablewright.mapping.writes import OWNER, Action
 from tablewright.values import Item, Value, admit_item
 
@@ -38,6 +39,10 @@ def meaning(action: Action, found: Mapping[str, Value] | None, now: int) -> Writ
     current = _current(action, found)
     if write.before is not None and _differs(action, found):
         return Stale(shape.tag, key, "somebody changed it after it was read; read it again", current)
+    if write.kind in ("update", "upsert") and current is not None and form_of(shape, current) is not None:
+        return Outdated(
+            shape.tag, key, "it has an older form; read it and write change(before, after)", current
+        )
     return ConditionNotMet(shape.tag, key, "what the write demanded of it does not hold", current)
 
 
@@ -54,6 +59,9 @@ def _differs(action: Action, found: Mapping[str, Value]) -> bool:
     write = action.write
     assert write is not None
     shape = write.shape
+    if write.before is not None and (older := form_of(shape, write.before)) is not None:
+        current = _current(action, found)
+        return current is None or form_of(shape, current) != older
     before, now = _canonical(item_of(shape, write.before)), _canonical(found)
     names = [shape.fields[shape.version].stored] if shape.version else shape.stored
     return any(before.get(name) != now.get(name) for name in names)

@@ -21,7 +21,7 @@ def create_table(design: Design, table: Table, environment: Environment | None =
         "AttributeDefinitions": [
             {"AttributeName": name, "AttributeType": _letter(shapes, name)} for name in names
         ],
-        **_capacity(environment),
+        **_capacity(table, environment),
     }
     local = [_index(index, shapes, None) for index in indexes if index.local]
     other = [_index(index, shapes, environment) for index in indexes if not index.local]
@@ -38,10 +38,10 @@ def create_table(design: Design, table: Table, environment: Environment | None =
     return request
 
 
-def _capacity(environment: Environment | None) -> dict[str, Any]:
-    if environment is None or not isinstance(environment.capacity, Provisioned):
+def _capacity(table: Table, environment: Environment | None) -> dict[str, Any]:
+    capacity = environment.capacity_of(table.name) if environment is not None else None
+    if not isinstance(capacity, Provisioned):
         return {"BillingMode": "PAY_PER_REQUEST"}
-    capacity = environment.capacity
     units = {"ReadCapacityUnits": capacity.read, "WriteCapacityUnits": capacity.write}
     return {"BillingMode": "PROVISIONED", "ProvisionedThroughput": units}
 
@@ -70,9 +70,8 @@ def _index(index: Index, shapes: Sequence[Shape], environment: Environment | Non
         "KeySchema": _schema(index.pk, index.sk),
         "Projection": _projection(index, shapes),
     }
-    if environment is not None and isinstance(environment.capacity, Provisioned):
-        described |= {"ProvisionedThroughput": _capacity(environment)["ProvisionedThroughput"]}
-    return described
+    units = _capacity(index.table, environment).get("ProvisionedThroughput")
+    return described | ({"ProvisionedThroughput": units} if units else {})
 
 
 def _projection(index: Index, shapes: Sequence[Shape]) -> dict[str, Any]:

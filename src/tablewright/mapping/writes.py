@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from tablewright.design.attributes import encode_item
 from tablewright.design.requests import Step, Write
 from tablewright.design.shape import Guard, Shape
-from tablewright.mapping.items import alive, item_of
+from tablewright.mapping.items import alive, form_of, item_of
 from tablewright.mapping.wording import Wording, all_of
 from tablewright.values import Item, Value
 
@@ -76,6 +76,10 @@ def _change(write: Write[Any], physical: Physical, now: int) -> Action:
     wording = Wording()
     before, after = item_of(write.shape, write.before), item_of(write.shape, write.item)
     key = write.key
+    if write.before is not None and form_of(write.shape, write.before) is not None:
+        seen = _unchanged(write, before, (), wording)
+        condition = _condition(write, wording, _present(write.shape, wording, now), seen)
+        return _action("Put", {"Item": after, **condition}, write, physical)
     put = {name: value for name, value in after.items() if name not in key and before.get(name) != value}
     gone = [name for name in before if name not in after]
     texts = []
@@ -95,6 +99,10 @@ def _change(write: Write[Any], physical: Physical, now: int) -> Action:
 def _unchanged(write: Write[Any], before: Item, touched: Iterable[str], wording: Wording) -> str:
     """Nobody was here since: by the version, or else by the old values of what the write rests on."""
     shape = write.shape
+    older = form_of(shape, write.before) if write.before is not None else None
+    if older is not None:
+        # Whoever changes an item gives it the present form: one that still has the older is as it was read.
+        return _has_form(shape, older, wording)
     names = [shape.fields[shape.version].stored] if shape.version else _rests_on(shape, set(touched))
     if write.moved and shape.states is not None:
         names = [*names, shape.fields[shape.states.field].stored]
@@ -133,8 +141,19 @@ def _update(write: Write[Any], physical: Physical, now: int) -> Action:
     text = " ".join(f"{clause} {', '.join(parts)}" for clause, parts in clauses.items() if parts)
     if not text:
         return _check(write, physical, now)
-    condition = _condition(write, wording, _present(write.shape, wording, now))
+    present = _present(write.shape, wording, now)
+    if write.shape.schema is not None and write.shape.schema.upcasts:
+        present = all_of(present, _has_form(write.shape, write.shape.schema.version, wording))
+    condition = _condition(write, wording, present)
     return _action("Update", {"Key": dict(write.key), "UpdateExpression": text, **condition}, write, physical)
+
+
+def _has_form(shape: Shape, number: int, wording: Wording) -> str:
+    """The condition that an item is of this form; one without a number is of the first."""
+    assert shape.schema is not None
+    name = wording.name(shape.fields[shape.schema.field].stored)
+    same = f"{name} = {wording.value({'N': str(number)})}"
+    return f"attribute_not_exists({name}) OR {same}" if number == 1 else same
 
 
 def _step(step: Step, wording: Wording) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from tablewright.engine import ServiceError
 from tablewright.engine.operations import STREAM_VERBS
 from tablewright.engine.replica_peers import PEER_VERBS
 from tablewright.wire.letterhead import AMZ_JSON, PLAIN_JSON
-from tablewright.wire.metrics import METRICS_PATH, TEXT, Metrics
+from tablewright.wire.metrics import FIGURES, METRICS_PATH, TEXT, Metrics
 from tablewright.wire.peers import TARGET
 
 Headers = dict[bytes, bytes]
@@ -84,19 +84,28 @@ class Gate:
         origin = headers.get(b"origin")
         return origin is not None and (self.any_page or _LOCAL_PAGE.fullmatch(origin) is not None)
 
-    def _not_a_call(self, method: bytes, url: bytes, headers: Headers) -> Reply:
+    def _not_a_call(self, method: bytes, url: bytes, headers: Headers) -> Admitted | Reply:
         if method == b"GET":
             if self.metrics is not None and url.partition(b"?")[0] == METRICS_PATH:
-                refusal = self.metrics.refusal(url, headers)
-                if refusal is not None:
-                    return _error(PLAIN_JSON, refusal)
-                return Reply(200, TEXT, self.metrics.text())
+                return _figures(self.metrics, url, headers)
             return Reply(200, b"text/plain", self.health)
         if method == b"OPTIONS" and self.welcomes(headers):
             return _preflight(headers)
         if method == b"HEAD":
             return Reply(404, b"application/xml", b"")
         return _NOT_FOUND
+
+
+def _figures(metrics: Metrics, url: bytes, headers: Headers) -> Admitted | Reply:
+    """All figures as text; those of one table take a while to be read, which is not done here."""
+    refusal = metrics.refusal(url, headers)
+    if refusal is not None:
+        return _error(PLAIN_JSON, refusal)
+    try:
+        asked = metrics.asked(url)
+    except ServiceError as mistake:
+        return _error(PLAIN_JSON, mistake)
+    return Reply(200, TEXT, metrics.text()) if asked is None else (FIGURES, True, asked, PLAIN_JSON)
 
 
 def gate(
@@ -109,7 +118,7 @@ def gate(
     """A gate for these verbs (verb -> whether it writes)."""
     targets = {_target(verb): (verb, writes) for verb, writes in verbs.items()}
     # What regions ask each other goes the way of writes: it is answered when it is done.
-    targets |= {TARGET.encode() + verb.encode(): (verb, True) for verb in PEER_VERBS}
+    targets |= {TARGET.encode() + verb.encode(): (verb, True) for verb in PEER_VERBS if verb != FIGURES}
     # The space at the end is the service's own.
     return Gate(targets, authority, f"healthy: dynamodb.{region}.amazonaws.com ".encode(), any_page, metrics)
 

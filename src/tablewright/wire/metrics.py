@@ -1,21 +1,34 @@
-"""`GET /metrics`: the engine's figures for Prometheus, and who may read them.
+"""`GET /metrics`: the figures of every region of a server, and who may read them.
 
+As it stands it is Prometheus' text, counted since the server was started. With `?table=NAME` it is JSON: that table's
+figures of the last hours, as they are kept (`index`, `hours` and `region` may be said as well).
 Figures name tables and say how busy they are, no more; still they are guarded as the rest is. A server without
 credentials is for this machine: it answers whoever asks for it by a name of this machine, so that no web page can
 read it under a name of its own (a page can have its own name point here). A server with credentials wants a signature
 of one of its keys, or the token it was given for this: Prometheus cannot sign what it scrapes, and the token opens
 nothing else.
-Must hold: the token is compared in constant time and never shown. Elsewhere: the text itself (engine/metric_text.py).
+Must hold: the token is compared in constant time and never shown. Elsewhere: the text itself (engine/metric_text.py),
+the figures of a table (engine/metric_figures.py).
 """
 
 import hmac
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
 
-from tablewright.engine import ServiceError
+import orjson
+
+from tablewright.engine import Engine, ServiceError
+from tablewright.engine.errors import invalid, table_not_found
+from tablewright.engine.metric_figures import HOURS, figures
+from tablewright.engine.metric_text import prometheus
 
 METRICS_PATH = b"/metrics"
+# What a request for a table's figures is called on its way to whoever reads them, beside the loop (peers.py).
+FIGURES = "PeerFigures"
+_ASKED = ("table", "index", "hours", "region")
 TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 _LOCAL_HOST = re.compile(rb"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?", re.IGNORECASE)
 _FOREIGN_NAME = (
@@ -43,3 +56,40 @@ class Metrics:
             return self.authority(b"GET", url, headers, b"")
         is_local = b"origin" not in headers and _LOCAL_HOST.fullmatch(headers.get(b"host", b"")) is not None
         return None if is_local else ServiceError("AccessDeniedException", _FOREIGN_NAME)
+
+    def asked(self, url: bytes) -> dict[str, Any] | None:
+        """Which table's figures are asked for; None where it is all of them, as text."""
+        given = dict(parse_qsl(url.partition(b"?")[2].decode("latin-1"), keep_blank_values=True))
+        if "table" not in given:
+            return None
+        odd = [name for name in given if name not in _ASKED]
+        if odd:
+            raise invalid(f"/metrics is asked with {', '.join(_ASKED)}, not with {odd[0]}")
+        hours = given.get("hours", "3")
+        if not hours.isascii() or not hours.isdigit() or not HOURS[0] <= int(hours[:9]) <= HOURS[1]:
+            raise invalid(f"hours are {HOURS[0]} to {HOURS[1]}, not {hours}")
+        return {**given, "hours": int(hours)}
+
+
+def text_of(engines: Mapping[str, Engine]) -> bytes:
+    """The figures of every region as one text for Prometheus."""
+    return prometheus([engine.metrics.told() for engine in engines.values()])
+
+
+def figures_of(engines: Mapping[str, Engine], asked: Mapping[str, Any]) -> bytes:
+    """A table's figures in every region that has it, or in the one that was named, as JSON."""
+    region, table = asked.get("region"), asked["table"]
+    if region is not None and region not in engines:
+        raise invalid(f"this server is {', '.join(engines)}, not {region}")
+    having = {
+        name: engine for name, engine in engines.items() if table in engine.tables and region in (None, name)
+    }
+    if not having:
+        raise table_not_found(table)
+    index, hours = asked.get("index", ""), asked["hours"]
+    found = [
+        figure
+        for name, engine in having.items()
+        for figure in figures(engine.metrics, name, engine.now(), table, index, hours)
+    ]
+    return orjson.dumps(found)

@@ -1,8 +1,8 @@
 """Regions in other processes: how they are asked, and how they are answered, over the same port as everybody else.
 
 `HttpPeer` is somebody to ask for `engine.regions`; `Errands` answers such requests beside the loop, since some take
-longer than a read. Requests carry a target of our own and are signed like any other: with the key of the credentials
-file if there is one, and for the region that is meant.
+longer than a read, and with them who asks for a table's figures. Requests carry a target of our own and are signed like
+any other: with the key of the credentials file if there is one, and for the region that is meant.
 Must hold: a peer that does not answer is a PeerUnreachable within seconds, never a hang; a refusal is the same
 ServiceError it was there.
 Elsewhere: what is asked (engine/replica_peers.py).
@@ -13,7 +13,7 @@ import hashlib
 import http.client
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +23,7 @@ import orjson
 from tablewright.engine import Engine, PeerUnreachable, ServiceError
 from tablewright.wire.credentials import AccessKey
 from tablewright.wire.group import Deliver
+from tablewright.wire.metrics import FIGURES, figures_of
 from tablewright.wire.signature import sign
 from tablewright.world import World, real_world
 
@@ -58,9 +59,14 @@ class HttpPeer:
     """A region behind a URL, to be asked. Any number of threads may ask; each has a connection of its own. Close it."""
 
     def __init__(
-        self, url: str, region: str, key: AccessKey | None = None, world: World | None = None
+        self,
+        url: str,
+        region: str,
+        key: AccessKey | None = None,
+        world: World | None = None,
+        answer_seconds: float = ANSWER_SECONDS,
     ) -> None:
-        self.url, self.region = url, region
+        self.url, self.region, self.answer_seconds = url, region, answer_seconds
         self._parts, self._key, self._world = urlsplit(url), key or _ANYBODY, world or real_world()
         self._mine = threading.local()
         self._lock = threading.Lock()
@@ -116,15 +122,14 @@ class HttpPeer:
 
     def _opened(self) -> http.client.HTTPConnection:
         host, port = self._parts.hostname or "", self._parts.port
+        patience = min(CONNECT_SECONDS, self.answer_seconds)
         connection = (
-            http.client.HTTPSConnection(
-                host, port, timeout=CONNECT_SECONDS, context=ssl.create_default_context()
-            )
+            http.client.HTTPSConnection(host, port, timeout=patience, context=ssl.create_default_context())
             if self._parts.scheme == "https"
-            else http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)
+            else http.client.HTTPConnection(host, port, timeout=patience)
         )
         connection.connect()
-        connection.sock.settimeout(ANSWER_SECONDS)
+        connection.sock.settimeout(self.answer_seconds)
         self._mine.connection = connection
         with self._lock:
             self._all.append(connection)
@@ -145,10 +150,10 @@ class HttpPeer:
 
 
 class Errands:
-    """Answers other regions in a thread of its own, one after the other."""
+    """Answers other regions, and who asks for figures, in a thread of its own, one after the other."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
+    def __init__(self, loop: asyncio.AbstractEventLoop, engines: Mapping[str, Engine]) -> None:
+        self._loop, self._engines = loop, engines
         self._asked: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="tablewright-errands", daemon=True)
         self._thread.start()
@@ -156,7 +161,9 @@ class Errands:
     def add(self, deliver: Deliver, engine: Engine, verb: str, request: dict[str, Any]) -> None:
         def run() -> None:
             try:
-                outcome: bytes | Exception = engine.peer(verb, request)
+                outcome: bytes | Exception = (
+                    figures_of(self._engines, request) if verb == FIGURES else engine.peer(verb, request)
+                )
             except Exception as error:
                 outcome = error
             self._loop.call_soon_threadsafe(deliver, verb, outcome)

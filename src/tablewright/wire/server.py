@@ -24,7 +24,7 @@ from tablewright.wire.gate import gate
 from tablewright.wire.group import GroupWriter
 from tablewright.wire.letterhead import Letterhead
 from tablewright.wire.limits import Limits
-from tablewright.wire.metrics import Metrics
+from tablewright.wire.metrics import Metrics, text_of
 from tablewright.wire.outbox import Outbox
 from tablewright.wire.peers import Errands
 from tablewright.wire.signature import any_signature, scoped_to, verified_by
@@ -53,6 +53,15 @@ class CannotListen(OSError):
             f"cannot listen on {host} port {port}: {os.strerror(why.errno) if why.errno else why}; "
             "another port or address may be free (--port, --host)"
         )
+
+
+class _Branches(dict[str, tuple[Engine, GroupWriter]]):
+    """Each region's engine and writer. Who asks for figures may mean no region, or one that is elsewhere."""
+
+    home = ""
+
+    def __missing__(self, region: str) -> tuple[Engine, GroupWriter]:
+        return self[self.home]
 
 
 class Server:
@@ -87,11 +96,13 @@ class Server:
         authority = any_signature if credentials is None else verified_by(credentials, engines, world.now)
         if len(engines) > 1:
             authority = scoped_to(engines, authority)
-        metrics = Metrics(engine.metrics.text, None if credentials is None else authority, metrics_token)
+        metrics = Metrics(lambda: text_of(engines), None if credentials is None else authority, metrics_token)
         verbs = {verb: engine.writes(verb) for verb in engine.VERBS}
         loop = asyncio.get_running_loop()
         writers = {region: GroupWriter(one, loop) for region, one in engines.items()}
-        errands = Errands(loop)
+        errands = Errands(loop, engines)
+        branches = _Branches({region: (engines[region], writers[region]) for region in engines})
+        branches.home = engine.place.region
         desk = Desk(
             engine,
             gate(verbs, authority, engine.place.region, credentials is not None, metrics),
@@ -100,7 +111,7 @@ class Server:
             Outbox(loop),
             limits,
             errands,
-            {region: (engines[region], writers[region]) for region in engines} if len(engines) > 1 else None,
+            branches if len(engines) > 1 else None,
         )
         try:
             listening = await loop.create_server(lambda: Connection(desk), host or None, port, backlog=1024)

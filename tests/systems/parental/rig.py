@@ -41,6 +41,7 @@ from tablewright.systems.parental.reconciler import Reconciler
 from tablewright.systems.parental.registry import Registry
 from tablewright.systems.parental.repository import Repository
 from tablewright.systems.parental.sessions import Sessions
+from tablewright.systems.parental.upkeep import purge_of
 from tablewright.testing import Clock
 from tablewright.world import World
 
@@ -122,8 +123,8 @@ class Rig:
         write = d.policies.change(
             policy, policy.model_copy(update={"status": "deleted", "deleted_at": now, "updated_at": now})
         )
-        self.db.write(write)
         assert write.item is not None
+        self.db.write(write, d.purges.put(purge_of(write.item)))
         return write.item
 
     def override(self, kind: OverrideKind, name: str, minutes: int, child: str = ANNA) -> Override:

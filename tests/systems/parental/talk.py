@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
-import httpx
 import pytest
+from tests import places
+from tests.systems.talk import Caller
 
 from tablewright import Engine
-from tablewright.client import Call, pages
+from tablewright.client import Call
 from tablewright.edge import Issuer
 from tablewright.mapping import Db
-from tablewright.mapping.receipts import TABLE as RECEIPTS
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
@@ -29,7 +28,6 @@ from tablewright.testing import Clock
 
 Item = dict[str, Any]
 Json = dict[str, Any]
-R = TypeVar("R")
 
 # A Friday, late enough that no service sweeps away what these tests keep for a while.
 START = datetime(2030, 6, 14, 14, tzinfo=UTC)
@@ -84,8 +82,8 @@ class Place:
             family = self.family(owner, f"Family of {owner.subject}")
         family_id = family.family_id if family else None
         self.clock.move(timedelta(milliseconds=1))  # so that the newest code is the newest
-        families.prove(phone, owner, family_id)
-        return families.add_child(phone, self.code(phone), name, zone, owner, family_id=family_id)
+        self.parental.children.prove(phone, owner, family_id)
+        return self.parental.children.add(phone, self.code(phone), name, zone, owner, family_id=family_id)
 
     def policy(
         self, child: Child, *apps: str, windows: Sequence[Json] = (), by: Actor = ANNA, **more: Any
@@ -96,18 +94,17 @@ class Place:
     def guardian(self, family: Family, actor: Actor = BEN, owner: Actor = ANNA) -> None:
         """Somebody else of the family, invited and accepted."""
         assert actor.email is not None
-        invitation = self.parental.families.invite(family.family_id, actor.email, owner)
-        self.parental.families.accept(invitation.invitation_id, actor)
+        invitation = self.parental.guardians.invite(family.family_id, actor.email, owner)
+        self.parental.guardians.accept(invitation.invitation_id, actor)
 
     # --- behind their back ---
 
     def scan(self, table: str) -> list[Item]:
-        request = {"TableName": self.db.physical(table), "ConsistentRead": True}
-        return [item for page in pages(self.call, "Scan", request) for item in page["Items"]]
+        return places.scan(self.db, self.call, table)
 
     def everything(self) -> dict[str, list[Item]]:
         """All tables with all items, to compare before and after."""
-        return {name: sorted(self.scan(name), key=repr) for name in (*d.PARENTAL.tables, RECEIPTS.name)}
+        return places.everything(self.db, self.call, d.PARENTAL)
 
     def mentions(self, *words: str) -> list[str]:
         """Where any of the words stands in any table: tables and items, for a message that helps."""
@@ -129,73 +126,16 @@ class Place:
         return [(entry.action, entry.actor) for entry in self.db.all(d.audit_of_family(family_id=id))]
 
 
-class Api:
+class Api(Caller[Actor]):
     """The API over real HTTP. `by` says who asks."""
 
-    def __init__(self, client: httpx.Client, issuer: Issuer) -> None:
-        self.client, self._issuer = client, issuer
+    prefix = "/parental/v1"
 
     def token(self, by: Actor) -> str:
-        """A fresh login; tokens die while the clock is moved."""
         roles = () if by.role == "parent" else (by.role,)
         return self._issuer.issue(
             by.subject, audience=AUDIENCE, lifetime=timedelta(hours=1), roles=roles, email=by.email
         )
-
-    def ask(
-        self, method: str, path: str, body: Any = None, *, by: Actor | None = None, **more: Any
-    ) -> httpx.Response:
-        headers = dict(more.pop("headers", {}))
-        if by is not None:
-            headers["Authorization"] = f"Bearer {self.token(by)}"
-        if body is not None:
-            more["json"] = body
-        return self.client.request(method, f"/parental/v1{path}", headers=headers, **more)
-
-    def get(self, path: str, **more: Any) -> httpx.Response:
-        return self.ask("GET", path, **more)
-
-    def post(self, path: str, body: Any = None, **more: Any) -> httpx.Response:
-        return self.ask("POST", path, body, **more)
-
-    def put(self, path: str, body: Any, **more: Any) -> httpx.Response:
-        return self.ask("PUT", path, body, **more)
-
-    def patch(self, path: str, body: Any, **more: Any) -> httpx.Response:
-        return self.ask("PATCH", path, body, **more)
-
-    def delete(self, path: str, **more: Any) -> httpx.Response:
-        return self.ask("DELETE", path, **more)
-
-
-def refused(response: httpx.Response) -> tuple[int, str]:
-    """Status and code of a refusal, which must have the whole envelope."""
-    assert response.headers["Content-Type"] == "application/problem+json", response.text
-    body = response.json()
-    assert {"code", "message", "field", "requestId"} <= body.keys()
-    assert body["message"]
-    assert body["message"][-1] in ".!?", body["message"]
-    assert body["requestId"] == response.headers["X-Request-Id"]
-    return response.status_code, body["code"]
-
-
-def given(response: httpx.Response, status: int = 200) -> Any:
-    """The body of an answer with the status that was expected."""
-    assert response.status_code == status, response.text
-    return response.json() if response.content else None
-
-
-def at_once(work: Iterable[Callable[[], R]], threads: int = 32) -> list[R | Exception]:
-    """Run all of it on so many threads; what each returned, or raised."""
-
-    def outcome(one: Callable[[], R]) -> R | Exception:
-        try:
-            return one()
-        except Exception as error:
-            return error
-
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(outcome, work))
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.systems.parental.talk import ANNA, OTHER_PHONE, PHONE, SECRET, Place, at_once
+from tests.systems.parental.talk import ANNA, OTHER_PHONE, PHONE, SECRET, Place
+from tests.systems.talk import at_once
 
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
@@ -65,8 +66,8 @@ def _finish(at: Place) -> None:
 @pytest.mark.parametrize("lives", [2, 3, 5, 8, 13, 21, 34])
 def test_pc_d24_a_change_of_number_that_dies_anywhere_is_taken_up_again(at: Place, lives: int) -> None:
     child = _lived(at)
-    at.parental.families.prove(OTHER_PHONE, ANNA)
-    moved = at.parental.families.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
+    at.parental.children.prove(OTHER_PHONE, ANNA)
+    moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
     at.clock.move(timedelta(minutes=1))
     _count(at, "b2", OTHER_PHONE)
     for _ in range(3):
@@ -85,8 +86,8 @@ def test_pc_d24_a_change_of_number_that_dies_anywhere_is_taken_up_again(at: Plac
 
 def test_pc_d24_two_processes_at_once_move_everything_once(at: Place) -> None:
     child = _lived(at)
-    at.parental.families.prove(OTHER_PHONE, ANNA)
-    moved = at.parental.families.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
+    at.parental.children.prove(OTHER_PHONE, ANNA)
+    moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
     at_once([_dying(at, 10_000).run for _ in range(4)])
     at.parental.errands.run()
     counts = {metric.app_name: metric.blocked_count for metric in at.parental.records.metrics(moved)}
@@ -99,7 +100,7 @@ def test_pc_d24_two_processes_at_once_move_everything_once(at: Place) -> None:
 def test_pc_d23_a_change_of_address_that_dies_anywhere_is_taken_up_again(at: Place, lives: int) -> None:
     _lived(at)
     new = replace(ANNA, email="anna@new.example")
-    at.parental.families.change_email(new)
+    at.parental.guardians.change_email(new)
     for _ in range(2):
         with suppress(Died):
             _dying(at, lives).run()
@@ -113,7 +114,7 @@ def test_pc_d23_a_change_of_address_that_dies_anywhere_is_taken_up_again(at: Pla
 def test_pc_d23_what_was_written_by_the_old_address_meanwhile_follows(at: Place) -> None:
     child = _lived(at)
     new = replace(ANNA, email="anna@new.example")
-    at.parental.families.change_email(new)
+    at.parental.guardians.change_email(new)
     at.parental.errands.run()
     (late,) = at.parental.records.metrics(child, app="TikTok")
     again = d.metrics.update(child.child, late.date, "TikTok")
@@ -132,7 +133,7 @@ def test_an_address_that_has_another_family_too_keeps_that_one(at: Place) -> Non
     at.policy(other, "TikTok", by=twin)
     at.clock.move(timedelta(minutes=1))
     _count(at, "b3", OTHER_PHONE)
-    at.parental.families.change_email(replace(ANNA, email="anna@new.example"))
+    at.parental.guardians.change_email(replace(ANNA, email="anna@new.example"))
     at.parental.errands.run()
     assert at.parental.families.child(twin, OTHER_PHONE).parent_email == "anna@example.com"
     assert {m.parent_email for m in at.parental.records.metrics(other)} == {"anna@example.com"}

@@ -17,9 +17,9 @@ from tests.systems.parental.talk import (
     ZOE,
     ZONE,
     Place,
-    at_once,
     refuses,
 )
+from tests.systems.talk import at_once
 
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
@@ -31,7 +31,7 @@ from tablewright.systems.parental.repository import Actor
 
 def test_who_makes_a_family_is_its_owner(at: Place) -> None:
     family = at.family()
-    (guardian,) = at.parental.families.guardians(family.family_id, ANNA)
+    (guardian,) = at.parental.guardians.of(family.family_id, ANNA)
     assert (guardian.subject, guardian.role, guardian.email) == ("anna", "owner", "anna@example.com")
     assert [one.family_id for one in at.parental.families.of(ANNA)] == [family.family_id]
     assert at.parental.families.of(ZOE) == []
@@ -45,40 +45,39 @@ def test_a_family_asked_for_twice_with_one_key_is_one_family(at: Place) -> None:
 
 def test_an_invitation_is_accepted_by_who_has_the_address_and_by_nobody_else(at: Place) -> None:
     family = at.family()
-    invitation = at.parental.families.invite(family.family_id, "Ben@Example.com", ANNA)
-    assert at.parental.families.invited(BEN) == [invitation]
+    invitation = at.parental.guardians.invite(family.family_id, "Ben@Example.com", ANNA)
+    assert at.parental.guardians.invited(BEN) == [invitation]
     assert invitation.invitation_id in at.messages("ben@example.com")[0]
     with refuses("INVITATION_NOT_FOUND"):
-        at.parental.families.accept(invitation.invitation_id, ZOE)
-    at.parental.families.accept(invitation.invitation_id, BEN, person="Ben Miller")
-    names = {(g.name, g.role) for g in at.parental.families.guardians(family.family_id, BEN)}
+        at.parental.guardians.accept(invitation.invitation_id, ZOE)
+    at.parental.guardians.accept(invitation.invitation_id, BEN, person="Ben Miller")
+    names = {(g.name, g.role) for g in at.parental.guardians.of(family.family_id, BEN)}
     assert names == {("anna@example.com", "owner"), ("Ben Miller", "guardian")}
     with refuses("INVITATION_NOT_FOUND"):
-        at.parental.families.accept(invitation.invitation_id, BEN)
+        at.parental.guardians.accept(invitation.invitation_id, BEN)
 
 
 def test_an_invitation_is_over_after_a_week_or_when_it_is_withdrawn_or_declined(at: Place) -> None:
     family = at.family()
-    families = at.parental.families
-    late = families.invite(family.family_id, "ben@example.com", ANNA)
+    late = at.parental.guardians.invite(family.family_id, "ben@example.com", ANNA)
     at.clock.move(timedelta(days=7, seconds=1))
     with refuses("INVITATION_NOT_FOUND"):
-        families.accept(late.invitation_id, BEN)
-    again = families.invite(family.family_id, "ben@example.com", ANNA)
-    families.withdraw(family.family_id, again.invitation_id, ANNA)
+        at.parental.guardians.accept(late.invitation_id, BEN)
+    again = at.parental.guardians.invite(family.family_id, "ben@example.com", ANNA)
+    at.parental.guardians.withdraw(family.family_id, again.invitation_id, ANNA)
     with refuses("INVITATION_NOT_FOUND"):
-        families.accept(again.invitation_id, BEN)
-    third = families.invite(family.family_id, "ben@example.com", ANNA)
-    families.decline(third.invitation_id, BEN)
-    assert families.invited(BEN) == []
-    assert families.invitations(family.family_id, ANNA) == []
+        at.parental.guardians.accept(again.invitation_id, BEN)
+    third = at.parental.guardians.invite(family.family_id, "ben@example.com", ANNA)
+    at.parental.guardians.decline(third.invitation_id, BEN)
+    assert at.parental.guardians.invited(BEN) == []
+    assert at.parental.guardians.invitations(family.family_id, ANNA) == []
 
 
 def test_asked_again_the_same_invitation_holds_for_another_week(at: Place) -> None:
     family = at.family()
-    first = at.parental.families.invite(family.family_id, "ben@example.com", ANNA)
+    first = at.parental.guardians.invite(family.family_id, "ben@example.com", ANNA)
     at.clock.move(timedelta(days=3))
-    second = at.parental.families.invite(family.family_id, "BEN@example.com", ANNA)
+    second = at.parental.guardians.invite(family.family_id, "BEN@example.com", ANNA)
     assert second.invitation_id == first.invitation_id
     assert second.expires_at == first.expires_at + timedelta(days=3)
 
@@ -86,16 +85,15 @@ def test_asked_again_the_same_invitation_holds_for_another_week(at: Place) -> No
 def test_only_the_owner_invites_and_removes_and_nobody_removes_the_owner(at: Place) -> None:
     family = at.family()
     at.guardian(family, BEN)
-    families = at.parental.families
     with refuses("OWNER_ONLY"):
-        families.invite(family.family_id, "zoe@example.org", BEN)
+        at.parental.guardians.invite(family.family_id, "zoe@example.org", BEN)
     with refuses("OWNER_ONLY"):
-        families.remove_guardian(family.family_id, "anna", BEN)
+        at.parental.guardians.remove(family.family_id, "anna", BEN)
     with refuses("OWNER_STAYS"):
-        families.remove_guardian(family.family_id, "anna", ANNA)
-    families.remove_guardian(family.family_id, "ben", ANNA)
+        at.parental.guardians.remove(family.family_id, "anna", ANNA)
+    at.parental.guardians.remove(family.family_id, "ben", ANNA)
     with refuses("FAMILY_NOT_FOUND"):
-        families.guardians(family.family_id, BEN)
+        at.parental.guardians.of(family.family_id, BEN)
 
 
 def test_a_guardian_may_leave_and_an_owner_after_handing_over(at: Place) -> None:
@@ -103,9 +101,11 @@ def test_a_guardian_may_leave_and_an_owner_after_handing_over(at: Place) -> None
     family = at.parental.families.own(ANNA)
     at.guardian(family, BEN)
     families = at.parental.families
-    families.hand_over(family.family_id, "ben", ANNA)
-    families.remove_guardian(family.family_id, "anna", ANNA)
-    assert [(g.subject, g.role) for g in families.guardians(family.family_id, BEN)] == [("ben", "owner")]
+    at.parental.guardians.hand_over(family.family_id, "ben", ANNA)
+    at.parental.guardians.remove(family.family_id, "anna", ANNA)
+    assert [(g.subject, g.role) for g in at.parental.guardians.of(family.family_id, BEN)] == [
+        ("ben", "owner")
+    ]
     with refuses("CHILD_NOT_FOUND"):
         families.child(ANNA, PHONE)
     at.parental.errands.run()
@@ -117,11 +117,11 @@ def test_a_stranger_sees_nothing_of_a_family(at: Place) -> None:
     family = at.family()
     families = at.parental.families
     for ask in (
-        partial(families.guardians, family.family_id),
-        partial(families.invitations, family.family_id),
+        partial(at.parental.guardians.of, family.family_id),
+        partial(at.parental.guardians.invitations, family.family_id),
         partial(families.audit, family.family_id),
         lambda actor: families.change(family.family_id, {"name": "Mine"}, actor),
-        lambda actor: families.invite(family.family_id, "x@example.com", actor),
+        lambda actor: at.parental.guardians.invite(family.family_id, "x@example.com", actor),
         lambda actor: families.own(actor, family.family_id),
     ):
         for stranger in (ZOE, OPERATOR, SUPPORT, Actor("nobody", "parent", "")):
@@ -179,35 +179,34 @@ def test_a_child_is_added_with_the_code_that_went_to_its_number(at: Place) -> No
 
 
 def test_a_wrong_code_a_used_one_and_one_of_another_family_prove_nothing(at: Place) -> None:
-    families = at.parental.families
     at.family()
     at.family(ZOE)
-    families.prove(PHONE, ANNA)
+    at.parental.children.prove(PHONE, ANNA)
     code = at.code(PHONE)
     wrong = f"{(int(code) + 1) % 1_000_000:06}"
     with refuses("CODE_INVALID", "code"):
-        families.add_child(PHONE, wrong, "Sarah", ZONE, ANNA)
+        at.parental.children.add(PHONE, wrong, "Sarah", ZONE, ANNA)
     with refuses("CODE_INVALID"):
-        families.add_child(PHONE, code, "Sarah", ZONE, ZOE)
-    families.add_child(PHONE, code, "Sarah", ZONE, ANNA)
+        at.parental.children.add(PHONE, code, "Sarah", ZONE, ZOE)
+    at.parental.children.add(PHONE, code, "Sarah", ZONE, ANNA)
     with refuses("CODE_INVALID"):
-        families.add_child(PHONE, code, "Sarah", ZONE, ANNA)
+        at.parental.children.add(PHONE, code, "Sarah", ZONE, ANNA)
 
 
 def test_a_code_is_over_after_a_quarter_of_an_hour(at: Place) -> None:
     at.family()
-    at.parental.families.prove(PHONE, ANNA)
+    at.parental.children.prove(PHONE, ANNA)
     at.clock.move(timedelta(minutes=15, seconds=1))
     with refuses("CODE_INVALID"):
-        at.parental.families.add_child(PHONE, at.code(PHONE), "Sarah", ZONE, ANNA)
+        at.parental.children.add(PHONE, at.code(PHONE), "Sarah", ZONE, ANNA)
 
 
 def test_guesses_are_counted_also_when_they_come_at_once(at: Place) -> None:
     at.family()
-    at.parental.families.prove(PHONE, ANNA)
+    at.parental.children.prove(PHONE, ANNA)
     code = at.code(PHONE)
     wrong = [f"{(int(code) + n) % 1_000_000:06}" for n in range(1, 41)]
-    add = at.parental.families.add_child
+    add = at.parental.children.add
     outcomes = at_once([partial(add, PHONE, guess, "Sarah", ZONE, ANNA) for guess in wrong], threads=16)
     codes = [getattr(outcome, "code", "") for outcome in outcomes]
     assert codes.count("CODE_INVALID") == TRIES
@@ -220,20 +219,20 @@ def test_a_number_is_not_rung_all_day(at: Place) -> None:
     at.family()
     at.family(ZOE)
     for _ in range(TO_NUMBER_PER_HOUR):
-        at.parental.families.prove(PHONE, ANNA)
+        at.parental.children.prove(PHONE, ANNA)
     with refuses("OTP_LIMIT"):
-        at.parental.families.prove(PHONE, ZOE)
+        at.parental.children.prove(PHONE, ZOE)
     for number in range(BY_FAMILY_PER_HOUR - TO_NUMBER_PER_HOUR):
-        at.parental.families.prove(f"+1555000{number:04}", ANNA)
+        at.parental.children.prove(f"+1555000{number:04}", ANNA)
     with refuses("OTP_LIMIT"):
-        at.parental.families.prove(OTHER_PHONE, ANNA)
+        at.parental.children.prove(OTHER_PHONE, ANNA)
     at.clock.move(timedelta(hours=1))
-    at.parental.families.prove(PHONE, ZOE)
+    at.parental.children.prove(PHONE, ZOE)
 
 
 def test_the_code_is_nowhere_but_in_the_message(at: Place) -> None:
     at.family()
-    at.parental.families.prove(PHONE, ANNA)
+    at.parental.children.prove(PHONE, ANNA)
     code = at.code(PHONE)
     kept = at.mentions(code)
     assert len(kept) == 1
@@ -244,10 +243,10 @@ def test_of_many_who_prove_one_number_at_once_one_gets_it(at: Place) -> None:
     actors = [Actor(f"p{n}@example.com", "parent", f"p{n}", f"p{n}@example.com") for n in range(5)]
     for actor in actors:
         at.family(actor)
-        at.parental.families.prove(PHONE, actor)
+        at.parental.children.prove(PHONE, actor)
         at.clock.move(timedelta(seconds=1))
     all_codes = at.codes(PHONE)
-    add = at.parental.families.add_child
+    add = at.parental.children.add
     outcomes = at_once(
         [
             partial(add, PHONE, code, "Sarah", ZONE, actor)
@@ -264,9 +263,9 @@ def test_whoever_has_a_number_is_asked_when_somebody_else_proves_it(at: Place) -
     at.clock.move(timedelta(hours=2))
     for _ in range(2):
         at.clock.move(timedelta(seconds=1))
-        at.parental.families.prove(PHONE, ZOE)
+        at.parental.children.prove(PHONE, ZOE)
         with refuses("NUMBER_OWNED", "phoneNumber"):
-            at.parental.families.add_child(PHONE, at.code(PHONE), "Emil", ZONE, ZOE)
+            at.parental.children.add(PHONE, at.code(PHONE), "Emil", ZONE, ZOE)
     asked = [text for text in at.messages("anna@example.com") if PHONE in text]
     assert len(asked) == 1
     assert "Sarah" in asked[0]
@@ -305,7 +304,7 @@ def test_every_change_has_its_entry(at: Place) -> None:
     child = at.child()
     families = at.parental.families
     at.clock.move(timedelta(seconds=1))
-    families.change_child(child, {"timezone": "Europe/Berlin"}, ANNA)
+    at.parental.children.change(child, {"timezone": "Europe/Berlin"}, ANNA)
     entry = families.audit(child.family_id, ANNA).items[0]
     assert entry.before == {"timezone": ZONE}
     assert entry.after == {"timezone": "Europe/Berlin"}
@@ -319,16 +318,15 @@ def test_every_change_has_its_entry(at: Place) -> None:
 def test_a_child_is_changed_on_the_version_that_was_seen(at: Place) -> None:
     child = at.child()
     policy = at.policy(child, "TikTok")
-    families = at.parental.families
-    changed = families.change_child(child, {"child_name": "Sara"}, ANNA, expected=1)
+    changed = at.parental.children.change(child, {"child_name": "Sara"}, ANNA, expected=1)
     assert (changed.child_name, changed.version) == ("Sara", 2)
     assert at.parental.policies.get(child, policy.policy_id).child_name == "Sara"
     with refuses("VERSION_CONFLICT"):
-        families.change_child(child, {"child_name": "Zara"}, ANNA, expected=1)
+        at.parental.children.change(child, {"child_name": "Zara"}, ANNA, expected=1)
     with refuses("INVALID_TIMEZONE", "timezone"):
-        families.change_child(child, {"timezone": "Mars/Olympus"}, ANNA)
+        at.parental.children.change(child, {"timezone": "Mars/Olympus"}, ANNA)
     with refuses("INVALID_TIME", "pausedUntil"):
-        families.change_child(child, {"paused_until": at.clock.now()}, ANNA)
+        at.parental.children.change(child, {"paused_until": at.clock.now()}, ANNA)
 
 
 # --- numbers that move ---
@@ -338,7 +336,7 @@ def test_pc_s15_the_next_family_of_a_number_sees_nothing_of_the_one_before(at: P
     first = at.child()
     at.policy(first, "TikTok", notes="before")
     families, policies = at.parental.families, at.parental.policies
-    families.release(first, ANNA)
+    at.parental.children.release(first, ANNA)
     second = at.child(ZOE, PHONE, "Emil")
     assert second.child == f"{PHONE}~2"
     assert families.child(ZOE, PHONE) == second
@@ -364,14 +362,14 @@ def test_a_number_is_given_up_by_the_owner_or_by_an_operator_with_a_reason(at: P
     at.guardian(family, BEN)
     families = at.parental.families
     with refuses("OWNER_ONLY"):
-        families.release(child, BEN)
+        at.parental.children.release(child, BEN)
     with refuses("FAMILY_NOT_FOUND"):
-        families.release(child, ZOE)
+        at.parental.children.release(child, ZOE)
     with refuses("REASON_NEEDED"):
-        families.release(child, OPERATOR)
-    released = families.release(child, OPERATOR, "the carrier gave it to somebody else")
+        at.parental.children.release(child, OPERATOR)
+    released = at.parental.children.release(child, OPERATOR, "the carrier gave it to somebody else")
     assert released.held_phone is None
-    assert families.release(child, ANNA) == released
+    assert at.parental.children.release(child, ANNA) == released
     assert families.children(ANNA) == []
     assert families.children(ANNA, released=True) == [released]
 
@@ -379,16 +377,15 @@ def test_a_number_is_given_up_by_the_owner_or_by_an_operator_with_a_reason(at: P
 def test_pc_d24_a_new_number_takes_everything_along(at: Place) -> None:
     child = at.child()
     policy = at.policy(child, "TikTok", notes="bedtime")
-    families = at.parental.families
-    families.prove(OTHER_PHONE, ANNA)
-    moved = families.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
+    at.parental.children.prove(OTHER_PHONE, ANNA)
+    moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
     assert (moved.child, moved.child_name, moved.timezone) == (OTHER_PHONE, "Sarah", ZONE)
     at.parental.errands.run()
     kept = at.parental.policies.get(moved, policy.policy_id)
     assert (kept.notes, kept.created_at) == ("bedtime", policy.created_at)
     assert at.db.one(d.policies.get(PHONE, policy.policy_id)) is None
     with refuses("SAME_NUMBER"):
-        families.change_number(moved, OTHER_PHONE, "000000", ANNA)
+        at.parental.children.change_number(moved, OTHER_PHONE, "000000", ANNA)
     at.clock.move(timedelta(minutes=11))
     assert at.parental.errands.run() == 1
     assert at.db.one(d.child_by_key(child=PHONE)) is None
@@ -397,19 +394,18 @@ def test_pc_d24_a_new_number_takes_everything_along(at: Place) -> None:
 
 
 def test_a_child_that_was_added_twice_with_one_key_is_one_child(at: Place) -> None:
-    families = at.parental.families
     at.family()
-    families.prove(PHONE, ANNA)
+    at.parental.children.prove(PHONE, ANNA)
     code = at.code(PHONE)
-    first = families.add_child(PHONE, code, "Sarah", ZONE, ANNA, key="key-00001")
-    assert families.add_child(PHONE, code, "Sarah", ZONE, ANNA, key="key-00001") == first
+    first = at.parental.children.add(PHONE, code, "Sarah", ZONE, ANNA, key="key-00001")
+    assert at.parental.children.add(PHONE, code, "Sarah", ZONE, ANNA, key="key-00001") == first
 
 
 def test_pc_d23_a_new_address_is_followed_by_children_and_policies(at: Place) -> None:
     child = at.child()
     at.policy(child, "TikTok")
     moved = replace(ANNA, email="Anna@New.example")
-    at.parental.families.change_email(moved)
+    at.parental.guardians.change_email(moved)
     at.parental.errands.run()
     policies = at.parental.policies
     assert [p.parent_email for p in policies.of_parent(moved).items] == ["anna@new.example"]

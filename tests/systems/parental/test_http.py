@@ -20,12 +20,10 @@ from tests.systems.parental.talk import (
     Api,
     Json,
     Place,
-    at_once,
-    given,
     new_policy,
-    refused,
     window,
 )
+from tests.systems.talk import at_once, given, refused
 
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from tests.client.ways import WAYS
-from tests.systems.parental.talk import OTHER_PHONE, PHONE, ZOE, Place, at_once, refuses
+from tests.systems.parental.talk import OTHER_PHONE, PHONE, ZOE, Place, refuses
+from tests.systems.talk import at_once
 
 from tablewright.client import CallRefused
 from tablewright.systems.parental import design as d

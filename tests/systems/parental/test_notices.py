@@ -102,7 +102,7 @@ def test_a_report_reads_like_one() -> None:
 
 def test_messages_leave_the_outbox_and_are_tried_five_times(at: Place) -> None:
     family = at.family()
-    at.parental.families.invite(family.family_id, "ben@example.com", ANNA)
+    at.parental.guardians.invite(family.family_id, "ben@example.com", ANNA)
     sent: list[Message] = []
 
     def broken(message: Message) -> None:
@@ -113,7 +113,7 @@ def test_messages_leave_the_outbox_and_are_tried_five_times(at: Place) -> None:
     assert at.parental.notices.deliver(sent.append) == (1, 0)
     assert [message.recipient for message in sent] == ["ben@example.com"]
     assert at.parental.notices.deliver(sent.append) == (0, 0)
-    at.parental.families.invite(family.family_id, "zoe@example.org", ANNA)
+    at.parental.guardians.invite(family.family_id, "zoe@example.org", ANNA)
     for _ in range(5):
         at.parental.notices.deliver(broken)
     assert at.parental.notices.deliver(sent.append) == (0, 0)

@@ -7,18 +7,8 @@ from functools import partial
 
 import pytest
 from tests.client.ways import WAYS
-from tests.systems.parental.talk import (
-    ANNA,
-    BEN,
-    OTHER_PHONE,
-    PHONE,
-    ZOE,
-    Json,
-    Place,
-    at_once,
-    refuses,
-    window,
-)
+from tests.systems.parental.talk import ANNA, BEN, OTHER_PHONE, PHONE, ZOE, Json, Place, refuses, window
+from tests.systems.talk import at_once
 
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
@@ -341,7 +331,7 @@ def test_pc_s13_the_policies_of_another_address_are_refused(at: Place) -> None:
 
 def test_nothing_can_be_written_for_a_number_that_was_given_up_meanwhile(at: Place) -> None:
     child = at.child()
-    at.parental.families.release(child, ANNA)
+    at.parental.children.release(child, ANNA)
     with refuses("STATE_CONFLICT"):
         at.policy(child)
     with refuses("STATE_CONFLICT"):

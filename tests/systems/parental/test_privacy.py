@@ -8,69 +8,22 @@ from datetime import timedelta
 
 import pytest
 from tests.client.ways import WAYS
+from tests.systems.parental.lived import ADDRESS, NAME, lived
 from tests.systems.parental.talk import (
     ANNA,
     BEN,
     OTHER_PHONE,
     PHONE,
-    SUPPORT,
     ZOE,
     Api,
     Place,
-    given,
-    refused,
     refuses,
-    window,
 )
+from tests.systems.talk import given, refused
 
-from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.events import Batch, Event
 from tablewright.systems.parental.firewall.simulated import Faults
-from tablewright.systems.parental.model import Child, Device, Quarantined
-from tablewright.systems.parental.policies import Draft
-
-ADDRESS = "10.20.30.40"
-NAME = "Sarah-Marie"
-
-
-def _lived(at: Place) -> Child:
-    """A child of whom there is something in every table."""
-    parental = at.parental
-    child = at.child(name=NAME)
-    family = parental.families.own(ANNA)
-    parental.families.change(family.family_id, {"alert_after_blocks": 3}, ANNA)
-    parental.devices.add(Device(device_id="fw", kind="simulated", name="Gateway", access_policy_id="p"))
-    at.clock.move(timedelta(minutes=1))
-    parental.sessions.event("start", PHONE, "s1", ip=ADDRESS, device="fw", once="event-1")
-    policy = at.policy(child, "TikTok", "Instagram", notes=f"for {NAME}")
-    parental.policies.replace(
-        child,
-        policy.policy_id,
-        Draft(policy.blocked_apps, [window("00:00", "00:00")], notes=f"for {NAME}"),
-        ANNA,
-        1,
-    )
-    parental.reconciler.reconcile(child.child)
-    parental.overrides.add(
-        child, "allow", "YouTube", at.clock.now() + timedelta(hours=5), ANNA, key="key-00001"
-    )
-    events = [Event(at=at.clock.now(), app_name="TikTok", phone_number=PHONE, count=5)]
-    touched = parental.ingest.take(Batch("batch-1", events)).touched
-    parental.notices.blocked_often(touched)
-    parental.families.child(SUPPORT, PHONE, reason=f"asked about {NAME}")
-    at.db.write(
-        d.quarantine.put(
-            Quarantined(
-                quarantine_id="q1",
-                day="2030-06-14",
-                reason="UNKNOWN_NUMBER",
-                events=[{"phoneNumber": PHONE, "appName": "X"}, {"phoneNumber": OTHER_PHONE, "appName": "X"}],
-                expires_at=at.clock.now() + timedelta(days=3),
-            )
-        )
-    )
-    return child
 
 
 class TestOnEveryWay:
@@ -79,7 +32,7 @@ class TestOnEveryWay:
         return str(request.param)
 
     def test_pc_x12_after_an_erasure_no_table_says_anything_of_the_child(self, at: Place) -> None:
-        child = _lived(at)
+        child = lived(at)
         tables = {where.partition(":")[0] for where in at.mentions(PHONE, NAME)}
         assert tables >= {
             "ParentalPolicies",
@@ -108,7 +61,7 @@ def test_who_follows_the_changes_brings_nothing_of_an_erased_child_back(at: Plac
     followers = jobs.followers(at.parental)
     for follower in followers:
         follower.create_tables()
-    child = _lived(at)
+    child = lived(at)
     for follower in followers:
         follower.run_once()
     at.parental.privacy.erase(child, ANNA)
@@ -124,7 +77,7 @@ def test_who_follows_the_changes_brings_nothing_of_an_erased_child_back(at: Plac
 
 
 def test_what_had_expired_before_an_erasure_goes_with_the_sweep(at: Place) -> None:
-    child = _lived(at)
+    child = lived(at)
     at.clock.move(timedelta(days=91))
     at.parental.privacy.erase(child, ANNA)
     at.clock.move(timedelta(minutes=11))
@@ -135,7 +88,7 @@ def test_what_had_expired_before_an_erasure_goes_with_the_sweep(at: Place) -> No
 
 
 def test_the_rest_of_the_family_stays(at: Place) -> None:
-    child = _lived(at)
+    child = lived(at)
     other = at.child(phone=OTHER_PHONE, name="Tom")
     at.policy(other, "TikTok")
     before = at.parental.privacy.export(other)
@@ -147,7 +100,7 @@ def test_the_rest_of_the_family_stays(at: Place) -> None:
 
 
 def test_a_device_that_is_away_keeps_only_its_rules_and_they_go_when_it_is_back(at: Place) -> None:
-    child = _lived(at)
+    child = lived(at)
     at.firewalls["fw"].faults = Faults(is_down=True)
     errand = at.parental.privacy.erase(child, ANNA)
     assert errand.waits_for == "rules on a device"
@@ -165,7 +118,7 @@ def test_a_device_that_is_away_keeps_only_its_rules_and_they_go_when_it_is_back(
 
 def test_a_number_is_nobody_elses_until_its_erasure_is_over(at: Place) -> None:
     """The last look must not take what the next family has made meanwhile."""
-    child = _lived(at)
+    child = lived(at)
     at.parental.privacy.erase(child, ANNA)
     second = at.child(ZOE, PHONE, "Emil")
     assert second.child == f"{PHONE}~2"
@@ -178,7 +131,7 @@ def test_a_number_is_nobody_elses_until_its_erasure_is_over(at: Place) -> None:
 
 
 def test_erasing_twice_is_erasing_once_and_a_stranger_erases_nothing(at: Place, api: Api) -> None:
-    child = _lived(at)
+    child = lived(at)
     at.guardian(at.parental.families.own(ANNA), BEN)
     assert refused(api.delete(f"/children/{PHONE}", by=ZOE)) == (404, "CHILD_NOT_FOUND")
     assert refused(api.delete(f"/children/{PHONE}", by=BEN)) == (403, "OWNER_ONLY")
@@ -189,9 +142,9 @@ def test_erasing_twice_is_erasing_once_and_a_stranger_erases_nothing(at: Place, 
 
 
 def test_a_child_whose_number_changed_is_erased_with_what_it_had_under_the_old_one(at: Place) -> None:
-    child = _lived(at)
-    at.parental.families.prove(OTHER_PHONE, ANNA)
-    moved = at.parental.families.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
+    child = lived(at)
+    at.parental.children.prove(OTHER_PHONE, ANNA)
+    moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
     at.parental.errands.run()
     at.parental.privacy.erase(moved, ANNA)
     at.clock.move(timedelta(minutes=11))
@@ -201,9 +154,9 @@ def test_a_child_whose_number_changed_is_erased_with_what_it_had_under_the_old_o
 
 
 def test_pc_d24_what_was_counted_for_a_number_moves_with_the_child_and_is_counted_once(at: Place) -> None:
-    child = _lived(at)
-    at.parental.families.prove(OTHER_PHONE, ANNA)
-    moved = at.parental.families.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
+    child = lived(at)
+    at.parental.children.prove(OTHER_PHONE, ANNA)
+    moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
     at.clock.move(timedelta(minutes=1))
     late = Event(at=at.clock.now(), app_name="TikTok", phone_number=OTHER_PHONE, count=2)
     at.parental.ingest.take(Batch("batch-2", [late]))
@@ -222,7 +175,7 @@ def test_pc_d24_what_was_counted_for_a_number_moves_with_the_child_and_is_counte
 
 
 def test_an_export_has_everything_that_is_kept(at: Place, api: Api) -> None:
-    _lived(at)
+    lived(at)
     export = given(api.get(f"/children/{PHONE}/export", by=ANNA))
     assert export["child"]["childName"] == NAME
     for part in ("policies", "overrides", "enforcement", "metrics", "sessions", "rules", "audit", "messages"):
@@ -235,7 +188,7 @@ def test_an_export_has_everything_that_is_kept(at: Place, api: Api) -> None:
     [("metrics", "blockedCount", "5"), ("history", "action", "block"), ("policies", "status", "active")],
 )
 def test_an_export_comes_as_sheets_too(at: Place, api: Api, of: str, column: str, value: str) -> None:
-    _lived(at)
+    lived(at)
     answer = api.get(f"/children/{PHONE}/export?format=csv&of={of}", by=ANNA)
     assert answer.headers["Content-Type"].startswith("text/csv")
     rows = list(csv.DictReader(io.StringIO(answer.text)))
@@ -250,14 +203,14 @@ def test_a_sheet_runs_nothing_when_it_is_opened(at: Place) -> None:
 
 
 def test_pc_d21_what_is_on_a_firewall_names_nobody(at: Place) -> None:
-    _lived(at)
+    lived(at)
     shown = repr(at.firewalls["fw"].list())
     assert PHONE[1:] not in shown
     assert NAME not in shown
 
 
 def test_a_receipt_does_not_say_whose_it_is(at: Place) -> None:
-    _lived(at)
+    lived(at)
     at.parental.families.create("Two", ANNA, key="key-00009")
     kept = repr(at.scan("receipts"))
     assert PHONE not in kept
@@ -269,8 +222,8 @@ def test_a_receipt_does_not_say_whose_it_is(at: Place) -> None:
 def test_pc_s15_no_answer_to_the_next_family_of_a_number_has_anything_of_the_one_before(
     at: Place, api: Api
 ) -> None:
-    first = _lived(at)
-    at.parental.families.release(first, ANNA)
+    first = lived(at)
+    at.parental.children.release(first, ANNA)
     at.parental.errands.run()
     assert list(at.firewalls["fw"].list()) == []
     at.child(ZOE, PHONE, "Emil")

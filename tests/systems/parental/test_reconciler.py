@@ -548,7 +548,7 @@ def test_a_check_leaves_a_rule_alone_that_somebody_is_just_making(rig: Rig) -> N
             rig.firewall.at = lambda place: None
             (mapping,) = rig.rules()
             assert mapping.status == "pending"
-            known = rig.reconciler._compare(mapping, rig.on_device()[0], adopts=True)
+            known = rig.reconciler._verifying.compare(mapping, rig.on_device()[0], adopts=True)
             assert known == "waits"
 
     rig.firewall.at = meanwhile
@@ -592,6 +592,21 @@ def test_an_app_of_which_nothing_may_be_blocked_is_not_said_to_be(rig: Rig) -> N
     assert told["Instagram"].state == told["Nobody knows this"].state == "failed"
     assert "always allows" in told["Instagram"].reason
     assert rig.on_device() == [], "no rule at all, instead of one that blocks everything"
+
+
+def test_where_a_firewall_cannot_cut_what_is_open_a_parent_is_told_so(rig: Rig) -> None:
+    rig.child()
+    rig.policy("TikTok")
+    rig.start()
+    rig.follow()
+    status = rig.state("TikTok")
+    assert status is not None
+    assert (status.state, status.reason) == ("enforced", "")
+    rig.devices.change(DEVICE, kind="cisco_fmc")
+    status = rig.state("TikTok")
+    assert status is not None
+    assert status.state == "enforced"
+    assert "what was open before goes on" in status.reason
 
 
 def test_one_of_two_devices_of_a_child_that_is_not_blocked_yet_means_pending(rig: Rig) -> None:

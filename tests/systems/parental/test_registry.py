@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 from tests.client.ways import WAYS
-from tests.systems.parental.talk import ANNA, OPERATOR, OTHER_PHONE, ZOE, Place, at_once, refuses
+from tests.systems.parental.talk import ANNA, OPERATOR, OTHER_PHONE, ZOE, Place, refuses
+from tests.systems.talk import at_once
 
 from tablewright import testing
 from tablewright.client import Call, embedded

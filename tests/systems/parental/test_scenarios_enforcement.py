@@ -118,6 +118,63 @@ def test_pc_s4_who_gets_an_address_never_keeps_the_block_of_who_had_it_before(ri
     assert rig.rules(ANNA) == []
 
 
+def _stuck(rig: Rig) -> None:
+    """Ben starts on the address on which a rule for Anna could not be removed."""
+    rig.child()
+    rig.policy("TikTok")
+    rig.start()
+    rig.follow()
+    rig.stop_device()
+    rig.move(minutes=1)
+    rig.sessions.event("stop", ANNA, "s1")
+    rig.follow()
+    rig.child(BEN, "family-2")
+    rig.start(phone=BEN, session="b1")
+    rig.follow()
+
+
+def test_pc_s4_while_an_address_is_not_clean_there_is_one_alert_that_says_nothing_of_who_had_it(
+    rig: Rig,
+) -> None:
+    _stuck(rig)
+    rig.pass_time(120, 10)
+    (alert,) = rig.history(BEN)
+    assert (alert.action, alert.status, alert.app_name) == ("verify", "failed", "*")
+    assert "TikTok" not in repr(alert)
+    assert ANNA not in repr(alert)
+    assert alert.action_id in {one.action_id for one in rig.open_actions()}, "operators see it"
+    rig.pass_time(240, 10)
+    jobs.run_notices(rig)
+    mails = list(rig.db.all(d.messages_of_family(family_id="family-2")))
+    assert ["may be blocked by mistake" in mail.subject for mail in mails] == [True]
+
+    rig.start_device()
+    rig.pass_time(330, 10)  # it has rested for five minutes at most
+    rig.follow()
+    assert [one.is_clean for one in rig.sessions.open_of(BEN)] == [True]
+    assert rig.open_actions() == []
+    assert rig.history(BEN) != [], "what happened stays in the history"
+
+
+def test_pc_s4_an_operator_may_have_an_address_cleaned_at_once(rig: Rig) -> None:
+    _stuck(rig)
+    (alert,) = rig.history(BEN)
+    rig.start_device()
+    rig.devices.health(DEVICE)
+    assert alert.rule_id is not None
+    assert rig.reconciler.retry(BEN, alert.rule_id).is_clean
+    assert (rig.open_actions(), rig.is_blocked()) == ([], False)
+
+
+def test_pc_s4_an_alert_ends_with_the_session_it_is_about(rig: Rig) -> None:
+    _stuck(rig)
+    assert [one.child for one in rig.open_actions() if one.child == BEN] == [BEN]
+    rig.move(minutes=1)
+    rig.sessions.event("stop", BEN, "b1")
+    rig.follow()
+    assert [one.child for one in rig.open_actions() if one.child == BEN] == []
+
+
 def test_pc_s4_a_foreign_rule_goes_before_the_own_rules_come(rig: Rig) -> None:
     asked: list[str] = []
     rig.child()
@@ -163,6 +220,21 @@ def test_pc_s5_a_rule_follows_the_child_to_its_new_address(rig: Rig) -> None:
     assert (mapping.status, mapping.private_ip) == ("active", OTHER_IP)
     assert [rule.source for rule in rig.on_device()] == [OTHER_IP]
     assert {*rig.told()[1:]} == {"reassign TikTok 10.20.31.7 success", "reassign TikTok 10.20.30.40 success"}
+
+
+def test_pc_x17_every_device_of_a_child_is_blocked_over_ipv4_and_ipv6(rig: Rig) -> None:
+    rig.child()
+    rig.policy("TikTok")
+    addresses = (IP, OTHER_IP, "fd00:20::40")
+    for number, ip in enumerate(addresses):
+        rig.start(ip, session=f"s{number}")
+    rig.follow()
+    assert {one.private_ip for one in rig.rules() if one.status == "active"} == set(addresses)
+    assert all(rig.is_blocked(ip=ip) for ip in addresses)
+    rig.move(minutes=1)
+    rig.sessions.event("stop", ANNA, "s2")
+    rig.follow()
+    assert [rig.is_blocked(ip=ip) for ip in addresses] == [True, True, False]
 
 
 def test_pc_s6_a_device_that_is_down_is_tried_again_until_it_answers(rig: Rig) -> None:

@@ -6,8 +6,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from tests.systems.parental.talk import OPERATOR, Api, Place, given
+from tests.systems.parental.talk import OPERATOR, Api, Place
+from tests.systems.talk import given
 
+from tablewright.systems.parental import jobs
 from tablewright.systems.parental.repository import Actor
 from tablewright.systems.parental.seed import (
     ANNA,
@@ -106,6 +108,8 @@ def test_the_demos_sessions_are_kept_open(at: Place) -> None:
 
 def test_every_page_of_the_api_answers_on_the_seeded_world(at: Place, api: Api) -> None:
     _seeded(at)
+    for follower in jobs.followers(at.parental):
+        follower.create_tables()
     family = at.parental.families.own(ANNA)
     policy = at.parental.policies.of_child(at.parental.families.child(ANNA, SARAH))[0]
     paths = given(api.client.get("/openapi.json"))["paths"]
@@ -117,11 +121,11 @@ def test_every_page_of_the_api_answers_on_the_seeded_world(at: Place, api: Api) 
         ids = {"families": family.family_id, "children": policy.policy_id, "devices": FIREWALLS[0][0]}
         target = short.replace("{phone}", SARAH).replace("{name}", "TikTok").replace("{who}", "me")
         target = target.replace("{id}", ids.get(short.split("/")[1], ""))
-        is_operators = short.startswith(("/devices", "/enforcement", "/quarantine")) or short.endswith(
-            "/affected"
-        )
+        is_operators = short.startswith(
+            ("/devices", "/enforcement", "/quarantine", "/metrics")
+        ) or short.endswith("/affected")
         by: Actor = OPERATOR if is_operators else replace(ANNA, role="parent")
-        body = given(api.get(target, by=by))
-        assert body, path
+        answer = api.get(target, by=by)
+        assert (answer.status_code, bool(answer.content)) == (200, True), f"{path}: {answer.text}"
         asked += 1
     assert asked >= 24

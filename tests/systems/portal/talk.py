@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 
-import httpx
 import pytest
+from tests import places
+from tests.systems.talk import Caller
 
 from tablewright import Engine
-from tablewright.client import Call, pages
+from tablewright.client import Call
 from tablewright.edge import Issuer
 from tablewright.mapping import Db
-from tablewright.mapping.receipts import TABLE as RECEIPTS
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.errors import PortalMistake
@@ -29,7 +28,6 @@ from tablewright.testing import Clock
 
 Item = dict[str, Any]
 Json = dict[str, Any]
-R = TypeVar("R")
 
 # Late enough that no service sweeps away what these tests keep for a while.
 START = datetime(2030, 6, 15, 10, tzinfo=UTC)
@@ -100,12 +98,11 @@ class Place:
     # --- behind the portal's back ---
 
     def scan(self, table: str) -> list[Item]:
-        request = {"TableName": self.db.physical(table), "ConsistentRead": True}
-        return [item for page in pages(self.call, "Scan", request) for item in page["Items"]]
+        return places.scan(self.db, self.call, table)
 
     def everything(self) -> dict[str, list[Item]]:
         """All tables with all items, to compare before and after."""
-        return {name: sorted(self.scan(name), key=repr) for name in (*d.PORTAL.tables, RECEIPTS.name)}
+        return places.everything(self.db, self.call, d.PORTAL)
 
     def guards(self) -> dict[str, str]:
         """The addresses that are taken, and by whom."""
@@ -139,14 +136,12 @@ class Place:
         return [(entry.action, entry.actor, entry.role) for entry in found]
 
 
-class Api:
+class Api(Caller[str]):
     """The portal's API over real HTTP. `by` says who asks: admin, admin-without-mfa, support, or a tenant's id."""
 
-    def __init__(self, client: httpx.Client, issuer: Issuer) -> None:
-        self.client, self._issuer = client, issuer
+    prefix = "/portal/v1.0"
 
     def token(self, by: str) -> str:
-        """A fresh login; tokens die while the clock is moved."""
         role, subject, email, claims = "tenant", by, "me@example.com", {}
         if by.startswith("admin"):
             role, subject, email = "admin", ADMIN.subject, ADMIN.name
@@ -163,56 +158,6 @@ class Api:
             email=email,
             claims=claims,
         )
-
-    def ask(
-        self, method: str, path: str, body: Any = None, *, by: str | None = None, **more: Any
-    ) -> httpx.Response:
-        headers = dict(more.pop("headers", {}))
-        if by is not None:
-            headers["Authorization"] = f"Bearer {self.token(by)}"
-        if body is not None:
-            more["json"] = body
-        return self.client.request(method, f"/portal/v1.0{path}", headers=headers, **more)
-
-    def get(self, path: str, **more: Any) -> httpx.Response:
-        return self.ask("GET", path, **more)
-
-    def post(self, path: str, body: Any = None, **more: Any) -> httpx.Response:
-        return self.ask("POST", path, body, **more)
-
-    def put(self, path: str, body: Any, **more: Any) -> httpx.Response:
-        return self.ask("PUT", path, body, **more)
-
-
-def refused(response: httpx.Response) -> tuple[int, str]:
-    """Status and code of a refusal, which must have the whole envelope (CP-X5)."""
-    assert response.headers["Content-Type"] == "application/problem+json", response.text
-    body = response.json()
-    assert {"code", "message", "field", "requestId"} <= body.keys()
-    assert body["message"]
-    assert body["message"][0].isupper() or body["field"]
-    assert body["message"][-1] in ".!", body["message"]
-    assert body["requestId"] == response.headers["X-Request-Id"]
-    return response.status_code, body["code"]
-
-
-def given(response: httpx.Response, status: int = 200) -> Any:
-    """The body of an answer with the status that was expected."""
-    assert response.status_code == status, response.text
-    return response.json()
-
-
-def at_once(work: Iterable[Callable[[], R]], threads: int = 32) -> list[R | Exception]:
-    """Run all of it on so many threads; what each returned, or raised."""
-
-    def outcome(one: Callable[[], R]) -> R | Exception:
-        try:
-            return one()
-        except Exception as error:
-            return error
-
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(outcome, work))
 
 
 def cart(product: Product, email: str = BUYER, **more: Any) -> Json:

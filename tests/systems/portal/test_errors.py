@@ -8,18 +8,8 @@ from functools import partial
 from typing import Any
 
 import httpx
-from tests.systems.portal.talk import (
-    ADMIN,
-    Api,
-    Json,
-    Place,
-    cart,
-    given,
-    meddled,
-    new_campaign,
-    new_product,
-    refused,
-)
+from tests.systems.portal.talk import ADMIN, Api, Json, Place, cart, meddled, new_campaign, new_product
+from tests.systems.talk import given, refused
 
 from tablewright.systems.portal.api import problem_of
 from tablewright.systems.portal.errors import PortalMistake

@@ -6,7 +6,8 @@ from datetime import timedelta
 from functools import partial
 
 import httpx
-from tests.systems.portal.talk import ADMIN, Api, Place, at_once, cart, given, refused
+from tests.systems.portal.talk import ADMIN, Api, Place, cart
+from tests.systems.talk import at_once, given, refused
 
 from tablewright.systems.portal import design as d
 

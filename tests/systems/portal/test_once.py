@@ -8,7 +8,8 @@ from functools import partial
 
 import pytest
 from tests.client.ways import WAYS
-from tests.systems.portal.talk import ADMIN, Place, at_once
+from tests.systems.portal.talk import ADMIN, Place
+from tests.systems.talk import at_once
 
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.model import Order

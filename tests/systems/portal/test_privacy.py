@@ -6,7 +6,8 @@ from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 
-from tests.systems.portal.talk import ADMIN, Api, Place, at_once, given, refused, refuses
+from tests.systems.portal.talk import ADMIN, Api, Place, refuses
+from tests.systems.talk import at_once, given, refused
 
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.checkout import Line

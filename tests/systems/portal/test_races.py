@@ -7,15 +7,8 @@ from decimal import Decimal
 from functools import partial
 
 import pytest
-from tests.systems.portal.talk import (
-    ADMIN,
-    BUYER,
-    OTHER_ADMIN,
-    Place,
-    at_once,
-    meddled,
-    refuses,
-)
+from tests.systems.portal.talk import ADMIN, BUYER, OTHER_ADMIN, Place, meddled, refuses
+from tests.systems.talk import at_once
 
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.checkout import Line

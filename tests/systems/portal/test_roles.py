@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 import httpx
-from tests.systems.portal.talk import ADMIN, Api, Place, given, new_campaign, new_product, refused
+from tests.systems.portal.talk import ADMIN, Api, Place, new_campaign, new_product
+from tests.systems.talk import given, refused
 
 # What anybody may ask for without a login.
 PUBLIC = {

@@ -9,17 +9,8 @@ from functools import partial
 import httpx
 import pytest
 from tests.client.ways import WAYS
-from tests.systems.portal.talk import (
-    ADMIN,
-    Api,
-    Place,
-    at_once,
-    cart,
-    given,
-    new_campaign,
-    new_product,
-    refused,
-)
+from tests.systems.portal.talk import ADMIN, Api, Place, cart, new_campaign, new_product
+from tests.systems.talk import at_once, given, refused
 
 from tablewright.systems.portal.errors import Refused
 from tablewright.systems.portal.repository import SYSTEM

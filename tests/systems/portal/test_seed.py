@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from tests.systems.portal.talk import Api, Place, given
+from tests.systems.portal.talk import Api, Place
+from tests.systems.talk import given
 
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.seed import ADMIN, BUSINESS, CUSTOMER, PRODUCTS, STARTER, people, seed

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from tests.systems.portal.talk import ADMIN, Api, Place, given, refused, refuses
+from tests.systems.portal.talk import ADMIN, Api, Place, refuses
+from tests.systems.talk import given, refused
 
 from tablewright.systems.portal.model import Tenant
 from tablewright.systems.portal.repository import Actor

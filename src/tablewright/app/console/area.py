@@ -17,14 +17,20 @@ Accent: TypeAlias = Literal["slate", "blue", "teal", "green", "violet", "amber",
 
 @dataclass(frozen=True, slots=True)
 class Nav:
-    """A page on the left. `path` is below the area's own; `roles` None is everybody, empty is anybody signed in."""
+    """A page on the left. `path` is below the area's own; `roles` None is everybody, empty is anybody signed in.
+
+    `except_for` are roles whose pages are others: they may come, but are not shown the way.
+    """
 
     title: str
     path: str = ""
     roles: tuple[str, ...] | None = None
+    except_for: tuple[str, ...] = ()
 
     def is_for(self, caller: Principal) -> bool:
         """Whether to show it to a caller who has the roles of this area's system."""
+        if not caller.roles.isdisjoint(self.except_for):
+            return False
         if self.roles is None:
             return True
         return caller.is_known and (not self.roles or not caller.roles.isdisjoint(self.roles))

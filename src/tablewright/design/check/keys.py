@@ -196,6 +196,7 @@ _WANTED: dict[str, tuple[tuple[Any, ...], str]] = {
     "version": ((int,), "a whole number that is never absent"),
     "expires": ((datetime, int), "a time, or epoch seconds"),
     "soft_delete": ((bool,), "true or false"),
+    "schema": ((int,), "a whole number"),
 }
 
 FORM: tuple[Rule, ...] = (
@@ -567,6 +568,8 @@ def _facet_fields(shape: Shape) -> Iterator[tuple[str, str]]:
         yield "soft_delete", shape.soft_delete.field
     if shape.states:
         yield "states", shape.states.field
+    if shape.schema:
+        yield "schema", shape.schema.field
     yield from (("immutable", name) for name in shape.immutable)
     yield from (("data", name) for name in shape.data)
     yield from (("a copy", copy.field) for copy in shape.copies)

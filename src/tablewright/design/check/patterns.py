@@ -184,8 +184,12 @@ def _beginning(
 
 
 def _skeleton(template: Template) -> tuple[str, ...]:
-    """The template without the names of its fields."""
-    return tuple(piece if isinstance(piece, str) else f"{{:{piece.codec.name}}}" for piece in template.pieces)
+    """The template without the names of its fields, and without parts that write nothing."""
+    return tuple(
+        piece if isinstance(piece, str) else f"{{:{piece.codec.name}}}"
+        for piece in template.pieces
+        if isinstance(piece, str) or piece.codec.pattern
+    )
 
 
 def _literal_beginning(template: Template, whole: Template) -> bool:
@@ -220,7 +224,8 @@ def _compared(plan: Plan, shape: Shape) -> Iterator[tuple[Part, Part]]:
     for key, sort in zip(keys[len(plan.pk) :], plan.sk, strict=False):
         pairs += [(key, parse(text)) for text in sort.texts]
     for key, template in pairs:
-        for mine, theirs in zip(template.parts, key.template.parts, strict=False):
+        written = [part for part in key.template.parts if part.codec.pattern]
+        for mine, theirs in zip(template.parts, written, strict=False):
             if not mine.codec.shards or mine.field in plan.signature.parameters:
                 yield mine, theirs
 

@@ -21,6 +21,7 @@ from tablewright.engine.operations import (
     describe_limits,
     describe_stream,
     describe_table,
+    describe_table_replica_auto_scaling,
     describe_time_to_live,
     execute_statement,
     execute_transaction,
@@ -47,6 +48,7 @@ from tablewright.engine.operations import (
     update_continuous_backups,
     update_item,
     update_table,
+    update_table_replica_auto_scaling,
     update_time_to_live,
 )
 from tablewright.engine.shapes import Fits, Request, Struct, predicate
@@ -100,6 +102,10 @@ VERBS: Mapping[str, Read | Write] = {
     "DescribeLimits": Read(describe_limits.SHAPE, describe_limits.describe_limits),
     "DescribeStream": Read(describe_stream.SHAPE, describe_stream.describe_stream),
     "DescribeTable": Read(describe_table.SHAPE, describe_table.describe_table),
+    "DescribeTableReplicaAutoScaling": Read(
+        describe_table_replica_auto_scaling.SHAPE,
+        describe_table_replica_auto_scaling.describe_table_replica_auto_scaling,
+    ),
     "DescribeTimeToLive": Read(describe_time_to_live.SHAPE, describe_time_to_live.describe_time_to_live),
     "ExecuteStatement": Write(execute_statement.SHAPE, execute_statement.execute_statement),
     "ExecuteTransaction": Write(execute_transaction.SHAPE, execute_transaction.execute_transaction),
@@ -134,6 +140,10 @@ VERBS: Mapping[str, Read | Write] = {
     ),
     "UpdateItem": Write(update_item.SHAPE, update_item.update_item),
     "UpdateTable": Write(update_table.SHAPE, update_table.update_table),
+    "UpdateTableReplicaAutoScaling": Write(
+        update_table_replica_auto_scaling.SHAPE,
+        update_table_replica_auto_scaling.update_table_replica_auto_scaling,
+    ),
     "UpdateTimeToLive": Write(update_time_to_live.SHAPE, update_time_to_live.update_time_to_live),
 }
 # What a verb that may write does instead when its request only reads (statements.only_reads).

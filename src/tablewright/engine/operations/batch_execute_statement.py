@@ -56,6 +56,7 @@ _CODES = {
     "ItemCollectionSizeLimitExceededException": "ItemCollectionSizeLimitExceeded",
     "ProvisionedThroughputExceededException": "ProvisionedThroughputExceeded",
     "ReplicaNotWriterException": "AccessDenied",
+    "ReplicaLeaseLapsedException": "AccessDenied",
     "RequestLimitExceeded": "RequestLimitExceeded",
     "ResourceNotFoundException": "ResourceNotFound",
     "ThrottlingException": "ThrottlingError",

@@ -3,11 +3,11 @@
 import re
 from typing import Any
 
-from tablewright.engine import storage_transfers as stored
 from tablewright.engine.errors import ServiceError, invalid
 from tablewright.engine.limits import TRANSFERS_DAYS
 from tablewright.engine.recovery import DAY
 from tablewright.engine.shapes import Request, Struct, Text
+from tablewright.engine.storage_transfers import EXPORTS
 from tablewright.engine.transfers.exports import described
 from tablewright.engine.writing import Reading
 
@@ -18,7 +18,7 @@ SHAPE = Struct("DescribeExportInput", {"ExportArn": TRANSFER_ARN}, required=("Ex
 def describe_export(reading: Reading, request: Request) -> dict[str, Any]:
     arn = request["ExportArn"]
     check_arn(reading, arn, "Export")
-    found = stored.export_of(reading.rows, arn)
+    found = EXPORTS.named(reading.rows, arn)
     if found is None or found.at < kept_since(reading):
         raise ServiceError("ExportNotFoundException", f"Export not found: Export not found: {arn}")
     return {"ExportDescription": described(found)}

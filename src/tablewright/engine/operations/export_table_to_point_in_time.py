@@ -11,7 +11,6 @@ import orjson
 
 from tablewright.engine import history
 from tablewright.engine import storage_history as past
-from tablewright.engine import storage_transfers as stored
 from tablewright.engine.arguments import table_name
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import ServiceError, invalid, invalid_parameter, limit_exceeded
@@ -25,7 +24,7 @@ from tablewright.engine.limits import (
 from tablewright.engine.recovery import (
     SECOND,
     change_at,
-    is_within,
+    is_kept,
     microseconds_of,
     refuse_unavailable,
     text,
@@ -33,7 +32,7 @@ from tablewright.engine.recovery import (
 )
 from tablewright.engine.shapes import Moment, Request, Struct, Text
 from tablewright.engine.storage_history import Hold
-from tablewright.engine.storage_transfers import Export
+from tablewright.engine.storage_transfers import EXPORTS, Export
 from tablewright.engine.transfers import layout
 from tablewright.engine.transfers.export_lines import hold_name
 from tablewright.engine.transfers.exports import described
@@ -89,7 +88,7 @@ def export_table_to_point_in_time(writing: Writing, request: Request) -> dict[st
     asked = digest(request)
     if token is not None:
         since = writing.pen.at - CLIENT_TOKEN_HOURS * 3600 * SECOND
-        known = stored.export_with_token(writing.rows, token, since)
+        known = EXPORTS.with_token(writing.rows, token, since)
         if known is not None:
             if orjson.loads(known.body)["asked"] != asked:
                 raise ServiceError(
@@ -105,7 +104,7 @@ def export_table_to_point_in_time(writing: Writing, request: Request) -> dict[st
         period = request["IncrementalExportSpecification"]
         told["IncrementalExportSpecification"], first, last = _period(writing, table, period)
     _check_buckets(writing, told)
-    if stored.exports_under_way(writing.rows) >= EXPORTS_AT_ONCE:
+    if EXPORTS.under_way(writing.rows) >= EXPORTS_AT_ONCE:
         raise limit_exceeded(f"There are {EXPORTS_AT_ONCE} exports under way: wait until one has ended")
     body = orjson.dumps({"told": told, "asked": asked, "keys": list(table.schema.names)})
     return {"ExportDescription": described(_begin(writing, table, told, token, first, last, body))}
@@ -126,11 +125,8 @@ def _begin(
         history.hold(writing, hold_name(arn), table.number, last)
     else:
         past.add_hold(writing.rows, Hold(hold_name(arn), table.number, first - 1, None, None))
-    stored.add_export(writing.rows, arn, table.number, token, writing.pen.at, first, last, body)
     writing.is_owing = True
-    made = stored.export_of(writing.rows, arn)
-    assert made is not None, "it was just made"
-    return made
+    return EXPORTS.add(writing.rows, arn, table.number, token, writing.pen.at, body, first=first, last=last)
 
 
 def _told(writing: Writing, table: Table, request: Request) -> dict[str, Any]:
@@ -212,7 +208,7 @@ def _moment(writing: Writing, table: Table, asked: float | None) -> tuple[float,
     if asked is None:
         return now // 1000 / 1000, writing.pen.seq
     at = microseconds_of(asked)
-    if not is_within(table, at, now):
+    if not is_kept(table, at, now):
         raise _invalid_time("Export Time is invalid")
     return asked, change_at(writing.rows, table, at, now)
 
@@ -224,7 +220,7 @@ def _period(writing: Writing, table: Table, asked: Request) -> tuple[dict[str, A
     end = now if asked.get("ExportToTime") is None else microseconds_of(asked["ExportToTime"])
     _check_period(table, start, end, now)
     refuse_unavailable(table)
-    if not is_within(table, start, now):
+    if not is_kept(table, start, now):
         raise _invalid_time("Point in Time Recovery is not available for specified export time")
     told = {
         "ExportFromTime": asked["ExportFromTime"],

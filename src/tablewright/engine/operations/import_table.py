@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 
-from tablewright.engine import storage_transfers as stored
 from tablewright.engine.definitions import (
     ATTRIBUTE_DEFINITIONS,
     BILLING_MODE,
@@ -33,7 +32,7 @@ from tablewright.engine.operations.export_table_to_point_in_time import (
 )
 from tablewright.engine.recovery import SECOND
 from tablewright.engine.shapes import ListOf, Request, Struct, Text
-from tablewright.engine.storage_transfers import Import
+from tablewright.engine.storage_transfers import IMPORTS, Import
 from tablewright.engine.transfers import layout
 from tablewright.engine.transfers.imports import described
 from tablewright.engine.transfers.sources import CSV, JSON_LINES, NoZstandard, check_compression
@@ -95,7 +94,7 @@ def import_table(writing: Writing, request: Request) -> dict[str, Any]:
     asked = digest(request)
     if token is not None:
         since = writing.pen.at - CLIENT_TOKEN_HOURS * 3600 * SECOND
-        known = stored.import_with_token(writing.rows, token, since)
+        known = IMPORTS.with_token(writing.rows, token, since)
         if known is not None:
             if orjson.loads(known.body)["asked"] != asked:
                 raise ServiceError(
@@ -105,7 +104,7 @@ def import_table(writing: Writing, request: Request) -> dict[str, Any]:
             return {"ImportTableDescription": described(known)}
     if writing.place.buckets is None:
         raise no_buckets("import from")
-    if stored.imports_under_way(writing.rows) >= IMPORTS_AT_ONCE:
+    if IMPORTS.under_way(writing.rows) >= IMPORTS_AT_ONCE:
         raise limit_exceeded(f"There are {IMPORTS_AT_ONCE} imports under way: wait until one has ended")
     return {"ImportTableDescription": described(_begin(writing, request, token, asked))}
 
@@ -151,8 +150,5 @@ def _begin(writing: Writing, request: Request, token: str | None, asked: str) ->
             told[member] = request[member]
     owner = request["S3BucketSource"].get("S3BucketOwner")
     body = orjson.dumps({"told": told, "asked": asked, "owner": owner})
-    stored.add_import(writing.rows, arn, table.number, token, writing.pen.at, body)
     writing.is_owing = True
-    made = stored.import_of(writing.rows, arn)
-    assert made is not None, "it was just made"
-    return made
+    return IMPORTS.add(writing.rows, arn, table.number, token, writing.pen.at, body)

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tablewright.engine import storage_transfers as stored
 from tablewright.engine.arguments import table_name
 from tablewright.engine.errors import invalid
 from tablewright.engine.limits import TRANSFERS_PAGE, TRANSFERS_PAGE_MOST
 from tablewright.engine.operations.describe_export import kept_since
 from tablewright.engine.shapes import Request, Struct, Text, Whole
-from tablewright.engine.storage_transfers import Export, Import
+from tablewright.engine.storage_transfers import EXPORTS, Export, Import
 from tablewright.engine.transfers.exports import described
 from tablewright.engine.writing import Reading
 
@@ -29,7 +28,7 @@ def list_exports(reading: Reading, request: Request) -> dict[str, Any]:
         if table is None or table.arn != arn:
             return {"ExportSummaries": []}
         owner = table.number
-    found = stored.exports(reading.rows, owner, before, most + 1, kept_since(reading))
+    found = EXPORTS.all(reading.rows, owner, None, before, most + 1, kept_since(reading))
     shown = [described(export) for export in found[:most]]
     members = ("ExportArn", "ExportStatus", "ExportType")
     answer: dict[str, Any] = {"ExportSummaries": [{name: one[name] for name in members} for one in shown]}

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from tablewright.engine import storage_transfers as stored
 from tablewright.engine.limits import TRANSFERS_PAGE
 from tablewright.engine.operations.describe_export import kept_since
 from tablewright.engine.operations.list_exports import PAGE_SIZE, next_page, place_of
 from tablewright.engine.shapes import Request, Struct, Text
+from tablewright.engine.storage_transfers import IMPORTS
 from tablewright.engine.transfers.imports import described
 from tablewright.engine.writing import Reading
 
@@ -33,7 +33,7 @@ MEMBERS = (
 def list_imports(reading: Reading, request: Request) -> dict[str, Any]:
     most = int(request.get("PageSize") or TRANSFERS_PAGE)
     before = place_of(request.get("NextToken"), "f")
-    found = stored.imports(reading.rows, request.get("TableArn"), before, most + 1, kept_since(reading))
+    found = IMPORTS.all(reading.rows, None, request.get("TableArn"), before, most + 1, kept_since(reading))
     shown = [described(job) for job in found[:most]]
     answer: dict[str, Any] = {
         "ImportSummaryList": [{name: one[name] for name in MEMBERS if name in one} for one in shown]

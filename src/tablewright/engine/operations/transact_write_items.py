@@ -36,6 +36,7 @@ from tablewright.engine.members import (
     TABLE_NAME,
 )
 from tablewright.engine.metric_names import CONSUMED_READ, THROTTLED_REQUESTS
+from tablewright.engine.replica_lease import refuse_lapsed
 from tablewright.engine.shapes import ListOf, Request, Shape, Struct, Text
 from tablewright.engine.throttle import Throttled
 from tablewright.engine.writing import Writing
@@ -97,6 +98,9 @@ def transact_write_items(writing: Writing, request: Request) -> dict[str, Any]:
             return replay
     writes = _read_actions(writing.tables, actions)
     _refuse_oversize(writes)
+    for write in writes:
+        if write.table.replicas is not None:
+            refuse_lapsed(writing.place.lease, write.table)
     decisions = _decide_all(writing, writes)
     answer = _write_all(writing, request, decisions, [kind for kind, _ in actions])
     if token is not None:

@@ -18,7 +18,7 @@ from tablewright.engine.doors import Doors
 from tablewright.engine.journal import microseconds
 from tablewright.engine.limits import TRANSFERS_DAYS
 from tablewright.engine.recovery import DAY
-from tablewright.engine.storage_transfers import COMPLETED, FAILED, Export
+from tablewright.engine.storage_transfers import COMPLETED, EXPORTS, FAILED, IMPORTS, Export
 from tablewright.engine.transfers import layout
 from tablewright.engine.transfers.buckets import Bucket, Buckets, BucketUnusable
 from tablewright.engine.transfers.export_lines import END, Lines, hold_name, lines_of
@@ -97,14 +97,23 @@ def forget_some(doors: Doors) -> bool:
     def border(context: Reading | Writing) -> int:
         return microseconds(context.world.now()) - TRANSFERS_DAYS * DAY
 
-    if not doors.read(lambda reading: stored.old_transfers(reading.rows, border(reading))):
+    def are_old(reading: Reading) -> bool:
+        before = border(reading)
+        return EXPORTS.are_old(reading.rows, before) or IMPORTS.are_old(reading.rows, before)
+
+    def forget(writing: Writing) -> None:
+        before = border(writing)
+        EXPORTS.forget(writing.rows, before)
+        IMPORTS.forget(writing.rows, before)
+
+    if not doors.read(are_old):
         return False
-    doors.write(lambda writing: stored.forget_transfers(writing.rows, border(writing)))
+    doors.write(forget)
     return True
 
 
 def _next_plan(reading: Reading) -> Plan | None:
-    export = stored.next_export(reading.rows)
+    export = EXPORTS.next(reading.rows)
     if export is None:
         return None
     buckets = reading.place.buckets
@@ -161,5 +170,5 @@ def _fail(doors: Doors, plan: Plan, code: str, message: str) -> None:
 def _close(writing: Writing, export: Export, status: str, at: int, reason: dict[str, str]) -> None:
     body = orjson.loads(export.body)
     body["told"] |= reason
-    stored.close_export(writing.rows, export.number, status, max(at, export.at), orjson.dumps(body))
+    EXPORTS.close(writing.rows, export.number, status, max(at, export.at), orjson.dumps(body))
     history.release(writing, hold_name(export.arn))

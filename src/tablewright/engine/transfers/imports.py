@@ -22,7 +22,7 @@ from tablewright.engine.item_writes import TOO_LARGE
 from tablewright.engine.journal import microseconds
 from tablewright.engine.limits import ITEM_BYTES
 from tablewright.engine.storage_history import Kept
-from tablewright.engine.storage_transfers import COMPLETED, FAILED, Import, ImportMistake
+from tablewright.engine.storage_transfers import COMPLETED, FAILED, IMPORTS, Import, ImportMistake
 from tablewright.engine.transfers.buckets import Bucket, Buckets, BucketUnusable
 from tablewright.engine.transfers.exports import identity
 from tablewright.engine.transfers.sources import CSV, Form, Page, Source
@@ -134,7 +134,7 @@ def import_some(doors: Doors) -> bool:
 
 
 def _next_plan(reading: Reading) -> Plan | None:
-    job = stored.next_import(reading.rows)
+    job = IMPORTS.next(reading.rows)
     if job is None:
         return None
     buckets = reading.place.buckets
@@ -255,9 +255,18 @@ def _finish(doors: Doors, plan: Plan) -> None:
     job = plan.job
     reason: dict[str, str] = {}
     if job.errors:
-        told = _report(doors, plan)
+        told = _report(doors, plan) + _advice(doors, plan)
         reason = {"FailureCode": "ItemValidationError", "FailureMessage": f"{NOT_ALL_IMPORTED} {told}"}
     doors.write(lambda writing: _close(writing, plan, FAILED if job.errors else COMPLETED, reason))
+
+
+def _advice(doors: Doors, plan: Plan) -> str:
+    """What to do, where somebody meant an export and named more than its data."""
+    mistakes = doors.read(lambda reading: stored.import_mistakes(reading.rows, plan.job.number))
+    manifest = next((one.object for one in mistakes if one.object.endswith("/manifest-summary.json")), None)
+    if manifest is None:
+        return ""
+    return f" To import an export name its data: S3KeyPrefix {manifest.rpartition('/')[0]}/data/"
 
 
 def _report(doors: Doors, plan: Plan) -> str:
@@ -304,4 +313,4 @@ def _close_record(writing: Writing, plan: Plan, status: str, reason: dict[str, s
     body = orjson.loads(plan.job.body)
     body["told"] |= reason
     at = max(plan.now, plan.job.at)
-    stored.close_import(writing.rows, plan.job.number, status, at, orjson.dumps(body))
+    IMPORTS.close(writing.rows, plan.job.number, status, at, orjson.dumps(body))

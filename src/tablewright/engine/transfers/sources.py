@@ -13,7 +13,8 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, TypeAlias
 
@@ -66,10 +67,14 @@ class Page(NamedTuple):
 
 
 class Source:
-    """An open object, read page by page. `skipped` records of it have been imported before."""
+    """An open object, read page by page. `skipped` records of it have been imported before.
+
+    `line` is where the record that was read last begins, counted from 1.
+    """
 
     def __init__(self, stream: BinaryIO, form: Form, skipped: int = 0) -> None:
         self._raw, self._form = stream, form
+        self.line = 0
         self._consumed = self._index = 0
         self._names: tuple[str, ...] | None = form.header
         self._ended = False
@@ -103,7 +108,7 @@ class Source:
                 if record.strip():
                     reads.append(self._read(record))
             except Unreadable as reason:
-                reads.append(self._numbered(None, str(reason)))
+                reads.append(self._numbered(None, f"{reason}; what follows in the object was not read"))
                 self._ended = True
         told, self._told = self._told, self._consumed
         return Page(reads, records, self._consumed - told, self._ended)
@@ -131,31 +136,52 @@ class Source:
         """Each line of the object. Whatever a broken archive throws becomes a reason."""
         try:
             read_line = _line_reader(self._raw, self._form.compression)
+            self.line = 1
             while line := read_line(RECORD_BYTES + 1):
                 self._consumed += len(line)
                 if len(line) > RECORD_BYTES:
                     raise Unreadable(f"a line is longer than {RECORD_BYTES} bytes, which no item is")
                 yield line
+                self.line += 1
         except (OSError, EOFError, zlib.error) as damage:
             # OSError is what gzip says of a file that is none; a connection that breaks says it, too.
             raise Unreadable(f"the object cannot be read as {self._form.compression}: {damage}") from None
 
     def _rows(self) -> Records:
         """Each record of a CSV object, the one with the names of the columns left out."""
-        first, held = True, b""
+        first, held, begin = True, b"", 1
         for line in self._lines():
+            if not held:
+                begin = self.line
             held = line.removeprefix(b"\xef\xbb\xbf") if first and not held else held + line
             if held.count(b'"') % 2:
                 if len(held) > RECORD_BYTES:
+                    self.line = begin
                     raise Unreadable('a quoted field does not end: each " in a field is written as ""')
                 continue
             if first and self._names is None:
                 self._names = _header(_text(held), self._form.delimiter)
             else:
+                last, self.line = self.line, begin
                 yield held
+                self.line = last
             first, held = False, b""
         if held:
+            self.line = begin
             raise Unreadable('a quoted field does not end: each " in a field is written as ""')
+
+
+def lines_of(stream: BinaryIO, form: Form, places: Iterable[int]) -> dict[int, int]:
+    """On which line of an object those of its records begin, for somebody who has the file at hand. It is closed."""
+    wanted = set(places)
+    found: dict[int, int] = {}
+    with closing(Source(stream, form)) as source:
+        is_over = not wanted
+        while not is_over:
+            page = source.page(1, RECORD_BYTES)
+            found |= {read.place: source.line for read in page.reads if read.place in wanted}
+            is_over = page.is_last or len(found) == len(wanted)
+    return found
 
 
 def _unreadable(reason: Unreadable) -> Records:

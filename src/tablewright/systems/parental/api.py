@@ -13,7 +13,7 @@ from fastapi import APIRouter
 from tablewright.edge import Buckets, Problem, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.parental.errors import ParentalMistake
-from tablewright.systems.parental.routes import enforcement, families, operators, policies
+from tablewright.systems.parental.routes import enforcement, families, figures, operators, policies
 from tablewright.systems.parental.routes.common import Doors, actor_of, problem_of
 from tablewright.systems.parental.service import Parental
 
@@ -44,6 +44,7 @@ def router(parental: Parental, who: FindPrincipal, *, buckets: Buckets | None = 
         operators.failures(parental, doors),
         operators.devices(parental, doors),
         operators.network(parental, doors),
+        figures.figures(parental, doors),
     ):
         api.include_router(part)
     return api

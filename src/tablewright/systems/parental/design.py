@@ -18,6 +18,7 @@ from tablewright.design import (
     Provisioned,
     Retention,
     Unique,
+    above,
     begins,
     between,
 )
@@ -25,6 +26,7 @@ from tablewright.systems.parental.model import (
     Action,
     Allowance,
     App,
+    AppUse,
     AuditEntry,
     Challenge,
     Child,
@@ -39,11 +41,13 @@ from tablewright.systems.parental.model import (
     OpenStatus,
     Override,
     Policy,
+    Purge,
     Quarantined,
     Receipt,
     RuleMapping,
     Session,
     Wake,
+    Walk,
 )
 
 HISTORY_KEPT = timedelta(days=90)
@@ -58,7 +62,12 @@ PARENTAL.environment(
     Environment(
         "prod",
         region="us-east-1",
-        capacity=Provisioned(10, 5, max_read=200, max_write=200, target=70),
+        # PC-38, PC-39: what is even is provisioned, what comes in bursts is paid for as it comes (PC-D17, PC-D27).
+        of_tables={
+            "ParentalPolicies": Provisioned(10, 5, max_read=200, max_write=100, target=70),
+            "ApplicationRegistry": Provisioned(5, 1, max_read=50, max_write=10, target=70),
+            "FTDRuleMapping": Provisioned(20, 20, max_read=400, max_write=400, target=70),
+        },
         pitr_days=35,
         deletion_protection=True,
         encryption="managed",
@@ -324,7 +333,10 @@ def guardian_key(family_id: str, subject: str) -> None: ...
 def invitation_key(invitation_id: str) -> None: ...
 def number_key(family_id: str, phone: str) -> None: ...
 def override_key(child: str, override_id: str) -> None: ...
+def use_key(child: str, app: str) -> None: ...
+def purge_key(child: str, policy_id: str) -> None: ...
 def wake_key(child: str) -> None: ...
+def walk_key(name: str) -> None: ...
 def device_key(device_id: str) -> None: ...
 def message_key(message_id: str) -> None: ...
 def audit_key(family_id: str, audit_at: datetime, audit_id: str) -> None: ...
@@ -392,6 +404,26 @@ overrides = families_table.entity(
     retention=Retention(timedelta(days=1), "until it is over, and a day to see it was"),
     load={"create": Load(per_month=50_000, item_bytes=250)},
 )
+uses = families_table.entity(
+    AppUse,
+    use_key,
+    tag="app_use",
+    pk="CHILD#{child}",
+    sk="USE#{app}",
+    on={list_index: Keys("USES#{app}", "{child}")},
+    retention=Retention(None, "while a policy of the child names the app"),
+    load={"put": Load(per_month=100_000, item_bytes=200)},
+)
+purges = families_table.entity(
+    Purge,
+    purge_key,
+    tag="purge",
+    pk="CHILD#{child}",
+    sk="PURGE#{policy_id}",
+    on={list_index: Keys("PURGES", "{at:ms}#{child}#{policy_id}")},
+    retention=Retention(None, "until the policy it is about has gone"),
+    load={"create": Load(per_month=10_000, item_bytes=200)},
+)
 wakes = families_table.entity(
     Wake,
     wake_key,
@@ -402,6 +434,16 @@ wakes = families_table.entity(
     version="version",
     retention=Retention(None, "while a session is open and something is to change by itself"),
     load={"change": Load(per_second=5, item_bytes=200)},
+)
+walks = families_table.entity(
+    Walk,
+    walk_key,
+    tag="walk",
+    pk="WALK#{name}",
+    sk="WALK",
+    version="version",
+    retention=Retention(None, "for who goes on"),
+    load={"change": Load(per_month=50_000, item_bytes=150)},
 )
 devices = families_table.entity(
     Device,
@@ -648,6 +690,21 @@ def all_families() -> None:
     """Every family, for what is done for each."""
 
 
+@PARENTAL.query(
+    families, on=list_index, pk="FAMILIES", sk=above("{after}"), page=100, at_most=500,
+    load=Load(per_month=50_000, items=100),
+)  # fmt: skip
+def families_after(*, after: str | None = None) -> None:
+    """Every family after one, for who looks at some at a time."""
+
+
+@PARENTAL.query(
+    challenges, pk="FAMILY#{family_id}", sk=begins("PROOF#"), consistent=True, load=Load(per_month=100)
+)
+def proofs_of_family(*, family_id: str) -> None:
+    """Codes on their way to numbers a family says are its own."""
+
+
 @PARENTAL.query(guardians, on=guardian_index, pk="PERSON#{subject}", load=Load(per_month=300_000))
 def families_of_guardian(*, subject: str) -> None:
     """Which families a person belongs to."""
@@ -668,6 +725,31 @@ def invitations_of_address(*, email: str) -> None:
 )
 def overrides_of_child(*, child: str) -> None:
     """Exceptions that hold, or were over not long ago."""
+
+
+@PARENTAL.query(uses, on=list_index, pk="USES#{app}", page=100, load=Load(per_month=500, items=1_000))
+def uses_of_app(*, app: str) -> None:
+    """PC-X15: children with a policy that names an app, or named it not long ago."""
+
+
+@PARENTAL.query(uses, pk="CHILD#{child}", sk=begins("USE#"), consistent=True, load=Load(per_month=100_000))
+def uses_of_child(*, child: str) -> None:
+    """The apps that are noted for a child."""
+
+
+@PARENTAL.query(
+    purges, on=list_index, pk="PURGES", sk=between("{since:ms}", "{until:ms}"), page=100,
+    load=Load(per_month=50_000, items=1),
+)  # fmt: skip
+def purges_due(*, since: datetime | None = None, until: datetime | None = None) -> None:
+    """PC-D30: deleted policies that go for good up to a moment, the longest due first."""
+
+
+@PARENTAL.query(
+    purges, pk="CHILD#{child}", sk=begins("PURGE#"), consistent=True, load=Load(per_month=100_000)
+)
+def purges_of_child(*, child: str) -> None:
+    """The deleted policies of a child that are still there."""
 
 
 @PARENTAL.query(

@@ -10,6 +10,7 @@ import hashlib
 import logging
 import re
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -26,6 +27,7 @@ from tablewright.systems.parental.firewall.driver import (
     FirewallDriver,
     FirewallMistake,
     Health,
+    LearnsNames,
     RateLimited,
     Rejected,
     Unavailable,
@@ -34,6 +36,7 @@ from tablewright.systems.parental.firewall.fmc_client import Connection
 from tablewright.systems.parental.firewall.gateway import options_in
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
+from tablewright.systems.parental.meters import Answer, Meters
 from tablewright.systems.parental.model import Device
 from tablewright.systems.parental.repository import Repository, found
 from tablewright.world import World
@@ -51,6 +54,8 @@ NOTE_OK_EVERY = timedelta(minutes=5)
 PACE = timedelta(minutes=1)
 # Calls a minute; an FMC takes 120 requests and a call is at least one. None: as fast as it answers.
 RATES: dict[str, int | None] = {"cisco_fmc": 120, "nftables": None, "simulated": None}
+# Kinds that cannot end a connection which stands: it is judged by the rules of when it began.
+LETS_OPEN_ONES_GO_ON = frozenset(("cisco_fmc",))
 
 
 class NotAsked(Unavailable):
@@ -81,6 +86,7 @@ class Devices:
     """All firewalls. Close it to let go of what the drivers hold."""
 
     def __init__(self, repository: Repository, drivers: Drivers) -> None:
+        self.meters = Meters()
         self._repository, self._open = repository, drivers
         self._lines: dict[str, _Line] = {}
         self._lock = threading.Lock()
@@ -119,7 +125,7 @@ class Devices:
     def call(self, device_id: str, work: Callable[[FirewallDriver], T]) -> T:
         """Ask a device something, when it is our turn; any FirewallMistake, NotAsked if it was not asked at all."""
         line = self._line(device_id)
-        with self._turn(line):
+        with self._turn(line), self._measured(device_id):
             device = self._admitted(device_id, line)
             try:
                 answer = work(self._driver(device, line))
@@ -135,6 +141,11 @@ class Devices:
             self._answered(device)
             return answer
 
+    def ends_connections(self, device_id: str) -> bool:
+        """Whether what stands ends when a rule comes; on some devices it goes on until it ends by itself."""
+        device = self._row(device_id)
+        return device is None or device.kind not in LETS_OPEN_ONES_GO_ON
+
     def needs_deploy(self, device_id: str) -> bool:
         """Whether changes of a device take effect with a deployment only."""
         line, device = self._line(device_id), self._row(device_id)
@@ -142,6 +153,15 @@ class Devices:
             return False
         with line.lock:
             return self._driver(device, line).needs_deploy
+
+    def learns_names(self, device_id: str) -> bool:
+        """Whether a device has to be told names before it can block them."""
+        return isinstance(self._opened(device_id), LearnsNames)
+
+    def simulated(self, device_id: str) -> SimulatedFirewall | None:
+        """The device itself, if it is a simulated one: somebody wants it to fail."""
+        driver = self._opened(device_id)
+        return driver if isinstance(driver, SimulatedFirewall) else None
 
     def health(self, device_id: str) -> Health:
         """How a device says it is; asked even while it rests, and what it says is noted."""
@@ -154,6 +174,11 @@ class Devices:
             if told.is_ok:
                 self._answered(device)
             return told
+
+    def calls_lately(self, device_id: str) -> int:
+        """How often it was asked in the last minute, by this process."""
+        since = self._now() - PACE
+        return sum(at > since for at in tuple(self._line(device_id).calls))
 
     def waiting(self, device_id: str) -> int:
         """How many callers of this process wait for their turn or have it."""
@@ -183,6 +208,32 @@ class Devices:
         finally:
             with self._lock:
                 line.waiting -= 1
+
+    @contextmanager
+    def _measured(self, device_id: str) -> Iterator[None]:
+        began = time.monotonic()
+        answer: Answer = "done"
+        try:
+            yield
+        except NoSuchDevice:
+            # Anybody can name a device that is not there: nothing is kept of those.
+            device_id = ""
+            raise
+        except FirewallMistake as mistake:
+            answer = _answer(mistake)
+            raise
+        finally:
+            if device_id:
+                self.meters.called(device_id, answer, time.monotonic() - began)
+
+    def _opened(self, device_id: str) -> FirewallDriver:
+        """The driver, without a turn: it is not asked anything. Waits only if it has to be opened."""
+        device, line = self.get(device_id), self._line(device_id)
+        driver = line.driver
+        if driver is None:
+            with line.lock:
+                driver = self._driver(device, line)
+        return driver
 
     def _driver(self, device: Device, line: _Line) -> FirewallDriver:
         """The driver, made anew if the device is reached in another way than before."""
@@ -256,6 +307,18 @@ class Devices:
 
     def _now(self) -> datetime:
         return self._repository.now()
+
+
+def _answer(mistake: FirewallMistake) -> Answer:
+    match mistake:
+        case NotAsked():
+            return "not asked"
+        case RateLimited():
+            return "limited"
+        case Unavailable():
+            return "unavailable"
+        case _:
+            return "refused"
 
 
 def is_well(device: Device) -> bool:

@@ -7,17 +7,18 @@ Elsewhere: when they run (the app's schedule), what they call (reconciler.py, er
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from tablewright.mapping import Consumer, Missing, Stale
 from tablewright.mapping.records import Change
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import planning
+from tablewright.systems.parental import planning, upkeep
 from tablewright.systems.parental.devices import Devices, is_well
 from tablewright.systems.parental.errands import Errands
-from tablewright.systems.parental.firewall.driver import FirewallMistake
+from tablewright.systems.parental.firewall.driver import FirewallDriver, FirewallMistake, LearnsNames
+from tablewright.systems.parental.meters import Cause
 from tablewright.systems.parental.model import (
     EVERYTHING,
     App,
@@ -31,7 +32,7 @@ from tablewright.systems.parental.model import (
 )
 from tablewright.systems.parental.notices import Notices
 from tablewright.systems.parental.planning import NEVER
-from tablewright.systems.parental.reconciler import Reconciler, Verified
+from tablewright.systems.parental.reconciler import Outcome, Reconciler, Verified
 from tablewright.systems.parental.registry import Registry
 from tablewright.systems.parental.repository import Repository
 from tablewright.systems.parental.sessions import Sessions
@@ -39,10 +40,12 @@ from tablewright.systems.parental.sessions import Sessions
 log = logging.getLogger("tablewright.parental")
 
 NAME = "parental"
-PURGE_AFTER = timedelta(days=30)
 # Who could not be dealt with is looked at again after this.
 AFTER_TROUBLE = timedelta(minutes=1)
 AT_ONCE = 100
+FAMILIES_AT_ONCE = 200
+# How often it is asked anew where names lead: addresses of large services move within minutes.
+LOOK_UP_EVERY = timedelta(minutes=10)
 
 
 class Parts(Protocol):
@@ -95,7 +98,7 @@ def on_policy(parental: Parts, change: Change[Policy]) -> bool:
     """Any change of a policy but its purge; whether it was followed."""
     known = change.after or change.before
     assert known is not None
-    parental.reconciler.reconcile(known.child)
+    _follow(parental, "policy", known.child, change, known.updated_at)
     return True
 
 
@@ -106,14 +109,15 @@ def on_family(parental: Parts, change: Change[Family | Override]) -> bool:
     if isinstance(known, Override):
         # One that ran out is no news when it is swept away: what is blocked changed when it ended.
         if not change.by_ttl:
-            parental.reconciler.reconcile(known.child)
+            _follow(parental, "exception", known.child, change, known.begins_at)
         return not change.by_ttl
     if not isinstance(after, Family) or not isinstance(before, Family):
         return False
     if (before.allowed_domains, before.on_outage) == (after.allowed_domains, after.on_outage):
         return False
     children = parental.repository.children_of(after.family_id)
-    parental.reconciler.reconcile_all(child.child for child in children)
+    outcomes = parental.reconciler.reconcile_all(child.child for child in children)
+    _measure(parental, "family", outcomes, dict.fromkeys(outcomes, change.at))
     return True
 
 
@@ -126,7 +130,7 @@ def on_child(parental: Parts, change: Change[Child]) -> bool:
     known = change.after or change.before
     if known is None or decides(change.before) == decides(change.after):
         return False
-    parental.reconciler.reconcile(known.child)
+    _follow(parental, "child", known.child, change, known.updated_at)
     return True
 
 
@@ -139,7 +143,7 @@ def on_session(parental: Parts, change: Change[Session]) -> bool:
     known = change.after or change.before
     if known is None or decides(change.before) == decides(change.after):
         return False
-    parental.reconciler.reconcile(known.child)
+    _follow(parental, "session", known.child, change, known.last_seen_at)
     return True
 
 
@@ -182,7 +186,9 @@ def on_app(parental: Parts, change: Change[App]) -> bool:
             if rule.app_name in names:
                 children[rule.child] = None
     children.update(dict.fromkeys(parental.registry.affected(known.app_name).children))
-    reconcile_each(parental, children)
+    if change.after is not None:
+        tell_names(parental, change.after.domains)
+    reconcile_each(parental, children, cause="app", since=dict.fromkeys(children, change.at))
     return True
 
 
@@ -200,8 +206,8 @@ def watch(parental: Parts, stop: threading.Event, pause: float = 1.0) -> None:
 def open_windows(parental: Parts) -> int:
     """Everybody for whom what is blocked changes by now (PC-42); how many there were."""
     repository = parental.repository
-    due = [wake.child for wake in repository.db.all(d.wakes_due(until=repository.now()))]
-    for child in reconcile_each(parental, due):
+    due = {wake.child: wake.at for wake in repository.db.all(d.wakes_due(until=repository.now()))}
+    for child in reconcile_each(parental, due, cause="window", since=due):
         _wake_later(parental, child)
     return len(due)
 
@@ -214,19 +220,21 @@ def retry(parental: Parts) -> int:
 def _retry(parental: Parts, device: Device) -> int:
     now = parental.repository.now()
     waiting = _unsettled(parental, device)
+    since = {rule.child: rule.failing_since for rule in waiting}
     due = list(dict.fromkeys(rule.child for rule in waiting if planning.is_due(rule, now)))
     if not due:
         return 0
     if is_well(device):
-        reconcile_each(parental, due)
+        reconcile_each(parental, due, cause="retry", since=since)
         return len(due)
     # One finds out whether it is well again; then nobody waits for the end of their pause.
-    reconcile_each(parental, due[:1])
+    reconcile_each(parental, due[:1], cause="retry", since=since)
     if not is_well(parental.devices.get(device.device_id)):
         reconcile_each(parental, due[1:])
         return len(due)
     everybody = list(dict.fromkeys(rule.child for rule in _unsettled(parental, device)))
-    reconcile_each(parental, everybody, frozenset((device.device_id,)))
+    hurry = frozenset((device.device_id,))
+    reconcile_each(parental, everybody, hurry, cause="retry", since=since)
     return len({*due, *everybody})
 
 
@@ -275,27 +283,23 @@ def reap_sessions(parental: Parts) -> int:
     return closed
 
 
-def sweep(parental: Parts) -> int:
-    """Everybody, whether or not something happened: for changes that no stream told of. How many children."""
-    keys = [child.child for child in _everybody(parental)]
-    reconcile_each(parental, keys)
-    return len(keys)
+def sweep(parental: Parts, at_most: int = FAMILIES_AT_ONCE) -> int:
+    """Everybody, some at a time and all within a day, whether or not something happened: for changes that no stream
+    told of. How many children were looked at now; the next call goes on after them."""
+    repository = parental.repository
+    stretch = upkeep.next_stretch(repository, "sweep", at_most)
+    if stretch is None:
+        return 0
+    for child in stretch.children:
+        upkeep.mend(repository, child)
+    reconcile_each(parental, (child.child for child in stretch.children))
+    upkeep.walked(repository, stretch)
+    return len(stretch.children)
 
 
 def purge_policies(parental: Parts) -> int:
     """Policies that were deleted 30 days ago go for good (PC-D30); how many went."""
-    repository = parental.repository
-    until, gone = repository.now() - PURGE_AFTER, 0
-    for child in _everybody(parental):
-        for policy in repository.policies_of(child.child, deleted=True):
-            if policy.status != "deleted" or (policy.deleted_at or policy.updated_at) > until:
-                continue
-            try:
-                repository.db.write(d.policies.delete(policy))
-                gone += 1
-            except (Stale, Missing):
-                continue  # brought back or purged in this moment
-    return gone
+    return upkeep.purge_policies(parental.repository)
 
 
 def run_errands(parental: Parts) -> int:
@@ -306,18 +310,88 @@ def run_notices(parental: Parts) -> int:
     return parental.notices.run()
 
 
+# --- names ---
+
+
+def watch_names(parental: Parts, stop: threading.Event, pause: timedelta = LOOK_UP_EVERY) -> None:
+    """Tell gateways the names of the registry, and have them look up again where those lead, until told to stop."""
+    while not stop.is_set():
+        tell_names(parental, [name for app in parental.registry.all() for name in app.domains])
+        look_up_again(parental)
+        stop.wait(pause.total_seconds())
+
+
+def tell_names(parental: Parts, names: Iterable[str]) -> int:
+    """Names that may be blocked, to devices that have to know them before; how many devices took them."""
+    told = tuple(dict.fromkeys(names))
+    return _each_gateway(parental, lambda driver: driver.learn(told)) if told else 0
+
+
+def look_up_again(parental: Parts) -> int:
+    """Where names lead, asked anew by devices that block addresses; how many devices did."""
+    return _each_gateway(parental, lambda driver: driver.look_up_again())
+
+
+def _each_gateway(parental: Parts, work: Callable[[LearnsNames], object]) -> int:
+    def asked(driver: FirewallDriver) -> None:
+        if isinstance(driver, LearnsNames):
+            work(driver)
+
+    done = 0
+    for device in parental.devices.all():
+        try:
+            # Others are not even asked: that would be taken for a sign of life.
+            if device.enabled and parental.devices.learns_names(device.device_id):
+                parental.devices.call(device.device_id, asked)
+                done += 1
+        except FirewallMistake as mistake:
+            log.warning(
+                "gateway does not know names",
+                extra={"device": device.device_id, "mistake": type(mistake).__name__},
+            )
+    return done
+
+
 # --- parts ---
 
 
+def _follow(parental: Parts, cause: Cause, child: str, change: Change[Any], at: datetime) -> None:
+    """What a change of something asks for; `at` is the change's own time, finer than the stream's."""
+    outcome = parental.reconciler.reconcile(child)
+    if change.at is not None:
+        _measure(parental, cause, {child: outcome}, {child: max(change.at, at)})
+
+
+def _measure(
+    parental: Parts, cause: Cause, outcomes: Mapping[str, Outcome], since: Mapping[str, datetime | None]
+) -> None:
+    """How long it took from when it was to be so until it was."""
+    now = parental.repository.now()
+    for child, outcome in outcomes.items():
+        began = since.get(child)
+        for done in outcome.done:
+            if began is not None and done.error is None:
+                parental.devices.meters.enforced(done.device_id, cause, (now - began).total_seconds())
+
+
 def reconcile_each(
-    parental: Parts, children: Iterable[str], hurry: frozenset[str] = frozenset()
+    parental: Parts,
+    children: Iterable[str],
+    hurry: frozenset[str] = frozenset(),
+    *,
+    cause: Cause = "retry",
+    since: Mapping[str, datetime | None] | None = None,
 ) -> list[str]:
-    """Many children, some at a time so that a deployment serves several; those that could not be dealt with."""
+    """Many children, some at a time so that a deployment serves several; those that could not be dealt with.
+
+    `since` says of children from when on it was to be so, for the meters.
+    """
     keys, failed = list(dict.fromkeys(children)), []
     for start in range(0, len(keys), AT_ONCE):
         some = keys[start : start + AT_ONCE]
         try:
-            parental.reconciler.reconcile_all(some, hurry)
+            outcomes = parental.reconciler.reconcile_all(some, hurry)
+            _measure(parental, cause, outcomes, since or {})
         except Exception:
             # One of them is trouble: each by itself, so that the others are not.
             failed += [key for key in some if not _is_reconciled(parental, key, hurry)]
@@ -344,11 +418,3 @@ def _wake_later(parental: Parts, key: str) -> None:
         repository.db.write(d.wakes.change(wake, later))
     except (Stale, Missing):
         return
-
-
-def _everybody(parental: Parts) -> list[Child]:
-    return [
-        child
-        for family in parental.repository.db.all(d.all_families())
-        for child in parental.repository.children_of(family.family_id, released=True)
-    ]

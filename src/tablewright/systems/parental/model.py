@@ -26,7 +26,7 @@ OverrideKind = Literal["allow", "block"]
 Role = Literal["owner", "guardian"]
 Outage = Literal["keep", "open", "closed"]
 MessageState = Literal["PENDING", "SENT", "FAILED"]
-ErrandKind = Literal["email", "number", "release", "erase"]
+ErrandKind = Literal["email", "number", "release", "erase", "family"]
 # Rules that are, or may be, on a device: the address they name is not free.
 LIVE_RULES: tuple[RuleStatus, ...] = ("pending", "active", "removing", "failed")
 # The document's name for whose partition an item is in; ours is longer-lived than a number (see above).
@@ -48,13 +48,18 @@ def _child() -> Any:
 
 
 class Family(Value):
-    """Guardians and children who belong together. `on_outage`: what holds while a device cannot be reached."""
+    """Guardians and children who belong together. `on_outage`: what holds while a device cannot be reached.
+
+    `closes_at`: when it is deleted, if it shall be; `closed_at`: since when that cannot be undone any more.
+    """
 
     family_id: str
     name: str
     allowed_domains: list[str] = []
     on_outage: Outage = "keep"
     alert_after_blocks: int | None = None
+    closes_at: datetime | None = None
+    closed_at: datetime | None = None
     created_at: datetime
     version: int = 1
 
@@ -122,6 +127,7 @@ class Errand(Value):
 
     `source` and `target` are the old and the new: addresses of an e-mail change, children of a number change.
     `settles_at`: until then others may still write by what they knew before, so it is looked at once more.
+    `begins_at`: nothing of it is done before.
     """
 
     errand_id: str
@@ -132,6 +138,7 @@ class Errand(Value):
     target: str = ""
     actor: str
     started_at: datetime
+    begins_at: datetime | None = None
     settles_at: datetime
     tried: int = 0
     waits_for: str | None = None
@@ -179,6 +186,26 @@ class Policy(Value):
     notes: str | None = None
     timezone: str | None = None
     version: int = 1
+
+
+class AppUse(Value):
+    """An app that a policy of a child names, or named: where to look when the app changes.
+
+    It is there before the policy is, so none is missed; one that is out of date goes when somebody looks. `noted` is
+    another one each time, so that nobody takes away what was noted again meanwhile.
+    """
+
+    child: str = _child()
+    app: str
+    noted: str
+
+
+class Purge(Value):
+    """When a deleted policy goes for good."""
+
+    child: str = _child()
+    policy_id: str
+    at: datetime
 
 
 class Override(Value):
@@ -236,8 +263,8 @@ class App(Value):
 class Session(Value):
     """A device of a child on the network, with the address it has now. `live_private_ip` while it is open.
 
-    `is_clean`: no rule of another child is left for its address. `heartbeat_seconds`: how often it promised to be
-    heard.
+    `is_clean`: no rule of another child is left for its address; `unclean_since`: when such a rule was found and could
+    not be removed. `heartbeat_seconds`: how often it promised to be heard.
     """
 
     child: str = _child()
@@ -250,6 +277,7 @@ class Session(Value):
     ended_at: datetime | None = None
     expires_at: datetime
     is_clean: bool = True
+    unclean_since: datetime | None = None
     heartbeat_seconds: int | None = None
     version: int = 1
 
@@ -314,6 +342,15 @@ class Wake(Value):
 
     child: str = _child()
     at: datetime
+    version: int = 1
+
+
+class Walk(Value):
+    """How far somebody is who looks at every family, some at a time: `after` which, and since when; None at the end."""
+
+    name: str
+    after: str | None
+    began_at: datetime
     version: int = 1
 
 

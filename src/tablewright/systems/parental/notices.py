@@ -15,6 +15,7 @@ from typing import TypeAlias
 from tablewright.mapping import ConditionNotMet, Missing, Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
+from tablewright.systems.parental.addresses import is_alert
 from tablewright.systems.parental.model import EVERYTHING, Action, Child, Family, Message, Metric
 from tablewright.systems.parental.repository import Repository
 from tablewright.systems.parental.windows import zone
@@ -71,13 +72,20 @@ class Notices:
         if child is None or child.released_at is not None:
             return False
         local = action.occurred_at.astimezone(zone(child.timezone))
+        once = f"failed:{rules.digest(action.child, action.app_name)}:{local:%Y-%m-%d}"
+        if is_alert(action):
+            subject = f"{child.child_name} may be blocked by mistake"
+            body = (
+                f"Since {local:%H:%M} something may not work for {child.child_name} that should: "
+                f"{action.error_message}. We keep trying to put it right."
+            )
+            return self._tell([child.parent_email], child.family_id, subject, body, once)
         app = app_words(action.app_name)
         doing = "unblock" if action.action == "unblock" else "block"
         body = (
             f"Since {local:%H:%M} we could not {doing} {app} for {child.child_name}: "
             f"{action.error_message or 'the firewall does not answer'}. We keep trying."
         )
-        once = f"failed:{rules.digest(action.child, action.app_name)}:{local:%Y-%m-%d}"
         return self._tell([child.parent_email], child.family_id, f"{app} is not {doing}ed", body, once)
 
     # --- many attempts ---

@@ -7,12 +7,13 @@ decided there. Elsewhere: what a policy means at a moment (evaluator.py), except
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from tablewright.design import Write
 from tablewright.mapping import AlreadyExists, Page
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules, windows
+from tablewright.systems.parental import rules, uses, windows
 from tablewright.systems.parental.errors import (
     BadRequest,
     Conflict,
@@ -21,11 +22,12 @@ from tablewright.systems.parental.errors import (
     VersionConflict,
 )
 from tablewright.systems.parental.families import Families
-from tablewright.systems.parental.model import App, BlockedApp, Child, Policy, PolicyStatus, Window
+from tablewright.systems.parental.model import App, BlockedApp, Child, Policy, PolicyStatus, Purge, Window
 from tablewright.systems.parental.repository import Actor, Repository, in_our_words
 from tablewright.systems.parental.windows import Notice
 
 _ATTEMPTS = 400
+PURGE_AFTER = timedelta(days=30)
 NOTES_LENGTH = 1000
 WrittenStatus = Literal["active", "draft"]
 # The apps of the registry, retired ones too.
@@ -113,6 +115,7 @@ class Policies:
             timezone=_zone(draft.timezone),
         )
         _check_filled(policy)
+        uses.note(self._repository, child.child, policy.blocked_apps)
         return self._allocated(child, policy, actor, once, asked, merged.notices)
 
     def _allocated(
@@ -188,7 +191,7 @@ class Policies:
         if not is_paused:
             changes |= {"status": draft.status, "paused_until": None}
         result = {"policyId": policy_id, "asked": asked}
-        saved = self._saved(child, before, changes, "policy changed", actor, once, result)
+        saved = self._saved(child, before, changes, "policy changed", actor, (), once, result)
         return Saved(saved, merged.notices)
 
     def pause(
@@ -209,19 +212,22 @@ class Policies:
     def delete(self, child: Child, policy_id: str, actor: Actor, expected: int | None = None) -> Policy:
         """Take a policy back: its rules go, and the row is purged after 30 days (PC-D30)."""
         status: PolicyStatus = "deleted"
-        changes = {"status": status, "deleted_at": self._repository.now(), "paused_until": None}
-        return self._moved(child, policy_id, changes, "policy deleted", actor, expected)
+        now = self._repository.now()
+        changes = {"status": status, "deleted_at": now, "paused_until": None}
+        purge = d.purges.put(Purge(child=child.child, policy_id=policy_id, at=now + PURGE_AFTER))
+        return self._moved(child, policy_id, changes, "policy deleted", actor, expected, purge)
 
     # --- parts ---
 
     def _moved(
         self, child: Child, policy_id: str, changes: dict[str, Any], action: str, actor: Actor,
-        expected: int | None,
+        expected: int | None, *along: Write[Any],
     ) -> Policy:  # fmt: skip
-        return self._repository.retried(
-            expected,
-            lambda: self._saved(child, self._seen(child, policy_id, expected), changes, action, actor),
-        )
+        def attempt() -> Policy:
+            before = self._seen(child, policy_id, expected)
+            return self._saved(child, before, changes, action, actor, along)
+
+        return self._repository.retried(expected, attempt)
 
     def _seen(self, child: Child, policy_id: str, expected: int | None) -> Policy:
         before = self.get(child, policy_id)
@@ -236,6 +242,7 @@ class Policies:
         changes: dict[str, Any],
         action: str,
         actor: Actor,
+        along: Sequence[Write[Any]] = (),
         once: str | None = None,
         result: Mapping[str, str] | None = None,
     ) -> Policy:
@@ -245,11 +252,12 @@ class Policies:
         if rules.is_same(before, after):
             return before
         _check_filled(after)
+        uses.note(self._repository, child.child, after.blocked_apps, before.blocked_apps)
         write = d.policies.change(before, after)
         assert write.item is not None
         subject = f"{child.child}/{before.policy_id}"
         audit = self._repository.audit(child.family_id, subject, action, actor, before, write.item)
-        if self._repository.write("POLICY", write, audit, once=once, result=result) is not None:
+        if self._repository.write("POLICY", write, audit, *along, once=once, result=result) is not None:
             return self.get(child, before.policy_id)
         return write.item
 

@@ -1,7 +1,8 @@
 """What is kept about a child, to be taken away and to be erased (PC-X12).
 
 Must hold: an export has everything that is kept; after an erasure no table says anything of the child. What backups
-hold goes when they do: point-in-time recovery keeps 35 days. Elsewhere: the steps of an erasure (errands.py).
+hold goes when they do: point-in-time recovery keeps 35 days. Elsewhere: the steps of an erasure (erasing.py),
+the end of a whole family (closing.py).
 """
 
 import csv
@@ -13,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import errands, rules
+from tablewright.systems.parental import erasing
 from tablewright.systems.parental.errands import Errands
 from tablewright.systems.parental.model import Action, Child, Errand, Metric, Policy
 from tablewright.systems.parental.repository import Actor, Repository
@@ -46,12 +47,12 @@ class Privacy:
             "audit": _shown(
                 entry
                 for entry in db.all(d.audit_of_family(family_id=child.family_id))
-                if errands.scrubbed(entry, [*words, child.child_name]) != entry
+                if erasing.scrubbed(entry, [*words, child.child_name]) != entry
             ),
             "messages": _shown(
                 message
                 for message in db.all(d.messages_of_family(family_id=child.family_id))
-                if errands.mentions(message, [*words, child.child_name])
+                if erasing.mentions(message, [*words, child.child_name])
             ),
         }
 
@@ -67,49 +68,10 @@ class Privacy:
                 return _csv(_METRIC, (_metric_row(one) for one in db.all(d.metrics_of_child(child=key))))
 
     def erase(self, child: Child, actor: Actor) -> Errand:
-        """Erase a child: at once what can be, and again a while later; the errand says what it waits for.
-
-        The child first, so that nothing new can begin for it. Its name goes in the same moment.
-        """
-        errand = self._repository.retried(None, lambda: self._begin(child.child, actor))
+        """Erase a child: at once what can be, and again a while later; the errand says what it waits for."""
+        errand = self._repository.retried(None, lambda: erasing.begin(self._repository, child.child, actor))
         self._errands.step(errand)
         return self._repository.db.one(d.errands.get(errand.errand_id), consistent=True) or errand
-
-    def _begin(self, key: str, actor: Actor) -> Errand:
-        before = self._repository.child(key)
-        running = [one for one in self._errands.open(before.family_id) if key in (one.child, one.target)]
-        if erasing := next((one for one in running if one.kind == "erase"), None):
-            return erasing
-        # What is on its way here from a number the child had goes as well, from where it is.
-        former = [one.source for one in running if one.kind == "number" and one.target == key]
-        now = self._repository.later_than(before.updated_at)
-        after = before.model_copy(
-            update={
-                "held_phone": None,
-                "released_at": before.released_at or now,
-                "child_name": rules.ERASED,
-                "updated_at": now,
-            }
-        )
-        errand = errands.new(
-            self._repository, "erase", before.family_id, actor, child=key, source=before.phone,
-            target=before.child_name,
-        )  # fmt: skip
-        more = [
-            errands.new(
-                self._repository, "erase", before.family_id, actor, child=old,
-                source=old.partition("~")[0], target=before.child_name,
-            )
-            for old in former
-        ]  # fmt: skip
-        self._repository.write(
-            "CHILD",
-            d.children.change(before, after),
-            *(d.errands.create(one) for one in (errand, *more)),
-            *(d.errands.discard(one.errand_id) for one in running),
-            self._repository.audit(before.family_id, rules.ERASED, "child erased", actor),
-        )
-        return errand
 
 
 def _shown(items: Iterable[BaseModel]) -> list[dict[str, Any]]:

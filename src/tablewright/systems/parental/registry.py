@@ -9,7 +9,7 @@ a change, or made it, reads no older registry afterwards. Elsewhere: what is kep
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib import resources
@@ -17,11 +17,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tablewright.mapping import AlreadyExists, Consumer, Db, Stale
-from tablewright.mapping.items import model_of
+from tablewright.mapping import AlreadyExists, Consumer, Stale
 from tablewright.mapping.records import Change
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import rules, uses
 from tablewright.systems.parental.cache import Cache, CacheUnavailable, MemoryCache, through
 from tablewright.systems.parental.destinations import check_cidr, check_domain, check_port
 from tablewright.systems.parental.errors import BadRequest, NotThere, VersionConflict
@@ -101,15 +100,8 @@ class Registry:
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def affected(self, name: str) -> Affected:
-        """The policies that name an app: how many a change is about (PC-X15). Reads every family's policies."""
-        wanted = name.strip().casefold()
-        return Affected(
-            tuple(
-                policy
-                for policy in self._policies()
-                if any(entry.app_name.casefold() == wanted for entry in policy.blocked_apps)
-            )
-        )
+        """The policies that name an app: how many a change is about (PC-X15)."""
+        return Affected(tuple(uses.policies_naming(self._repository, name)))
 
     # --- administration (PC-X15) ---
 
@@ -161,7 +153,7 @@ class Registry:
 
         `force` takes edited ones back to what was shipped.
         """
-        there = {app.app_name.casefold(): app for app in everything(self._repository.db)}
+        there = {app.app_name.casefold(): app for app in self._repository.db.every(d.apps)}
         apps = list(shipped if shipped is not None else shipped_apps(self._repository.now()))
         new = [app for app in apps if app.app_name.casefold() not in there]
         made = {app.app_name for app in self._create_many(new)}
@@ -171,13 +163,18 @@ class Registry:
             else (app.app_name, self._load_one(there.get(app.app_name.casefold()), app, force))
             for app in apps
         ]
-        created, updated, kept = (
-            tuple(name for name, outcome in done if outcome == wanted)
-            for wanted in ("created", "updated", "kept")
-        )
-        if created or updated:
+        found = _loaded(done)
+        if found.created or found.updated:
             self.forget()
-        return Loaded(created, updated, kept)
+        return found
+
+    def plan(self, *, force: bool = False, shipped: Sequence[App] | None = None) -> Loaded:
+        """What a load would do now; nothing is done."""
+        there = {app.app_name.casefold(): app for app in self._repository.db.every(d.apps)}
+        apps = shipped if shipped is not None else shipped_apps(self._repository.now())
+        return _loaded(
+            [(app.app_name, loading(there.get(app.app_name.casefold()), app, force=force)) for app in apps]
+        )
 
     def _create_many(self, new: Sequence[App]) -> list[App]:
         """Those that could be made a hundred at a time; of a hundred with one that is there by now, none."""
@@ -197,15 +194,10 @@ class Registry:
             if before is None:
                 db.write(d.apps.create(app))
                 return "created"
-            after = app.model_copy(update={"app_name": before.app_name, "version": before.version})
-            if is_same(before, after):
-                return "same"
-            if before.data_version == EDITED and not force:
-                return "kept"
-            if before.data_version >= app.data_version and not force:
-                return "same"
-            db.write(d.apps.change(before, after))
-            return "updated"
+            found = loading(before, app, force=force)
+            if found == "updated":
+                db.write(d.apps.change(before, _in_place_of(before, app)))
+            return found
         except (AlreadyExists, Stale):
             return "kept"  # somebody wrote it in this moment: theirs is the newer word
 
@@ -257,7 +249,7 @@ class Registry:
         return copy
 
     def _load_raw(self) -> bytes:
-        found = sorted(everything(self._repository.db), key=lambda app: app.app_name.casefold())
+        found = sorted(self._repository.db.every(d.apps), key=lambda app: app.app_name.casefold())
         return json.dumps([app.model_dump(mode="json", by_alias=True) for app in found]).encode()
 
     def _stored(self, name: str) -> App | None:
@@ -265,12 +257,6 @@ class Registry:
         known = self.app(name)
         shown = known.app_name if known is not None else name.strip()
         return self._repository.db.one(d.app_by_name(app_name=shown))
-
-    def _policies(self) -> Iterator[Policy]:
-        db = self._repository.db
-        for family in db.all(d.all_families()):
-            for child in self._repository.children_of(family.family_id):
-                yield from self._repository.policies_of(child.child)
 
 
 # --- parts: pure, or nearly ---
@@ -331,21 +317,56 @@ def is_same(before: App, after: App) -> bool:
     return before.model_dump(exclude=marks) == after.model_dump(exclude=marks)
 
 
+def loading(before: App | None, app: App, *, force: bool = False) -> str:
+    """What a load makes of an app: created, updated, kept as somebody edited it, or the same."""
+    if before is None:
+        return "created"
+    if is_same(before, _in_place_of(before, app)):
+        return "same"
+    if before.data_version == EDITED and not force:
+        return "kept"
+    return "same" if before.data_version >= app.data_version and not force else "updated"
+
+
+def _in_place_of(before: App, app: App) -> App:
+    return app.model_copy(update={"app_name": before.app_name, "version": before.version})
+
+
+def _loaded(done: Sequence[tuple[str, str]]) -> Loaded:
+    created, updated, kept = (
+        tuple(name for name, outcome in done if outcome == wanted)
+        for wanted in ("created", "updated", "kept")
+    )
+    return Loaded(created, updated, kept)
+
+
 def shipped_apps(now: datetime) -> list[App]:
     """The apps of data/apps.json, in canonical form. The file has the document's five as the document writes them."""
     text = resources.files("tablewright.systems.parental").joinpath("data/apps.json").read_text("utf-8")
-    told = json.loads(text)
-    stamp = {"dataVersion": told["dataVersion"], "lastUpdated": now}
-    return [canonical(App.model_validate({**one, **stamp})) for one in told["apps"]]
+    return apps_in(text, now)
 
 
-def everything(db: Db) -> Iterator[App]:
-    """Every app in the table, as it is now: the one Scan of this system (PC-16)."""
-    request: dict[str, Any] = {"TableName": db.physical(d.apps_table.table.name), "ConsistentRead": True}
-    while True:
-        # Db has no door for a Scan, on purpose: this table is the only one where it is the right thing.
-        answer = db._ask("app.scan", "Scan", request)
-        yield from (model_of(d.apps.shape, item) for item in answer["Items"])
-        if "LastEvaluatedKey" not in answer:
-            return
-        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+def apps_in(text: str, now: datetime) -> list[App]:
+    """The apps of a list in the form of data/apps.json; BadRequest says which is wrong, and where."""
+    try:
+        told = json.loads(text)
+        version, apps = told["dataVersion"], told["apps"]
+        if type(version) is not int or version <= EDITED or not isinstance(apps, list):
+            raise TypeError
+    except (ValueError, KeyError, TypeError):
+        words = 'A list of apps is {"dataVersion": 1 or more, "apps": [...]}, as JSON.'
+        raise BadRequest("INVALID_LIST", words) from None
+    found: dict[str, App] = {}
+    for number, one in enumerate(apps):
+        name = one.get("appName") if isinstance(one, dict) else None
+        if not isinstance(name, str):
+            raise BadRequest("INVALID_LIST", f"Entry {number + 1} of the list has no appName.")
+        try:
+            app = checked(rules.app_name(name, "appName"), one, now)
+        except BadRequest as mistake:
+            where = f" ({mistake.field})" if mistake.field else ""
+            raise BadRequest("INVALID_LIST", f"{name}{where}: {mistake.message}") from None
+        if app.app_name.casefold() in found:
+            raise BadRequest("INVALID_LIST", f"{name} is in the list twice.")
+        found[app.app_name.casefold()] = app.model_copy(update={"data_version": version})
+    return list(found.values())

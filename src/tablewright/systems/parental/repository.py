@@ -4,16 +4,15 @@ Must hold: a change that a person makes is written together with its audit entry
 Elsewhere: who may do what (families.py).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from time import sleep
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
-from tablewright.design import Query, Write
+from tablewright.design import Write
 from tablewright.mapping import (
     AlreadyExists,
     BadCursor,
@@ -21,16 +20,18 @@ from tablewright.mapping import (
     Db,
     Missing,
     NotUnique,
-    Page,
     PageTooLarge,
     Stale,
 )
+from tablewright.mapping.repository import Tables, Words
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.errors import BadRequest, Conflict, NotThere, RaceLost, VersionConflict
 from tablewright.systems.parental.model import (
     AuditEntry,
     Child,
+    Errand,
+    ErrandKind,
     Family,
     Guardian,
     Message,
@@ -40,10 +41,9 @@ from tablewright.systems.parental.model import (
 from tablewright.world import World
 
 E = TypeVar("E", bound=BaseModel)
-T = TypeVar("T")
-_ATTEMPTS = 20
-_PAUSE, _LONGEST_PAUSE = 0.002, 0.2
 KEEP_MAIL = timedelta(days=30)
+# How long others may write by what they knew before (an ingester keeps children in memory for a while).
+SETTLES = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +82,15 @@ def in_our_words(noun: str) -> Iterator[None]:
         raise BadRequest("BAD_TOKEN", f"{str(mistake).capitalize()}.", "startAt") from None
 
 
-class Repository:
+def _gives_up() -> Conflict:
+    return Conflict("STATE_CONFLICT", "Others are changing this right now. Try again in a moment.")
+
+
+class Repository(Tables):
     """The tables of parental controls."""
 
     def __init__(self, db: Db, world: World) -> None:
-        self.db, self.world = db, world
-
-    def now(self) -> datetime:
-        """This moment, as fine as it is stored."""
-        now = self.world.now()
-        return now.replace(microsecond=now.microsecond // 1000 * 1000)
-
-    def new_id(self, prefix: str) -> str:
-        return f"{prefix}_{self.world.new_id()}"
-
-    def new_timed_id(self, at: datetime) -> str:
-        """An id that begins with the time, so that what happened in one moment has an order too."""
-        return f"{int(at.timestamp() * 1000):012x}-{self.world.new_id()}"
+        super().__init__(db, world, Words(in_our_words, VersionConflict, _gives_up))
 
     # --- one ---
 
@@ -139,36 +131,7 @@ class Repository:
         children = self.db.all(d.children_of_family(family_id=family_id))
         return [child for child in children if released or child.released_at is None]
 
-    def page(self, query: Query[E], size: int | None, after: str | None, reader: str) -> Page[E]:
-        with in_our_words("page"):
-            return self.db.page(query, size=size, after=after, reader=reader)
-
-    # --- writes ---
-
-    def write(self, noun: str, *writes: Write[Any], once: str | None = None, result: Any = None) -> Any:
-        """All of it or nothing; the result kept by the first time if this is a repetition, else None."""
-        with in_our_words(noun):
-            done = self.db.write(*writes, once=once, result=result)
-        return done.result if done.repeated else None
-
-    def retried(self, expected: int | None, attempt: Callable[[], T]) -> T:
-        """Do it on the newest version: again after a race, unless the caller insists on the version it has seen."""
-        for tried in range(_ATTEMPTS):
-            try:
-                return attempt()
-            except VersionConflict:
-                if expected is not None:
-                    raise
-            self.pause(tried)
-        raise Conflict("STATE_CONFLICT", "Others are changing this right now. Try again in a moment.")
-
-    def pause(self, tried: int) -> None:
-        """Wait before another try: each for another while, or the same few would win every time."""
-        sleep(min(_PAUSE * 2 ** min(tried, 10), _LONGEST_PAUSE) * self.world.jitter())
-
-    def later_than(self, before: datetime) -> datetime:
-        """This moment, or just after the change before if clocks disagree."""
-        return max(self.now(), before + timedelta(milliseconds=1))
+    # --- what is written along ---
 
     def audit(
         self,
@@ -195,6 +158,32 @@ class Repository:
             reason=reason,
         )
         return d.audit.create(entry)
+
+    def errand(
+        self,
+        kind: ErrandKind,
+        family_id: str,
+        actor: Actor,
+        *,
+        child: str = "",
+        source: str = "",
+        target: str = "",
+        begins_at: datetime | None = None,
+    ) -> Errand:
+        """Long work, to be written with what it follows from."""
+        now = self.now()
+        return Errand(
+            errand_id=self.new_id("errand"),
+            kind=kind,
+            family_id=family_id,
+            child=child,
+            source=source,
+            target=target,
+            actor=actor.name,
+            started_at=now,
+            begins_at=begins_at,
+            settles_at=(begins_at or now) + SETTLES,
+        )
 
     def message(
         self, recipient: str, family_id: str, subject: str, body: str, kept: timedelta = KEEP_MAIL

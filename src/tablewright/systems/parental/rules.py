@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from pydantic import BaseModel
 
 from tablewright.design import normalised
+from tablewright.mapping.differences import differences as differ
 from tablewright.systems.parental import windows
 from tablewright.systems.parental.compiler import check_entry
 from tablewright.systems.parental.errors import BadRequest, LimitExceeded
@@ -165,18 +166,9 @@ def later(given: datetime, now: datetime, longest: timedelta, field: str) -> dat
 
 def differences(before: BaseModel | None, after: BaseModel | None) -> tuple[dict[str, str], dict[str, str]]:
     """What changed, as text, by the names of the API."""
-    old, new = _texts(before), _texts(after)
-    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return {n: old[n] for n in names if n in old}, {n: new[n] for n in names if n in new}
+    return differ(before, after, _NOISE)
 
 
 def is_same(before: BaseModel, after: BaseModel) -> bool:
     """Whether a change changes nothing but its own marks: nothing to write, and nothing to record."""
     return differences(before, after) == ({}, {})
-
-
-def _texts(value: BaseModel | None) -> Mapping[str, str]:
-    if value is None:
-        return {}
-    shown = value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=set(_NOISE))
-    return {name: part if isinstance(part, str) else repr(part) for name, part in shown.items()}

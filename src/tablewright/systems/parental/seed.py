@@ -6,36 +6,29 @@ before is written down directly, from what the policies say about them. Must hol
 there; nothing in it is left to chance.
 """
 
-import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import datetime, timedelta
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import evaluator
+from tablewright.systems.parental import evaluator, seed_past
 from tablewright.systems.parental.errors import Conflict, ParentalMistake
-from tablewright.systems.parental.evaluator import Span
-from tablewright.systems.parental.events import Batch, Event
+from tablewright.systems.parental.events import Batch
 from tablewright.systems.parental.families import Families
 from tablewright.systems.parental.model import (
     EVERYTHING,
-    Action,
-    ActionKind,
     BlockedApp,
     Child,
     Day,
     Device,
     Family,
     Guardian,
-    Policy,
     Window,
 )
-from tablewright.systems.parental.numbers import Numbers
 from tablewright.systems.parental.policies import Draft, Policies
 from tablewright.systems.parental.repository import Actor, Repository
-from tablewright.systems.parental.service import INVITATION_LINK, Parental
+from tablewright.systems.parental.service import Parental
 
 Told = Callable[[int, int | None, str], None]
 
@@ -226,6 +219,11 @@ def seed(parental: Parental, told: Told, families: int = 12) -> None:
     told(total, total, "done")
 
 
+def is_there(parental: Parental) -> bool:
+    """Whether this is a store with the demo in it."""
+    return any(family.name == HOMES[0].name for family in parental.families.of(ANNA))
+
+
 def keep_alive(parental: Parental) -> int:
     """Hear of the demo's sessions again, so that they do not end while somebody looks; how many."""
     heard = 0
@@ -271,7 +269,7 @@ def _home(parental: Parental, clock: _Clock, home: _Home) -> None:
     """A family as it came to be: made, completed, its policies written."""
     db, world = parental.repository.db, parental.repository.world
     past = Repository(db, replace(world, now=clock))
-    families = Families(past, Numbers(past, b"seeding: no code of it is sent"), INVITATION_LINK)
+    families = Families(past)
     policies = Policies(past, families, parental.registry.all)
     family = families.create(home.name, home.owner, person=home.owner_name, key=f"seed-{home.owner.subject}")
     if home.owner == ANNA:
@@ -332,67 +330,22 @@ def _month(parental: Parental, child: Child, kid: _Kid, today: datetime) -> None
     policies = parental.repository.policies_of(child.child)
     start = today - timedelta(days=METRIC_DAYS)
     spans = evaluator.timeline(child, policies, [], start, today)
-    events = list(_attempts(child, kid, spans))
+    events = list(seed_past.attempts(child, kid.eager, spans))
     for number in range(0, len(events), EVENTS_IN_A_BATCH):
-        batch = Batch(f"seed-{_id(child.child)}-{number}", events[number : number + EVENTS_IN_A_BATCH])
+        batch = Batch(
+            f"seed-{seed_past.id_of(child.child)}-{number}", events[number : number + EVENTS_IN_A_BATCH]
+        )
         parental.ingest.take(batch)
-    actions = [action for span in spans for action in _actions(child, kid, span, policies, today)]
-    for number in range(0, len(actions), 500):
-        parental.repository.db.batch(d.actions.put(action) for action in actions[number : number + 500])
-
-
-def _attempts(child: Child, kid: _Kid, spans: Sequence[Span]) -> Iterator[Event]:
-    """How often a child tried what was blocked: more at first, in the evening and at the weekend."""
-    zone = ZoneInfo(child.timezone)
-    for span in spans:
-        if span.app == EVERYTHING:
-            continue
-        hour = span.start.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
-        while hour < span.end:
-            local = hour.astimezone(zone)
-            # Asleep, mostly.
-            awake = 6 <= local.hour < 24
-            chance = _drawn(child.child, span.app, hour.isoformat())
-            count = chance * kid.eager * (2 if local.weekday() >= 5 else 1) // 100
-            if awake and chance > 55 and count:
-                at = hour + timedelta(minutes=chance % 50)
-                if at < span.end:
-                    yield Event(at=at, app_name=span.app, phone_number=child.phone, count=count)
-            hour += timedelta(hours=1)
-
-
-def _actions(
-    child: Child, kid: _Kid, span: Span, policies: Sequence[Policy], today: datetime
-) -> Iterator[Action]:
-    """What a firewall was told at both ends of a span; now and then it took two attempts."""
     if not kid.address:
         return
-    device = FIREWALLS[kid.device]
-    edges: tuple[tuple[ActionKind, datetime], ...] = (("block", span.start), ("unblock", span.end))
-    for kind, moment in edges:
-        # What was so before the month began was done before it, and what lasts is not over.
-        if moment <= today - timedelta(days=METRIC_DAYS) or moment >= today:
-            continue
-        chance = _drawn(child.child, span.app, kind, moment.isoformat())
-        tries = 2 if chance > 95 else 1
-        for attempt in range(1, tries + 1):
-            at = (moment + timedelta(seconds=2 * attempt - 1)).astimezone(UTC).replace(microsecond=0)
-            is_last = attempt == tries
-            yield Action(
-                child=child.child,
-                occurred_at=at,
-                action_id=_id(child.child, span.app, kind, at.isoformat()),
-                action=kind,
-                app_name=span.app,
-                privateIP=kid.address,
-                rule_id=f"ftd_rule_{_id(child.child, span.app)[:8]}",
-                policy_ids=list(span.why.policy_ids),
-                status="success" if is_last else "failed",
-                error_message=None if is_last else "the device did not answer in time",
-                ftd_response={"deviceId": device[0], "ruleId": device[2]} if is_last else {},
-                duration_ms=180 + 4 * chance,
-                attempt=attempt,
-            )
+    device = (FIREWALLS[kid.device][0], FIREWALLS[kid.device][2])
+    actions = [
+        action
+        for span in spans
+        for action in seed_past.actions(child, kid.address, device, span, start, today)
+    ]
+    for number in range(0, len(actions), 500):
+        parental.repository.db.batch(d.actions.put(action) for action in actions[number : number + 500])
 
 
 # --- what is now ---
@@ -419,29 +372,16 @@ def _on_the_network(parental: Parental, kid: _Kid) -> None:
 
 def _today(parental: Parental) -> None:
     """A little of what happens on a day: support was asked, somebody was invited, something is allowed for a while."""
-    families = parental.families
     sarah = parental.repository.child_of_phone(SARAH)
     if sarah is None:
         return
     entries = parental.repository.db.all(d.audit_of_family(family_id=sarah.family_id))
     if not any(entry.actor == SUPPORT.name for entry in entries):
-        families.child(SUPPORT, SARAH, reason="Ticket 4711: is YouTube blocked at nine?")
-        families.invite(sarah.family_id, "grandma@miller.example", ANNA)
+        parental.families.child(SUPPORT, SARAH, reason="Ticket 4711: is YouTube blocked at nine?")
+        parental.guardians.invite(sarah.family_id, "grandma@miller.example", ANNA)
     now = parental.repository.now()
     with suppress(ParentalMistake):
         parental.overrides.add(
             sarah, "allow", "YouTube", now + timedelta(minutes=45), ANNA, reason="A film for school",
             key="seed-override",
         )  # fmt: skip
-
-
-# --- chance that is none ---
-
-
-def _drawn(*parts: str) -> int:
-    """0 to 99, the same for the same parts."""
-    return int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest()[:4], "big") % 100
-
-
-def _id(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:26]

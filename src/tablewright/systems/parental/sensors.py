@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from tablewright.systems.parental.devices import Devices, gateway_options
 from tablewright.systems.parental.events import EVENTS_PER_BATCH, Batch, batch_of_flows
@@ -20,6 +20,7 @@ from tablewright.systems.parental.firewall.flows import BlockedFlow
 from tablewright.systems.parental.firewall.nflog import NflogReader
 from tablewright.systems.parental.ingest import Ingest
 from tablewright.systems.parental.model import Device
+from tablewright.systems.parental.notices import Notices
 from tablewright.systems.parental.repository import Repository
 from tablewright.world import World
 
@@ -38,6 +39,10 @@ class Reader(Protocol):
     def close(self) -> None: ...
 
 
+# How a device is listened to.
+Listen: TypeAlias = Callable[[Device], Reader]
+
+
 class Parts(Protocol):
     """What sensors need of parental controls."""
 
@@ -47,6 +52,8 @@ class Parts(Protocol):
     def devices(self) -> Devices: ...
     @property
     def ingest(self) -> Ingest: ...
+    @property
+    def notices(self) -> Notices: ...
 
 
 class Sensors:
@@ -56,7 +63,7 @@ class Sensors:
         self,
         world: World,
         devices: Callable[[], Sequence[Device]],
-        listen: Callable[[Device], Reader],
+        listen: Listen,
         take: Callable[[Batch], object],
     ) -> None:
         self._world, self._devices, self._listen, self._take = world, devices, listen, take
@@ -120,7 +127,7 @@ class Sensors:
             log.error("blocked requests given up", extra={"events": len(given_up.events)})
 
 
-def ears(home: Path, world: World) -> Callable[[Device], Reader]:
+def ears(home: Path, world: World) -> Listen:
     """How gateways are listened to, by what is kept of them below `home`, where their drivers keep it."""
 
     def listen(device: Device) -> Reader:
@@ -130,9 +137,14 @@ def ears(home: Path, world: World) -> Callable[[Device], Reader]:
     return listen
 
 
-def watch(parental: Parts, listen: Callable[[Device], Reader], stop: threading.Event) -> None:
+def watch(parental: Parts, listen: Listen, stop: threading.Event) -> None:
     """Hear all gateways until told to stop."""
-    sensors = Sensors(parental.repository.world, parental.devices.all, listen, parental.ingest.take)
+
+    def take(batch: Batch) -> None:
+        # Who fails behind the counting counts nothing twice: the batch has its id.
+        parental.notices.blocked_often(parental.ingest.take(batch).touched)
+
+    sensors = Sensors(parental.repository.world, parental.devices.all, listen, take)
     try:
         while not stop.is_set():
             sensors.step()

@@ -11,11 +11,14 @@ from typing import TypeAlias
 from tablewright.mapping import Db
 from tablewright.systems.parental import evaluator
 from tablewright.systems.parental.cache import Cache
+from tablewright.systems.parental.children import Children
+from tablewright.systems.parental.closing import Closing
 from tablewright.systems.parental.devices import Devices, Drivers
 from tablewright.systems.parental.errands import Errands
 from tablewright.systems.parental.evaluator import Effective, Span
 from tablewright.systems.parental.families import Families
 from tablewright.systems.parental.figures import Figures
+from tablewright.systems.parental.guardians import Guardians
 from tablewright.systems.parental.ingest import Ingest
 from tablewright.systems.parental.model import Child, Override, Policy
 from tablewright.systems.parental.notices import Notices, Sender
@@ -27,6 +30,7 @@ from tablewright.systems.parental.reconciler import Reconciler
 from tablewright.systems.parental.records import Records
 from tablewright.systems.parental.registry import Registry
 from tablewright.systems.parental.repository import Repository
+from tablewright.systems.parental.sensors import Listen
 from tablewright.systems.parental.sessions import Sessions
 from tablewright.world import World
 
@@ -45,11 +49,16 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Parental:
-    """The parts of parental controls. `sender` takes messages to people; without one they stay in the outbox."""
+    """The parts of parental controls. `sender` takes messages to people; without one they stay in the outbox.
+
+    `listen` opens an ear at a gateway; without one nobody hears what gateways stopped.
+    """
 
     repository: Repository
     numbers: Numbers
     families: Families
+    guardians: Guardians
+    children: Children
     policies: Policies
     overrides: Overrides
     registry: Registry
@@ -61,8 +70,10 @@ class Parental:
     figures: Figures
     errands: Errands
     privacy: Privacy
+    closing: Closing
     notices: Notices
     sender: Sender | None
+    listen: Listen | None
     issue: Issue
 
     def holding(self, child: Child, at: datetime | None = None) -> Holding:
@@ -100,6 +111,7 @@ def open_parental(
     drivers: Drivers,
     cache: Cache | None = None,
     sender: Sender | None = None,
+    listen: Listen | None = None,
     invitation_link: str = INVITATION_LINK,
 ) -> Parental:
     """Parental controls over a database.
@@ -109,7 +121,7 @@ def open_parental(
     """
     repository = Repository(db, world)
     numbers = Numbers(repository, secret)
-    families = Families(repository, numbers, invitation_link)
+    families = Families(repository)
     registry = Registry(repository, cache)
     devices = Devices(repository, drivers)
     reconciler = Reconciler(repository, registry, devices, secret)
@@ -118,6 +130,8 @@ def open_parental(
         repository=repository,
         numbers=numbers,
         families=families,
+        guardians=Guardians(repository, families, invitation_link),
+        children=Children(repository, families, numbers),
         policies=Policies(repository, families, registry.all),
         overrides=Overrides(repository, registry.all),
         registry=registry,
@@ -129,7 +143,9 @@ def open_parental(
         figures=Figures(repository),
         errands=errands,
         privacy=Privacy(repository, errands),
+        closing=Closing(repository, families, errands),
         notices=Notices(repository),
         sender=sender,
+        listen=listen,
         issue=issue,
     )

@@ -3,11 +3,10 @@
 Must hold: a change is written together with its audit entry and whatever it entails, or not at all.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from time import sleep
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -20,11 +19,11 @@ from tablewright.mapping import (
     Db,
     Missing,
     NotUnique,
-    Page,
     PageTooLarge,
     Stale,
 )
 from tablewright.mapping.items import size_of
+from tablewright.mapping.repository import Tables, Words
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.errors import BadRequest, Changed, Conflict, NotThere, RaceLost, Taken
 from tablewright.systems.portal.model import (
@@ -44,9 +43,6 @@ from tablewright.world import World
 
 E = TypeVar("E", bound=BaseModel)
 R = TypeVar("R", bound=Activatable)
-T = TypeVar("T")
-_ATTEMPTS = 20
-_PAUSE, _LONGEST_PAUSE = 0.002, 0.2
 KEEP_MAIL = timedelta(days=30)
 _NOUNS = {"tenants": "tenant", "products": "product", "campaigns": "campaign"}
 
@@ -105,23 +101,19 @@ def _taken(what: str) -> Taken:
     return Taken("EXISTS", f"There is such a {what} already.", "id")
 
 
-class Repository:
+def _gives_up() -> Conflict:
+    return Conflict("STATUS_CONFLICT", "Others are changing this right now. Try again in a moment.")
+
+
+class Repository(Tables):
     """The portal's tables."""
 
     def __init__(self, db: Db, world: World) -> None:
-        self.db, self.world = db, world
-
-    def now(self) -> datetime:
-        """This moment, as fine as it is stored."""
-        now = self.world.now()
-        return now.replace(microsecond=now.microsecond // 1000 * 1000)
-
-    def new_id(self, prefix: str) -> str:
-        return f"{prefix}_{self.world.new_id()}"
+        super().__init__(db, world, Words(in_our_words, Changed, _gives_up))
 
     def new_order_id(self, placed: datetime) -> str:
         """An id that begins with the time, so that a tenant's orders lie in the order they were placed."""
-        return f"ord_{int(placed.timestamp() * 1000):012x}-{self.world.new_id()}"
+        return f"ord_{self.new_timed_id(placed)}"
 
     # --- one ---
 
@@ -167,12 +159,6 @@ class Repository:
 
     # --- many ---
 
-    def page(
-        self, query: Query[E], size: int | None, after: str | None, reader: str, *, deleted: bool = True
-    ) -> Page[E]:
-        with in_our_words("page"):
-            return self.db.page(query, size=size, after=after, reader=reader, deleted=deleted)
-
     def campaigns_of(self, product_id: str) -> list[Campaign]:
         """A product's campaigns, newest first, also those in which it is a further product."""
         found = list(self.db.all(d.campaigns_of_product(product_id=product_id), deleted=True))
@@ -185,15 +171,9 @@ class Repository:
 
     # --- writes ---
 
-    def write(self, noun: str, *writes: Write[Any], once: str | None = None, result: Any = None) -> Any:
-        """All of it or nothing; the result kept by the first time if this is a repetition, else None."""
-        with in_our_words(noun):
-            done = self.db.write(*writes, once=once, result=result)
-        return done.result if done.repeated else None
-
     def stamped(self, before: R, actor: Actor, **changes: Any) -> R:
         """The value with its changes, and who made them when: always later than the change before."""
-        moment = max(self.now(), before.date_last_updated + timedelta(milliseconds=1))
+        moment = self.later_than(before.date_last_updated)
         return before.model_copy(
             update={**changes, "date_last_updated": moment, "last_updated_by": actor.name}
         )
@@ -202,18 +182,6 @@ class Repository:
         """The write, if its record is as light as its indexes were designed for (CP-74)."""
         check_size(size_of(write.shape, write.item), noun)
         return write
-
-    def retried(self, expected: int | None, attempt: Callable[[], T]) -> T:
-        """Do it on the newest version: again after a race, unless the caller insists on the version it has seen."""
-        for tried in range(_ATTEMPTS):
-            try:
-                return attempt()
-            except Changed:
-                if expected is not None:
-                    raise
-            # Each waits for another while, or the same few would win every time.
-            sleep(min(_PAUSE * 2**tried, _LONGEST_PAUSE) * self.world.jitter())
-        raise Conflict("STATUS_CONFLICT", "Others are changing this right now. Try again in a moment.")
 
     def audit(
         self,

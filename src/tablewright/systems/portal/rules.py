@@ -7,7 +7,7 @@ business zone (Africa/Johannesburg).
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from zoneinfo import ZoneInfo
@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel
 
 from tablewright.design import normalised
+from tablewright.mapping.differences import differences as differ
 from tablewright.systems.portal.design import ORDER_STATES, OVERRIDE, TENANT_STATES
 from tablewright.systems.portal.errors import Forbidden, Refused
 from tablewright.systems.portal.model import (
@@ -427,18 +428,9 @@ def is_business(tenant: Tenant) -> bool:
 
 def differences(before: BaseModel | None, after: BaseModel | None) -> tuple[dict[str, str], dict[str, str]]:
     """What changed, as text, by the names of the API."""
-    old, new = _texts(before), _texts(after)
-    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return {n: old[n] for n in names if n in old}, {n: new[n] for n in names if n in new}
+    return differ(before, after, _NOISE)
 
 
 def is_same(before: BaseModel, after: BaseModel) -> bool:
     """Whether a change changes nothing but its own marks: nothing to write, and nothing to record."""
     return differences(before, after) == ({}, {})
-
-
-def _texts(value: BaseModel | None) -> Mapping[str, str]:
-    if value is None:
-        return {}
-    shown = value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=set(_NOISE))
-    return {name: part if isinstance(part, str) else repr(part) for name, part in shown.items()}

@@ -1,15 +1,21 @@
-"""From a parent's policy to a packet that does not arrive, and from there to the parent's dashboard: all parts real."""
+"""From a parent's policy to a packet that does not arrive, and from there to the parent's dashboard: all parts real.
+
+The tests named `anchor` are what people ask of the filters they have at home and do not get: each is shown here with
+real packets through a real gateway, the way a parent would have it.
+"""
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from tests.systems.parental.firewall.contract import CHILD, HOSTS, SIBLING
-from tests.systems.parental.firewall.network import Network, open_network, why_not
-from tests.systems.parental.talk import ANNA, PHONE, SECRET, START, Place
+from tests.systems.parental.firewall.network import DOH_SERVER, HOSTS6, Network, open_network, why_not
+from tests.systems.parental.talk import ANNA, PHONE, SECRET, START, ZONE, Place, window
 
 from tablewright import testing
 from tablewright.client import embedded
@@ -18,6 +24,7 @@ from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.firewall.nflog import NflogReader
+from tablewright.systems.parental.firewall.nft_script import Guard
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
 from tablewright.systems.parental.model import BlockedApp, Child, Device, Port
 from tablewright.systems.parental.policies import Draft
@@ -47,11 +54,11 @@ class House:
     def parental(self) -> Parental:
         return self.place.parental
 
-    def child(self) -> Child:
+    def child(self, *windows: dict[str, object], zone: str = ZONE) -> Child:
         """A child whose phone is on the network, and for whom somebody's own list of names is blocked."""
-        child = self.place.child()
+        child = self.place.child(zone=zone)
         mine = BlockedApp(app_name="Video", domains=["video.example"], ports=[Port(port=443)])
-        self.parental.policies.create(child, Draft([mine], []), ANNA)
+        self.parental.policies.create(child, Draft([mine], windows), ANNA)
         self.parental.sessions.event("start", PHONE, "s1", ip=CHILD, device=GATEWAY.device_id)
         self.parental.reconciler.reconcile(child.child)
         return child
@@ -66,13 +73,29 @@ class House:
             not go.connects(OTHER, 443, source),
         )
 
+    def is_blocked_at(self, day: int, time: str, zone: str = ZONE) -> bool:
+        """Whether the video is blocked when a clock on the child's wall shows this in June 2030; the gateway is asked
+        after what happens by itself has happened."""
+        hour, minute = map(int, time.split(":"))
+        then = datetime(2030, 6, day, hour, minute, tzinfo=ZoneInfo(zone))
+        # Session and firewall are heard of in between, or the session would be over after a day.
+        self.place.clock.move(then - self.place.clock.now())
+        self.parental.sessions.event("heartbeat", PHONE, "s1", heartbeat_seconds=86_400)
+        jobs.open_windows(self.parental)
+        over_tcp, over_quic, other = self.blocked()
+        assert over_tcp == over_quic
+        assert not other
+        return over_tcp
 
-@pytest.fixture
-def house(network: Network, tmp_path: Path) -> Iterator[House]:
+
+@contextmanager
+def _opened(network: Network, tmp_path: Path, guard: Guard | None = None) -> Iterator[House]:
     network.nft("flush", "ruleset")
     clock = Clock(START)
     issuer = Issuer(tmp_path / "keys", "https://id.example", clock.world())
-    options = NftOptions(tmp_path / "gateway", names=network.names(), namespace=network.gateway)
+    options = NftOptions(
+        tmp_path / "gateway", names=network.names(), namespace=network.gateway, guard=guard or Guard()
+    )
     with testing.engine(world=clock.world()) as engine:
         db = Db(embedded(engine), d.PARENTAL, world=clock.world(), secret=SECRET)
         db.create_tables()
@@ -89,7 +112,22 @@ def house(network: Network, tmp_path: Path) -> Iterator[House]:
         parental.close()
 
 
-def test_what_a_parent_blocks_is_blocked_with_quic_and_nothing_else(house: House) -> None:
+@pytest.fixture
+def house(network: Network, tmp_path: Path) -> Iterator[House]:
+    with _opened(network, tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def guarded(network: Network, tmp_path: Path) -> Iterator[House]:
+    """A gateway that answers DNS itself and refuses encrypted DNS."""
+    guard = Guard(guarded=("10.20.30.0/24",), refuses_encrypted_dns=True)
+    with _opened(network, tmp_path, guard) as opened:
+        yield opened
+    network.nft("flush", "ruleset")
+
+
+def test_anchor_quic_is_no_way_around_and_nothing_else_is_blocked(house: House) -> None:
     assert house.blocked() == (False, False, False)
     child = house.child()
     assert house.blocked() == (True, True, False)
@@ -99,7 +137,7 @@ def test_what_a_parent_blocks_is_blocked_with_quic_and_nothing_else(house: House
     ]
 
 
-def test_a_grant_frees_for_its_time_and_blocks_again_by_itself(house: House) -> None:
+def test_anchor_a_temporary_grant_frees_for_its_time_and_blocks_again_by_itself(house: House) -> None:
     child, clock = house.child(), house.place.clock
     house.parental.overrides.add(child, "allow", "Video", clock.now() + timedelta(minutes=30), ANNA)
     house.parental.reconciler.reconcile(child.child)
@@ -109,12 +147,80 @@ def test_a_grant_frees_for_its_time_and_blocks_again_by_itself(house: House) -> 
     assert house.blocked() == (True, True, False)
 
 
-def test_the_block_follows_the_child_to_another_address(house: House) -> None:
+def test_anchor_a_rule_follows_the_child_to_another_address(house: House) -> None:
     child = house.child()
     house.parental.sessions.event("update-ip", PHONE, "s1", ip=SIBLING, device=GATEWAY.device_id)
     house.parental.reconciler.reconcile(child.child)
     assert house.blocked(SIBLING) == (True, True, False)
     assert house.blocked(CHILD) == (False, False, False)
+
+
+# --- schedules: June 14th 2030 is a Friday; where the child lives it is ten in the morning ---
+
+
+def test_anchor_several_windows_on_one_day_open_and_close_each(house: House) -> None:
+    house.child(window("11:00", "12:00"), window("13:30", "14:00"), window("18:00", "20:00"))
+    times = ("10:59", "11:00", "11:59", "12:00", "13:30", "14:00", "17:59", "18:00", "19:59", "20:00")
+    shown = {time: house.is_blocked_at(14, time) for time in times}
+    assert [time for time, is_blocked in shown.items() if is_blocked] == [
+        "11:00", "11:59", "13:30", "18:00", "19:59",
+    ]  # fmt: skip
+
+
+def test_anchor_a_window_past_midnight_belongs_to_the_day_it_begins_on(house: House) -> None:
+    house.child(window("22:00", "06:00", "FRI"))
+    assert not house.is_blocked_at(14, "21:59")
+    assert house.is_blocked_at(14, "22:00")
+    assert house.is_blocked_at(15, "00:00")
+    assert house.is_blocked_at(15, "05:59")
+    assert not house.is_blocked_at(15, "06:00")
+    assert not house.is_blocked_at(15, "22:00")
+
+
+def test_anchor_a_schedule_may_be_about_a_domain_of_the_parents_own(house: House) -> None:
+    child = house.child(window("16:00", "17:00"))
+    (policy,) = house.parental.policies.of_child(child)
+    assert policy.blocked_apps[0].domains == ["video.example"]
+    assert house.parental.registry.app("Video") is None
+    assert [house.is_blocked_at(14, time) for time in ("15:59", "16:00", "17:00")] == [False, True, False]
+
+
+@pytest.mark.parametrize("zone", ["Asia/Kathmandu", "Europe/Berlin", "America/New_York"])
+def test_anchor_windows_go_by_the_clock_on_the_childs_own_wall(house: House, zone: str) -> None:
+    house.child(window("20:00", "21:00"), zone=zone)
+    days = [house.is_blocked_at(15, time, zone) for time in ("19:59", "20:00", "20:59", "21:00")]
+    assert days == [False, True, True, False]
+
+
+# --- ways around ---
+
+
+def test_anchor_another_dns_server_is_no_way_around(guarded: House) -> None:
+    guarded.child()
+    # Whom the child asks, the gateway answers, and so it knows where the name leads.
+    assert guarded.network.look_up("video.example", DOH_SERVER) == {VIDEO, HOSTS6["video.example"]}
+    assert not guarded.network.connects(VIDEO, 443)
+    assert not guarded.network.echoes(VIDEO, 443)
+    assert guarded.network.connects(OTHER, 443)
+
+
+def test_anchor_dns_over_https_and_over_tls_are_no_way_around(guarded: House) -> None:
+    guarded.child()
+    assert not guarded.network.connects(DOH_SERVER, 443), "DNS over HTTPS, by a server that is known for it"
+    assert not guarded.network.connects(OTHER, 853), "DNS over TLS, whose port is its own"
+    assert guarded.network.connects(OTHER, 443)
+
+
+def test_anchor_without_the_guard_encrypted_dns_is_blocked_by_a_policy_that_names_it(house: House) -> None:
+    child = house.child()
+    assert house.network.connects(DOH_SERVER, 443)
+    entry = BlockedApp(app_name="Encrypted DNS")
+    house.parental.policies.create(child, Draft([entry]), ANNA)
+    house.parental.reconciler.reconcile(child.child)
+    assert not house.network.connects(DOH_SERVER, 443)
+
+
+# --- and what holds beside ---
 
 
 def test_a_gateway_that_lost_its_rules_has_them_again_after_the_check(house: House) -> None:

@@ -1,4 +1,7 @@
-"""The figures of a table over time: units, requests, times, refusals, size; and of each operation, as numbers."""
+"""The figures of a table in a region over time: units, requests, times, refusals, size; each operation as numbers.
+
+Must hold: an address that asks for what there is not is refused, not answered with something else.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,12 +11,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.console.console import Console
-from tablewright.app.console.designs.browse import describe, indexes_of
+from tablewright.app.console.designs.browse import indexes_of
 from tablewright.app.console.designs.timelines import Line, Timeline
 from tablewright.app.console.forms import Form, asked
 from tablewright.app.console.words import number, size
 from tablewright.app.house import House
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.problems import bad_request, not_found
+from tablewright.engine import Engine
 from tablewright.engine.metric_names import (
     CONDITION_FAILED,
     CONSUMED_READ,
@@ -44,6 +49,8 @@ SPANS = {
     "day": ("the last day", timedelta(days=1), timedelta(minutes=20)),
     "fortnight": ("the last 14 days", timedelta(days=14), timedelta(hours=4)),
 }
+# What the page's address may say.
+ASKED = ("table", "region", "span")
 _MOST_LINES = 4
 
 
@@ -97,52 +104,67 @@ class Look:
 def add_metrics(router: APIRouter, house: House, console: Console, allowed: FindPrincipal) -> None:
     @router.get("/metrics", dependencies=[Depends(allowed)])
     def metrics(request: Request, form: Annotated[Form, Depends(asked)]) -> Response:
-        tables = house.call("ListTables", {})["TableNames"]
-        table = form.get("table") or _busiest(house, tables)
-        span = form.get("span") if form.get("span") in SPANS else "hour"
-        look = look_at(house, table, span) if table else None
+        region, span = _chosen(house, form)
+        engine = house.regions[region]
+        tables = sorted(engine.tables)
+        table = form.get("table") or _busiest(engine, tables)
+        look = look_at(engine, table, span) if table else None
         return console.page(
             request,
             "designs/metrics.html",
             title="Metrics",
-            form=Form({"table": table, "span": span}),
+            form=Form({"table": table, "span": span, "region": region}),
             tables=tables,
+            regions=list(house.regions),
             spans=[(name, words) for name, (words, *_) in SPANS.items()],
             span_words=SPANS[span][0],
             step=SPANS[span][2],
             dynamodb=house.dynamodb_url,
-            **(_shown(house, look) if look else {"figures": (), "timelines": (), "operations": ()}),
+            **(_shown(engine, look) if look else {"figures": (), "timelines": (), "operations": ()}),
         )
 
 
-def look_at(house: House, table: str, span: str) -> Look:
+def _chosen(house: House, form: Form) -> tuple[str, str]:
+    """The region and the span of time that were asked for; an address that says something else is refused."""
+    for name in form.values:
+        if name not in ASKED:
+            raise bad_request(
+                "UNKNOWN_CHOICE", f"This page is asked with {', '.join(ASKED)}, not {name}.", name
+            )
+    region, span = form.get("region") or house.regions.home, form.get("span") or "hour"
+    for name, chosen, choices in (("region", region, list(house.regions)), ("span", span, list(SPANS))):
+        if chosen not in choices:
+            raise bad_request("UNKNOWN_CHOICE", f"There is no {name} {chosen}: {', '.join(choices)}.", name)
+    return region, span
+
+
+def look_at(engine: Engine, table: str, span: str) -> Look:
     """The table's figures; says so if there is no such table."""
-    describe(house, table)
+    if table not in engine.tables:
+        raise not_found("NO_SUCH_TABLE", "There is no table of this name in the store.")
     _, back, period = SPANS[span]
-    now = house.world.now()
+    now = engine.now()
     # Whole steps, so that a picture does not dance with the second it is asked for.
     steps = int(now.timestamp() // period.total_seconds()) + 1
     end = datetime.fromtimestamp(steps * period.total_seconds(), now.tzinfo)
-    return Look(house.engine.metrics, table, now, end - back, end, period)
+    return Look(engine.metrics, table, now, end - back, end, period)
 
 
-def _busiest(house: House, tables: Sequence[str]) -> str:
+def _busiest(engine: Engine, tables: Sequence[str]) -> str:
     """The table that was asked for most in the last hour; the first one if none was."""
-    since = house.world.now() - timedelta(hours=1)
+    since = engine.now() - timedelta(hours=1)
     asked_for = {
         name: sum(
             point.samples
-            for point in house.engine.metrics.series(
-                LATENCY, table=name, since=since, period=timedelta(hours=1)
-            )
+            for point in engine.metrics.series(LATENCY, table=name, since=since, period=timedelta(hours=1))
         )
         for name in tables
     }
     return max(tables, key=lambda name: asked_for[name], default="")
 
 
-def _shown(house: House, look: Look) -> dict[str, Any]:
-    described = describe(house, look.table)
+def _shown(engine: Engine, look: Look) -> dict[str, Any]:
+    described = engine.call("DescribeTable", {"TableName": look.table})["Table"]
     indexes = [each["IndexName"] for each in indexes_of(described) if "IndexStatus" in each]
     known = [
         series.detail
@@ -271,10 +293,23 @@ def _rare(look: Look) -> list[Timeline]:
     if any(expired.known):
         about = "Items deleted because their time had come."
         found.append(look.timeline("Expired items", about, [expired], number_of_few_digits))
-    lag = look.line("p99", look.points(REPLICATION_LATENCY), lambda point: point.p99, missing=None)
-    if lag.known:
-        about = "Time between a write here and its arrival in the replicas."
-        found.append(look.timeline("Replication", about, [lag], ms))
+    receiving = [
+        series.detail
+        for series in look.metrics.known()
+        if (series.metric, series.table) == (REPLICATION_LATENCY, look.table)
+    ]
+    lags = [
+        look.line(
+            region,
+            look.points(REPLICATION_LATENCY, operation=region),
+            lambda point: point.p99,
+            missing=None,
+        )
+        for region in receiving[:_MOST_LINES]
+    ]
+    if any(lag.known for lag in lags):
+        about = "Time between a write here and its arrival in each replica: all but one in a hundred took at most that."
+        found.append(look.timeline("Replication", about, lags, ms))
     return found
 
 

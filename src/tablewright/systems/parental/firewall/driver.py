@@ -3,12 +3,13 @@
 A rule blocks one source address from an app's domains, ports and address ranges. Must hold, for every driver:
 `ensure` may be asked any number of times and leaves one rule of that name; when it returns, packets of that rule are
 being dropped (a device that needs a deployment has `deploy` for that, and says so in `needs_deploy`); `remove` of what
-is not there is fine; live connections end when a rule comes; nothing but our own rules is touched.
+is not there is fine; nothing but our own rules is touched. Connections that stand end when a rule comes, except where a
+device has no way to do that: the driver's file says so, and devices.py, so that parents are told.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 PREFIX = "PARENTAL_BLOCK_"
 
@@ -119,3 +120,14 @@ class FirewallDriver(Protocol):
 
     def close(self) -> None:
         """Let go of connections."""
+
+
+@runtime_checkable
+class LearnsNames(Protocol):
+    """A driver that has to know where names lead before it can block them."""
+
+    def learn(self, domains: Iterable[str]) -> None:
+        """Find out where names lead, before they are blocked."""
+
+    def look_up_again(self) -> int:
+        """Ask once more where all known names lead; how many addresses there are."""

@@ -13,10 +13,13 @@ from tablewright.edge.etags import mark, tags_in
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem
 from tablewright.mapping import Page as Found
-from tablewright.systems.parental import errors, views
+from tablewright.systems.parental import errors
 from tablewright.systems.parental.errors import BadRequest
+from tablewright.systems.parental.model import Child, Policy
 from tablewright.systems.parental.repository import Actor
-from tablewright.systems.parental.views import Page
+from tablewright.systems.parental.views.common import Page, day_of, moment_of
+from tablewright.systems.parental.views.families import child_view
+from tablewright.systems.parental.views.policies import policy_view
 
 V = TypeVar("V", bound=BaseModel)
 
@@ -26,15 +29,11 @@ IfMatch = Annotated[str | None, Header(alias="If-Match")]
 # Why support looks at a family's child; the family can read it.
 Why = Annotated[str | None, Header(alias="X-Reason", description="why you look, if you are support")]
 Since = Annotated[
-    datetime | None, BeforeValidator(lambda value: views.moment_of(value, "from")), Query(alias="from")
+    datetime | None, BeforeValidator(lambda value: moment_of(value, "from")), Query(alias="from")
 ]
-Until = Annotated[
-    datetime | None, BeforeValidator(lambda value: views.moment_of(value, "to")), Query(alias="to")
-]
-FromDay = Annotated[
-    date | None, BeforeValidator(lambda value: views.day_of(value, "from")), Query(alias="from")
-]
-ToDay = Annotated[date | None, BeforeValidator(lambda value: views.day_of(value, "to")), Query(alias="to")]
+Until = Annotated[datetime | None, BeforeValidator(lambda value: moment_of(value, "to")), Query(alias="to")]
+FromDay = Annotated[date | None, BeforeValidator(lambda value: day_of(value, "from")), Query(alias="from")]
+ToDay = Annotated[date | None, BeforeValidator(lambda value: day_of(value, "to")), Query(alias="to")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,5 +101,15 @@ def problem_of(mistake: errors.ParentalMistake) -> Problem:
     headers = {"Retry-After": str(mistake.retry_after)} if isinstance(mistake, errors.TooOften) else {}
     facts = dict(mistake.facts)
     if isinstance(mistake, errors.VersionConflict) and mistake.current is not None:
-        facts["current"] = views.shown(mistake.current)
+        facts["current"] = _shown(mistake.current)
     return Problem(status, mistake.code, mistake.message, mistake.field, facts, headers)
+
+
+def _shown(item: BaseModel) -> dict[str, Any]:
+    """A record as its family sees it, for an answer that carries one beside an error."""
+    view = item
+    if isinstance(item, Policy):
+        view = policy_view(item)
+    elif isinstance(item, Child):
+        view = child_view(item)
+    return view.model_dump(mode="json", by_alias=True, exclude_none=True)

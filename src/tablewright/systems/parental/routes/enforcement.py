@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends
 
 from tablewright.edge import Principal
-from tablewright.systems.parental import views
 from tablewright.systems.parental.model import Metric, Session
 from tablewright.systems.parental.routes.common import (
     Doors,
@@ -20,6 +19,8 @@ from tablewright.systems.parental.routes.common import (
     page_of,
 )
 from tablewright.systems.parental.service import Parental
+from tablewright.systems.parental.views import enforcement as views
+from tablewright.systems.parental.views.common import Page
 
 
 def enforcement(parental: Parental, doors: Doors) -> APIRouter:
@@ -42,7 +43,7 @@ def enforcement(parental: Parental, doors: Doors) -> APIRouter:
         size: PageSize = None,
         after: StartAt = None,
         reason: Why = None,
-    ) -> views.Page[views.ActionView]:
+    ) -> Page[views.ActionView]:
         """Every attempt to block or unblock something, newest first, for 90 days."""
         actor = actor_of(caller)
         child = parental.families.child(actor, phone, reason=reason)
@@ -100,7 +101,7 @@ def metrics(parental: Parental, doors: Doors) -> APIRouter:
         until: ToDay = None,
         size: PageSize = None,
         after: StartAt = None,
-    ) -> views.Page[Metric]:
+    ) -> Page[Metric]:
         """Blocked attempts of all my children, the newest day first; `me`, or the family's own address."""
         email = None if who == "me" else who
         page = parental.records.metrics_of_parent(

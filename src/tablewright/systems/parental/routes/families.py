@@ -6,7 +6,6 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import Buckets, Principal, limited
 from tablewright.edge.idempotency import idempotency_key
-from tablewright.systems.parental import views
 from tablewright.systems.parental.errors import NotThere
 from tablewright.systems.parental.model import AuditEntry, Child, Guardian, Invitation
 from tablewright.systems.parental.privacy import BACKUPS, Sheet
@@ -24,15 +23,17 @@ from tablewright.systems.parental.routes.common import (
 )
 from tablewright.systems.parental.rules import child_key
 from tablewright.systems.parental.service import Parental
+from tablewright.systems.parental.views import families as views
+from tablewright.systems.parental.views.common import Page
 
 
 def families(parental: Parental, doors: Doors) -> APIRouter:
     api = APIRouter(tags=["families"])
-    service = parental.families
+    service, guardians = parental.families, parental.guardians
 
     def seen(family_id: str, actor: Actor) -> views.FamilyView:
         family = service.own(actor, family_id)
-        return views.family_view(family, service.guardians(family_id, actor), actor.subject)
+        return views.family_view(family, guardians.of(family_id, actor), actor.subject)
 
     @api.get("/parents/me", response_model_exclude_none=True)
     def me(caller: Annotated[Principal, Depends(doors.signed_in)]) -> views.Me:
@@ -42,13 +43,13 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
             subject=caller.subject,
             email=caller.email,
             families=[seen(family.family_id, actor) for family in service.of(actor)],
-            invitations=service.invited(actor),
+            invitations=guardians.invited(actor),
         )
 
     @api.post("/parents/me:email")
     def take_email(caller: Annotated[Principal, Depends(doors.signed_in)]) -> list[Guardian]:
         """Take over the address of my login; policies and metrics follow."""
-        return service.change_email(actor_of(caller))
+        return guardians.change_email(actor_of(caller))
 
     @api.post("/families", status_code=201, response_model_exclude_none=True)
     def create_family(
@@ -86,13 +87,39 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
         service.change(id, body.changes(), actor, expected(match, body.version))
         return marked(response, seen(id, actor))
 
+    @api.get("/families/{id}/deletion", response_model_exclude_none=True)
+    def plan_of_deletion(
+        id: str, caller: Annotated[Principal, Depends(doors.signed_in)]
+    ) -> views.FamilyDeletion:
+        """What deleting the family would take away, and when; for its owner."""
+        return views.family_deletion(parental.closing.plan(id, actor_of(caller)), BACKUPS)
+
+    @api.delete("/families/{id}", status_code=202, response_model_exclude_none=True)
+    def delete_family(
+        id: str,
+        caller: Annotated[Principal, Depends(doors.signed_in)],
+        at_once: Annotated[bool, Query(alias="atOnce")] = False,
+    ) -> views.Closes:
+        """Delete the family with everything of it: in a week, until when it can be kept; or at once."""
+        family = parental.closing.delete(id, actor_of(caller), at_once=at_once)
+        return views.Closes(closes_at=family.closes_at, backups=BACKUPS)
+
+    @api.post("/families/{id}:keep", response_model_exclude_none=True)
+    def keep_family(
+        id: str, response: Response, caller: Annotated[Principal, Depends(doors.signed_in)]
+    ) -> views.FamilyView:
+        """Undo the deletion while its week lasts."""
+        actor = actor_of(caller)
+        parental.closing.keep(id, actor)
+        return marked(response, seen(id, actor))
+
     @api.get("/families/{id}/audit", response_model_exclude_none=True)
     def audit_of_family(
         id: str,
         caller: Annotated[Principal, Depends(doors.signed_in)],
         size: PageSize = None,
         after: StartAt = None,
-    ) -> views.Page[AuditEntry]:
+    ) -> Page[AuditEntry]:
         """Who changed or looked at what, newest first; what support looked at is here, with why."""
         return page_of(service.audit(id, actor_of(caller), size, after), lambda entry: entry)
 
@@ -101,39 +128,39 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
         id: str, body: views.NewInvitation, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> Invitation:
         """Invite somebody by mail; they accept signed in with that address."""
-        return service.invite(id, body.email, actor_of(caller))
+        return guardians.invite(id, body.email, actor_of(caller))
 
     @api.get("/families/{id}/invitations")
     def invitations_of_family(
         id: str, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> list[Invitation]:
-        return service.invitations(id, actor_of(caller))
+        return guardians.invitations(id, actor_of(caller))
 
     @api.delete("/families/{id}/invitations/{invitation}", status_code=204)
     def withdraw(id: str, invitation: str, caller: Annotated[Principal, Depends(doors.signed_in)]) -> None:
-        service.withdraw(id, invitation, actor_of(caller))
+        guardians.withdraw(id, invitation, actor_of(caller))
 
     @api.post("/invitations/{id}:accept", response_model_exclude_none=True)
     def accept(
         id: str, body: views.Acceptance, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> views.FamilyView:
         actor = actor_of(caller)
-        return seen(service.accept(id, actor, person=body.guardian_name).family_id, actor)
+        return seen(guardians.accept(id, actor, person=body.guardian_name).family_id, actor)
 
     @api.post("/invitations/{id}:decline", status_code=204)
     def decline(id: str, caller: Annotated[Principal, Depends(doors.signed_in)]) -> None:
-        service.decline(id, actor_of(caller))
+        guardians.decline(id, actor_of(caller))
 
     @api.delete("/families/{id}/guardians/{subject}", status_code=204)
     def remove_guardian(
         id: str, subject: str, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> None:
         """The owner removes somebody, or somebody leaves."""
-        service.remove_guardian(id, subject, actor_of(caller))
+        guardians.remove(id, subject, actor_of(caller))
 
     @api.post("/families/{id}/guardians/{subject}:make-owner")
     def hand_over(id: str, subject: str, caller: Annotated[Principal, Depends(doors.signed_in)]) -> Guardian:
-        return service.hand_over(id, subject, actor_of(caller))
+        return guardians.hand_over(id, subject, actor_of(caller))
 
     return api
 
@@ -148,7 +175,7 @@ def children(parental: Parental, doors: Doors, buckets: Buckets) -> APIRouter:
         body: views.NumberProof, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> dict[str, str]:
         """Send a code to a number; the answer is the same whosever it is."""
-        service.prove(body.phone_number, actor_of(caller), body.family_id)
+        parental.children.prove(body.phone_number, actor_of(caller), body.family_id)
         return {"message": "A code is on its way to this number. It works for 15 minutes."}
 
     @api.post("/children", status_code=201, dependencies=[Depends(pace)], response_model_exclude_none=True)
@@ -159,7 +186,7 @@ def children(parental: Parental, doors: Doors, buckets: Buckets) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.signed_in)],
     ) -> views.ChildView:
         """Add a child, with the code that was sent to its number."""
-        child = service.add_child(
+        child = parental.children.add(
             body.phone_number,
             body.code,
             body.child_name,
@@ -198,7 +225,7 @@ def children(parental: Parental, doors: Doors, buckets: Buckets) -> APIRouter:
         """Change what is sent: name, time zone, a pause until a time."""
         actor = actor_of(caller)
         child = service.open_child(actor, phone)
-        changed = service.change_child(child, body.changes(), actor, expected(match, body.version))
+        changed = parental.children.change(child, body.changes(), actor, expected(match, body.version))
         return marked(response, views.child_view(changed))
 
     @api.post("/children/{phone}:release", response_model_exclude_none=True)
@@ -211,7 +238,7 @@ def children(parental: Parental, doors: Doors, buckets: Buckets) -> APIRouter:
             child = held_by_anybody(phone)
         else:
             child = service.child(actor, phone, reason=body.reason)
-        return views.child_view(service.release(child, actor, body.reason))
+        return views.child_view(parental.children.release(child, actor, body.reason))
 
     def held_by_anybody(phone: str) -> Child:
         holder = parental.repository.child_of_phone(child_key(phone))
@@ -226,7 +253,7 @@ def children(parental: Parental, doors: Doors, buckets: Buckets) -> APIRouter:
         """Another number for the same child, with the code that was sent to it; what the child has moves along."""
         actor = actor_of(caller)
         child = service.open_child(actor, phone)
-        return views.child_view(service.change_number(child, body.phone_number, body.code, actor))
+        return views.child_view(parental.children.change_number(child, body.phone_number, body.code, actor))
 
     @api.get("/children/{phone}/export")
     def export_child(

@@ -12,7 +12,6 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import Principal
 from tablewright.edge.etags import mark, unchanged
-from tablewright.systems.parental import views
 from tablewright.systems.parental.errors import DeviceUnavailable, NotThere
 from tablewright.systems.parental.firewall.driver import FirewallMistake
 from tablewright.systems.parental.model import App, Device, OpenStatus, Quarantined
@@ -29,6 +28,16 @@ from tablewright.systems.parental.routes.common import (
     page_of,
 )
 from tablewright.systems.parental.service import Parental
+from tablewright.systems.parental.views import operators as views
+from tablewright.systems.parental.views.common import Page
+from tablewright.systems.parental.views.enforcement import (
+    FailureView,
+    RuleView,
+    StatusView,
+    failure_view,
+    rule_view,
+    status_view,
+)
 
 
 def apps(parental: Parental, doors: Doors) -> APIRouter:
@@ -99,22 +108,22 @@ def failures(parental: Parental, doors: Doors) -> APIRouter:
         until: Until = None,
         size: PageSize = None,
         after: StartAt = None,
-    ) -> views.Page[views.FailureView]:
+    ) -> Page[FailureView]:
         """What failed or waits, newest first."""
         page = parental.records.failures(
             actor_of(caller), status, since=since, until=until, size=size, after=after
         )
-        return page_of(page, views.failure_view)
+        return page_of(page, failure_view)
 
     @api.post("/enforcement/failures/{id}:retry", response_model_exclude_none=True)
-    def retry(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> list[views.StatusView]:
+    def retry(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> list[StatusView]:
         """Try again now, whatever the back-off; how it is for the child afterwards."""
         action = parental.records.failure(id)
         if action.rule_id is None:
             parental.reconciler.reconcile(action.child)
         else:
             parental.reconciler.retry(action.child, action.rule_id)
-        return [views.status_view(status) for status in parental.reconciler.status(action.child)]
+        return [status_view(status) for status in parental.reconciler.status(action.child)]
 
     return api
 
@@ -164,10 +173,10 @@ def devices(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.operator)],
         size: PageSize = None,
         after: StartAt = None,
-    ) -> views.Page[views.RuleView]:
+    ) -> Page[RuleView]:
         """What we believe is on the device, verified longest ago first."""
         service.get(id)
-        return page_of(parental.records.rules_of_device(id, actor_of(caller), size, after), views.rule_view)
+        return page_of(parental.records.rules_of_device(id, actor_of(caller), size, after), rule_view)
 
     @api.post("/devices/{id}:verify")
     def verify(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> dict[str, int]:
@@ -214,7 +223,7 @@ def network(parental: Parental, doors: Doors) -> APIRouter:
     @api.get("/quarantine", response_model_exclude_none=True)
     def quarantined(
         caller: Annotated[Principal, Depends(doors.operator)], size: PageSize = None, after: StartAt = None
-    ) -> views.Page[Quarantined]:
+    ) -> Page[Quarantined]:
         """Blocked events nobody knew whose they are; kept for 30 days."""
         return page_of(parental.ingest.waiting(size, after, caller.subject), lambda kept: kept)
 

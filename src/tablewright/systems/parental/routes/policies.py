@@ -7,7 +7,6 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import Principal
 from tablewright.edge.idempotency import idempotency_key
-from tablewright.systems.parental import views
 from tablewright.systems.parental.errors import BadRequest
 from tablewright.systems.parental.model import Override
 from tablewright.systems.parental.routes.common import (
@@ -25,6 +24,8 @@ from tablewright.systems.parental.routes.common import (
     page_of,
 )
 from tablewright.systems.parental.service import Parental
+from tablewright.systems.parental.views import policies as views
+from tablewright.systems.parental.views.common import Page, moment_of
 
 LONGEST_TIMELINE = timedelta(days=32)
 
@@ -54,7 +55,7 @@ def policies(parental: Parental, doors: Doors) -> APIRouter:
         size: PageSize = None,
         after: StartAt = None,
         reason: Why = None,
-    ) -> views.Page[views.PolicyView]:
+    ) -> Page[views.PolicyView]:
         actor = actor_of(caller)
         child = parental.families.child(actor, phone, reason=reason)
         return page_of(service.page(child, actor, size, after), views.policy_view)
@@ -134,7 +135,7 @@ def policies(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.signed_in)],
         size: PageSize = None,
         after: StartAt = None,
-    ) -> views.Page[views.PolicyView]:
+    ) -> Page[views.PolicyView]:
         """All policies of my family, newest first; `me`, or the family's own address."""
         email = None if who == "me" else who
         return page_of(service.of_parent(actor_of(caller), email, size, after), views.policy_view)
@@ -195,7 +196,7 @@ def effective(parental: Parental, doors: Doors) -> APIRouter:
     ) -> views.EffectiveView:
         """What is blocked now, whether it is enforced, and what changes next; `at` asks about another moment."""
         child = parental.families.child(actor_of(caller), phone, reason=reason)
-        moment = views.moment_of(at, "at")
+        moment = moment_of(at, "at")
         found = parental.holding(child, moment)
         # Of another moment nobody can say whether it is enforced.
         told = parental.reconciler.status(child.child) if moment is None else []

@@ -1,0 +1,58 @@
+"""The end of a family: what would go, in a week or now; and changing one's mind while that can be done.
+
+Must hold: what can be undone takes a button, what cannot takes the family's name as well. Only the owner may; the
+service asks again. Elsewhere: what happens then (systems/parental/closing.py).
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.console.console import Crumb
+from tablewright.app.console.forms import Form, posted
+from tablewright.app.console.parental.desk import HOME, Desk, zone_of_family
+from tablewright.app.console.parental.wording import date_at
+from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.privacy import BACKUPS
+
+
+def closing_router(desk: Desk) -> APIRouter:
+    router = desk.router()
+    closing = desk.parental.closing
+
+    def show(request: Request, id: str, form: Form, status: int = 200) -> Response:
+        plan = closing.plan(id, desk.actor(request))
+        return desk.page(
+            request, "family_close", title="Delete the family", crumbs=(Crumb(plan.family.name, HOME),), plan=plan,
+            form=form, status=status, backups=BACKUPS, path=f"{HOME}/families/{id}", zone=zone_of_family(desk, id),
+        )  # fmt: skip
+
+    @router.get("/families/{id}/close", dependencies=[Depends(desk.signed_in)])
+    def ask(request: Request, id: str) -> Response:
+        return show(request, id, Form())
+
+    @router.post("/families/{id}/close", dependencies=[Depends(desk.signed_in)])
+    def close(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        actor = desk.actor(request)
+        at_once = form.get("do") == "now"
+        name = closing.plan(id, actor).family.name
+        if at_once and form.get("name").strip().casefold() != name.casefold():
+            words = f"Write {name} to delete it now."
+            return show(request, id, Form({"name": "", **form.values}).wrong("name", words), 422)
+        family = closing.delete(id, actor, at_once=at_once)
+        if at_once or family.closes_at is None:
+            return desk.console.go(HOME, f"{name} is being deleted, with everything of its children.", "note")
+        when = date_at(family.closes_at, zone_of_family(desk, id))
+        return desk.console.go(
+            HOME, f"{name} will be deleted on {when}. Until then all holds as before.", "note"
+        )
+
+    @router.post("/families/{id}/keep", dependencies=[Depends(desk.signed_in)])
+    def keep(request: Request, id: str) -> Response:
+        try:
+            family = closing.keep(id, desk.actor(request))
+        except ParentalMistake as mistake:
+            return desk.console.go(HOME, mistake.message, "bad")
+        return desk.console.go(HOME, f"{family.name} stays.")
+
+    return router

@@ -1,0 +1,182 @@
+"""What every page of parental controls is made with: the service, the console, who is asking, and whose child it is.
+
+Must hold: a child is found through the caller's family (families.py); somebody else's is a page that says that nothing
+is there. Support looks only with a reason, which is carried in the address and read by the family; it changes nothing.
+Times are those of the child's clock, and the clock's zone is named.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Request, Response
+
+from tablewright.app.console.console import Console, Crumb
+from tablewright.app.console.forms import Form
+from tablewright.app.console.lists import Listing
+from tablewright.app.console.parental import wording
+from tablewright.design import Query
+from tablewright.edge import require
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.systems.parental.api import actor_of, problem_of
+from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.model import Child, Override
+from tablewright.systems.parental.repository import Actor
+from tablewright.systems.parental.service import Parental
+
+HOME = "/console/parental"
+VERSION = "version"
+REASON = "reason"
+# The views of one child: what they are called, and their path below it.
+TABS = (
+    ("Now", ""),
+    ("Policies", "/policies"),
+    ("Dashboard", "/dashboard"),
+    ("History", "/history"),
+    ("Settings", "/settings"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A child as somebody looks at it. `may_change` is False for support, and once the number was given up."""
+
+    child: Child
+    actor: Actor
+    reason: str
+    may_change: bool
+
+    @property
+    def home(self) -> str:
+        return child_path(self.child)
+
+    def at(self, path: str = "", **query: str) -> str:
+        """An address below the child; support's reason goes along."""
+        given = {name: text for name, text in query.items() if text}
+        if self.reason:
+            given[REASON] = self.reason
+        return f"{self.home}{path}?{urlencode(given)}" if given else f"{self.home}{path}"
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Parental controls with the console around them."""
+
+    parental: Parental
+    console: Console
+    who: FindPrincipal
+    signed_in: FindPrincipal
+
+    def router(self) -> APIRouter:
+        return self.console.router()
+
+    def now(self) -> datetime:
+        return self.parental.repository.now()
+
+    def actor(self, request: Request) -> Actor:
+        return actor_of(self.who(request))
+
+    def look(self, request: Request, key: str) -> Look:
+        """The child that is meant, for who may see it; a page for anybody else says that nothing is there."""
+        actor = self.actor(request)
+        reason = request.query_params.get(REASON, "") if actor.role == "support" else ""
+        child = self.parental.families.child(actor, key, reason=reason or None)
+        may_change = child.released_at is None and not reason
+        return Look(child, actor, reason, may_change)
+
+    def open(self, request: Request, key: str) -> Look:
+        """The same, to be changed: never for support."""
+        actor = self.actor(request)
+        return Look(self.parental.families.open_child(actor, key), actor, "", True)
+
+    def overrides_of(self, child: Child) -> list[Override]:
+        """The child's exceptions, by the names of who made them."""
+        people = {one.email: one.name for one in self.parental.repository.guardians_of(child.family_id)}
+        return [
+            one.model_copy(update={"by": people.get(one.by, one.by)})
+            for one in self.parental.overrides.of_child(child)
+        ]
+
+    def page(
+        self,
+        request: Request,
+        name: str,
+        *,
+        title: str,
+        crumbs: tuple[Crumb, ...] = (),
+        status: int = 200,
+        **values: Any,
+    ) -> Response:
+        """A page of templates/parental, with the words all of them use."""
+        return self.console.page(
+            request,
+            f"parental/{name}.html",
+            title=title,
+            crumbs=crumbs,
+            status=status,
+            base=HOME,
+            is_demo=self.console.is_demo,
+            words=wording,
+            child_path=child_path,
+            **values,
+        )
+
+    def child_page(
+        self, request: Request, look: Look, name: str, *, tab: str, title: str = "", status: int = 200, **values: Any
+    ) -> Response:  # fmt: skip
+        """A page about one child, under its name and the tabs of its views."""
+        child, now = look.child, self.now()
+        crumbs = (Crumb(child.child_name, look.at()),) if title else ()
+        return self.page(
+            request,
+            name,
+            title=title or child.child_name,
+            crumbs=crumbs,
+            status=status,
+            look=look,
+            child=child,
+            zone=child.timezone,
+            local=now.astimezone(wording.zone_of(child)),
+            now=now,
+            tabs=[(words, look.at(path), path == tab) for words, path in TABS],
+            **values,
+        )
+
+    def list(self, request: Request, query: Query[Any], size: int = 25) -> Listing[Any]:
+        """One page of a request of the service."""
+        return self.console.list(request, self.parental.repository.db, query, size=size)
+
+
+def desk_of(parental: Parental, console: Console, who: FindPrincipal) -> Desk:
+    return Desk(parental, console, who, signed_in=require(who))
+
+
+def zone_of_family(desk: Desk, family_id: str) -> str:
+    """The clock of what is about a whole family: its first child's."""
+    children = desk.parental.repository.children_of(family_id)
+    return children[0].timezone if children else "UTC"
+
+
+def child_path(child: Child | str) -> str:
+    key = child if isinstance(child, str) else child.child
+    return f"{HOME}/children/{quote(key, safe='+~')}"
+
+
+def version_of(form: Form) -> int | None:
+    """The version a form was filled from; None lets the change through whatever is stored."""
+    text = form.get(VERSION)
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def refused(form: Form, mistake: ParentalMistake, fields: Mapping[str, str] | None = None) -> Form:
+    """The form with the refusal beside its field; `fields` say what a field of the API is called in this form."""
+    name = (fields or {}).get(mistake.field or "", mistake.field)
+    if name is not None and (name in form.values or name in (fields or {}).values()):
+        return form.wrong(name, mistake.message)
+    return form.refused(problem_of(mistake))
+
+
+def status_of(mistake: ParentalMistake) -> int:
+    return problem_of(mistake).status

@@ -1,0 +1,131 @@
+"""A child comes into a family: its number is proved with a code that was sent to it, then it gets a name and a clock.
+
+Must hold: whoever asks for a code learns nothing about whether the number is somebody's. Where messages are really
+sent the code is on the phone only; in the demo, where none leaves this machine, the page shows the way to it.
+"""
+
+from functools import cache
+from typing import Annotated
+from urllib.parse import urlencode
+from zoneinfo import available_timezones
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.console.console import Crumb
+from tablewright.app.console.forms import Form, posted
+from tablewright.app.console.parental.desk import HOME, Desk, Look, child_path, refused, status_of
+from tablewright.systems.parental import rules
+from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.model import Family
+
+_NEW = f"{HOME}/children/new"
+
+
+@cache
+def zones() -> tuple[str, ...]:
+    """Time zones people live in, by place."""
+    places = ("Africa/", "America/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/", "Pacific/")
+    return tuple(sorted(name for name in available_timezones() if name.startswith(places)))
+
+
+def joining_router(desk: Desk) -> APIRouter:
+    router = desk.router()
+    for part in (_adding, _renumbering):
+        router.include_router(part(desk))
+    return router
+
+
+def _adding(desk: Desk) -> APIRouter:
+    router = desk.router()
+    children = desk.parental.children
+
+    def family_of(request: Request, id: str) -> Family:
+        return desk.parental.families.own(desk.actor(request), id or None)
+
+    def show(request: Request, family: Family, form: Form, status: int = 200) -> Response:
+        """The first step asks for the number; with `sent` in the form, the second for the code and the child."""
+        known = desk.parental.families.children(desk.actor(request))
+        zone = known[0].timezone if known else ""
+        return desk.page(
+            request, "child_new", title="Add a child", crumbs=(Crumb(family.name, HOME),), family=family,
+            form=Form({"timezone": zone, **form.values}, form.errors, form.error), status=status, zones=zones(),
+            action=_NEW, sent=form.get("sent"), mailbox=_mailbox(family),
+        )  # fmt: skip
+
+    @router.get("/children/new", dependencies=[Depends(desk.signed_in)])
+    def new(request: Request, family: str = "", phone: str = "") -> Response:
+        found = family_of(request, family)
+        return show(request, found, Form({"phoneNumber": phone, "sent": phone} if phone else {}))
+
+    @router.post("/children/new", dependencies=[Depends(desk.signed_in)])
+    def add(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        family, actor = family_of(request, form.get("family")), desk.actor(request)
+        try:
+            if form.get("do") == "send" or not form.get("sent"):
+                number = rules.phone_number(form.get("phoneNumber"))
+                children.prove(number, actor, family.family_id)
+                to = f"{_NEW}?{urlencode({'family': family.family_id, 'phone': number})}"
+                return desk.console.go(to, f"A code is on its way to {number}. It works for 15 minutes.")
+            child = children.add(
+                form.get("sent"), form.get("code"), form.get("childName"), form.get("timezone"), actor,
+                family_id=family.family_id,
+            )  # fmt: skip
+        except ParentalMistake as mistake:
+            names = {
+                "phoneNumber": "phoneNumber",
+                "code": "code",
+                "childName": "childName",
+                "timezone": "timezone",
+            }
+            if not mistake.field and mistake.code.startswith("OTP"):
+                names[""] = "code" if form.get("sent") else "phoneNumber"
+            return show(request, family, refused(form, mistake, names), status_of(mistake))
+        said = f"{child.child_name} is part of the family. Write the first policy now."
+        return desk.console.go(f"{child_path(child)}/policies/new", said)
+
+    return router
+
+
+def _mailbox(family: Family) -> str:
+    return f"{HOME}/notices?{urlencode({'family': family.family_id})}"
+
+
+def _renumbering(desk: Desk) -> APIRouter:
+    router = desk.router()
+    children = desk.parental.children
+
+    def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
+        family = desk.parental.repository.family(look.child.family_id)
+        return desk.child_page(
+            request, look, "child_number", tab="/settings", title="Another number", form=form, status=status,
+            sent=form.get("sent"), action=look.at("/number"), mailbox=_mailbox(family),
+        )  # fmt: skip
+
+    @router.get("/children/{key}/number", dependencies=[Depends(desk.signed_in)])
+    def number(request: Request, key: str, phone: str = "") -> Response:
+        look = desk.open(request, key)
+        desk.parental.families.owner(look.actor, look.child.family_id)
+        return show(request, look, Form({"phoneNumber": phone, "sent": phone} if phone else {}))
+
+    @router.post("/children/{key}/number", dependencies=[Depends(desk.signed_in)])
+    def change(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        look = desk.open(request, key)
+        desk.parental.families.owner(look.actor, look.child.family_id)
+        try:
+            if form.get("do") == "send" or not form.get("sent"):
+                wanted = rules.phone_number(form.get("phoneNumber"))
+                children.prove(wanted, look.actor, look.child.family_id)
+                return desk.console.go(
+                    look.at("/number", phone=wanted),
+                    f"A code is on its way to {wanted}. It works for 15 minutes.",
+                )
+            moved = children.change_number(look.child, form.get("sent"), form.get("code"), look.actor)
+        except ParentalMistake as mistake:
+            names = {"phoneNumber": "phoneNumber", "code": "code"}
+            if not mistake.field and mistake.code.startswith("OTP"):
+                names[""] = "code" if form.get("sent") else "phoneNumber"
+            return show(request, look, refused(form, mistake, names), status_of(mistake))
+        said = f"{moved.child_name} has the number {moved.phone} now. What was there moves along in a minute or two."
+        return desk.console.go(child_path(moved), said)
+
+    return router

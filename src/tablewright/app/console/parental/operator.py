@@ -1,0 +1,37 @@
+"""The operator's pages: firewalls, what failed, rules beside what devices have, the app registry, what waits.
+
+operator_desk.py is what they are made with; the pages are operator_devices.py operator_failures.py operator_rules.py
+operator_registry.py operator_queues.py.
+"""
+
+from fastapi import APIRouter
+
+from tablewright.app.console.area import Nav
+from tablewright.app.console.console import Console
+from tablewright.app.console.parental.operator_desk import desk_of
+from tablewright.app.console.parental.operator_devices import devices_router
+from tablewright.app.console.parental.operator_failures import failures_router
+from tablewright.app.console.parental.operator_queues import queues_router
+from tablewright.app.console.parental.operator_registry import registry_router
+from tablewright.app.console.parental.operator_rules import rules_router
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.systems.parental.service import Parental
+
+ROLES = ("operator",)
+OPERATOR_PAGES = (
+    Nav("Firewalls", "devices", ROLES),
+    Nav("Failures", "failures", ROLES),
+    Nav("Rules", "rules", ROLES),
+    Nav("App registry", "registry", ROLES),
+    Nav("Quarantine", "quarantine", ROLES),
+    Nav("Errands", "errands", ROLES),
+)
+
+
+def operator_router(parental: Parental, console: Console, who: FindPrincipal) -> APIRouter:
+    """All pages of who runs the network."""
+    desk = desk_of(parental, console, who)
+    router = console.router()
+    for part in (devices_router, failures_router, rules_router, registry_router, queues_router):
+        router.include_router(part(desk))
+    return router

@@ -1,0 +1,313 @@
+"""Firewalls: how each is doing, in numbers; adding one, switching one off, comparing one now.
+
+A simulated one can be made slow, unreliable or deaf here, to see what parents see then, and asked what it would stop.
+Must hold: a list of firewalls asks none of them, so one that hangs hangs no page.
+"""
+
+from ipaddress import ip_address
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import Field
+
+from tablewright.app.console.console import Crumb
+from tablewright.app.console.forms import Form, FormWrong, asked, form_of, posted, read
+from tablewright.app.console.parental.desk import refused, status_of, version_of
+from tablewright.app.console.parental.operator_desk import CAUSES, HOME, KINDS, Desk, device_path
+from tablewright.app.console.words import plural
+from tablewright.systems.parental import enforcement_figures
+from tablewright.systems.parental.errors import NotThere, ParentalMistake
+from tablewright.systems.parental.firewall.driver import FirewallMistake
+from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
+from tablewright.systems.parental.meters import Measured, Times
+from tablewright.systems.parental.model import Device, Value
+from tablewright.systems.parental.reconciler import Verified
+from tablewright.systems.parental.views.operators import DeviceChange, NewDevice
+
+_LISTED = Crumb("Firewalls", f"{HOME}/devices")
+
+
+class TypedFaults(Value):
+    """What shall go wrong with a simulated firewall, as it is typed: shares in percent."""
+
+    latency: float = Field(0.0, ge=0, le=30)
+    failures: float = Field(0.0, ge=0, le=100)
+    lost_answers: float = Field(0.0, ge=0, le=100)
+    calls_per_minute: int | None = Field(None, ge=1, le=100_000)
+    is_down: bool = False
+
+    def faults(self, before: Faults) -> Faults:
+        return Faults(
+            self.latency,
+            self.failures / 100,
+            self.lost_answers / 100,
+            self.calls_per_minute,
+            self.is_down,
+            before.rejected_labels,
+        )
+
+
+def devices_router(desk: Desk) -> APIRouter:
+    router = desk.router()
+    for part in (_forms, _lists, _actions, _simulated):  # "new" before what would read it as a device
+        router.include_router(part(desk))
+    return router
+
+
+# --- to look at ---
+
+
+def _lists(desk: Desk) -> APIRouter:
+    router = desk.router()
+    parental = desk.parental
+
+    @router.get("/devices", dependencies=[Depends(desk.operator)])
+    def list_devices(request: Request) -> Response:
+        figures = enforcement_figures.read(parental)
+        return desk.page(request, "devices", title="Firewalls", figures=figures)
+
+    @router.get("/devices/{id}", dependencies=[Depends(desk.operator)])
+    def device(request: Request, id: str, form: Annotated[Form, Depends(asked)]) -> Response:
+        return show_device(desk, request, id, tried=form)
+
+    return router
+
+
+def show_device(
+    desk: Desk,
+    request: Request,
+    id: str,
+    *,
+    faults: Form | None = None,
+    tried: Form | None = None,
+    status: int = 200,
+) -> Response:
+    """A firewall's page; `faults` and `tried` are what was typed into its forms."""
+    parental = desk.parental
+    device = parental.devices.get(id)
+    measured = parental.devices.meters.measured()
+    simulated, closed = _simulation(desk, device)
+    tried, verdict = _tried(simulated, tried or Form())
+    return desk.page(
+        request,
+        "device",
+        title=device.name,
+        crumbs=(_LISTED,),
+        status=status,
+        device=device,
+        one=enforcement_figures.of_device(parental, device, measured),
+        causes=_causes(measured, id),
+        simulated=simulated,
+        closed=closed,
+        faults=faults or (_form_of_faults(simulated.faults) if simulated else Form()),
+        has_faults=simulated is not None and simulated.faults != Faults(),
+        tried=tried,
+        verdict=verdict,
+    )
+
+
+def _simulation(desk: Desk, device: Device) -> tuple[SimulatedFirewall | None, str]:
+    """The device, if it is a simulated one; and why it cannot be opened, if it cannot."""
+    try:
+        return desk.parental.devices.simulated(device.device_id), ""
+    except FirewallMistake as mistake:
+        return None, str(mistake)
+
+
+def _causes(measured: Measured, id: str) -> list[tuple[str, Times]]:
+    found = [(CAUSES[cause], times) for (of, cause), times in measured.enforced.items() if of == id]
+    return sorted(found, key=lambda pair: -pair[1].count)
+
+
+def _tried(simulated: SimulatedFirewall | None, form: Form) -> tuple[Form, tuple[str, str] | None]:
+    """Whether a connection would be stopped, as a sentence and its colour."""
+    source, name = form.get("source").strip(), form.get("destination").strip().lower()
+    if simulated is None or not (source or name):
+        return Form({"source": source, "destination": name}), None
+    form = Form({"source": source, "destination": name})
+    try:
+        ip_address(source)
+    except ValueError:
+        return form.wrong("source", "Write the address a child's device has, such as 10.20.30.40."), None
+    is_address = name.replace(".", "").isdigit() or ":" in name
+    try:
+        flow = Flow(
+            source, ip_address(name).compressed if is_address else "", name="" if is_address else name
+        )
+    except ValueError:
+        return form.wrong("destination", "Write a name such as www.tiktok.com, or an address."), None
+    if simulated.is_blocked(flow):
+        return form, (f"Stopped: {source} cannot reach {name or 'anything'} on TCP 443.", "bad")
+    return form, (f"It goes through: {source} reaches {name or 'everything'} on TCP 443.", "good")
+
+
+# --- to change ---
+
+
+def _forms(desk: Desk) -> APIRouter:
+    router = desk.router()
+    devices = desk.parental.devices
+
+    def show(request: Request, form: Form, device: Device | None = None, status: int = 200) -> Response:
+        crumbs = (_LISTED, Crumb(device.name, device_path(device.device_id))) if device else (_LISTED,)
+        return desk.page(
+            request, "device_form", title="Edit" if device else "New firewall", crumbs=crumbs, status=status,
+            form=form, device=device, options=list(KINDS.items()),
+        )  # fmt: skip
+
+    @router.get("/devices/new", dependencies=[Depends(desk.operator)])
+    def new(request: Request) -> Response:
+        return show(request, Form({"kind": "simulated"}))
+
+    @router.post("/devices/new", dependencies=[Depends(desk.operator)])
+    def add(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        try:
+            made = devices.add(read(form, NewDevice).device())
+        except FormWrong as wrong:
+            return show(request, wrong.form, status=422)
+        except ParentalMistake as mistake:
+            again = refused(form, mistake)
+            if mistake.code == "EXISTS":
+                again = form.wrong("deviceId", "There is a firewall of this name already.")
+            return show(request, again, status=status_of(mistake))
+        said = f"{made.name} is known. Rules come when a child's device is reported behind it."
+        return desk.console.go(device_path(made.device_id), said)
+
+    @router.get("/devices/{id}/edit", dependencies=[Depends(desk.operator)])
+    def edit(request: Request, id: str) -> Response:
+        device = devices.get(id)
+        return show(request, form_of(device), device)
+
+    @router.post("/devices/{id}/edit", dependencies=[Depends(desk.operator)])
+    def save(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        device = devices.get(id)
+        try:
+            typed = {name: form.get(name).strip() for name in ("name", "address", "accessPolicyId")}
+            change = read(Form(form.values), DeviceChange)
+            fields: dict[str, Any] = {
+                "name": change.name,
+                "address": typed["address"],
+                "access_policy_id": typed["accessPolicyId"],
+                "secret_name": form.get("secretName").strip() or None,
+            }
+            devices.change(id, version_of(form), **fields)
+        except FormWrong as wrong:
+            return show(request, wrong.form, device, 422)
+        except ParentalMistake as mistake:
+            return show(request, refused(form, mistake), device, status_of(mistake))
+        return desk.console.go(device_path(id), "Saved. It is reached in this way from now on.")
+
+    return router
+
+
+def _actions(desk: Desk) -> APIRouter:
+    router = desk.router()
+    parental = desk.parental
+
+    @router.post("/devices/{id}/health", dependencies=[Depends(desk.operator)])
+    def health(id: str) -> Response:
+        told = parental.devices.health(id)
+        if told.is_ok:
+            said = ", ".join(word for word in (told.version, told.detail) if word)
+            return desk.console.go(device_path(id), f"It answers: {said or 'it is well'}.")
+        return desk.console.go(
+            device_path(id), f"It does not answer: {told.detail or 'no reason told'}.", "bad"
+        )
+
+    @router.post("/devices/{id}/verify", dependencies=[Depends(desk.operator)])
+    def verify(id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        parental.devices.get(id)
+        back = f"{HOME}/rules?device={id}" if form.get("to") == "rules" else device_path(id)
+        try:
+            done = parental.reconciler.verify(id)
+        except FirewallMistake as mistake:
+            return desk.console.go(back, f"It could not be compared: {mistake}.", "bad")
+        return desk.console.go(back, verified_words(done))
+
+    @router.post("/devices/{id}/switch", dependencies=[Depends(desk.operator)])
+    def switch(id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        is_on = form.get("to") == "on"
+        parental.devices.change(id, version_of(form), enabled=is_on)
+        if is_on:
+            said = "Switched on: what waits for it is done now."
+            return desk.console.go(device_path(id), said)
+        said = "Switched off: it keeps what it has, and nothing is asked of it until it is switched on."
+        return desk.console.go(device_path(id), said, "note")
+
+    return router
+
+
+def verified_words(done: Verified) -> str:
+    """What a comparison found and put right."""
+    parts = [f"Compared: {plural(done.seen, 'rule')} on the firewall"]
+    if done.missing:
+        parts.append(f"{done.missing} made again")
+    if done.adopted:
+        parts.append(f"{done.adopted} recognised as ours")
+    if done.removed:
+        parts.append(f"{done.removed} that nobody knew removed")
+    return (", ".join(parts) if len(parts) > 1 else f"{parts[0]}, all as they shall be") + "."
+
+
+# --- what only a simulated one can do ---
+
+
+def _simulated(desk: Desk) -> APIRouter:
+    router = desk.router()
+
+    def device(id: str) -> SimulatedFirewall:
+        found = desk.parental.devices.simulated(id)
+        if found is None:
+            raise NotThere("DEVICE", "Only a simulated firewall can be made to fail.")
+        return found
+
+    @router.post("/devices/{id}/faults", dependencies=[Depends(desk.operator)])
+    def faults(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        simulated = device(id)
+        try:
+            typed = read(form, TypedFaults, isDown=form.is_ticked("isDown"))
+        except FormWrong as wrong:
+            return show_device(desk, request, id, faults=wrong.form, status=422)
+        simulated.faults = typed.faults(simulated.faults)
+        if simulated.faults == Faults():
+            return desk.console.go(device_path(id), "It is well again. What waits is tried again by itself.")
+        return desk.console.go(device_path(id), "From now on it fails as you said.", "note")
+
+    @router.post("/devices/{id}/mend", dependencies=[Depends(desk.operator)])
+    def mend(id: str) -> Response:
+        device(id).faults = Faults()
+        return desk.console.go(device_path(id), "It is well again. What waits is tried again by itself.")
+
+    @router.get("/devices/{id}/wipe", dependencies=[Depends(desk.operator)])
+    def ask_to_wipe(request: Request, id: str) -> Response:
+        device(id)
+        known = desk.parental.devices.get(id)
+        return desk.console.confirm(
+            request,
+            title=f"Lose every rule of {known.name}?",
+            happens="The simulated firewall forgets all of its rules, as one that was replaced overnight. Nothing is "
+            "blocked there until it is compared with our records, which happens by itself within 10 minutes.",
+            button="Lose its rules",
+            back=device_path(id),
+            crumbs=(_LISTED, Crumb(known.name, device_path(id))),
+            undo="“Compare now” brings every rule back at once.",
+        )
+
+    @router.post("/devices/{id}/wipe", dependencies=[Depends(desk.operator)])
+    def wipe(id: str) -> Response:
+        device(id).wipe()
+        said = "It has lost its rules. Compare it now, or see what differs under Rules."
+        return desk.console.go(device_path(id), said, "note")
+
+    return router
+
+
+def _form_of_faults(faults: Faults) -> Form:
+    values = {
+        "latency": f"{faults.latency:g}",
+        "failures": f"{faults.failures * 100:g}",
+        "lostAnswers": f"{faults.lost_answers * 100:g}",
+        "callsPerMinute": "" if faults.calls_per_minute is None else str(faults.calls_per_minute),
+    }
+    return Form({**values, "isDown": "on"} if faults.is_down else values)

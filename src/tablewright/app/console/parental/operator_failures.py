@@ -1,0 +1,57 @@
+"""What failed or waits, newest first, and trying it again now, whatever the pause."""
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.console.parental.operator_desk import HOME, Desk, app_words
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental.errors import NotThere
+from tablewright.systems.parental.model import Action, OpenStatus, RuleMapping
+from tablewright.systems.parental.views.enforcement import failure_view
+
+
+def failures_router(desk: Desk) -> APIRouter:
+    router = desk.router()
+    parental = desk.parental
+
+    @router.get("/failures", dependencies=[Depends(desk.operator)])
+    def failures(request: Request, show: str = "") -> Response:
+        status: OpenStatus = "pending" if show == "waiting" else "failed"
+        listing = desk.list(request, d.actions_by_status(status=status))
+        return desk.page(
+            request,
+            "failures",
+            title="Failures",
+            listing=listing,
+            failures=[failure_view(action) for action in listing.items],
+            show=show,
+            names={device.device_id: device.name for device in parental.devices.all()},
+        )
+
+    @router.post("/failures/{id}/retry", dependencies=[Depends(desk.operator)])
+    def retry(id: str) -> Response:
+        action = parental.records.failure(id)
+        if action.rule_id is None:
+            parental.reconciler.reconcile(action.child)
+            return desk.console.go(
+                f"{HOME}/failures", f"{app_words(action.app_name)}: looked at again.", "note"
+            )
+        try:
+            parental.reconciler.retry(action.child, action.rule_id)
+        except NotThere:
+            # Whoever was faster has taken the rule away, which is what was wanted.
+            return desk.console.go(f"{HOME}/failures", retried_words(action, None))
+        rule = parental.repository.db.one(d.rules.get(action.child, action.rule_id), consistent=True)
+        is_done = rule is None or rule.status == "active"
+        return desk.console.go(f"{HOME}/failures", retried_words(action, rule), "good" if is_done else "bad")
+
+    return router
+
+
+def retried_words(action: Action, rule: RuleMapping | None) -> str:
+    """What came of trying again, by what is now and not by what was meant."""
+    app = app_words(action.app_name)
+    if rule is None:
+        return f"{app}: done, no rule is left on the firewall."
+    if rule.status == "active":
+        return f"{app}: done, the rule is in force."
+    return f"{app}: still not done. The firewall says: {rule.error or 'nothing yet'}."

@@ -1,0 +1,273 @@
+"""One child now: what is blocked and what changes next, whether it is so on the network, the day, and exceptions.
+
+Must hold: a state is what the reconciler knows, not what was asked for; after a button the page shows how the change
+gets through, by looking again by itself while a script runs. What a button says is what it does: the end of an
+exception is computed when it is pressed.
+Elsewhere: policies (policies.py), what a state means (systems/parental/planning.py).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.console.forms import Form, FormWrong, posted
+from tablewright.app.console.parental.desk import Desk, Look, refused, status_of
+from tablewright.app.console.parental.moments import later
+from tablewright.app.console.parental.pictures import day_timeline
+from tablewright.app.console.parental.wording import (
+    STATES,
+    app_words,
+    change_words,
+    day_words,
+    now_words,
+    status_words,
+    typed_moment,
+    until_words,
+    why_words,
+    zone_of,
+)
+from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.model import EVERYTHING, Device, OverrideKind, Session
+from tablewright.systems.parental.planning import AppStatus
+from tablewright.systems.parental.windows import day_bounds
+
+_DAYS_AHEAD = 7
+SOON, LATER = 2, 10  # seconds until a page looks again: while something is on its way, and otherwise
+ALLOW_MINUTES, BLOCK_MINUTES = 30, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An app that is blocked, or shall not be and is still: its state, why, and what asks for it."""
+
+    app: str
+    name: str
+    state: str
+    tone: str
+    sentence: str
+    by: str
+    wanted: bool
+
+
+def overview_router(desk: Desk) -> APIRouter:
+    router = desk.router()
+    for part in (_pages, _exceptions, _pauses):
+        router.include_router(part(desk))
+    return router
+
+
+def rows_of(desk: Desk, look: Look, statuses: Sequence[AppStatus]) -> list[Row]:
+    child, now = look.child, desk.now()
+    policies = {policy.policy_id: policy for policy in desk.parental.policies.of_child(child)}
+    overrides = {one.override_id: one for one in desk.overrides_of(child)}
+    return [
+        Row(
+            status.app,
+            app_words(status.app),
+            *STATES[status.state],
+            status_words(status, child, now),
+            why_words(status.policy_ids, status.override_id, policies, overrides),
+            status.wanted,
+        )
+        for status in sorted(statuses, key=lambda one: (one.app != EVERYTHING, one.app.casefold()))
+    ]
+
+
+def now_of(desk: Desk, look: Look) -> dict[str, Any]:
+    """What holds now, for the part of the page that looks again by itself."""
+    child, now = look.child, desk.now()
+    holding = desk.parental.holding(child)
+    statuses = desk.parental.reconciler.status(child.child)
+    is_busy = any(one.state == "pending" for one in statuses)
+    return {
+        "headline": now_words(holding.now),
+        "change": change_words(holding.now, holding.then, child.timezone, now),
+        "holding": holding,
+        "rows": rows_of(desk, look, statuses),
+        # Each look of support is written down: a page that looks by itself would fill the family's record.
+        "again": 0 if look.reason else SOON if is_busy else LATER,
+        "is_paused": child.paused_until is not None and child.paused_until > now,
+    }
+
+
+def page_of_child(
+    desk: Desk, request: Request, look: Look, form: Form | None = None, pause: Form | None = None, status: int = 200
+) -> Response:  # fmt: skip
+    child, now = look.child, desk.now()
+    overrides = desk.overrides_of(child)
+    return desk.child_page(
+        request,
+        look,
+        "child",
+        tab="",
+        status=status,
+        overrides=overrides,
+        sessions=_sessions(desk, desk.parental.sessions.open_of(child.child)),
+        form=form or Form({"kind": "allow", "minutes": str(ALLOW_MINUTES)}),
+        pause=pause or Form(),
+        options=_options(desk, look),
+        soonest=typed_moment(now, child.timezone),
+        has_policies=bool(desk.parental.policies.of_child(child)),
+        allow_minutes=ALLOW_MINUTES,
+        block_minutes=BLOCK_MINUTES,
+        **now_of(desk, look),
+        **_day_of(desk, request, look),
+    )
+
+
+def _day_of(desk: Desk, request: Request, look: Look) -> dict[str, Any]:
+    """The picture of a day: today, or one of the next."""
+    zone, now = zone_of(look.child), desk.now()
+    today = now.astimezone(zone).date()
+    day = today
+    asked = request.query_params.get("day", "")
+    if asked:
+        try:
+            day = date.fromisoformat(asked)
+        except ValueError:
+            day = today
+    if not today <= day <= today + timedelta(days=_DAYS_AHEAD - 1):
+        day = today
+    start, end = day_bounds(day, zone)
+    spans = desk.parental.timeline(look.child, start, end)
+    policies = {one.policy_id: one for one in desk.parental.policies.of_child(look.child)}
+    overrides = {one.override_id: one for one in desk.overrides_of(look.child)}
+    return {
+        "day": "" if day == today else day.isoformat(),
+        "day_title": day_words(day, today).removeprefix("on ").capitalize(),
+        "days": [
+            (_day_name(each, today), look.at(day="" if each == today else each.isoformat()), each == day)
+            for each in (today + timedelta(days=n) for n in range(_DAYS_AHEAD))
+        ],
+        "picture": day_timeline(spans, start, end, now, zone) if spans else "",
+        "spans": [
+            (
+                app_words(span.app),
+                f"{span.start.astimezone(zone):%H:%M}",
+                "midnight" if span.end >= end else f"{span.end.astimezone(zone):%H:%M}",
+                why_words(span.why.policy_ids, span.why.override_id, policies, overrides),
+            )
+            for span in spans
+        ],
+        "is_short": end - start != timedelta(days=1),
+        "hours": round((end - start) / timedelta(hours=1)),
+    }
+
+
+def _day_name(day: date, today: date) -> str:
+    return {0: "Today", 1: "Tomorrow"}.get((day - today).days, f"{day:%a}")
+
+
+def _options(desk: Desk, look: Look) -> list[tuple[str, str]]:
+    """Apps to choose from in an exception: those of the child's policies first."""
+    own = [
+        entry.app_name
+        for policy in desk.parental.policies.of_child(look.child)
+        for entry in policy.blocked_apps
+    ]
+    first = [name for name in dict.fromkeys(own) if name != EVERYTHING]
+    rest = sorted((app.app_name for app in desk.parental.registry.offered()), key=str.casefold)
+    known = {name.casefold() for name in first}
+    return [
+        (EVERYTHING, "Everything"),
+        *((name, name) for name in first),
+        *((name, name) for name in rest if name.casefold() not in known),
+    ]
+
+
+def _sessions(desk: Desk, sessions: Sequence[Session]) -> list[tuple[Session, str]]:
+    names: dict[str, Device] = {device.device_id: device for device in desk.parental.devices.all()}
+    return [(one, names[one.device_id].name if one.device_id in names else one.device_id) for one in sessions]
+
+
+def _pages(desk: Desk) -> APIRouter:
+    router = desk.router()
+
+    @router.get("/children/{key}", dependencies=[Depends(desk.signed_in)])
+    def child(request: Request, key: str) -> Response:
+        return page_of_child(desk, request, desk.look(request, key))
+
+    @router.get("/children/{key}/now", dependencies=[Depends(desk.signed_in)])
+    def now(request: Request, key: str) -> Response:
+        """Only what holds now, for the page to put in its place."""
+        look = desk.look(request, key)
+        return desk.child_page(
+            request, look, "_live", tab="", allow_minutes=ALLOW_MINUTES, block_minutes=BLOCK_MINUTES,
+            **now_of(desk, look), **_day_of(desk, request, look),
+        )  # fmt: skip
+
+    return router
+
+
+# --- exceptions ---
+
+
+def _exceptions(desk: Desk) -> APIRouter:
+    router = desk.router()
+
+    @router.post("/children/{key}/exceptions", dependencies=[Depends(desk.signed_in)])
+    def add(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        look = desk.open(request, key)
+        kind: OverrideKind = "block" if form.get("kind") == "block" else "allow"
+        try:
+            until = later(form, look.child, desk.now())
+            made = desk.parental.overrides.add(
+                look.child, kind, form.get("app"), until, look.actor, reason=form.get("reason") or None
+            )
+        except FormWrong as wrong:
+            return page_of_child(desk, request, look, wrong.form, status=422)
+        except ParentalMistake as mistake:
+            again = refused(Form({"until": "", **form.values}), mistake, {"appName": "app"})
+            return page_of_child(desk, request, look, again, status=status_of(mistake))
+        verb = "allowed" if kind == "allow" else "blocked"
+        when = _until(made.until, look, desk)
+        return desk.console.go(
+            look.at(), f"{app_words(made.app_name)} is {verb} until {when}. It ends by itself."
+        )
+
+    @router.post("/children/{key}/exceptions/{id}/end", dependencies=[Depends(desk.signed_in)])
+    def end(request: Request, key: str, id: str) -> Response:
+        look = desk.open(request, key)
+        try:
+            desk.parental.overrides.end(look.child, id, look.actor)
+        except ParentalMistake as mistake:
+            return desk.console.go(look.at(), mistake.message, "note")
+        return desk.console.go(look.at(), "The exception is over. The policies decide again.")
+
+    return router
+
+
+def _until(until: datetime, look: Look, desk: Desk) -> str:
+    return until_words(until, look.child.timezone, desk.now())
+
+
+# --- a pause of all policies ---
+
+
+def _pauses(desk: Desk) -> APIRouter:
+    router = desk.router()
+
+    @router.post("/children/{key}/pause", dependencies=[Depends(desk.signed_in)])
+    def pause(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        look = desk.open(request, key)
+        try:
+            until = later(form, look.child, desk.now())
+            desk.parental.children.change(look.child, {"paused_until": until}, look.actor)
+        except FormWrong as wrong:
+            return page_of_child(desk, request, look, pause=wrong.form, status=422)
+        except ParentalMistake as mistake:
+            again = refused(Form({"until": "", **form.values}), mistake, {"pausedUntil": "until"})
+            return page_of_child(desk, request, look, pause=again, status=status_of(mistake))
+        said = f"No policy counts for {look.child.child_name} until {_until(until, look, desk)}. Then all do again."
+        return desk.console.go(look.at(), said)
+
+    @router.post("/children/{key}/resume", dependencies=[Depends(desk.signed_in)])
+    def resume(request: Request, key: str) -> Response:
+        look = desk.open(request, key)
+        desk.parental.children.change(look.child, {"paused_until": None}, look.actor)
+        return desk.console.go(look.at(), "The pause is over. The policies count again.")
+
+    return router

@@ -1,0 +1,198 @@
+"""Settings of a child; what is kept about it to take away; giving its number up; erasing it.
+
+Must hold: what cannot be undone shows first what goes and what stays, and asks for the child's name. Only the owner of
+the family may; the service asks again. Elsewhere: the steps of an erasure (systems/parental/errands.py).
+"""
+
+import json
+from typing import Annotated, Any, get_args
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.console.console import Crumb
+from tablewright.app.console.forms import Form, form_of, posted
+from tablewright.app.console.parental.desk import (
+    HOME,
+    VERSION,
+    Desk,
+    Look,
+    refused,
+    status_of,
+    version_of,
+)
+from tablewright.app.console.parental.joining import zones
+from tablewright.edge.problems import not_found
+from tablewright.systems.parental.errors import ParentalMistake, VersionConflict
+from tablewright.systems.parental.privacy import BACKUPS, Sheet
+from tablewright.systems.parental.repository import Actor
+
+_TAB = "/settings"
+SHEETS: tuple[Sheet, ...] = get_args(Sheet)
+
+
+def privacy_router(desk: Desk) -> APIRouter:
+    router = desk.router()
+    for part in (_settings, _exports, _release, _erase):
+        router.include_router(part(desk))
+    return router
+
+
+def is_owner(desk: Desk, look: Look) -> bool:
+    try:
+        desk.parental.families.owner(look.actor, look.child.family_id)
+    except ParentalMistake:
+        return False
+    return True
+
+
+def _settings(desk: Desk) -> APIRouter:
+    router = desk.router()
+
+    def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
+        return desk.child_page(
+            request, look, "child_settings", tab=_TAB, form=form, status=status, zones=zones(), sheets=SHEETS,
+            is_owner=is_owner(desk, look),
+        )  # fmt: skip
+
+    @router.get("/children/{key}/settings", dependencies=[Depends(desk.signed_in)])
+    def settings(request: Request, key: str) -> Response:
+        look = desk.look(request, key)
+        return show(request, look, form_of(look.child))
+
+    @router.post("/children/{key}/settings", dependencies=[Depends(desk.signed_in)])
+    def save(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        look = desk.open(request, key)
+        changes = {"child_name": form.get("childName"), "timezone": form.get("timezone").strip()}
+        try:
+            changed = desk.parental.children.change(look.child, changes, look.actor, version_of(form))
+        except VersionConflict:
+            current = desk.open(request, key)
+            words = "Somebody changed this meanwhile. What you typed is still here; saving again puts it over theirs."
+            late = Form({**form.values, VERSION: str(current.child.version)}, error=words)
+            return show(request, current, late, 409)
+        except ParentalMistake as mistake:
+            return show(request, look, refused(form, mistake), status_of(mistake))
+        said = "Saved."
+        if changed.timezone != look.child.timezone:
+            said = f"Saved. Times of policies are those of {changed.timezone} now."
+        return desk.console.go(look.at(_TAB), said)
+
+    return router
+
+
+# --- to take away ---
+
+
+def _exports(desk: Desk) -> APIRouter:
+    router = desk.router()
+
+    @router.get("/children/{key}/export.json", dependencies=[Depends(desk.signed_in)])
+    def export(request: Request, key: str) -> Response:
+        look = desk.look(request, key)
+        text = json.dumps(desk.parental.privacy.export(look.child), indent=2, ensure_ascii=False)
+        return _file(text, "application/json", "export.json")
+
+    @router.get("/children/{key}/{of}.csv", dependencies=[Depends(desk.signed_in)])
+    def sheet(request: Request, key: str, of: str) -> Response:
+        look = desk.look(request, key)
+        wanted = next((each for each in SHEETS if each == of), None)
+        if wanted is None:
+            raise not_found("NO_SUCH_PAGE", f"There are sheets of {', '.join(SHEETS)}.")
+        return _file(desk.parental.privacy.sheet(look.child, wanted), "text/csv", f"{wanted}.csv")
+
+    return router
+
+
+def _file(text: str, kind: str, name: str) -> Response:
+    disposition = f'attachment; filename="{name}"'
+    return Response(text, media_type=f"{kind}; charset=utf-8", headers={"Content-Disposition": disposition})
+
+
+# --- the number is given up ---
+
+
+def _release(desk: Desk) -> APIRouter:
+    router = desk.router()
+
+    @router.get("/children/{key}/release", dependencies=[Depends(desk.signed_in)])
+    def ask(request: Request, key: str) -> Response:
+        look = desk.open(request, key)
+        desk.parental.families.owner(look.actor, look.child.family_id)
+        name, phone = look.child.child_name, look.child.phone
+        return desk.console.confirm(
+            request,
+            title=f"Give up the number {phone}?",
+            happens=f"Nothing is blocked for it any more, and the next family that proves it may have it. They see "
+            f"nothing of {name}. What was kept for {name} stays here, to be read, exported and erased.",
+            button="Give the number up",
+            back=look.at(_TAB),
+            crumbs=_crumbs(look),
+            undo="To have it back takes a new code, and a new beginning: policies are not taken over.",
+        )
+
+    @router.post("/children/{key}/release", dependencies=[Depends(desk.signed_in)])
+    def release(request: Request, key: str) -> Response:
+        look = desk.open(request, key)
+        desk.parental.children.release(look.child, look.actor)
+        return desk.console.go(HOME, f"{look.child.phone} is given up. Its rules leave the firewalls now.")
+
+    return router
+
+
+def _crumbs(look: Look) -> tuple[Crumb, ...]:
+    return (Crumb(look.child.child_name, look.at()), Crumb("Settings", look.at(_TAB)))
+
+
+# --- erased ---
+
+
+def _erase(desk: Desk) -> APIRouter:
+    router = desk.router()
+
+    def owned(request: Request, key: str) -> Look:
+        """The child, for the owner of its family; also one whose number was given up."""
+        actor = desk.actor(request)
+        parent = Actor(actor.name, "parent", actor.subject, actor.email)
+        child = desk.parental.families.child(parent, key)
+        desk.parental.families.owner(actor, child.family_id)
+        return Look(child, actor, "", child.released_at is None)
+
+    def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
+        return desk.child_page(
+            request, look, "child_erase", tab=_TAB, title="Erase", form=form, status=status,
+            plan=plan_of(desk.parental.privacy.export(look.child)), backups=BACKUPS,
+        )  # fmt: skip
+
+    @router.get("/children/{key}/erase", dependencies=[Depends(desk.signed_in)])
+    def ask(request: Request, key: str) -> Response:
+        return show(request, owned(request, key), Form())
+
+    @router.post("/children/{key}/erase", dependencies=[Depends(desk.signed_in)])
+    def erase(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        look = owned(request, key)
+        if form.get("name").strip().casefold() != look.child.child_name.casefold():
+            words = f"Write {look.child.child_name} to confirm."
+            return show(request, look, Form({"name": "", **form.values}).wrong("name", words), 422)
+        errand = desk.parental.privacy.erase(look.child, look.actor)
+        said = f"Everything of {look.child.child_name} is erased. {BACKUPS}"
+        if errand.waits_for:
+            said = (
+                f"{look.child.child_name} is being erased. It still waits for: {errand.waits_for}. {BACKUPS}"
+            )
+        return desk.console.go(HOME, said, "note")
+
+    return router
+
+
+def plan_of(export: dict[str, Any]) -> list[tuple[str, str, int]]:
+    """What goes, counted: a word for one, for many, and how many there are."""
+    names = (
+        ("policies", "policy", "policies"),
+        ("overrides", "exception", "exceptions"),
+        ("enforcement", "entry of the enforcement history", "entries of the enforcement history"),
+        ("metrics", "count of a day and an app", "counts of blocked attempts, by day and app"),
+        ("sessions", "session on the network", "sessions on the network"),
+        ("rules", "rule on a firewall", "rules on firewalls"),
+        ("messages", "message that names the child", "messages that name the child"),
+    )
+    return [(one, many, len(export[name])) for name, one, many in names]

@@ -1,0 +1,275 @@
+"""How parental controls speak: states, windows and moments in sentences that parents read. Pure.
+
+Must hold: a time is one of the child's clock; where a page says one, it names the zone. A status says what is, never
+what was asked for.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from markupsafe import Markup, escape
+
+from tablewright.systems.parental.evaluator import Effective
+from tablewright.systems.parental.model import EVERYTHING, Action, Child, Override, Policy, Window
+from tablewright.systems.parental.planning import AppStatus
+from tablewright.systems.parental.windows import DAYS
+
+DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+SHORT_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+# The word for a state, and its colour.
+STATES = {
+    "enforced": ("Enforced", "good"),
+    "pending": ("Pending", "warn"),
+    "failed": ("Failed", "bad"),
+    "no session": ("No session", ""),
+}
+OUTCOMES = {"success": ("done", "good"), "failed": ("failed", "bad"), "pending": ("pending", "warn")}
+ACTIONS = {"block": "Block", "unblock": "Unblock", "verify": "Check", "reassign": "Move to another address"}
+_ON_ITS_WAY = "on its way"
+_TITLE_LETTERS = 60
+_LINK = re.compile(r"(https?://[^\s<>]+|(?<!\S)/console/parental/[^\s<>]*)")
+
+
+def zone_of(child: Child) -> ZoneInfo:
+    return ZoneInfo(child.timezone)
+
+
+def app_words(name: str) -> str:
+    """An app as people call it."""
+    return "Everything" if name == EVERYTHING else name
+
+
+def listed(names: Iterable[str], most: int = 6) -> str:
+    """`A, B and C`; of many the first few."""
+    found = [app_words(name) for name in names]
+    if len(found) > most:
+        return f"{', '.join(found[:most])} and {len(found) - most} more"
+    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
+
+
+# --- moments ---
+
+
+def clock(at: datetime, zone: str | ZoneInfo) -> str:
+    """`22:00`."""
+    return f"{_local(at, zone):%H:%M}"
+
+
+def moment(at: datetime, zone: str | ZoneInfo, now: datetime) -> str:
+    """`today at 22:00`, `tomorrow at 06:00`, `on Friday at 15:00`, `on 3 December at 08:00`."""
+    local, today = _local(at, zone), _local(now, zone).date()
+    return f"{day_words(local.date(), today)} at {local:%H:%M}"
+
+
+def until_words(at: datetime, zone: str | ZoneInfo, now: datetime) -> str:
+    """The same after `until`: `16:45` today, `Wednesday at 07:30`."""
+    return moment(at, zone, now).removeprefix("today at ").removeprefix("on ")
+
+
+def stamp(at: datetime, zone: str | ZoneInfo, now: datetime) -> str:
+    """The same for a column of times: `Yesterday at 22:00`, `3 December at 08:00`."""
+    words = moment(at, zone, now).removeprefix("on ")
+    return words[:1].upper() + words[1:]
+
+
+def day_words(day: date, today: date) -> str:
+    """`today`, `on Friday` within a week, else `on 3 December`."""
+    apart = (day - today).days
+    near = {-1: "yesterday", 0: "today", 1: "tomorrow"}
+    if apart in near:
+        return near[apart]
+    if 1 < apart < 7:
+        return f"on {DAY_NAMES[day.weekday()]}"
+    return f"on {date_words(day)}" if day.year == today.year else f"on {date_words(day)} {day.year}"
+
+
+def date_words(day: date) -> str:
+    """`3 December`."""
+    return f"{day.day} {day:%B}"
+
+
+def date_at(at: datetime, zone: str | ZoneInfo) -> str:
+    """The day a moment is in, on a clock: `3 December`."""
+    return date_words(_local(at, zone).date())
+
+
+def zone_words(zone: str, at: datetime) -> str:
+    """`America/New_York (EST)`; a zone without letters of its own only by its name."""
+    short = _local(at, zone).tzname() or ""
+    return f"{zone} ({short})" if short[:1].isalpha() else f"{zone} (UTC{short})"
+
+
+def typed_moment(at: datetime, zone: str | ZoneInfo) -> str:
+    """A moment as a form's field for date and time has it."""
+    return f"{_local(at, zone):%Y-%m-%dT%H:%M}"
+
+
+def _local(at: datetime, zone: str | ZoneInfo) -> datetime:
+    return at.astimezone(ZoneInfo(zone) if isinstance(zone, str) else zone)
+
+
+def length_words(length: timedelta) -> str:
+    """`45 minutes`, `2 hours`, `3 days`: rounded, for what is still to come."""
+    minutes = max(round(length.total_seconds() / 60), 1)
+    for size, word in ((24 * 60, "day"), (60, "hour")):
+        if minutes >= 2 * size:
+            count = round(minutes / size)
+            return f"{count} {word}s"
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"
+
+
+# --- windows and policies ---
+
+
+def days_words(days: Sequence[str]) -> str:
+    """`every day`, `Monday to Friday`, `Saturday and Sunday`."""
+    places = sorted(DAYS.index(day) for day in days if day in DAYS)
+    if len(places) == 7:
+        return "every day"
+    if len(places) > 2 and places == list(range(places[0], places[-1] + 1)):
+        return f"{DAY_NAMES[places[0]]} to {DAY_NAMES[places[-1]]}"
+    # Over the end of the week: Sunday to Thursday is how parents call school nights.
+    away = [place for place in range(7) if place not in places]
+    if len(places) > 2 and away and away == list(range(away[0], away[-1] + 1)):
+        return f"{DAY_NAMES[(away[-1] + 1) % 7]} to {DAY_NAMES[away[0] - 1]}"
+    return listed([DAY_NAMES[place] for place in places], 7)
+
+
+def window_words(window: Window) -> str:
+    """`22:00 to 06:00 the next day, every day`."""
+    if window.start_time == window.end_time:
+        return f"24 hours from {window.start_time}, {days_words(window.days)}"
+    over = " the next day" if window.end_time < window.start_time and window.end_time != "00:00" else ""
+    end = "midnight" if window.end_time == "00:00" else window.end_time
+    return f"{window.start_time} to {end}{over}, {days_words(window.days)}"
+
+
+def policy_title(policy: Policy) -> str:
+    """What a policy is called: its notes, or what it blocks."""
+    lines = (policy.notes or "").strip().splitlines()
+    title = lines[0] if lines else listed([entry.app_name for entry in policy.blocked_apps], 3)
+    title = title or "A policy without apps"
+    return title if len(title) <= _TITLE_LETTERS else title[: _TITLE_LETTERS - 1] + "…"
+
+
+def policy_state(policy: Policy, in_force: Iterable[str], now: datetime, zone: str) -> tuple[str, str]:
+    """The state of a policy at this moment, and its colour."""
+    if policy.status == "draft":
+        return "draft", ""
+    until = policy.paused_until
+    if policy.status == "paused" and (until is None or until > now):
+        return ("paused" if until is None else f"paused until {until_words(until, zone, now)}"), "warn"
+    return ("in force now", "good") if policy.policy_id in in_force else ("waits for its time", "busy")
+
+
+# --- what is blocked ---
+
+
+def now_words(now: Effective) -> str:
+    """What is blocked, in a sentence."""
+    if now.everything:
+        but = f", except {listed(now.allowed)}" if now.allowed else ""
+        return f"Everything is blocked{but}"
+    if not now.blocked:
+        return "Nothing is blocked"
+    return f"{listed(sorted(now.blocked))} {'is' if len(now.blocked) == 1 else 'are'} blocked"
+
+
+def change_words(now: Effective, then: Effective | None, zone: str, at: datetime) -> str:
+    """What changes next by itself, and when."""
+    if then is None:
+        return "Nothing changes by itself."
+    begin, end = (
+        sorted(then.blocked.keys() - now.blocked.keys()),
+        sorted(now.blocked.keys() - then.blocked.keys()),
+    )
+    parts = []
+    if EVERYTHING in begin:
+        parts.append("everything is blocked")
+    elif begin:
+        parts.append(f"{listed(begin)} {'is' if len(begin) == 1 else 'are'} blocked")
+    if end:
+        # Where everything is blocked from then on, what ends is of no use to anybody.
+        names = [name for name in end if name != EVERYTHING] or end
+        if EVERYTHING in end and len(end) == 1 and not begin:
+            left = f", but {listed(sorted(then.blocked))} stay{'s' if len(then.blocked) == 1 else ''} blocked"
+            parts.append(f"the block of everything ends{left if then.blocked else ''}")
+        elif EVERYTHING not in then.blocked:
+            parts.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} free again")
+    words = " and ".join(parts) or "another set of apps is blocked"
+    when = moment(then.at, zone, at)
+    return f"{when[:1].upper()}{when[1:]} {words}."
+
+
+def status_words(status: AppStatus, child: Child, now: datetime) -> str:
+    """Why an app is in its state, in a sentence."""
+    since = f" since {clock(status.since, child.timezone)}" if status.since is not None else ""
+    if status.since is not None and now - status.since > timedelta(hours=20):
+        since = f" since {moment(status.since, child.timezone, now)}"
+    if not status.wanted:
+        return f"It shall be free, but is still blocked{since}: {_reason(status.reason)}"
+    match status.state:
+        case "enforced":
+            but = f" {_reason(status.reason[:1].upper() + status.reason[1:])}" if status.reason else ""
+            return f"Blocked on the network{since}.{but}"
+        case "no session":
+            return f"No device of {child.child_name}'s is on the network. It is blocked as soon as one is."
+        case "failed":
+            return f"It is not blocked{since}: {_reason(status.reason)}"
+        case _ if status.reason in ("", _ON_ITS_WAY):
+            return "The firewall is being told right now. This takes a few seconds."
+        case _:
+            return f"Not confirmed{since}: {_reason(status.reason)} We keep trying."
+
+
+def _reason(text: str) -> str:
+    text = text.strip() or "the firewall does not answer"
+    return text if text[-1] in ".!?" else f"{text}."
+
+
+def why_words(
+    policy_ids: Sequence[str],
+    override_id: str | None,
+    policies: Mapping[str, Policy],
+    overrides: Mapping[str, Override],
+) -> str:
+    """What asks for a block: names of policies, or an exception."""
+    parts = [f"“{policy_title(policies[one])}”" for one in policy_ids if one in policies]
+    if override_id is not None:
+        by = overrides.get(override_id)
+        parts.append("blocked for a while" + (f" by {by.by}" if by else ""))
+    return listed(parts, 3)
+
+
+def override_words(override: Override, now: datetime) -> str:
+    """`YouTube is allowed`, `Everything will be blocked`."""
+    is_running = override.begins_at <= now
+    verb = "allowed" if override.kind == "allow" else "blocked"
+    return f"{app_words(override.app_name)} {'is' if is_running else 'will be'} {verb}"
+
+
+# --- what happened ---
+
+
+def action_words(action: Action) -> str:
+    return ACTIONS.get(action.action, action.action.capitalize())
+
+
+def change_of_weeks(share: float | None) -> str:
+    """`12 % more than the week before`."""
+    if share is None:
+        return "nothing was counted the week before"
+    if round(share * 100) == 0:
+        return "as many as the week before"
+    return f"{abs(round(share * 100))} % {'more' if share > 0 else 'fewer'} than the week before"
+
+
+def linked(text: str) -> Markup:
+    """A message's text with its links to follow: whole addresses, and paths of this area."""
+    parts = [
+        Markup('<a href="{0}">{0}</a>').format(part) if place % 2 else escape(part)
+        for place, part in enumerate(_LINK.split(text))
+    ]
+    return Markup("").join(parts)

@@ -1,0 +1,169 @@
+"""UpdateTableReplicaAutoScaling: let provisioned units follow what is used, or no longer, here or in any replica.
+
+Write units are the same in every region, read units each region's own. What is asked for here holds here at once; the
+other regions hear of it as of everything that is said of them. Here it is also for a table without replicas, whose own
+region is then the only one there is.
+Must hold: all of a request or none of it. Cooldowns, a policy's name and a role are the business of another service.
+"""
+
+from typing import Any
+
+from tablewright.engine.catalog import Table
+from tablewright.engine.errors import invalid, resource_not_found
+from tablewright.engine.members import FLAG, INDEX_NAME, TABLE_NAME
+from tablewright.engine.operations.describe_table import settled_table
+from tablewright.engine.scaling_settings import (
+    change,
+    described,
+    place_of,
+    scaled,
+    settings_in,
+    wrong_setting,
+)
+from tablewright.engine.shapes import ListOf, Request, Struct, Text, Whole
+from tablewright.engine.writing import Writing
+
+_SETTINGS = Struct(
+    "AutoScalingSettingsUpdate",
+    {
+        "MinimumUnits": Whole(1, java="Long"),
+        "MaximumUnits": Whole(1, java="Long"),
+        "AutoScalingDisabled": FLAG,
+        "ScalingPolicyUpdate": Struct(
+            "AutoScalingPolicyUpdate",
+            {
+                "TargetTrackingScalingPolicyConfiguration": Struct(
+                    "AutoScalingTargetTrackingScalingPolicyConfigurationUpdate",
+                    {"TargetValue": Whole(java="Long")},
+                    required=("TargetValue",),
+                    refused=("DisableScaleIn", "ScaleInCooldown", "ScaleOutCooldown"),
+                ),
+            },
+            required=("TargetTrackingScalingPolicyConfiguration",),
+            refused=("PolicyName",),
+        ),
+    },
+    refused=("AutoScalingRoleArn",),
+)
+SHAPE = Struct(
+    "UpdateTableReplicaAutoScalingInput",
+    {
+        "GlobalSecondaryIndexUpdates": ListOf(
+            Struct(
+                "GlobalSecondaryIndexAutoScalingUpdate",
+                {"IndexName": INDEX_NAME, "ProvisionedWriteCapacityAutoScalingUpdate": _SETTINGS},
+            ),
+            least=1,
+        ),
+        "TableName": TABLE_NAME,
+        "ProvisionedWriteCapacityAutoScalingUpdate": _SETTINGS,
+        "ReplicaUpdates": ListOf(
+            Struct(
+                "ReplicaAutoScalingUpdate",
+                {
+                    "RegionName": Text(),
+                    "ReplicaGlobalSecondaryIndexUpdates": ListOf(
+                        Struct(
+                            "ReplicaGlobalSecondaryIndexAutoScalingUpdate",
+                            {"IndexName": INDEX_NAME, "ProvisionedReadCapacityAutoScalingUpdate": _SETTINGS},
+                        )
+                    ),
+                    "ReplicaProvisionedReadCapacityAutoScalingUpdate": _SETTINGS,
+                },
+                required=("RegionName",),
+            ),
+            least=1,
+        ),
+    },
+    required=("TableName",),
+)
+Changes = dict[str, dict[str, list[float] | None]]
+
+
+def update_table_replica_auto_scaling(writing: Writing, request: Request) -> dict[str, Any]:
+    table = settled_table(writing.tables, request)
+    changed: Changes = {}
+    written = [("", request.get("ProvisionedWriteCapacityAutoScalingUpdate"))]
+    written += [
+        (_index(one), one.get("ProvisionedWriteCapacityAutoScalingUpdate"))
+        for one in request.get("GlobalSecondaryIndexUpdates") or ()
+    ]
+    for index, asked in written:
+        for region in _regions(writing, table):
+            _add(writing, table, changed, region, "Write", index, asked)
+    for replica in request.get("ReplicaUpdates") or ():
+        region = replica["RegionName"]
+        if region not in _regions(writing, table):
+            raise invalid(
+                "Update global table operation failed because one or more replicas were not part of the global table. "
+                f"Please retry the request without these replicas: [{region}]."
+            )
+        read = [("", replica.get("ReplicaProvisionedReadCapacityAutoScalingUpdate"))]
+        read += [
+            (_index(one), one.get("ProvisionedReadCapacityAutoScalingUpdate"))
+            for one in replica.get("ReplicaGlobalSecondaryIndexUpdates") or ()
+        ]
+        for index, asked in read:
+            _add(writing, table, changed, region, "Read", index, asked)
+    if not changed:
+        raise invalid(
+            "At least one of the auto scaling settings of a table, an index or a replica is required"
+        )
+    change(writing, table, changed)
+    return {"TableAutoScalingDescription": described(writing, writing.tables[table.name])}
+
+
+def _index(asked: Request) -> str:
+    name: str | None = asked.get("IndexName")
+    if name is None:
+        raise invalid("IndexName is required where the auto scaling settings of an index are updated")
+    return name
+
+
+def _regions(writing: Writing, table: Table) -> list[str]:
+    others = [] if table.replicas is None else [one.region for one in table.replicas.readers]
+    return [writing.place.region, *others]
+
+
+def _add(
+    writing: Writing,
+    table: Table,
+    changed: Changes,
+    region: str,
+    kind: str,
+    index: str,
+    asked: Request | None,
+) -> None:
+    if asked is None:
+        return
+    known = table.index(index) if index else None
+    if index and (known is None or known.local):
+        raise resource_not_found()
+    place = place_of(kind, index)
+    mine = changed.setdefault(region, {})
+    if asked.get("AutoScalingDisabled"):
+        mine[place] = None
+        return
+    if scaled(writing.tables, table.name, index) is None:
+        name = f"index {index} of table {table.name}" if index else f"table {table.name}"
+        raise invalid(f"There are no provisioned units of {name} to be scaled")
+    before = mine.get(place, settings_in(writing, table, region).get(place))
+    mine[place] = _setting(asked, before)
+
+
+def _setting(asked: Request, before: list[float] | None) -> list[float]:
+    policy = (asked.get("ScalingPolicyUpdate") or {}).get("TargetTrackingScalingPolicyConfiguration") or {}
+    given = [policy.get("TargetValue"), asked.get("MinimumUnits"), asked.get("MaximumUnits")]
+    whole = [
+        old if new is None else new for old, new in zip(before or (None, None, None), given, strict=True)
+    ]
+    target, least, most = whole
+    if target is None or least is None or most is None:
+        raise invalid(
+            "MinimumUnits, MaximumUnits and a ScalingPolicyUpdate are required where there was no auto scaling"
+        )
+    least, most = int(least), int(most)
+    wrong = wrong_setting(target, least, most)
+    if wrong is not None:
+        raise invalid(f"Auto scaling settings are invalid: {wrong}")
+    return [float(target), least, most]

@@ -1,0 +1,31 @@
+"""One store is one region's: whatever is in it has that region in its ARN. Each thing that does not is a sentence."""
+
+from collections.abc import Iterator, Sequence
+
+from tablewright.engine.catalog import Table
+from tablewright.engine.storage import Rows
+
+_NAMED = (("stream", "streams"), ("backup", "backups"), ("export", "exports"), ("import", "imports"))
+
+
+def wrong_regions(rows: Rows, tables: Sequence[Table], region: str | None) -> Iterator[str]:
+    """What belongs to another region than the store: `region`, or that of its oldest table where it has no name."""
+    oldest = min(tables, key=lambda table: table.number, default=None)
+    home = region or (None if oldest is None else _region_of(oldest.arn))
+    if home is None:
+        return
+    for table in tables:
+        if _region_of(table.arn) != home:
+            yield f"table {table.name}: it is {_region_of(table.arn)}'s, and this store is {home}'s: {table.arn}"
+        if table.replicas is not None and table.replicas.region != home:
+            yield f"replicas of {table.name}: they are seen from {table.replicas.region}, and this store is {home}'s"
+    for what, kept in _NAMED:
+        for (arn,) in rows.connection.execute(f"SELECT arn FROM {kept} ORDER BY arn"):
+            if _region_of(arn) != home:
+                yield f"{what} {arn}: it is {_region_of(arn)}'s, and this store is {home}'s"
+
+
+def _region_of(arn: str) -> str:
+    """`arn:aws:dynamodb:eu-west-1:...`; the whole text where it is no ARN."""
+    parts = arn.split(":", 5)
+    return parts[3] if len(parts) == 6 else arn

@@ -1,0 +1,220 @@
+"""Children: whose number is whose, proved by a code that was sent to it; names, clocks, pauses (PC-2, PC-X2, PC-X3).
+
+Must hold: a number is held by one child at a time (the guard), and only after a code sent to it was told back. What a
+former holder of a number has is kept under another name, so the next family sees nothing of it (PC-D24, PC-S15).
+Elsewhere: who may see a child (families.py), the code (numbers.py), what a change of number entails (errands.py),
+erasing (privacy.py).
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from tablewright.design import Write
+from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental import rules, windows
+from tablewright.systems.parental.errors import BadRequest, Conflict, Refused, VersionConflict
+from tablewright.systems.parental.families import Families
+from tablewright.systems.parental.model import Child, Family
+from tablewright.systems.parental.numbers import Numbers
+from tablewright.systems.parental.repository import Actor, Repository, in_our_words
+
+_TENURES = 1000
+ASK_HOLDER_AGAIN = "%Y-%m-%d"
+
+
+class Children:
+    """What can be done with children and their numbers."""
+
+    def __init__(self, repository: Repository, families: Families, numbers: Numbers) -> None:
+        self._repository, self._families, self._numbers = repository, families, numbers
+
+    def prove(self, phone: str, actor: Actor, family_id: str | None = None) -> None:
+        """Send a code to a number that the family says is one of its own."""
+        self._numbers.start(self._families.own(actor, family_id).family_id, phone)
+
+    def add(
+        self,
+        phone: str,
+        code: str,
+        name: str,
+        timezone: str,
+        actor: Actor,
+        *,
+        family_id: str | None = None,
+        key: str | None = None,
+    ) -> Child:
+        """A child with a number that was proved; NUMBER_OWNED while another child has it."""
+        family = self._families.own(actor, family_id)
+        number = rules.phone_number(phone)
+        windows.zone(timezone)
+        # A receipt outlives an erasure, so it must not say whose it is.
+        once = f"child:{rules.digest(actor.subject, key)}" if key else None
+        holder = self._repository.child_of_phone(number)
+        if (
+            once is not None
+            and holder is not None
+            and holder.family_id == family.family_id
+            and self._repository.db.done(once, d.PARENTAL) is not None
+        ):
+            return holder
+        count = len(self._repository.children_of(family.family_id))
+        rules.limited(count + 1, rules.CHILDREN_PER_FAMILY, "children in a family")
+        proof = self._numbers.check(family.family_id, number, code)
+        if holder is not None:
+            self._refuse_held(holder, family)
+        now = self._repository.now()
+        child = Child(
+            child=number,
+            phone=number,
+            held_phone=number,
+            family_id=family.family_id,
+            child_name=rules.name_of(name, "childName"),
+            timezone=timezone,
+            parent_email=self._owner_email(family.family_id),
+            created_at=now,
+            updated_at=now,
+        )
+        return self._take(child, (proof,), "child added", actor, once)
+
+    def _take(
+        self,
+        child: Child,
+        along: Sequence[Write[Any]],
+        action: str,
+        actor: Actor,
+        once: str | None = None,
+    ) -> Child:
+        """Create a child under the first tenure of its number that nobody had."""
+        for tenure in range(1, _TENURES):
+            taken = child.model_copy(
+                update={"child": rules.tenure_key(child.phone, tenure), "tenure": tenure}
+            )
+            audit = self._repository.audit(child.family_id, taken.child, action, actor, None, taken)
+            with in_our_words("NUMBER"):
+                try:
+                    self._repository.db.write(d.children.create(taken), *along, audit, once=once)
+                except AlreadyExists:
+                    continue
+                except (Missing, ConditionNotMet):
+                    words = "This code was used already. Ask for a new one."
+                    raise Refused("CODE_INVALID", words, "code") from None
+            return taken
+        raise Conflict("NUMBER_WORN", "This number has had too many owners.", "phoneNumber")
+
+    def _refuse_held(self, holder: Child, family: Family) -> None:
+        """Somebody has proved a number that another child has: its family is asked, once a day."""
+        if holder.family_id != family.family_id:
+            now = self._repository.now()
+            body = (
+                f"Somebody has shown that they hold the number {holder.phone}, which is your child "
+                f"{holder.child_name}'s here. If it is theirs now, release it; if it is not, do nothing."
+            )
+            message = self._repository.message(
+                holder.parent_email, holder.family_id, f"Is {holder.phone} still yours?", body
+            )
+            day = now.strftime(ASK_HOLDER_AGAIN)
+            self._repository.db.write(message, once=f"asked-holder:{rules.digest(holder.child)}:{day}")
+        words = "This number belongs to a child already. Whoever has it must release it first."
+        raise Conflict("NUMBER_OWNED", words, "phoneNumber")
+
+    def _owner_email(self, family_id: str) -> str:
+        guardians = self._repository.guardians_of(family_id)
+        return next(guardian.email for guardian in guardians if guardian.role == "owner")
+
+    def change(
+        self, child: Child, changes: dict[str, Any], actor: Actor, expected: int | None = None
+    ) -> Child:
+        """Name, time zone, a pause until a time."""
+        clean = self._checked(changes)
+        after = self._repository.retried(expected, lambda: self._change(child.child, clean, actor, expected))
+        if "child_name" in clean:
+            # Policies repeat the name for the document's sake; what is shown is the child's own.
+            for policy in self._repository.policies_of(child.child, deleted=True):
+                if policy.child_name != after.child_name:
+                    rename = d.policies.update(child.child, policy.policy_id)
+                    self._repository.db.write(rename.at(lambda p: p.child_name).set(after.child_name))
+        return after
+
+    def _checked(self, changes: dict[str, Any]) -> dict[str, Any]:
+        clean = dict(changes)
+        if "child_name" in clean:
+            clean["child_name"] = rules.name_of(clean["child_name"], "childName")
+        if "timezone" in clean:
+            windows.zone(clean["timezone"])
+        until: datetime | None = clean.get("paused_until")
+        if until is not None:
+            rules.later(until, self._repository.now(), rules.LONGEST_PAUSE, "pausedUntil")
+        return clean
+
+    def _change(self, key: str, changes: dict[str, Any], actor: Actor, expected: int | None) -> Child:
+        before = self._repository.child(key)
+        if expected is not None and before.version != expected:
+            raise VersionConflict(before)
+        after = before.model_copy(
+            update={**changes, "updated_at": self._repository.later_than(before.updated_at)}
+        )
+        if rules.is_same(before, after):
+            return before
+        write = d.children.change(before, after)
+        assert write.item is not None
+        audit = self._repository.audit(before.family_id, key, "child changed", actor, before, write.item)
+        self._repository.write("CHILD", write, audit)
+        return write.item
+
+    def release(self, child: Child, actor: Actor, reason: str | None = None) -> Child:
+        """Give a number up: nothing is blocked for it any more, and the next who proves it may have it."""
+        if actor.role in ("support", "operator"):
+            why: str | None = self._families.reason(reason)
+        else:
+            self._families.owner(actor, child.family_id)
+            why = rules.text_of(reason, "reason", 500)
+        return self._repository.retried(None, lambda: self._release(child.child, actor, why))
+
+    def _release(self, key: str, actor: Actor, reason: str | None) -> Child:
+        before = self._repository.child(key)
+        if before.released_at is not None:
+            return before
+        write = self._released(before)
+        assert write.item is not None
+        errand = self._repository.errand("release", before.family_id, actor, child=key)
+        audit = self._repository.audit(
+            before.family_id, key, "number released", actor, before, write.item, reason
+        )
+        self._repository.write("CHILD", write, d.errands.create(errand), audit)
+        return write.item
+
+    def _released(self, before: Child) -> Write[Child]:
+        now = self._repository.later_than(before.updated_at)
+        after = before.model_copy(update={"held_phone": None, "released_at": now, "updated_at": now})
+        return d.children.change(before, after)
+
+    def change_number(self, child: Child, phone: str, code: str, actor: Actor) -> Child:
+        """Another number for the same child: what it has moves along (PC-D24). The new one must be proved."""
+        self._families.owner(actor, child.family_id)
+        number = rules.phone_number(phone)
+        if number == child.phone:
+            raise BadRequest("SAME_NUMBER", "This is the number the child has already.", "phoneNumber")
+        proof = self._numbers.check(child.family_id, number, code)
+        holder = self._repository.child_of_phone(number)
+        if holder is not None:
+            self._refuse_held(holder, self._repository.family(child.family_id))
+        before = self._repository.child(child.child)
+        now = self._repository.later_than(before.updated_at)
+        after = before.model_copy(
+            update={"phone": number, "held_phone": number, "created_at": now, "updated_at": now, "version": 1}
+        )
+        for tenure in range(1, _TENURES):
+            key = rules.tenure_key(number, tenure)
+            if self._repository.db.one(d.child_by_key(child=key)) is None:
+                break
+        errand = self._repository.errand("number", before.family_id, actor, child=before.child,
+            source=before.child, target=key,
+        )  # fmt: skip
+        taken = after.model_copy(update={"child": key, "tenure": tenure})
+        audit = self._repository.audit(before.family_id, key, "number changed", actor, before, taken)
+        self._repository.write(
+            "NUMBER", d.children.create(taken), self._released(before), d.errands.create(errand), proof, audit
+        )
+        return taken

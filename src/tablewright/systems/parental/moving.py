@@ -1,0 +1,126 @@
+"""Another address for a family's records, another number for a child, a number that was given up (PC-D23, PC-D24).
+
+Each function does what is left to do of an errand and may be repeated at any point; it says what it waits for, if it
+could not do all. Must hold: what moves is first there and then not here, so a crash leaves both and never none; counts
+move in one transaction, so they are counted once. Elsewhere: who calls, and how often (errands.py).
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from tablewright.design import Write
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental import uses
+from tablewright.systems.parental.model import Errand, Metric
+from tablewright.systems.parental.repository import Repository
+
+# What is done for a child so that nothing of it stays on devices.
+Reconcile: TypeAlias = Callable[[str], object]
+RULES_LEFT = "rules on a device"
+
+
+class Moving:
+    """What follows a new address or number."""
+
+    def __init__(self, repository: Repository, reconcile: Reconcile) -> None:
+        self._repository, self._reconcile = repository, reconcile
+
+    # --- e-mail (PC-D23) ---
+
+    def email(self, errand: Errand) -> str | None:
+        db, new = self._repository.db, errand.target
+        children = self._repository.children_of(errand.family_id, released=True)
+        left = 0
+        for child in children:
+            if child.parent_email == errand.source:
+                db.write(d.children.change(child, child.model_copy(update={"parent_email": new})))
+                left += 1
+            for policy in self._repository.policies_of(child.child, deleted=True):
+                if policy.parent_email == errand.source:
+                    db.write(d.policies.change(policy, policy.model_copy(update={"parent_email": new})))
+                    left += 1
+        keys = {child.child for child in children}
+        for metric in list(db.all(d.metrics_of_parent(parent_email=errand.source))):
+            # The same address may have another family too.
+            if metric.child in keys:
+                move = d.metrics.update(metric.child, metric.date, metric.app_name)
+                db.write(move.at(lambda m: m.parent_email).set(new))
+                left += 1
+        return "others who may still write the old address" if left else None
+
+    # --- number (PC-D24) ---
+
+    def release(self, errand: Errand) -> str | None:
+        return off_devices(self._repository, self._reconcile, errand.child)
+
+    def number(self, errand: Errand) -> str | None:
+        """Everything of a child under its new name; the old one is left with nothing."""
+        db, old, new = self._repository.db, errand.source, errand.target
+        for policy in self._repository.policies_of(old, deleted=True):
+            # First there, then not here: a crash in between leaves both, and only the new one counts.
+            uses.note(self._repository, new, policy.blocked_apps)
+            db.get_or_create(d.policies.create(policy.model_copy(update={"child": new})))
+            db.write(d.policies.discard(old, policy.policy_id))
+        for purge in list(db.all(d.purges_of_child(child=old))):
+            db.write(
+                d.purges.put(purge.model_copy(update={"child": new})), d.purges.discard(old, purge.policy_id)
+            )
+        gone = list(db.all(d.uses_of_child(child=old)))
+        self._batch(d.uses.discard(old, use.app) for use in gone)
+        for override in list(db.all(d.overrides_of_child(child=old))):
+            db.write(
+                d.overrides.put(override.model_copy(update={"child": new})),
+                d.overrides.discard(old, override.override_id),
+            )
+        actions = list(db.all(d.actions_of_child(child=old)))
+        self._batch(d.actions.put(action.model_copy(update={"child": new})) for action in actions)
+        self._batch(d.actions.discard(old, action.occurred_at, action.action_id) for action in actions)
+        for metric in list(db.all(d.metrics_of_child(child=old))):
+            self._move(metric, new)
+        for entry in list(db.all(d.audit_of_family(family_id=errand.family_id))):
+            if entry.subject.partition("/")[0] == old:
+                subject = f"{new}{entry.subject[len(old) :]}"
+                db.write(d.audit.put(entry.model_copy(update={"subject": subject})))
+        waits_for = off_devices(self._repository, self._reconcile, old)
+        if waits_for is None:
+            sessions = list(db.all(d.sessions_of_child(child=old)))
+            self._batch(d.sessions.discard(old, session.session_id) for session in sessions)
+        return waits_for
+
+    def _batch(self, writes: Iterable[Write[Any]]) -> None:
+        in_batches(self._repository, writes)
+
+    def _move(self, metric: Metric, child: str) -> None:
+        """A day's counts to another name; added to what was counted there already, once."""
+        db = self._repository.db
+        start = metric.model_copy(update={"child": child, "blocked_count": 0, "hourly": {}})
+        db.get_or_create(d.metrics.create(start))
+        if metric.timestamp_first is not None:
+            first = d.metrics.update(child, metric.date, metric.app_name)
+            db.write(first.at(lambda m: m.timestamp_first).lowest(metric.timestamp_first))
+        if metric.timestamp_last is not None:
+            last = d.metrics.update(child, metric.date, metric.app_name)
+            db.write(last.at(lambda m: m.timestamp_last).highest(metric.timestamp_last))
+        add = d.metrics.update(child, metric.date, metric.app_name)
+        add = add.at(lambda m: m.blocked_count).add(metric.blocked_count)
+        for hour, count in metric.hourly.items():
+            add = add.at(lambda m, hour=hour: m.hourly[hour]).add(count)  # type: ignore[misc]  # a bound loop variable
+        # Together: counts that moved are not here any more, so they cannot move again.
+        db.write(add, d.metrics.delete(metric))
+
+
+def off_devices(repository: Repository, reconcile: Reconcile, child: str) -> str | None:
+    """Nothing of a child on any device; what it waits for if that could not be done."""
+    reconcile(child)
+    repository.db.write(d.wakes.discard(child))
+    left = list(repository.db.all(d.rules_of_child(child=child)))
+    gone = [rule for rule in left if rule.status == "removed"]
+    in_batches(repository, (d.rules.discard(rule.child, rule.rule_id) for rule in gone))
+    return RULES_LEFT if len(left) > len(gone) else None
+
+
+def in_batches(repository: Repository, writes: Iterable[Write[Any]]) -> None:
+    """Puts and discards in any order; what the store had no time for is left to the next run."""
+    left = repository.db.batch(list(writes))
+    if left:
+        raise TimeoutError(f"{len(left)} writes were not taken; the next run takes them up")

@@ -1,0 +1,76 @@
+"""Times, bodies and pages: what everything is made of that the API takes and gives."""
+
+import json
+import re
+from contextlib import suppress
+from datetime import date, datetime
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ValidationInfo, model_validator
+from pydantic.alias_generators import to_camel
+
+from tablewright.systems.parental.errors import BadRequest
+from tablewright.systems.parental.model import Value
+
+T = TypeVar("T", bound=BaseModel)
+
+
+# --- dates and times ---
+
+
+def day_of(value: Any, field: str) -> date | None:
+    """A date as people write it; nothing else that could be taken for one, such as a number of seconds."""
+    if value is None or isinstance(value, date):
+        return value
+    if isinstance(value, str) and re.fullmatch(r"(?a:\d{4}-\d\d-\d\d)", value):
+        with suppress(ValueError):
+            return date.fromisoformat(value)
+    raise BadRequest("INVALID_DATE", f"{field} must be a date such as 2030-06-01.", field)
+
+
+def moment_of(value: Any, field: str) -> datetime | None:
+    """A time with its zone; INVALID_DATE if it is none."""
+    if value is None or isinstance(value, datetime):
+        return value
+    if isinstance(value, str):
+        with suppress(ValueError):
+            found = datetime.fromisoformat(value)
+            if found.tzinfo is not None and 2000 <= found.year < 9000:
+                return found
+    words = f"{field} must be a time with its zone, such as 2030-06-01T00:00:00Z."
+    raise BadRequest("INVALID_DATE", words, field)
+
+
+def _moment(value: Any, info: ValidationInfo) -> datetime | None:
+    return moment_of(value, to_camel(info.field_name or "time"))
+
+
+Moment = Annotated[datetime | None, BeforeValidator(_moment)]
+
+
+# --- bodies ---
+
+
+class Body(Value):
+    """What a caller sends. Half a surrogate pair passes for text in JSON, but no store or answer can carry it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_text(cls, sent: Any) -> Any:
+        try:
+            json.dumps(sent, ensure_ascii=False, default=str).encode()
+        except UnicodeEncodeError:
+            raise ValueError("must be text that UTF-8 can carry") from None
+        return sent
+
+    def changes(self) -> dict[str, Any]:
+        """The fields that were sent, by our names; the version says only what they rest on."""
+        return {name: getattr(self, name) for name in self.model_fields_set if name != "version"}
+
+
+class Page(Value, Generic[T]):
+    """Some of a list; `startAt` asks for the next."""
+
+    items: list[T]
+    more_available: bool
+    start_at: str | None = None

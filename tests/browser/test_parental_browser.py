@@ -1,0 +1,336 @@
+"""Parental controls in a real browser: a parent blocks an app for bedtime and the firewall drops its packets.
+
+The app runs in this process, with everything that runs by itself, on a clock that is real but for where it began: so a
+test can wait for bedtime, and ask the simulated firewall itself what it would drop.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from tests.browser.conftest import Keep, Open, Served
+
+from tablewright.app.house import House, open_house
+from tablewright.app.serve import app_of
+from tablewright.app.systems import PARENTAL
+from tablewright.edge import serving_app
+from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.seed import ADA, SARAH, TOM, seed
+from tablewright.systems.parental.service import Parental
+from tablewright.world import real_world
+
+HOME = "/console/parental"
+ANNA, CHIDI, SAM, ROSA = "parent_anna", "parent_chidi", "support_sam", "engineer_rosa"
+SCREENS = [(1280, False), (1280, True), (390, False), (390, True)]
+IDS = ["wide-light", "wide-dark", "narrow-light", "narrow-dark"]
+# A Monday at 21:10 in New York.
+EVENING = datetime(2026, 11, 17, 2, 10, tzinfo=UTC)
+PATIENT = 40_000
+
+
+@dataclass
+class Clock:
+    """Real time, from another beginning."""
+
+    ahead: timedelta
+
+    def now(self) -> datetime:
+        return real_world().now() + self.ahead
+
+    def move_to(self, moment: datetime) -> None:
+        self.ahead = moment - real_world().now()
+
+
+@pytest.fixture(scope="module")
+def clock() -> Clock:
+    return Clock(EVENING - real_world().now())
+
+
+@pytest.fixture(scope="module")
+def house(clock: Clock) -> Iterator[House]:
+    small = replace(PARENTAL, seed=lambda parental, told: seed(parental, told, families=0))
+    world = replace(real_world(), now=clock.now)
+    with open_house(memory=True, systems=(small,), world=world) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def parental(house: House) -> Parental:
+    found: Parental = house.lived[0].service
+    return found
+
+
+@pytest.fixture(scope="module")
+def served(house: House) -> Iterator[Served]:
+    with serving_app(app_of(house)) as url:
+        yield Served(url, "")
+
+
+def child(phone: str, rest: str = "") -> str:
+    return f"{HOME}/children/{phone}{rest}"
+
+
+def drops(parental: Parental, source: str, name: str) -> bool:
+    """Whether the firewall would stop a connection: asked of the device itself."""
+    device = parental.devices.simulated("ftd-device-001")
+    assert device is not None
+    return device.is_blocked(Flow(source=source, name=name, port=443))
+
+
+def _until(page: Any, is_so: Any, tries: int = 100) -> None:
+    for _ in range(tries):
+        if is_so():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("it did not come to be")
+
+
+# --- every page on every screen ---
+
+
+PAGES = {
+    "family": "",
+    "child-new": "/children/new",
+    "child": f"/children/{SARAH}",
+    "child-tom": f"/children/{TOM}",
+    "policies": f"/children/{TOM}/policies",
+    "policy-new": f"/children/{SARAH}/policies/new",
+    "dashboard": f"/children/{TOM}/dashboard",
+    "dashboard-today": f"/children/{TOM}/dashboard?days=1",
+    "dashboard-month": f"/children/{TOM}/dashboard?days=30",
+    "history": f"/children/{SARAH}/history",
+    "settings": f"/children/{SARAH}/settings",
+    "number": f"/children/{SARAH}/number",
+    "release": f"/children/{SARAH}/release",
+    "erase": f"/children/{SARAH}/erase",
+    "notices": "/notices",
+    "activity": "/activity",
+    "apps": "/apps",
+    "apps-found": "/apps?find=tik",
+    "app": "/apps/TikTok",
+}
+
+
+def looked_at(page: Any, keep: Keep, name: str, width: int, dark: bool) -> None:
+    """Kept for people to look at, and held to what every page must be."""
+    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
+    keep(page, f"parental-{name}-{width}-{'dark' if dark else 'light'}")
+    assert looks.barriers(page) == [], name
+    assert looks.overflow(page) <= 0, name
+
+
+@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+def test_parents_pages_fit_every_screen_without_a_serious_barrier(
+    open_page: Open, keep: Keep, width: int, dark: bool
+) -> None:
+    page = open_page(ANNA, width=width, dark=dark)
+    for name, path in PAGES.items():
+        assert page.goto(HOME + path).status == 200, path
+        looked_at(page, keep, name, width, dark)
+    page.goto(HOME)
+    page.get_by_role("link", name="Settings").click()
+    page.get_by_role("heading", name=re.compile("^Settings of")).wait_for()
+    looked_at(page, keep, "family-settings", width, dark)
+    page.get_by_role("link", name="Delete…").click()
+    page.get_by_text("Delete it now, for good").click()
+    looked_at(page, keep, "family-close", width, dark)
+    page.goto(child(TOM, "/policies"))
+    page.locator(".policy h2 a").first.click()
+    page.locator("#week").wait_for()
+    looked_at(page, keep, "policy", width, dark)
+    page.go_back()
+    page.locator(".policy").first.get_by_role("link", name="Delete").click()
+    page.get_by_role("button", name="Delete the policy").wait_for()
+    looked_at(page, keep, "policy-delete", width, dark)
+
+
+@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+def test_mistakes_and_open_parts_fit_every_screen(
+    open_page: Open, keep: Keep, width: int, dark: bool
+) -> None:
+    page = open_page(ANNA, width=width, dark=dark)
+    page.goto(child(SARAH))
+    page.get_by_text("The same in words").click()
+    page.get_by_text("Make an exception").click()
+    page.get_by_text("Pause until…").click()
+    looked_at(page, keep, "child-open", width, dark)
+    page.goto(f"{HOME}/activity")
+    for summary in page.locator(".entry summary").all()[:6]:
+        summary.click()
+    looked_at(page, keep, "activity-open", width, dark)
+
+
+@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+def test_a_mistake_stands_beside_its_field_on_every_screen(
+    browser: Any, served: Served, keep: Keep, width: int, dark: bool
+) -> None:
+    # The answer is a refusal, which chromium writes into its console: so this page is not held to an empty one.
+    with browser.new_context(
+        base_url=served.url,
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if dark else "light",
+    ) as context:
+        page = context.new_page()
+        page.goto("/sign-in")
+        page.locator(f'.people button[value="{ANNA}"]').click()
+        page.goto(child(SARAH, "/policies/new"))
+        page.get_by_role("button", name="Add a site of your own").click()
+        page.locator("#o0-name").fill("Puzzle site")
+        page.locator("#o0-to").fill("what is this!")
+        page.locator("summary", has_text="Gaming").click()
+        page.locator('[name="w0-end"]').fill("07:30")
+        with page.expect_response(re.compile("/policies/new$")) as answer:
+            page.get_by_role("button", name="Save and enforce").click()
+        assert answer.value.status == 400
+        page.locator("#e-o0-to").wait_for()
+        looked_at(page, keep, "policy-wrong", width, dark)
+
+
+@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+def test_pages_of_others_fit_every_screen(open_page: Open, keep: Keep, width: int, dark: bool) -> None:
+    support = open_page(SAM, width=width, dark=dark)
+    looked_at(support, keep, "support", width, dark)
+    support.locator("#f-phoneNumber").fill(ADA)
+    support.locator("#f-reason").fill("Ticket 15: is it on?")
+    support.get_by_role("button", name="Look", exact=True).click()
+    support.get_by_text("You look as support").wait_for()
+    looked_at(support, keep, "child-for-support", width, dark)
+    nobody = open_page(ROSA, width=width, dark=dark)
+    nobody.goto(HOME)
+    nobody.get_by_role("button", name="Make the family").wait_for()
+    looked_at(nobody, keep, "no-family", width, dark)
+
+
+# --- how it is used ---
+
+
+def test_a_time_is_drawn_in_the_week_with_the_mouse(open_page: Open, keep: Keep) -> None:
+    page = open_page(ANNA)
+    page.goto(child(SARAH, "/policies/new"))
+    box = page.locator("[data-week] svg").bounding_box()
+    column, top, hour = box["width"] / 7, box["y"] + 24, 14
+    page.mouse.move(box["x"] + 0.5 * column, top + 16 * hour + 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 2.5 * column, top + 18 * hour - 2, steps=5)
+    keep(page, "parental-drawing")
+    page.mouse.up()
+    page.locator("#week").get_by_text("16:00 to 18:00, Monday to Wednesday").wait_for()
+    assert page.locator('[name="w1-start"]').input_value() == "16:00"
+    page.locator("[data-time-row]").nth(1).get_by_role("button", name="Remove this time").click()
+    page.locator("#week li", has_text="16:00 to 18:00").wait_for(state="detached")
+    page.get_by_role("button", name="School, 08:00 to 15:00").click()
+    page.locator("#week").get_by_text("08:00 to 15:00, Monday to Friday").wait_for()
+    page.get_by_role("radio", name="Always").check()
+    page.locator("#week").get_by_text("Always, every day.").wait_for()
+    assert not page.locator("[data-time-rows]").is_visible()
+
+
+def test_a_policy_is_written_without_a_script(open_page: Open, parental: Parental) -> None:
+    page = open_page(CHIDI, script=False)
+    page.goto(child(ADA, "/policies/new"))
+    page.locator("#f-find").fill("minecraft")
+    page.get_by_role("button", name="Find", exact=True).click()
+    page.locator(".pick", has_text="Minecraft").first.click()
+    page.get_by_role("button", name="School, 08:00 to 15:00").click()
+    page.get_by_role("button", name="Add a site of your own").click()
+    page.locator("#o0-name").fill("Comics")
+    page.locator("#o0-to").fill("https://comics.example/today")
+    page.locator("[data-time-row]").first.get_by_role("button", name="Remove this time").click()
+    assert page.locator("[data-time-row]").count() == 1
+    page.locator("#f-notes").fill("No script")
+    page.get_by_role("button", name="Save and enforce").click()
+    page.get_by_text("“No script” is written.").wait_for()
+    ada = parental.repository.child_of_phone(ADA)
+    assert ada is not None
+    (policy,) = [one for one in parental.policies.of_child(ada) if one.notes == "No script"]
+    assert [entry.app_name for entry in policy.blocked_apps] == ["Minecraft", "Comics"]
+    assert policy.blocked_apps[1].domains == ["comics.example"]
+    assert [(one.start_time, one.end_time) for one in policy.time_windows] == [("08:00", "15:00")]
+
+
+def test_everything_is_blocked_with_the_keyboard_alone(open_page: Open, parental: Parental) -> None:
+    page = open_page(ANNA)
+    page.goto(child(TOM))
+    page.get_by_role("button", name="Block everything for an hour").press("Enter")
+    page.locator(".flash", has_text=re.compile(r"Everything is blocked until 22:\d\d")).wait_for()
+    page.locator(".states-list li", has_text="Everything").get_by_text("Enforced").wait_for(timeout=PATIENT)
+    assert drops(parental, "10.20.30.41", "anything.example")
+    page.get_by_role("button", name="End it now").first.press("Enter")
+    page.get_by_text("The exception is over.").wait_for()
+    page.locator("summary", has_text="Pause until").press("Enter")
+    page.locator(".drop #f-until").fill("2026-11-17T08:00")
+    page.locator(".drop #f-until").press("Enter")
+    page.get_by_text("No policy counts for Tom until tomorrow at 08:00.").wait_for()
+    _until(page, lambda: not drops(parental, "10.20.30.41", "anything.example"))
+    page.get_by_role("button", name="End the pause now").press("Enter")
+    page.get_by_text("The pause is over.").wait_for()
+
+
+def test_a_child_is_added_with_the_code_of_the_demo(open_page: Open, keep: Keep) -> None:
+    page = open_page(CHIDI)
+    page.get_by_role("link", name="Add a child").click()
+    page.locator("#f-phoneNumber").fill("+49 151 9999 001")
+    page.get_by_role("button", name="Send the code").click()
+    keep(page, "parental-joining-code")
+    there = page.url
+    page.get_by_role("link", name="Read the message to this number").click()
+    code = re.search(r"Your code is (\d{6})", page.locator(".mails").inner_text())
+    assert code is not None
+    page.goto(there)
+    page.locator("#f-code").fill(code[1])
+    page.locator("#f-childName").fill("Emeka")
+    page.locator("#f-childName").press("Enter")  # Enter adds the child; it does not send another code
+    page.get_by_text("Emeka is part of the family.").wait_for()
+
+
+# --- the story; it comes last, as it moves the clock on ---
+
+
+def test_a_parent_blocks_an_app_for_bedtime_and_the_firewall_drops_it(
+    open_page: Open, keep: Keep, parental: Parental, clock: Clock
+) -> None:
+    address, site = "10.20.30.40", "www.netflix.com"
+    clock.move_to(datetime(2026, 11, 17, 2, 56, tzinfo=UTC))  # 21:56 in New York
+    page = open_page(ANNA)
+    page.get_by_role("link", name="Sarah").click()
+    page.get_by_role("link", name="New policy").click()
+    page.locator("#f-find").fill("netfl")
+    page.locator(".pick", has_text="Netflix").locator("visible=true").first.click()
+    page.locator("#f-notes").fill("Bedtime")
+    page.locator("#week").get_by_text("22:00 to 06:00 the next day, every day").wait_for()
+    keep(page, "parental-story-1-editor")
+    page.get_by_role("button", name="Save and enforce").click()
+    page.get_by_text("“Bedtime” is written.").wait_for()
+    page.get_by_text("Today at 22:00").first.wait_for()
+    keep(page, "parental-story-2-before")
+    assert not drops(parental, address, site)
+    assert page.locator(".states-list li", has_text="Netflix").count() == 0
+
+    clock.move_to(datetime(2026, 11, 17, 3, 0, 1, tzinfo=UTC))  # 22:00 in New York
+    row = page.locator(".states-list li", has_text="Netflix")
+    row.get_by_text("Enforced").wait_for(timeout=PATIENT)  # the page looks again by itself
+    assert drops(parental, address, site)
+    assert not drops(parental, address, "www.wikipedia.org")
+    assert not drops(parental, "10.40.7.15", site)  # somebody else's child
+    assert "By “Bedtime”." in row.inner_text()
+    assert "Monday, 22:00" in page.locator("#clock").inner_text()
+    assert "now 22:00" in page.locator("#picture").text_content()
+    keep(page, "parental-story-3-enforced")
+
+    row.get_by_role("button", name="Allow Netflix for 30 minutes").click()
+    page.locator(".flash", has_text="Netflix is allowed until 22:3").wait_for()
+    page.locator(".states-list li", has_text="Netflix").wait_for(state="detached", timeout=PATIENT)
+    _until(page, lambda: not drops(parental, address, site))
+    keep(page, "parental-story-4-allowed")
+
+    clock.move_to(datetime(2026, 11, 17, 3, 31, tzinfo=UTC))  # it ends by itself
+    page.locator(".states-list li", has_text="Netflix").get_by_text("Enforced").wait_for(timeout=PATIENT)
+    assert drops(parental, address, site)
+
+    page.goto(child(SARAH, "/history"))
+    shown = page.locator("tbody tr", has_text="Netflix")
+    assert [text.split()[4] for text in shown.all_inner_texts()] == ["Block", "Unblock", "Block"]
+    keep(page, "parental-story-5-history")

@@ -1,0 +1,117 @@
+"""Names on their way to gateways: told before they are blocked, looked up anew, and never to who needs none."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+
+import pytest
+from tests.systems.parental.rig import DEVICE, START, Rig, closing, make_rig
+from tests.systems.parental.written import app
+
+from tablewright import testing
+from tablewright.client import embedded
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental import jobs
+from tablewright.systems.parental.firewall.driver import LearnsNames, Unavailable
+from tablewright.systems.parental.firewall.nftables import NftablesFirewall
+from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
+from tablewright.testing import Clock
+
+GATEWAY = "gateway"
+
+
+class Gateway(SimulatedFirewall):
+    """A firewall that has to know where names lead, and writes down what it was told."""
+
+    heard: list[tuple[str, ...]]
+    looks: int = 0
+    is_deaf: bool = False
+
+    def learn(self, domains: Iterable[str]) -> None:
+        if self.is_deaf:
+            raise Unavailable("no DNS server answers")
+        self.heard.append(tuple(domains))
+
+    def look_up_again(self) -> int:
+        self.looks += 1
+        return 0
+
+
+@pytest.fixture
+def gateway() -> Gateway:
+    made = Gateway(Clock(START).world())
+    made.heard = []
+    return made
+
+
+@pytest.fixture
+def rig(gateway: Gateway) -> Iterator[Rig]:
+    clock = Clock(START)
+    with (
+        testing.engine(world=clock.world()) as engine,
+        closing(make_rig(embedded(engine), clock, engine)) as made,
+    ):
+        made.firewalls[GATEWAY] = gateway
+        made.device(GATEWAY)
+        yield made
+
+
+def test_the_driver_of_linux_gateways_is_one_that_learns_names() -> None:
+    assert issubclass(NftablesFirewall, LearnsNames)
+    assert not issubclass(SimulatedFirewall, LearnsNames)
+
+
+def test_all_names_of_the_registry_are_told_at_the_start_and_looked_up(rig: Rig, gateway: Gateway) -> None:
+    stop = threading.Event()
+    thread = threading.Thread(target=jobs.watch_names, args=(rig, stop, timedelta(hours=1)))
+    thread.start()
+    try:
+        pause = threading.Event()
+        while not gateway.looks:
+            pause.wait(0.01)
+    finally:
+        stop.set()
+        thread.join(30)
+    assert [set(told) for told in gateway.heard] == [
+        {"tiktok.com", "musical.ly", "instagram.com", "youtube.com"}
+    ]
+    assert gateway.looks == 1
+
+
+def test_a_device_that_needs_no_names_is_not_asked(rig: Rig, gateway: Gateway) -> None:
+    assert jobs.tell_names(rig, ["tiktok.com"]) == 1
+    assert jobs.look_up_again(rig) == 1
+    assert rig.devices.get(DEVICE).last_ok_at is None
+    assert rig.devices.meters.measured().calls_of(DEVICE) == 0
+    assert rig.devices.meters.measured().calls_of(GATEWAY) == 2
+
+
+def test_a_change_of_the_registry_tells_its_names_before_rules_are_made(rig: Rig, gateway: Gateway) -> None:
+    rig.follow()
+    gateway.heard.clear()
+    rig.db.write(d.apps.create(app("Puzzles", ["puzzles.example"])))
+    rig.follow()
+    assert gateway.heard == [("puzzles.example",)]
+
+
+def test_a_gateway_that_learns_nothing_keeps_no_rule_from_being_made_elsewhere(
+    rig: Rig, gateway: Gateway
+) -> None:
+    rig.child()
+    rig.start()
+    rig.policy("TikTok")
+    rig.follow()
+    gateway.is_deaf = True
+    before = rig.db.one(d.app_by_name(app_name="TikTok"))
+    assert before is not None
+    rig.db.write(d.apps.change(before, before.model_copy(update={"domains": ["tiktok.com", "more.example"]})))
+    rig.follow()
+    assert rig.is_blocked("cdn.more.example")
+
+
+def test_a_gateway_that_is_switched_off_is_left_alone(rig: Rig, gateway: Gateway) -> None:
+    rig.devices.change(GATEWAY, enabled=False)
+    assert jobs.tell_names(rig, ["tiktok.com"]) == 0
+    assert gateway.heard == []
