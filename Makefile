@@ -7,14 +7,14 @@ BIN := .venv/bin
 PORT ?= 8080
 DYNAMODB_PORT ?= 8000
 
-.PHONY: run test setup browser network redis check clean
+.PHONY: run test setup browser network redis rxdb check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
 
 setup: .venv/ready
 
-test: .venv/ready-for-tests browser network redis check
+test: .venv/ready-for-tests browser network redis rxdb check
 	$(BIN)/pytest -n auto --dist loadfile
 
 # tests/browser drives Debian's chromium; where it cannot be installed they are skipped, and say so.
@@ -38,6 +38,13 @@ redis:
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
 	     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server; } \
 	|| echo "make: no redis-server, and no way to install it: the tests with a real Redis will be skipped"
+
+# One client of Skratch's sync is nobody's here: RxDB, from npm. Without node and npm those tests are skipped, and say so.
+rxdb:
+	@[ -d tests/systems/travel/rxdb/node_modules/rxdb ] \
+	|| { command -v npm >/dev/null \
+	     && npm ci --prefix tests/systems/travel/rxdb --ignore-scripts --no-audit --no-fund --loglevel error; } \
+	|| echo "make: no npm, or it cannot install: the tests with RxDB will be skipped"
 
 check: .venv/ready-for-tests
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -15,6 +16,9 @@ import pytest
 from tests.cli.command import COMMAND, tablewright
 
 from tablewright.app.serve import DemoIsForThisMachine, check_reach
+
+# Who asks first waits until the pages and the description of the API are made, on a busy machine for long.
+get = partial(httpx.get, timeout=30)
 
 
 @contextmanager
@@ -56,11 +60,11 @@ def test_plain_lines_say_what_is_where_and_it_is_there(tmp_path: Path) -> None:
     with serving("--dynamodb-port", "0", "--no-seed", cwd=tmp_path) as (lines, process):
         assert lines[-1] == "tablewright: ready; Ctrl-C ends it"
         assert any("./data (durable)" in line for line in lines)
-        assert httpx.get(address(lines, "console")).status_code == 200
-        assert httpx.get(address(lines, "console") + "/ready").json()["status"] == "ready"
-        assert httpx.get(address(lines, "API docs")).status_code == 200
-        assert httpx.get(address(lines, "DynamoDB")).status_code == 200
-        assert httpx.get(address(lines, "Customer portal")).status_code == 200
+        assert get(address(lines, "console")).status_code == 200
+        assert get(address(lines, "console") + "/ready").json()["status"] == "ready"
+        assert get(address(lines, "API docs")).status_code == 200
+        assert get(address(lines, "DynamoDB")).status_code == 200
+        assert get(address(lines, "Customer portal")).status_code == 200
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         assert process.stderr is not None
@@ -80,7 +84,7 @@ def test_memory_leaves_nothing_on_disk_and_no_dynamodb_listens_nowhere_else(tmp_
 def test_each_request_is_a_line_of_json_if_asked_for(tmp_path: Path) -> None:
     given = ("--memory", "--no-dynamodb", "--no-seed", "--log", "json")
     with serving(*given, cwd=tmp_path) as (lines, process):
-        httpx.get(address(lines, "console") + "/portal/v1.0/campaigns/SECRET_CODE?preview=secret")
+        get(address(lines, "console") + "/portal/v1.0/campaigns/SECRET_CODE?preview=secret")
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         assert process.stderr is not None
@@ -131,8 +135,8 @@ def test_a_foreign_name_is_turned_away_unless_it_was_given(tmp_path: Path) -> No
         "--memory", "--no-dynamodb", "--no-seed", "--no-demo-sign-in", "--name", "shop.example", cwd=tmp_path
     ) as (lines, _):
         url = address(lines, "console")
-        assert httpx.get(url, headers={"Host": "evil.example"}).status_code == 421
-        assert httpx.get(url, headers={"Host": "shop.example"}).status_code == 200
+        assert get(url, headers={"Host": "evil.example"}).status_code == 421
+        assert get(url, headers={"Host": "shop.example"}).status_code == 200
 
 
 def test_help_ends_with_two_examples() -> None:

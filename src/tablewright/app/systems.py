@@ -7,6 +7,7 @@ from functools import partial
 
 from tablewright.app.console.parental import parental_area
 from tablewright.app.console.portal import portal_area
+from tablewright.app.console.travel import travel_area
 from tablewright.app.people import Person
 from tablewright.app.schedule import Follower, Job
 from tablewright.app.system import Start, System, SystemsClash
@@ -23,8 +24,16 @@ from tablewright.systems.portal import jobs as portal_jobs
 from tablewright.systems.portal import seed as portal_seed
 from tablewright.systems.portal.design import DESIGNS as PORTAL_DESIGNS
 from tablewright.systems.portal.service import VERIFY_LINK, Portal, open_portal
+from tablewright.systems.travel import api as travel_api
+from tablewright.systems.travel import jobs as travel_jobs
+from tablewright.systems.travel import seed as travel_seed
+from tablewright.systems.travel.apple import apple_in
+from tablewright.systems.travel.design import DESIGNS as TRAVEL_DESIGNS
+from tablewright.systems.travel.keyring import kept_keyring
+from tablewright.systems.travel.objects import Directory
+from tablewright.systems.travel.service import Travel, open_travel
 
-__all__ = ["PARENTAL", "PORTAL", "SYSTEMS", "System", "SystemsClash"]
+__all__ = ["PARENTAL", "PORTAL", "SYSTEMS", "TRAVEL", "System", "SystemsClash"]
 
 
 def _start_portal(given: Start) -> Portal:
@@ -175,4 +184,63 @@ PARENTAL = System(
     jobs=_parental_jobs,
     translations=parental_api.TRANSLATIONS,
 )
-SYSTEMS: tuple[System, ...] = (PORTAL, PARENTAL)
+
+
+# --- Skratch ---
+
+
+def _start_travel(given: Start) -> Travel:
+    def issue(user_id: str, session_id: str, email: str | None) -> str:
+        """A login of a device: it ends with the session it names."""
+        return given.issue(user_id, (), email or "", {"sid": session_id})
+
+    travel = open_travel(
+        given.db,
+        given.world,
+        keyring=kept_keyring(given.home / "secrets", given.world),
+        issue=issue,
+        apple=apple_in(given.home, given.world),
+        objects=Directory(given.home / "objects", given.world),
+    )
+    travel.follower().create_tables()  # before anything is written: changes from before a stream are not in it
+    return travel
+
+
+def _travel_jobs(travel: Travel) -> Sequence[Job | Follower]:
+    minute = timedelta(minutes=1)
+    # Publishing the geography is thousands of writes at once: an admin does it, and until then searches read the files.
+    jobs = travel_jobs
+    follower = jobs.follower(travel)
+    return (
+        Follower(f"changes of {follower.table}", follower.run, "Figures, and who has been to a region."),
+        Job("erasures", minute, partial(jobs.erase, travel), "Accounts whose week is over."),
+        Job("conflicts", 10 * minute, partial(jobs.tell_conflicts, travel), "Mail about what is in dispute."),
+        Job("recount", minute, partial(jobs.recount, travel), "Counts everybody's places, some at a time."),
+        Job("visitors", minute, partial(jobs.recount_regions, travel), "Counts who has been to each region."),
+        Job("tombstones", minute, partial(jobs.purge_tombstones, travel), "What every device knows is gone."),
+        Job("addresses", minute, partial(jobs.rekey, travel), "Hashes of addresses, with the newest secret."),
+        Job("figures", minute, partial(jobs.warm_statistics, travel), "Today's, for who had some yesterday."),
+        Job("weekly", minute, partial(jobs.weekly_statistics, travel), "Mail with figures, to who wants it."),
+        Job("analytics", minute, partial(jobs.export_week, travel), "The file of the week, without names."),
+    )
+
+
+def _travel_people(travel: Travel) -> Sequence[Person]:
+    return [Person(**asdict(person)) for person in travel_seed.people(travel)]
+
+
+TRAVEL = System(
+    name="travel",
+    title="Skratch",
+    about="A map that colours in where somebody has been: on any device, with or without a network.",
+    designs=TRAVEL_DESIGNS,
+    start=_start_travel,
+    accent="amber",
+    router=travel_api.router,
+    area=travel_area,
+    people=_travel_people,
+    seed=travel_seed.seed,
+    jobs=_travel_jobs,
+    translations=travel_api.TRANSLATIONS,
+)
+SYSTEMS: tuple[System, ...] = (PORTAL, PARENTAL, TRAVEL)

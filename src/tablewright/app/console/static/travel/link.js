@@ -1,0 +1,118 @@
+// Keeps a page in step with the server and with other tabs: when to sync, and what to say about it.
+//
+// Elsewhere: how (sync.js), what is kept (store.js).
+(function (self) {
+  "use strict";
+
+  var EVERY = 30000, RETRY = 3000, SOON = 250;
+
+  // `changed()` is called whenever what is kept may be different; `status` is the element that says how it stands.
+  function Link(store, status, changed) {
+    this.store = store; this.status = status; this.changed = changed; this.timer = null; this.isBusy = false; this.again = false; this.hasSpoken = false;
+    this.channel = new BroadcastChannel("skratch");
+    var link = this;
+    this.channel.onmessage = function () { link.changed(); link.tell(); };
+    self.addEventListener("online", function () { link.soon(0); });
+    self.addEventListener("offline", function () { link.reason = "offline"; link.tell(); });
+    document.addEventListener("visibilitychange", function () { if (!document.hidden) link.soon(0); });
+  }
+
+  Link.prototype.soon = function (wait) {
+    var link = this;
+    self.clearTimeout(this.timer);
+    this.timer = self.setTimeout(function () { link.run(); }, wait === undefined ? SOON : wait);
+  };
+
+  Link.prototype.run = async function () {
+    if (this.isBusy) { this.again = true; return; }
+    this.isBusy = true; this.again = false;
+    try {
+      await self.skratch.sync(this.store);
+      this.reason = null;
+    } catch (stopped) {
+      if (!stopped.reason) { this.isBusy = false; throw stopped; }
+      this.reason = stopped.reason; this.words = stopped.words; this.seconds = stopped.seconds;
+      if (stopped.reason === "offline") wakeLater();
+    }
+    this.isBusy = false; this.hasSpoken = true;
+    this.channel.postMessage("changed");
+    await this.changed();
+    await this.tell();
+    if (this.again) this.soon(0);
+    else if (!this.reason) this.soon(document.hidden ? 10 * EVERY : EVERY);
+    else if (this.reason === "offline") this.soon(navigator.onLine ? RETRY : EVERY);
+    else if (this.reason === "later") this.soon(this.seconds * 1000);
+  };
+
+  // The worker sends what waits even if this page is closed by then, where browsers can do that.
+  function wakeLater() {
+    if (!navigator.serviceWorker) return;
+    navigator.serviceWorker.ready.then(function (registration) {
+      if (registration.sync) registration.sync.register("skratch").catch(function () {});
+    });
+  }
+
+  Link.prototype.tell = async function () {
+    var waiting = (await this.store.queue()).length;
+    var some = waiting === 1 ? "1 change waits" : waiting + " changes wait";
+    var text = {
+      offline: waiting ? "No network. " + some + " on this device and will be sent." : "No network. What you mark is kept on this device and sent later.",
+      "signed-out": "You are signed out. " + (waiting ? some + " here until you sign in." : "Sign in to sync."),
+      "somebody-else": "Somebody else is signed in now. Nothing is sent for them.",
+      revoked: "This browser was signed out on your list of devices." + (waiting ? " " + some + " here." : ""),
+      "too-old": this.words, refused: this.words,
+      later: waiting ? some + ". The server is busy; trying again." : "The server is busy; trying again.",
+    }[this.reason] || (waiting ? "Sending…" : this.hasSpoken ? "Everything is saved" : "Looking for news…");
+    var tone = !this.reason ? (waiting || !this.hasSpoken ? "busy" : "good") : this.reason === "offline" || this.reason === "later" ? "warn" : "bad";
+    if (this.status.textContent !== text) this.status.textContent = text;
+    this.status.className = "sync-state " + tone;
+    this.status.dataset.waiting = String(waiting);
+    this.status.dataset.state = this.reason || (waiting ? "sending" : this.hasSpoken ? "saved" : "opening");
+    this.action();
+  };
+
+  // What one can do about it.
+  Link.prototype.action = function () {
+    var link = this;
+    if (this.reason === "signed-out") this.button("Sign in", function () { self.location.href = "/sign-in?next=/console/travel"; });
+    if (this.reason === "revoked") this.button("Use this browser again", async function () {
+      await self.skratch.again(link.store).catch(function () {});
+      link.soon(0);
+    });
+  };
+
+  Link.prototype.button = function (words, press) {
+    var made = document.createElement("button");
+    made.type = "button"; made.className = "link"; made.textContent = words;
+    made.addEventListener("click", press);
+    this.status.append(" ", made);
+  };
+
+  // --- whose browser this is ---
+
+  // Who signs out, or becomes somebody else, leaves no map behind.
+  function watchLeaving() {
+    document.querySelectorAll('form[action="/sign-out"], form[action="/sign-in"]').forEach(function (form) {
+      var isReady = false;
+      form.addEventListener("submit", function (event) {
+        if (isReady) return;
+        event.preventDefault();
+        var go = function () { isReady = true; form.requestSubmit(event.submitter); };
+        self.skratch.forget().then(go, go);
+      });
+    });
+  }
+
+  // The traveller of this page: who is signed in, or without a network who was last.
+  async function traveller(root) {
+    if (root.dataset.user) {
+      var who = { id: root.dataset.user, name: root.dataset.name };
+      await self.skratch.remember(who);
+      watchLeaving();
+      return who;
+    }
+    return self.skratch.remembered();
+  }
+
+  Object.assign(self.skratch, { Link: Link, traveller: traveller });
+})(self);

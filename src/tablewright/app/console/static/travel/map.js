@@ -1,0 +1,268 @@
+// The scratch map: puts together what is kept, the map and the panel. Works the same with and without a network.
+//
+// Must hold: every change goes through the queue of store.js, so nothing depends on the server being there; a place that
+// is marked is not unmarked by pressing it again, because its notes would go with it.
+(function (self) {
+  "use strict";
+
+  var skratch = self.skratch;
+  var LABELS = { country: "the world", us_state: "the United States", canadian_province: "Canada" };
+  var MARK_COUNTRY = { us_state: "US", canadian_province: "CA" };
+
+  async function start() {
+    var root = document.getElementById("scratch");
+    if (!root) return;
+    if ("serviceWorker" in navigator) {
+      navigator.serviceWorker.register(root.dataset.worker, { scope: root.dataset.scope }).catch(function () {});
+    }
+    var who = await skratch.traveller(root);
+    if (!who) { document.getElementById("nobody").hidden = false; root.hidden = true; return; }
+    var page = new Page(root, await skratch.openStore(who.id));
+    if (!root.dataset.user) page.nameShell(who);
+    await page.open();
+  }
+
+  function Page(root, store) {
+    var page = this;
+    this.root = root; this.store = store; this.files = JSON.parse(root.dataset.files);
+    this.svg = root.querySelector("svg.map"); this.tip = root.querySelector(".map-tip");
+    this.canvas = new skratch.Canvas(this.svg, {
+      press: function (code) { page.press(code); }, point: function (code, event) { page.point(code, event); },
+    });
+    this.spot = new skratch.Spot(root.querySelector(".spot"), {
+      mark: function (region) { page.mark(region); },
+      unmark: function (region) { page.unmark(region); },
+      change: function (region, data) { page.write("update", region, data); },
+    });
+    this.link = new skratch.Link(store, root.querySelector(".sync-state"), function () { return page.refresh(); });
+  }
+
+  Page.prototype.nameShell = function (who) {
+    document.querySelector("h1").textContent = who.name + ": my map";
+    document.querySelectorAll('[data-online], .top a[href="/sign-in"]').forEach(function (one) { one.hidden = true; });
+  };
+
+  Page.prototype.open = async function () {
+    var page = this;
+    this.regions = await skratch.regions(this.files.regions);
+    this.lakes = await skratch.shapes(this.files.lakes, "lakes");
+    this.view = await this.store.view();
+    this.fillFinder();
+    this.listen();
+    await this.turnTo(new URL(self.location.href).searchParams.get("map") || "country");
+    this.link.soon(0);
+    this.link.tell();
+    this.root.dataset.ready = "yes";
+    self.addEventListener("popstate", function () {
+      page.turnTo(new URL(self.location.href).searchParams.get("map") || "country");
+    });
+  };
+
+  // --- which map ---
+
+  Page.prototype.turnTo = async function (type) {
+    this.type = LABELS[type] ? type : "country";
+    var features = await skratch.shapes(this.files[this.type], this.type);
+    this.canvas.draw(this.type, this.regions, features, this.lakes, "Map of " + LABELS[this.type] + ". Arrow keys move, Enter marks.");
+    this.canvas.first();
+    this.root.querySelectorAll("[data-map]").forEach(function (tab) {
+      if (tab.dataset.map === this.type) tab.setAttribute("aria-current", "true"); else tab.removeAttribute("aria-current");
+    }, this);
+    this.root.querySelector(".continents").hidden = this.type !== "country";
+    this.root.dataset.type = this.type;
+    this.chosen = null;
+    this.spot.show(null);
+    this.paint();
+  };
+
+  Page.prototype.listen = function () {
+    var page = this;
+    this.root.querySelectorAll("[data-map]").forEach(function (tab) {
+      tab.addEventListener("click", function (event) {
+        event.preventDefault();
+        self.history.pushState({}, "", tab.href);
+        page.turnTo(tab.dataset.map);
+      });
+    });
+    this.root.querySelectorAll("[data-zoom]").forEach(function (button) {
+      button.addEventListener("click", function () {
+        if (button.dataset.zoom === "all") page.canvas.show(null);
+        else page.canvas.zoom(button.dataset.zoom === "in" ? 1.6 : 1 / 1.6);
+      });
+    });
+    this.root.querySelectorAll("[data-continent]").forEach(function (button) {
+      button.addEventListener("click", function () {
+        var frame = skratch.FRAMES[button.dataset.continent];
+        page.canvas.show(frame ? skratch.boxOf(page.canvas.project, frame) : null);
+      });
+    });
+    this.root.querySelector(".finder").addEventListener("submit", function (event) {
+      event.preventDefault();
+      page.find(event.target.elements.place.value);
+    });
+    this.root.querySelector(".finder input").addEventListener("change", function (event) { page.find(event.target.value); });
+    this.root.querySelector(".news").addEventListener("click", function (event) {
+      if (event.target.dataset.seen) page.store.seen(event.target.dataset.seen).then(function () { page.refresh(); });
+    });
+  };
+
+  // --- finding a place by its name ---
+
+  function plain(text) { return text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase().trim(); }
+
+  Page.prototype.fillFinder = function () {
+    var list = document.getElementById("place-names");
+    this.names = new Map();
+    this.regions.forEach(function (region) {
+      var words = region.type === "country" ? region.name : region.name + ", " + (region.type === "us_state" ? "United States" : "Canada");
+      this.names.set(plain(words), region);
+      var option = document.createElement("option");
+      option.value = words;
+      list.appendChild(option);
+    }, this);
+  };
+
+  Page.prototype.find = async function (typed) {
+    var text = plain(typed), found = this.names.get(text);
+    if (!text) return;
+    if (!found) {
+      var fitting = Array.from(this.names).filter(function (entry) { return entry[0].startsWith(text) || entry[0].includes(" " + text); });
+      found = fitting.length ? fitting[0][1] : null;
+    }
+    if (!found) { this.say("There is no place called “" + typed + "” on the map."); return; }
+    if (found.type !== this.type) {
+      self.history.pushState({}, "", "?map=" + found.type);
+      await this.turnTo(found.type);
+    }
+    this.canvas.approach(found.code);
+    this.choose(found.code, true);
+  };
+
+  // --- marking ---
+
+  Page.prototype.region = function (code) { return this.regions.get(skratch.key(this.type, code)); };
+  Page.prototype.place = function (region) { return this.view.places.get(skratch.key(region.type, region.code)); };
+
+  Page.prototype.choose = function (code, focus) {
+    this.chosen = code;
+    this.canvas.select(code, focus);
+    this.showSpot();
+  };
+
+  Page.prototype.press = function (code) {
+    var region = this.region(code);
+    this.choose(code, false);
+    if (!this.place(region)) this.mark(region);
+  };
+
+  Page.prototype.mark = async function (region) {
+    await this.write("create", region, {});
+    var undo = this.undo("Take it back", function () { return this.write("delete", region, {}); });
+    this.say(region.name + " is marked.", [undo].concat(this.offer(region)));
+  };
+
+  // A state belongs to a country: what happens to that is the traveller's choice, in the settings.
+  Page.prototype.offer = function (region) {
+    var code = MARK_COUNTRY[region.type], country = code && this.regions.get(skratch.key("country", code));
+    if (!country || this.place(country) || (this.view.settings.mark_country || "ask") !== "ask") return [];
+    return [this.undo("Mark " + country.name + " too", function () {
+      this.say(country.name + " is marked.");
+      return this.write("create", country, {});
+    })];
+  };
+
+  Page.prototype.unmark = async function (region) {
+    var was = this.place(region);
+    await this.write("delete", region, {});
+    var words = region.name + " is not marked any more." + (region.code === "US" || region.code === "CA" ? " Its states and provinces stay as they are." : "");
+    this.say(words, [this.undo("Bring it back", function () {
+      return this.write("restore", region, { visited_date: was.visited_date || null, notes: was.notes || null, trips: was.trips || {} });
+    })]);
+  };
+
+  Page.prototype.write = async function (kind, region, data) {
+    await this.store.add(kind, region.type, region.code, data);
+    await this.refresh();
+    this.link.tell();
+    this.link.channel.postMessage("changed");
+    this.link.soon();
+  };
+
+  Page.prototype.undo = function (words, does) {
+    var page = this, button = document.createElement("button");
+    button.type = "button"; button.className = "link"; button.textContent = words;
+    button.addEventListener("click", function () { page.say(""); does.call(page); });
+    return button;
+  };
+
+  Page.prototype.say = function (words, buttons) {
+    var line = this.root.querySelector(".said");
+    line.textContent = words;
+    (buttons || []).forEach(function (button) { line.append(" ", button); });
+  };
+
+  // --- showing ---
+
+  Page.prototype.refresh = async function () {
+    this.view = await this.store.view();
+    this.paint();
+    this.tellNews(await this.store.news());
+  };
+
+  Page.prototype.paint = function () {
+    this.canvas.paint(this.view.places);
+    this.showSpot();
+    var figures = skratch.figures(this.regions, this.view.places);
+    Object.entries(figures.counted).forEach(function (entry) {
+      var shown = this.root.querySelector("[data-figure=" + entry[0] + "]");
+      shown.querySelector(".part").textContent = String(entry[1][0]);
+      shown.querySelector("small").textContent = "of " + entry[1][1] + ", " + skratch.percent(entry[1][0], entry[1][1]) + " %";
+    }, this);
+    this.root.querySelector("[data-figure=continents] .part").textContent = String(figures.continents.size);
+    this.root.querySelectorAll("[data-legend]").forEach(function (one) { one.classList.toggle("been", figures.continents.has(one.dataset.legend)); });
+  };
+
+  Page.prototype.showSpot = function () {
+    var region = this.chosen && this.region(this.chosen);
+    this.spot.show(region || null, region ? this.place(region) : null, region && region.parent ? "State of the United States" : "");
+    if (region && region.type === "canadian_province") this.spot.find("about").textContent = "Province or territory of Canada";
+  };
+
+  Page.prototype.point = function (code, event) {
+    var region = code && this.region(code);
+    this.tip.hidden = !region;
+    if (!region) return;
+    var box = this.svg.getBoundingClientRect(), place = this.place(region);
+    this.tip.textContent = region.name + (place && place.visited_date ? ", " + skratch.shownDate(place.visited_date) : "");
+    var at = event.type === "focusin" ? event.target.getBoundingClientRect() : null;
+    var x = at ? at.left + at.width / 2 : event.clientX, y = at ? at.top : event.clientY;
+    this.tip.style.left = Math.min(Math.max(x - box.left, 60), box.width - 60) + "px";
+    this.tip.style.top = Math.max(y - box.top - 12, 26) + "px";
+  };
+
+  // What came of operations and somebody should know.
+  Page.prototype.tellNews = function (news) {
+    var list = this.root.querySelector(".news"), page = this;
+    list.replaceChildren.apply(list, news.map(function (one) {
+      var row = document.createElement("li"), words = document.createElement("span"), seen = document.createElement("button");
+      words.textContent = page.newsWords(one);
+      row.append(words);
+      if (one.status === "conflict") {
+        var look = document.createElement("a");
+        look.href = "/console/travel/conflicts"; look.textContent = "Look at both sides";
+        row.append(look);
+      }
+      seen.type = "button"; seen.className = "link"; seen.textContent = "All right"; seen.dataset.seen = one.operation_id;
+      row.append(seen);
+      return row;
+    }));
+  };
+
+  Page.prototype.newsWords = function (one) {
+    var state = one.entities[0], name = (state && state.data.region_name) || "Your settings";
+    if (one.status === "failed") return (state ? name + ": " : "A change was refused: ") + (one.message || one.error);
+    return name + ": another device had said something else. Both are kept for you to look at.";
+  };
+
+  start();
+})(self);

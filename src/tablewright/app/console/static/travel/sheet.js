@@ -1,0 +1,10 @@
+// Puts a chosen file into the field a sheet is pasted into. Without a script it is pasted by hand.
+(function () {
+  "use strict";
+  var file = document.getElementById("sheet-file"), field = document.getElementById("f-sheet");
+  if (!file || !field) return;
+  file.parentElement.hidden = false;
+  file.addEventListener("change", function () {
+    if (file.files.length) file.files[0].text().then(function (text) { field.value = text; });
+  });
+})();

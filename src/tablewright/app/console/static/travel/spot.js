@@ -1,0 +1,139 @@
+// The panel beside the map: one place with its date, notes and trips, to be changed with or without a network.
+(function (self) {
+  "use strict";
+
+  var NOTES = 500;
+
+  // The day a partial date begins, or null if it is none: 2024, 2024-05, 2024-05-01.
+  function begins(text) {
+    var found = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(text);
+    if (!found) return null;
+    var day = new Date(Date.UTC(+found[1], found[2] ? +found[2] - 1 : 0, found[3] ? +found[3] : 1));
+    var isReal = (!found[2] || day.getUTCMonth() === +found[2] - 1) && (!found[3] || day.getUTCDate() === +found[3]);
+    return isReal ? day : null;
+  }
+
+  function dateMistake(text) {
+    if (!text) return "";
+    var day = begins(text);
+    if (!day) return "Write a year, a month or a day: 2024, 2024-05 or 2024-05-01.";
+    return day.getTime() > Date.now() + 864e5 ? "This is in the future." : "";
+  }
+
+  function shownDate(text) {
+    var day = text && begins(text);
+    if (!day) return "";
+    var options = { timeZone: "UTC", year: "numeric" };
+    if (text.length > 4) options.month = "long";
+    if (text.length > 7) options.day = "numeric";
+    return day.toLocaleDateString("en-GB", options);
+  }
+
+  function Spot(panel, does) {
+    this.panel = panel; this.does = does; this.region = null; this.shown = "";
+    this.empty = panel.querySelector(".spot-empty");
+    this.body = panel.querySelector(".spot-body");
+    this.form = panel.querySelector("form.spot-form");
+    this.trip = panel.querySelector("form.trip-form");
+    this.listen();
+  }
+
+  Spot.prototype.find = function (name) { return this.panel.querySelector("[data-spot=" + name + "]"); };
+
+  Spot.prototype.show = function (region, place, parent) {
+    var isOther = !this.region || !region || this.region.code !== region.code || this.region.type !== region.type;
+    this.region = region; this.place = place;
+    this.empty.hidden = Boolean(region); this.body.hidden = !region;
+    if (!region) return;
+    this.find("name").textContent = region.name;
+    this.find("about").textContent = parent || self.skratch.CONTINENTS[region.continent] || "";
+    this.find("counts").hidden = region.counts;
+    this.find("state").textContent = place ? (place.waits ? "Not sent yet" : "Been here") : "Not marked";
+    this.find("state").className = "badge " + (place ? (place.waits ? "busy" : "good") : "");
+    this.find("mark").hidden = Boolean(place);
+    this.find("unmark").hidden = !place;
+    this.form.hidden = this.find("trips").hidden = !place;
+    this.find("page").href = "/console/travel/places/" + region.type + "/" + region.code;
+    if (place) this.fill(place, isOther);
+  };
+
+  // What somebody is typing is not taken away by an answer that comes meanwhile.
+  Spot.prototype.fill = function (place, isOther) {
+    var now = JSON.stringify([place.visited_date, place.notes]);
+    var isTyping = this.form.contains(document.activeElement) && this.isChanged();
+    if (isOther || (now !== this.shown && !isTyping)) {
+      this.shown = now; this.before = { visited_date: place.visited_date || "", notes: place.notes || "" };
+      this.form.elements.visited_date.value = this.before.visited_date;
+      this.form.elements.notes.value = this.before.notes;
+      this.wrong(this.form, "visited_date", "");
+      this.count();
+    }
+    this.list(place.trips || {});
+  };
+
+  Spot.prototype.isChanged = function () {
+    var fields = this.form.elements;
+    return Boolean(this.before) && (fields.visited_date.value.trim() !== this.before.visited_date || fields.notes.value !== this.before.notes);
+  };
+
+  Spot.prototype.count = function () {
+    var left = NOTES - Array.from(this.form.elements.notes.value).length;
+    this.find("left").textContent = left < 0 ? -left + " letters too many" : left + " letters left";
+    this.find("left").classList.toggle("over", left < 0);
+    return left >= 0;
+  };
+
+  Spot.prototype.wrong = function (form, name, words) {
+    var said = form.querySelector("[data-error=" + name + "]");
+    said.textContent = words; said.hidden = !words;
+    form.elements[name].setAttribute("aria-invalid", words ? "true" : "false");
+    return !words;
+  };
+
+  Spot.prototype.list = function (trips) {
+    var list = this.find("list"), spot = this;
+    list.replaceChildren.apply(list, Object.entries(trips).sort(function (a, b) { return a[1].start < b[1].start ? 1 : -1; }).map(function (entry) {
+      var row = document.createElement("li"), words = document.createElement("span"), remove = document.createElement("button");
+      words.textContent = shownDate(entry[1].start) + (entry[1].end ? " to " + shownDate(entry[1].end) : "") + (entry[1].notes ? ": " + entry[1].notes : "");
+      remove.type = "button"; remove.className = "link"; remove.textContent = "Remove";
+      remove.setAttribute("aria-label", "Remove the trip of " + shownDate(entry[1].start));
+      remove.addEventListener("click", function () { spot.change({ trips: single(entry[0], null) }); });
+      row.append(words, remove);
+      return row;
+    }));
+  };
+
+  function single(name, value) { var made = {}; made[name] = value; return made; }
+
+  Spot.prototype.change = function (data) { return this.does.change(this.region, data); };
+
+  Spot.prototype.listen = function () {
+    var spot = this, form = this.form, trip = this.trip;
+    this.find("mark").addEventListener("click", function () { spot.does.mark(spot.region); });
+    this.find("unmark").addEventListener("click", function () { spot.does.unmark(spot.region); });
+    form.elements.notes.addEventListener("input", function () { spot.count(); });
+    form.addEventListener("submit", function (event) {
+      event.preventDefault();
+      var date = form.elements.visited_date.value.trim(), notes = form.elements.notes.value.trim(), data = {};
+      if (!spot.wrong(form, "visited_date", dateMistake(date)) || !spot.count()) return;
+      if (date !== spot.before.visited_date) data.visited_date = date || null;
+      if (notes !== spot.before.notes) data.notes = notes || null;
+      spot.shown = "";
+      form.elements.notes.blur();
+      if (Object.keys(data).length) spot.change(data);
+    });
+    trip.addEventListener("submit", function (event) {
+      event.preventDefault();
+      var start = trip.elements.start.value.trim(), end = trip.elements.end.value.trim();
+      var mistake = start ? dateMistake(start) : "Say when it began.";
+      if (!spot.wrong(trip, "start", mistake)) return;
+      mistake = dateMistake(end) || (end && begins(end) < begins(start) && end.slice(0, start.length) < start ? "It ended before it began." : "");
+      if (!spot.wrong(trip, "end", mistake)) return;
+      var made = { start: start, end: end || null, notes: trip.elements.trip_notes.value.trim() || null };
+      trip.reset();
+      spot.change({ trips: single("t" + self.crypto.randomUUID().slice(0, 8), made) });
+    });
+  };
+
+  Object.assign(self.skratch, { Spot: Spot, shownDate: shownDate });
+})(self);

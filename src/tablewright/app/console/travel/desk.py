@@ -1,0 +1,101 @@
+"""What every page of Skratch is made with: the service, the console, and whose map it is.
+
+Must hold: whose map it is comes from the login alone. Who is signed in and has no map (an admin, somebody of another
+system) is told so. Elsewhere: words (wording.py).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from tablewright.app.console.console import Console, Crumb
+from tablewright.app.console.forms import Form
+from tablewright.app.console.travel import wording
+from tablewright.edge import Principal, require
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.systems.travel.api import problem_of
+from tablewright.systems.travel.errors import NotThere, TravelMistake
+from tablewright.systems.travel.geography.regions import Region
+from tablewright.systems.travel.model import Profile, RegionType
+from tablewright.systems.travel.service import Travel
+
+HOME = "/console/travel"
+ADMIN = "admin"
+
+
+class NoMap(NotThere):
+    """Somebody is signed in who is no traveller."""
+
+    def __init__(self) -> None:
+        words = "You have no map: this login belongs to no traveller. Sign in as one to see a map."
+        super().__init__("MAP", words)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Skratch with the console around it."""
+
+    travel: Travel
+    console: Console
+    who: FindPrincipal
+    signed_in: FindPrincipal
+    admin: FindPrincipal
+
+    def router(self) -> APIRouter:
+        return self.console.router()
+
+    def now(self) -> datetime:
+        return self.travel.repository.now()
+
+    def caller(self, request: Request) -> Principal:
+        found: Principal = self.who(request)
+        return found
+
+    def traveller(self, request: Request) -> Profile:
+        """Whose map it is."""
+        try:
+            return self.travel.repository.profile(self.caller(request).subject)
+        except NotThere:
+            raise NoMap from None
+
+    def region(self, region_type: RegionType, code: str) -> Region:
+        """The region an address names."""
+        return self.travel.places.get(region_type, code)
+
+    def page(
+        self,
+        request: Request,
+        name: str,
+        *,
+        title: str,
+        crumbs: tuple[Crumb, ...] = (),
+        status: int = 200,
+        **values: Any,
+    ) -> Response:
+        """A page of templates/travel, with the words all of them use."""
+        return self.console.page(
+            request,
+            f"travel/{name}.html",
+            title=title,
+            crumbs=crumbs,
+            status=status,
+            base=HOME,
+            words=wording,
+            geography=self.travel.geography,
+            **values,
+        )
+
+
+def desk_of(travel: Travel, console: Console, who: FindPrincipal) -> Desk:
+    return Desk(travel, console, who, signed_in=require(who), admin=require(who, ADMIN, code="ADMIN_ONLY"))
+
+
+def refused(form: Form, mistake: TravelMistake) -> Form:
+    """The form with the refusal beside its field."""
+    return form.refused(problem_of(mistake))
+
+
+def status_of(mistake: TravelMistake) -> int:
+    return problem_of(mistake).status

@@ -1,0 +1,64 @@
+"""What a search finds here: places by any of their names, and a traveller's own notes.
+
+Must hold: nobody finds somebody else's notes.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+
+from tablewright.app.console.area import Hit
+from tablewright.app.console.travel.places import place_path
+from tablewright.app.console.travel.wording import ONE
+from tablewright.edge import Principal
+from tablewright.systems.travel.errors import BadRequest, NotThere
+from tablewright.systems.travel.geography.regions import Region
+from tablewright.systems.travel.model import REGION_TYPES, RegionType, Visit
+from tablewright.systems.travel.service import Travel
+
+Place = tuple[RegionType, str]
+_FEWEST_LETTERS = 2
+_MOST_PLACES = 8
+_MOST_NOTES = 5
+
+
+def finder(travel: Travel) -> Callable[[Principal, str], Sequence[Hit]]:
+    def search(caller: Principal, text: str) -> Sequence[Hit]:
+        if (
+            len(text.strip()) < _FEWEST_LETTERS
+            or not caller.is_known
+            or not _is_traveller(travel, caller.subject)
+        ):
+            return ()
+        visits = {(it.region_type, it.region_code): it for it in travel.visits.all(caller.subject)}
+        return (*_places(travel, text, visits), *_notes(text, visits))
+
+    return search
+
+
+def _is_traveller(travel: Travel, subject: str) -> bool:
+    try:
+        travel.repository.profile(subject)
+    except NotThere:
+        return False
+    return True
+
+
+def _places(travel: Travel, text: str, visits: Mapping[Place, Visit]) -> Iterator[Hit]:
+    found: list[Region] = []
+    with suppress(BadRequest):  # nothing but punctuation was typed
+        found = travel.places.search(text, REGION_TYPES)
+    for region in found[:_MOST_PLACES]:
+        visit = visits.get((region.region_type, region.region_code))
+        about = f"{ONE[region.region_type]}, {'you have been there' if visit is not None else 'not marked'}"
+        yield Hit(region.display_name, place_path(region.region_type, region.region_code), about)
+
+
+def _notes(text: str, visits: Mapping[Place, Visit]) -> Iterator[Hit]:
+    wanted = text.strip().casefold()
+    found = [visit for visit in visits.values() if wanted in (visit.notes or "").casefold()]
+    for visit in found[:_MOST_NOTES]:
+        yield Hit(
+            f"Notes on {visit.region_name}",
+            place_path(visit.region_type, visit.region_code),
+            visit.notes or "",
+        )

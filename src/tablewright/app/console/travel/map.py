@@ -1,0 +1,126 @@
+"""The scratch map, and what it needs without a network: the shell, the service worker, the list of regions.
+
+Must hold: the shell, which browsers keep, is made without a login and has nobody's name in it; the worker is another
+one as soon as any file it keeps is. Elsewhere: the scripts (static/travel), the borders (the API's topologies).
+"""
+
+import hashlib
+from functools import lru_cache
+
+import orjson
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.console.assets import asset, assets
+from tablewright.app.console.travel.desk import ADMIN, HOME, Desk
+from tablewright.edge.etags import mark, public_cache, unchanged
+from tablewright.systems.travel.geography.regions import Geography
+from tablewright.systems.travel.model import REGION_TYPES, Profile
+
+SHELL = f"{HOME}/offline"
+WORKER = f"{HOME}/worker.js"
+# What the map is drawn with, in the order it is loaded.
+SCRIPTS = (
+    "vendor/d3-array-3.2.4.min.js",
+    "vendor/d3-geo-3.1.1.min.js",
+    "vendor/topojson-client-3.1.0.min.js",
+    "travel/store.js",
+    "travel/sync.js",
+    "travel/atlas.js",
+    "travel/link.js",
+)
+MAP_SCRIPTS = ("travel/canvas.js", "travel/spot.js", "travel/map.js")
+_FRAME = ("console.css", "console.js", "icon.svg", "vendor/htmx-2.0.11.min.js", "travel/travel.css")
+_WORKERS = ("travel/store.js", "travel/sync.js")
+_YEAR = 365 * 24 * 3600
+
+
+def files_of(geography: Geography) -> dict[str, str]:
+    """Where the geography is, by name; other data, other addresses."""
+    version = geography.data_version
+    return {
+        "regions": f"{HOME}/regions.json?v={version}",
+        "lakes": f"/travel/v1/regions/lakes/topology?v={version}",
+        "country": f"/travel/v1/regions/country/topology?level=low&v={version}",
+        "us_state": f"/travel/v1/regions/us_state/topology?level=high&v={version}",
+        "canadian_province": f"/travel/v1/regions/canadian_province/topology?level=high&v={version}",
+    }
+
+
+@lru_cache(maxsize=2)
+def worker_script(data_version: str, files: tuple[str, ...]) -> bytes:
+    """The service worker with what it keeps written in front."""
+    kept = [*(asset(name) for name in (*_FRAME, *SCRIPTS, *MAP_SCRIPTS)), *files]
+    body = assets()["travel/worker.js"].content
+    version = hashlib.sha256(b"\n".join([body, *(path.encode() for path in kept)])).hexdigest()[:16]
+    facts = {"VERSION": version, "FILES": kept, "SHELL": SHELL, "SCRIPTS": [asset(name) for name in _WORKERS]}
+    lines = [b"const %s = %s;\n" % (name.encode(), orjson.dumps(value)) for name, value in facts.items()]
+    return b"".join(lines) + body
+
+
+def region_rows(geography: Geography) -> bytes:
+    """Every region as a row: type, code, name, continent, parent, whether it counts, longitude, latitude."""
+    rows = [
+        [
+            region.region_type,
+            region.region_code,
+            region.display_name,
+            region.continent_code,
+            region.parent_region,
+            int(region.countable),
+            float(region.center_lon),
+            float(region.center_lat),
+        ]
+        for kind in REGION_TYPES
+        for region in geography.of(kind)
+    ]
+    return orjson.dumps({"data_version": geography.data_version, "regions": rows})
+
+
+def map_router(desk: Desk) -> APIRouter:
+    """The area's outermost router: only there may a path be empty."""
+    router = desk.router()
+    geography = desk.travel.geography
+    files = files_of(geography)
+    rows = region_rows(geography)
+
+    @router.get("", dependencies=[Depends(desk.signed_in)])
+    def home(request: Request) -> Response:
+        if ADMIN in desk.caller(request).roles:
+            return desk.console.go(f"{HOME}/sync")
+        return map_page(request, desk.traveller(request))
+
+    @router.get("/offline")
+    def shell(request: Request) -> Response:
+        """The map for nobody in particular: what browsers show without a network."""
+        return map_page(request, None)
+
+    def map_page(request: Request, profile: Profile | None) -> Response:
+        return desk.page(
+            request,
+            "map",
+            title="My map",
+            profile=profile,
+            owner=(profile.display_name or "Traveller") if profile is not None else "",
+            files=orjson.dumps(files).decode(),
+            scripts=[asset(name) for name in (*SCRIPTS, *MAP_SCRIPTS)],
+            worker=WORKER,
+            totals={kind: geography.denominator(kind) for kind in REGION_TYPES},
+        )
+
+    @router.get("/worker.js")
+    def worker() -> Response:
+        script = worker_script(geography.data_version, tuple(files.values()))
+        headers = {"Service-Worker-Allowed": HOME, "Cache-Control": "no-cache"}
+        return Response(script, media_type="text/javascript; charset=utf-8", headers=headers)
+
+    @router.get("/regions.json")
+    def regions(request: Request) -> Response:
+        cache = public_cache(_YEAR)
+        same = unchanged(request, geography.data_version, cache_control=cache)
+        if same is not None:
+            return same
+        response = Response(rows, media_type="application/json")
+        mark(response, geography.data_version, cache_control=cache)
+        return response
+
+    return router

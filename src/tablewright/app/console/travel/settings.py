@@ -1,0 +1,194 @@
+"""What a traveller decides: name and time zone, what others see, what mail comes, and the end of the account.
+
+Must hold: everything is private until it is switched on here; each switch says who sees what. A change goes to all
+devices as an operation. Elsewhere: blocks and erasing (systems/travel/privacy.py).
+"""
+
+from typing import Annotated
+from zoneinfo import available_timezones
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import JsonValue
+
+from tablewright.app.console.console import Crumb
+from tablewright.app.console.forms import Form, posted
+from tablewright.app.console.travel.desk import HOME, Desk, refused, status_of
+from tablewright.systems.travel.errors import BadRequest, NotThere, TravelMistake
+from tablewright.systems.travel.model import NotificationSettings, PrivacySettings, Profile
+from tablewright.systems.travel.privacy import BACKUPS
+
+PATH = f"{HOME}/settings"
+BLOCKS = 50
+RULES = (
+    ("ask", "Ask me each time"),
+    ("always", "Mark the country too"),
+    ("never", "Leave the country alone"),
+)
+PRIVACY = (
+    ("profile_public", "My name and figures are public", "Every traveller can open your profile."),
+    ("share_visits", "My places are public", "You are counted and listed among the visitors of a place."),
+    ("show_notes", "My notes and trips are public too", "Only with the two above."),
+)
+MAIL = (
+    ("sync_conflicts", "When two devices disagree", "A mail when a conflict waits for more than an hour."),
+    ("weekly_stats", "My figures, once a week", ""),
+    ("product_news", "News about Skratch", ""),
+)
+_CONTINENTS = (
+    "Africa/", "America/", "Antarctica/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/", "Pacific/",
+)  # fmt: skip
+
+
+def zones() -> tuple[str, ...]:
+    """Time zones people live in, by place."""
+    return ("UTC", *sorted(name for name in available_timezones() if name.startswith(_CONTINENTS)))
+
+
+def settings_router(desk: Desk) -> APIRouter:
+    router = desk.router()
+    for part in (_settings, _blocks, _account):
+        router.include_router(part(desk))
+    return router
+
+
+def settings_page(
+    desk: Desk, request: Request, form: Form | None = None, block: Form | None = None, status: int = 200
+) -> Response:
+    profile = desk.traveller(request)
+    return desk.page(
+        request,
+        "settings",
+        title="Settings",
+        status=status,
+        profile=profile,
+        form=form or form_of(profile),
+        block=block or Form(),
+        blocks=desk.travel.privacy.blocks(profile.user_id, BLOCKS).items,
+        zones=zones(),
+        rules=RULES,
+        privacy=PRIVACY,
+        mail=MAIL,
+    )
+
+
+def form_of(profile: Profile) -> Form:
+    """The settings as they are, switches as ticks."""
+    ticks = {**profile.privacy_settings.model_dump(), **profile.notification_settings.model_dump()}
+    return Form(
+        {
+            "display_name": profile.display_name or "",
+            "time_zone": profile.time_zone,
+            "mark_country": profile.mark_country,
+            "version": str(profile.entity_version),
+            **{name: "on" for name, is_on in ticks.items() if is_on},
+        }
+    )
+
+
+def changed(profile: Profile, form: Form) -> dict[str, JsonValue]:
+    """What is different in a form from what it was made of: what is the same is nobody's edit."""
+    fields: dict[str, JsonValue] = {}
+    for name in ("display_name", "time_zone", "mark_country"):
+        typed = form.get(name).strip()
+        if typed != (getattr(profile, name) or ""):
+            fields[name] = typed or None
+    kept = {
+        "privacy_settings": profile.privacy_settings,
+        "notification_settings": profile.notification_settings,
+    }
+    for group, model in (
+        ("privacy_settings", PrivacySettings),
+        ("notification_settings", NotificationSettings),
+    ):
+        switches: dict[str, JsonValue] = {
+            name: form.is_ticked(name)
+            for name in model.model_fields
+            if form.is_ticked(name) != getattr(kept[group], name)
+        }
+        if switches:
+            fields[group] = switches
+    return fields
+
+
+def _settings(desk: Desk) -> APIRouter:
+    router = desk.router()
+
+    @router.get("/settings", dependencies=[Depends(desk.signed_in)])
+    def settings(request: Request) -> Response:
+        return settings_page(desk, request)
+
+    @router.post("/settings", dependencies=[Depends(desk.signed_in)])
+    def save(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        profile = desk.traveller(request)
+        fields = changed(profile, form)
+        if not fields:
+            return desk.console.go(PATH, "Nothing was changed.", "note")
+        try:
+            result = desk.travel.sync.change_user(profile.user_id, fields)
+            if result.status == "failed":
+                raise BadRequest(result.error or "FAILED", result.message or "It was refused.", result.field)
+        except TravelMistake as mistake:
+            return settings_page(desk, request, refused(form, mistake), status=status_of(mistake))
+        return desk.console.go(PATH, "Saved. Your devices are told.")
+
+    return router
+
+
+def _blocks(desk: Desk) -> APIRouter:
+    router = desk.router()
+    privacy = desk.travel.privacy
+
+    @router.post("/settings/blocks", dependencies=[Depends(desk.signed_in)])
+    def block(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        profile = desk.traveller(request)
+        try:
+            privacy.block(profile.user_id, form.get("user_id").strip())
+        except NotThere:
+            wrong = form.wrong("user_id", "There is no traveller with this id.")
+            return settings_page(desk, request, block=wrong, status=404)
+        except TravelMistake as mistake:
+            return settings_page(desk, request, block=refused(form, mistake), status=status_of(mistake))
+        return desk.console.go(f"{PATH}#blocks", "Neither of you sees the other any more.")
+
+    @router.post("/settings/blocks/{user_id}/remove", dependencies=[Depends(desk.signed_in)])
+    def unblock(user_id: str, request: Request) -> Response:
+        privacy.unblock(desk.traveller(request).user_id, user_id)
+        return desk.console.go(f"{PATH}#blocks", "You may see each other again.")
+
+    return router
+
+
+def _account(desk: Desk) -> APIRouter:
+    router = desk.router()
+    privacy = desk.travel.privacy
+
+    @router.get("/settings/erase", dependencies=[Depends(desk.signed_in)])
+    def ask(request: Request) -> Response:
+        profile = desk.traveller(request)
+        places = len(desk.travel.visits.all(profile.user_id))
+        return desk.console.confirm(
+            request,
+            title="Erase your account?",
+            happens="In a week everything of yours is erased: your places, notes, trips, devices and settings. "
+            + BACKUPS,
+            undo="Until then you can come back here and keep it. Take your data with you first, if you want to.",
+            details={"Places": places, "Devices": len(desk.travel.accounts.devices(profile.user_id))},
+            button="Erase it in a week",
+            back=PATH,
+            crumbs=(Crumb("Settings", PATH),),
+        )
+
+    @router.post("/settings/erase", dependencies=[Depends(desk.signed_in)])
+    def erase(request: Request) -> Response:
+        profile = desk.traveller(request)
+        erasure = privacy.ask(profile.user_id, profile.user_id)
+        words = f"Your account is erased on {erasure.due_at:%d %B %Y}. Until then you can keep it."
+        return desk.console.go(PATH, words, "note")
+
+    @router.post("/settings/keep", dependencies=[Depends(desk.signed_in)])
+    def keep(request: Request) -> Response:
+        profile = desk.traveller(request)
+        privacy.keep(profile.user_id, profile.user_id)
+        return desk.console.go(PATH, "Your account stays.")
+
+    return router

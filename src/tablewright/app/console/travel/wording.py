@@ -1,0 +1,161 @@
+"""How Skratch speaks on pages: places, dates that may be a year alone, conflicts, times. Pure."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
+
+from pydantic import JsonValue
+
+from tablewright.systems.travel.geography.regions import Geography
+from tablewright.systems.travel.model import Operation, RegionType, Strategy, Trip, Visit
+
+TYPES: Mapping[RegionType, str] = {
+    "country": "Countries",
+    "us_state": "US states",
+    "canadian_province": "Canadian provinces",
+}
+ONE: Mapping[RegionType, str] = {
+    "country": "Country",
+    "us_state": "State of the United States",
+    "canadian_province": "Province or territory of Canada",
+}
+# What is in a type besides what is counted.
+REST: Mapping[RegionType, str] = {
+    "country": "Territories and places that are no member of the United Nations can be marked too; they do not count.",
+    "us_state": "The District of Columbia and the territories can be marked too; they do not count.",
+    "canadian_province": "All provinces and territories count.",
+}
+CONTINENTS: Mapping[str, str] = {
+    "AF": "Africa",
+    "AN": "Antarctica",
+    "AS": "Asia",
+    "EU": "Europe",
+    "NA": "North America",
+    "OC": "Oceania",
+    "SA": "South America",
+}
+FIELDS: Mapping[str, str] = {
+    "*": "The place itself",
+    "notes": "Notes",
+    "visited_date": "When",
+    "display_name": "Name",
+    "time_zone": "Time zone",
+    "mark_country": "Countries of states",
+}
+STRATEGIES: Mapping[Strategy, str] = {
+    "server_wins": "What was there first was kept.",
+    "client_wins": "What came later was kept.",
+    "merged": "Both were kept.",
+    "manual": "Together they are too long, so what was there first was kept.",
+}
+SETTLED_BY: Mapping[Strategy, str] = {
+    "server_wins": "It stays as it is.",
+    "merged": "It stays as it is.",
+    "client_wins": "The other side is kept now.",
+    "manual": "What you wrote is kept now.",
+}
+_MONTHS = 7  # letters of 2024-05
+
+
+def day_words(text: str | None) -> str:
+    """`2024`, `May 2024`, `1 May 2024`."""
+    if not text:
+        return ""
+    if len(text) == 4:
+        return text
+    if len(text) == _MONTHS:
+        return f"{date.fromisoformat(text + '-01'):%B %Y}"
+    day = date.fromisoformat(text)
+    return f"{day.day} {day:%B %Y}"
+
+
+def trip_words(trip: Trip) -> str:
+    """`May 2024 to June 2024: by train`."""
+    until = f" to {day_words(trip.end)}" if trip.end and trip.end != trip.start else ""
+    return f"{day_words(trip.start)}{until}{': ' + trip.notes if trip.notes else ''}"
+
+
+def marked_words(at: datetime, zone: str) -> str:
+    local = at.astimezone(ZoneInfo(zone))
+    return f"{local.day} {local:%B %Y, %H:%M} {local.tzname()}"
+
+
+def field_words(name: str) -> str:
+    """A field of an operation as its owner calls it; a trip's name is made by devices and says nothing."""
+    if name.startswith("trips/"):
+        return "A trip"
+    group, _, switch = name.rpartition("/")
+    return FIELDS.get(name) or (switch if group else name).replace("_", " ").capitalize()
+
+
+def side_words(field: str, value: JsonValue) -> str:
+    """What one side said."""
+    if field == "*":
+        return "Not marked" if value is None else f"Marked{_what(value)}"
+    if value is None or value == "":
+        return "Nothing"
+    if field == "visited_date" and isinstance(value, str):
+        return day_words(value)
+    if isinstance(value, dict):
+        return trip_words(Trip.model_validate(value)) if "start" in value else str(value)
+    if isinstance(value, bool):
+        return "On" if value else "Off"
+    return str(value)
+
+
+def _what(value: JsonValue) -> str:
+    if not isinstance(value, dict):
+        return ""
+    parts = []
+    if isinstance(when := value.get("visited_date"), str):
+        parts.append(day_words(when))
+    if isinstance(notes := value.get("notes"), str):
+        parts.append(f"“{notes}”")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def place_of(entity_id: str) -> tuple[str, str] | None:
+    """Type and code of a visit's id; None for the settings."""
+    parts = entity_id.split("#")
+    return (parts[1], parts[2]) if len(parts) == 3 else None
+
+
+def place_name(geography: Geography, entity_id: str) -> str:
+    """What an operation is about."""
+    place = place_of(entity_id)
+    if place is None:
+        return "Your settings"
+    region = geography.get(*place)
+    return region.display_name if region is not None else place[1]
+
+
+def operation_words(operation: Operation) -> str:
+    """`Marked`, `Changed notes`: what a device did."""
+    did = {
+        "create": "Marked",
+        "update": "Changed",
+        "delete": "Unmarked",
+        "restore": "Brought back",
+        "batch_create": "Marked several",
+        "batch_update": "Changed several",
+        "batch_delete": "Unmarked several",
+    }[operation.operation_type]
+    fields = [
+        "the date" if name == "visited_date" else field_words(name).lower() for name in operation.entity_data
+    ]
+    return f"{did} {' and '.join(fields)}" if operation.operation_type == "update" and fields else did
+
+
+def continents_of(codes: Sequence[str]) -> str:
+    return ", ".join(CONTINENTS[code] for code in codes if code in CONTINENTS)
+
+
+def said(visit: Visit) -> str:
+    """The first words of what is said of a place, for a list."""
+    text = visit.notes or ""
+    return text if len(text) <= 90 else text[:89] + "…"
+
+
+def moment(timestamp_ms: int) -> datetime:
+    """When something was marked, from a key."""
+    return datetime.fromtimestamp(timestamp_ms / 1000, UTC)

@@ -1,0 +1,1 @@
+"""Skratch: a travel map that works offline and merges what several devices say."""

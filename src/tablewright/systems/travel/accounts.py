@@ -1,0 +1,532 @@
+"""Travellers and how they come in: sign-up, the logins that lead to one account, devices, sessions.
+
+A login is looked up in its guard, never in an index (SK-D1): AUTH#apple#... for Apple, EMAIL#... for an address. Two
+logins that prove the same address are one traveller. Must hold: of any number of first logins at once, one makes the
+account; no login leads to two accounts; a device that was signed out gets no further token and cannot sync.
+Elsewhere: what proves a login (apple.py, email_login.py), the end of an account (privacy.py).
+"""
+
+import hashlib
+import hmac
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, TypeAlias
+
+from tablewright.design import Write
+from tablewright.mapping import AlreadyExists, Missing, Page, WriteRefused
+from tablewright.mapping.repository import ATTEMPTS
+from tablewright.systems.travel import design as d
+from tablewright.systems.travel import rules
+from tablewright.systems.travel.addresses import email_address
+from tablewright.systems.travel.email_login import PURPOSE
+from tablewright.systems.travel.errors import BadRequest, Conflict, Forbidden, NotThere, Unauthenticated
+from tablewright.systems.travel.keyring import KeyRing
+from tablewright.systems.travel.model import (
+    SERVER,
+    AuditEntry,
+    AuthProvider,
+    Device,
+    EmailIdentity,
+    Enrolment,
+    Head,
+    Identity,
+    Login,
+    Profile,
+    Session,
+)
+from tablewright.systems.travel.repository import Repository
+from tablewright.systems.travel.sync import Sync
+
+DEVICES_AT_MOST = 50
+SEEN_EVERY = timedelta(hours=1)
+# For so long the secret before still works: the answer with the new one may have been lost.
+FORMER_WORKS = timedelta(minutes=5)
+# (user_id, session_id, proved e-mail address if there is one) -> a token
+Issue: TypeAlias = Callable[[str, str, str | None], str]
+
+
+class OpenedWithoutLogins(RuntimeError):
+    """Somebody signs in where nobody can be given a token."""
+
+    def __init__(self) -> None:
+        super().__init__("Skratch was opened without `issue`, so it can give nobody a token; hand it one")
+
+
+def no_tokens(user_id: str, session_id: str, email: str | None) -> str:
+    raise OpenedWithoutLogins
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A login that was proved. `provider_id` is Apple's subject; an address is its own proof."""
+
+    provider: AuthProvider
+    provider_id: str = ""
+    email: str | None = field(default=None, repr=False)
+    display_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gadget:
+    """A device as it names itself."""
+
+    device_id: str
+    name: str = ""
+    platform: str = ""
+    schema: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """What a device gets: a token for now, a secret for the next one."""
+
+    profile: Profile
+    device: Device
+    session: Session
+    token: str = field(repr=False)
+    refresh_token: str = field(repr=False)
+    is_new: bool
+
+
+class Accounts:
+    """Travellers, their logins, devices and sessions."""
+
+    def __init__(self, repository: Repository, keyring: KeyRing, issue: Issue, sync: Sync) -> None:
+        self._repository, self._keyring, self._issue, self._sync = repository, keyring, issue, sync
+
+    # --- signing in ---
+
+    def sign_in(self, proved: Proved, gadget: Gadget) -> SignedIn:
+        """In with a login that was proved; who comes for the first time gets an account."""
+        _check_gadget(gadget)
+        profile, is_new = self._arrived(proved)
+        device = self.register(profile.user_id, gadget, proved=True)
+        session, secret = self._begin(profile.user_id, device.device_id)
+        token = self._issue(profile.user_id, session.session_id, profile.email)
+        return SignedIn(profile, device, session, token, _refresh_token(session, secret), is_new)
+
+    def sign_up(self, proved: Proved, *, user_id: str | None = None) -> Profile:
+        """An account for a login that has none; LOGIN_TAKEN if it has one."""
+        try:
+            return self._signed_up(proved, user_id or self._repository.world.new_id())
+        except AlreadyExists:
+            raise Conflict("LOGIN_TAKEN", "There is an account with this login.", "provider") from None
+
+    def refresh(self, refresh_token: str) -> SignedIn:
+        """The next token of a session, and the next secret; the one before is used up."""
+        user_id, session_id, given = _parts(refresh_token)
+        session = self._repository.db.one(d.sessions.get(user_id, session_id), consistent=True)
+        if session is None:
+            raise _ended()
+        now, digest = self._repository.now(), _digest(given)
+        if not hmac.compare_digest(session.refresh_hash, digest):
+            self._check_former(session, digest, now)
+        device = self._repository.known_device(user_id, session.device_id)
+        secret = self._new_secret()
+        after = session.model_copy(
+            update={
+                "refresh_hash": _digest(secret),
+                "former_hash": digest,
+                "refreshed_at": now,
+                **_seen_at(now),
+            }
+        )
+        self._repository.write("SESSION", d.sessions.change(session, after))
+        profile = self._repository.profile(user_id)
+        token = self._issue(user_id, session_id, profile.email)
+        return SignedIn(profile, device, after, token, _refresh_token(after, secret), False)
+
+    def _check_former(self, session: Session, digest: str, now: datetime) -> None:
+        """The secret before works for a moment more. Later, one of the two who have it is not the owner."""
+        if session.former_hash is None or not hmac.compare_digest(session.former_hash, digest):
+            raise _ended()
+        if session.refreshed_at is None or now - session.refreshed_at > FORMER_WORKS:
+            self.sign_out(session.user_id, session.session_id)
+            raise _ended()
+
+    def session(self, user_id: str, session_id: str) -> Session:
+        """The session of a token; SESSION_ENDED if it was signed out. Noted as seen, once in a while."""
+        found = self._repository.db.one(d.sessions.get(user_id, session_id), consistent=True)
+        if found is None:
+            raise _ended()
+        now = self._repository.now()
+        if now - found.last_seen_at >= SEEN_EVERY:
+            after = found.model_copy(update=_seen_at(now))
+            with suppress(WriteRefused):  # another request noted it
+                self._repository.db.write(d.sessions.change(found, after))
+        return found
+
+    def sign_out(self, user_id: str, session_id: str) -> None:
+        """End one session; the device keeps what it has and may sign in again."""
+        self._repository.db.write(d.sessions.discard(user_id, session_id))
+
+    # --- who it is ---
+
+    def owner_of_email(self, email: str) -> str | None:
+        """Whose address it is (SK-8), whichever secret it was hashed with."""
+        found = self._email_guard(email_address(email))
+        return found.user_id if found is not None else None
+
+    def owner_of_hash(self, email_hmac: str) -> str | None:
+        """Whose address has this keyed hash."""
+        if not email_hmac:
+            return None
+        found = self._repository.db.one(d.email_identity_of(email_hmac=email_hmac))
+        return found.user_id if found is not None else None
+
+    def link(self, user_id: str, proved: Proved, actor: str) -> Profile:
+        """Another way in for the same traveller; an address takes the place of the one before."""
+        for tried in range(ATTEMPTS):
+            profile = self._repository.profile(user_id)
+            holder = self._holder(proved)
+            if holder is not None and holder != user_id:
+                words = "Somebody else signs in with this. Sign in there, or use another."
+                raise Conflict("LOGIN_TAKEN", words, "provider")
+            with suppress(WriteRefused):
+                return self._attached(profile, proved, actor)
+            self._repository.pause(tried)
+        raise _busy()
+
+    def unlink(self, user_id: str, provider: AuthProvider, actor: str) -> Profile:
+        """Give a way in up, unless it is the last."""
+        return self._repository.retried(None, lambda: self._unlinked(user_id, provider, actor))
+
+    def rekey(self, profile: Profile) -> Profile:
+        """Move a traveller's address to the newest secret; nothing if it is there."""
+        if profile.email is None or profile.email_hmac is None or self._keyring.is_newest(profile.email_hmac):
+            return profile
+        after, writes = self._with_email(profile, profile.email)
+        try:
+            self._repository.db.write(d.profiles.change(profile, after), *writes)
+        except WriteRefused:
+            return self._repository.profile(profile.user_id)  # another login did it
+        return after
+
+    def set_minor(self, user_id: str, is_minor: bool, actor: str, role: str) -> Profile:
+        """Say that somebody is a child: then the map is private, and stays it. Only an admin takes it back."""
+        if not is_minor and role != "admin":
+            raise Forbidden(
+                "MINOR_STAYS_PRIVATE", "Ask us to change this: a child's map stays private.", "is_minor"
+            )
+        if is_minor:
+            private = {"profile_public": False, "share_visits": False}
+            self._sync.change_user(user_id, {"privacy_settings": dict(private)})
+
+        def attempt() -> Profile:
+            before = self._repository.profile(user_id)
+            after = before.model_copy(update={"is_minor": is_minor})
+            is_private = not (before.privacy_settings.profile_public or before.privacy_settings.share_visits)
+            if before.is_minor == is_minor:
+                return before
+            if is_minor and not is_private:
+                raise Conflict("STATE_CONFLICT", "The settings are being changed. Try again in a moment.")
+            done = self._repository.audit(user_id, "is_minor", actor, role, {"is_minor": is_minor})
+            self._repository.write("USER", d.profiles.change(before, after), done)
+            return after
+
+        return self._repository.retried(None, attempt)
+
+    def audit(self, user_id: str, size: int | None = None, after: str | None = None) -> Page[AuditEntry]:
+        """What was done to the account, the latest first."""
+        return self._repository.page(d.audit_of(user_id=user_id), size, after, user_id)
+
+    # --- devices ---
+
+    def register(self, user_id: str, gadget: Gadget, *, proved: bool = False) -> Device:
+        """A device that may sync. One that was signed out comes back only with a login that was `proved` just now."""
+        _check_gadget(gadget)
+        self._repository.profile(user_id)
+        return self._repository.retried(None, lambda: self._registered(user_id, gadget, proved))
+
+    def devices(self, user_id: str, *, revoked: bool = False) -> list[Device]:
+        """A traveller's devices, the one seen last first."""
+        found = self._repository.devices_of(user_id, revoked=revoked)
+        return sorted(found, key=lambda device: device.last_seen_at, reverse=True)
+
+    def revoke(self, user_id: str, device_id: str, actor: str, role: str = "user") -> Device:
+        """Sign a device out: its sessions end, and it cannot sync."""
+
+        def attempt() -> Device:
+            before = self._repository.device(user_id, rules.check_id(device_id, "device_id"))
+            if before.revoked_at is not None:
+                return before
+            after = before.model_copy(update={"revoked_at": self._repository.now()})
+            done = self._repository.audit(user_id, "device signed out", actor, role, {"device_id": device_id})
+            self._repository.write("DEVICE", d.devices.change(before, after), done)
+            return after
+
+        found = self._repository.retried(None, attempt)
+        self._end_sessions(user_id, lambda session: session.device_id == device_id)
+        return found
+
+    def revoke_others(self, user_id: str, keep: str | None, actor: str) -> list[Device]:
+        """Sign out every device but one."""
+        gone = [
+            self.revoke(user_id, device.device_id, actor)
+            for device in self._repository.devices_of(user_id)
+            if device.device_id != keep
+        ]
+        self._end_sessions(user_id, lambda session: session.device_id != keep)
+        return gone
+
+    # --- parts: arriving ---
+
+    def _arrived(self, proved: Proved) -> tuple[Profile, bool]:
+        for tried in range(ATTEMPTS):
+            owner = self._owner(proved)
+            if owner is None:
+                with suppress(AlreadyExists):
+                    return self._signed_up(proved, self._repository.world.new_id()), True
+            else:
+                try:
+                    return self._welcomed(self._repository.profile(owner), proved), False
+                except (NotThere, WriteRefused):
+                    pass  # erased, or linked by somebody else, in this moment
+            self._repository.pause(tried)
+        raise _busy()
+
+    def _owner(self, proved: Proved) -> str | None:
+        """Whose login it is: by its own guard, else by the address it proves."""
+        found = self._holder(proved)
+        if found is None and proved.email is not None:
+            guard = self._email_guard(proved.email)
+            found = guard.user_id if guard is not None else None
+        return found
+
+    def _holder(self, proved: Proved) -> str | None:
+        if proved.provider == "email":
+            guard = self._email_guard(_address(proved))
+            return guard.user_id if guard is not None else None
+        identity = self._repository.db.one(
+            d.identity_of(provider=proved.provider, provider_id=proved.provider_id)
+        )
+        return identity.user_id if identity is not None else None
+
+    def _email_guard(self, address: str) -> EmailIdentity | None:
+        for known in self._keyring.hmacs(PURPOSE, address):
+            found = self._repository.db.one(d.email_identity_of(email_hmac=known))
+            if found is not None:
+                return found
+        return None
+
+    def _signed_up(self, proved: Proved, user_id: str) -> Profile:
+        now = self._repository.now()
+        email_hmac = self._keyring.hmac(PURPOSE, proved.email) if proved.email is not None else None
+        logins = self._logins(proved, email_hmac)
+        profile = Profile(
+            user_id=user_id,
+            auth_provider=logins[0].provider,
+            auth_provider_id=logins[0].provider_id,
+            logins=logins,
+            email=proved.email,
+            email_hmac=email_hmac,
+            display_name=proved.display_name,
+            created_at=now,
+            updated_at=now,
+        )
+        self._repository.db.write(
+            d.profiles.create(profile),
+            *self._guards(user_id, logins, now),
+            d.heads.create(Head(user_id=user_id)),
+            d.enrolments.create(Enrolment(user_id=user_id, enrolled_at=now)),
+            self._repository.audit(user_id, "signed up", user_id, "user", {"provider": proved.provider}),
+        )
+        return profile
+
+    def _logins(self, proved: Proved, email_hmac: str | None) -> list[Login]:
+        own = [Login(provider="apple", provider_id=proved.provider_id)] if proved.provider == "apple" else []
+        return own + ([Login(provider="email", provider_id=email_hmac)] if email_hmac is not None else [])
+
+    def _guards(self, user_id: str, logins: Sequence[Login], now: datetime) -> list[Write[Any]]:
+        return [
+            d.email_identities.create(
+                EmailIdentity(email_hmac=login.provider_id, user_id=user_id, created_at=now)
+            )
+            if login.provider == "email"
+            else d.identities.create(
+                Identity(
+                    provider=login.provider, provider_id=login.provider_id, user_id=user_id, created_at=now
+                )
+            )
+            for login in logins
+        ]
+
+    def _welcomed(self, profile: Profile, proved: Proved) -> Profile:
+        """Somebody who was here before: with what is new about the login, and the newest secret."""
+        known = any(
+            login.provider == "apple" and login.provider_id == proved.provider_id for login in profile.logins
+        )
+        if proved.provider == "apple" and not known and self._holder(proved) is None:
+            profile = self._attached(profile, proved, profile.user_id)
+        return self.rekey(profile)
+
+    def _attached(self, profile: Profile, proved: Proved, actor: str) -> Profile:
+        """The login as one of the traveller's."""
+        user_id, now = profile.user_id, self._repository.now()
+        after, writes = profile, list[Write[Any]]()
+        login = Login(provider="apple", provider_id=proved.provider_id)
+        if proved.provider == "apple" and login not in profile.logins:
+            after = profile.model_copy(update={"logins": [*profile.logins, login]})
+            writes += self._guards(user_id, [login], now)
+        takes = proved.provider == "email" or (profile.email is None and self._is_free(proved.email))
+        if proved.email is not None and takes and proved.email != profile.email:
+            after, more = self._with_email(after, proved.email)
+            writes += more
+        if not writes:
+            return profile
+        done = self._repository.audit(
+            user_id, "login added", actor, "user", {"provider": proved.provider}
+        )  # fmt: skip
+        self._repository.db.write(d.profiles.change(profile, after), *writes, done)
+        return after
+
+    def _is_free(self, email: str | None) -> bool:
+        return email is not None and self._email_guard(email) is None
+
+    def _with_email(self, profile: Profile, email: str) -> tuple[Profile, list[Write[Any]]]:
+        """The traveller with an address under the newest secret, in place of the one before; and the guards' writes."""
+        email_hmac, former = self._keyring.hmac(PURPOSE, email), profile.email_hmac
+        login = Login(provider="email", provider_id=email_hmac)
+        logins = [each for each in profile.logins if each.provider != "email"] + [login]
+        first = email_hmac if profile.auth_provider == "email" else profile.auth_provider_id
+        after = profile.model_copy(
+            update={"email": email, "email_hmac": email_hmac, "logins": logins, "auth_provider_id": first}
+        )
+        writes = self._guards(profile.user_id, [login], self._repository.now())
+        if former is not None:
+            writes.append(d.email_identities.discard(former))
+        return after, writes
+
+    def _unlinked(self, user_id: str, provider: AuthProvider, actor: str) -> Profile:
+        before = self._repository.profile(user_id)
+        gone = [login for login in before.logins if login.provider == provider]
+        kept = [login for login in before.logins if login.provider != provider]
+        if not gone:
+            raise NotThere("LOGIN")
+        if not kept:
+            words = "This is the only way into your account. Add another first, or delete the account."
+            raise Conflict("LAST_LOGIN", words, "provider")
+        update: dict[str, Any] = {"logins": kept}
+        if before.auth_provider == provider:
+            update |= {"auth_provider": kept[0].provider, "auth_provider_id": kept[0].provider_id}
+        if provider == "email":
+            update |= {"email": None, "email_hmac": None}
+        after = before.model_copy(update=update)
+        guards: list[Write[Any]] = [
+            d.email_identities.discard(login.provider_id)
+            if login.provider == "email"
+            else d.identities.discard(login.provider, login.provider_id)
+            for login in gone
+        ]
+        done = self._repository.audit(user_id, "login removed", actor, "user", {"provider": provider})
+        self._repository.write("USER", d.profiles.change(before, after), *guards, done)
+        return after
+
+    # --- parts: devices and sessions ---
+
+    def _registered(self, user_id: str, gadget: Gadget, proved: bool) -> Device:
+        now = self._repository.now()
+        before = self._repository.db.one(d.devices.get(user_id, gadget.device_id), consistent=True)
+        name = gadget.name.strip()[: rules.NAME_AT_MOST]
+        if before is None:
+            if len(self._repository.devices_of(user_id)) >= DEVICES_AT_MOST:
+                words = (
+                    f"An account has at most {DEVICES_AT_MOST} devices. Sign one out that you no longer use."
+                )
+                raise Conflict("TOO_MANY_DEVICES", words, "device_id")
+            made = Device(
+                user_id=user_id,
+                device_id=gadget.device_id,
+                name=name or gadget.device_id,
+                platform=gadget.platform,
+                client_schema=gadget.schema,
+                registered_at=now,
+                last_seen_at=now,
+            )
+            done = self._repository.audit(
+                user_id, "device added", user_id, "user", {"device_id": gadget.device_id}
+            )
+            try:
+                self._repository.db.write(d.devices.create(made), done)
+            except AlreadyExists:
+                return self._registered(user_id, gadget, proved)
+            return made
+        if before.revoked_at is not None and not proved:
+            raise Forbidden("DEVICE_REVOKED", "This device was signed out. Sign in again.", "device_id")
+        after = before.model_copy(
+            update={
+                "name": name or before.name,
+                "platform": gadget.platform or before.platform,
+                "client_schema": gadget.schema,
+                "last_seen_at": max(now, before.last_seen_at),
+                "revoked_at": None,
+            }
+        )
+        if after != before:
+            self._repository.write("DEVICE", d.devices.change(before, after))
+        return after
+
+    def _begin(self, user_id: str, device_id: str) -> tuple[Session, str]:
+        now, secret = self._repository.now(), self._new_secret()
+        session = Session(
+            user_id=user_id,
+            session_id=self._repository.world.new_id(),
+            device_id=device_id,
+            created_at=now,
+            refresh_hash=_digest(secret),
+            **_seen_at(now),
+        )
+        self._repository.db.write(d.sessions.create(session))
+        return session, secret
+
+    def _end_sessions(self, user_id: str, which: Callable[[Session], bool]) -> None:
+        for session in list(self._repository.db.all(d.sessions_of(user_id=user_id))):
+            if which(session):
+                with suppress(Missing):
+                    self._repository.db.write(d.sessions.discard(user_id, session.session_id))
+
+    def _new_secret(self) -> str:
+        return hashlib.sha256((self._repository.world.new_id() * 2).encode()).hexdigest()
+
+
+def _check_gadget(gadget: Gadget) -> None:
+    rules.check_id(gadget.device_id, "device_id")
+    if gadget.device_id == SERVER:
+        raise BadRequest("INVALID_ID", f"No device can be called '{SERVER}'.", "device_id")
+    if len(gadget.platform) > rules.NAME_AT_MOST:
+        raise BadRequest("INVALID_FIELD", f"A platform has at most {rules.NAME_AT_MOST} letters.", "platform")
+
+
+def _address(proved: Proved) -> str:
+    if proved.email is None:
+        raise ValueError("a login by e-mail proves an address")
+    return proved.email
+
+
+def _seen_at(now: datetime) -> dict[str, Any]:
+    return {"last_seen_at": now, "last_seen_ms": rules.milliseconds(now)}
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _refresh_token(session: Session, secret: str) -> str:
+    return f"{session.user_id}.{session.session_id}.{secret}"
+
+
+def _parts(refresh_token: str) -> tuple[str, str, str]:
+    parts = refresh_token.split(".")
+    if len(parts) != 3 or not all(parts) or len(refresh_token) > 300:
+        raise _ended()
+    return parts[0], parts[1], parts[2]
+
+
+def _ended() -> Unauthenticated:
+    return Unauthenticated("SESSION_ENDED", "This device was signed out. Sign in again.")
+
+
+def _busy() -> Conflict:
+    return Conflict("STATE_CONFLICT", "Several devices are signing in right now. Try again in a moment.")

@@ -1,0 +1,89 @@
+"""What a caller of Skratch did wrong, with the code the API answers.
+
+Must hold: whatever is raised here, nothing was written. Elsewhere: HTTP statuses (api.py); what is wrong with one
+operation of a push is its result, not an error (operations.py).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+
+class TravelMistake(Exception):
+    """The base. `code` is stable and for programs; the message is for people."""
+
+    code = "TRAVEL_MISTAKE"
+
+    def __init__(
+        self, message: str, *, field: str | None = None, facts: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message, self.field, self.facts = message, field, dict(facts or {})
+
+
+class NotThere(TravelMistake):
+    """There is no such thing, or none of the caller's. `noun` makes the code: VISIT_NOT_FOUND."""
+
+    def __init__(self, noun: str, message: str | None = None, field: str | None = None) -> None:
+        self.code = f"{noun.upper()}_NOT_FOUND"
+        super().__init__(message or f"There is no such {noun.lower()}.", field=field)
+
+
+class Refused(TravelMistake):
+    """A rule says no."""
+
+    def __init__(
+        self, code: str, message: str, field: str | None = None, facts: Mapping[str, Any] | None = None
+    ) -> None:
+        self.code = code
+        super().__init__(message, field=field, facts=facts)
+
+
+class BadRequest(Refused):
+    """What was asked for cannot be: UNKNOWN_REGION, NOTES_TOO_LONG, FUTURE_DATE, BATCH_TOO_LARGE and the like."""
+
+
+class Forbidden(Refused):
+    """The caller may not."""
+
+
+class Unauthenticated(Refused):
+    """Nobody is proved to be who they say: a wrong code, a login that was used, a session that has ended."""
+
+
+class Conflict(Refused):
+    """The state of things says no, now."""
+
+
+class VersionConflict(Conflict):
+    """Somebody else was faster; `current` is what they made of it."""
+
+    def __init__(self, current: BaseModel | None = None, facts: Mapping[str, Any] | None = None) -> None:
+        self.current = current
+        words = "It has changed since you read it. Look at what it is now, then repeat your change."
+        super().__init__("VERSION_CONFLICT", words, "version", facts)
+
+
+class ResyncRequired(TravelMistake):
+    """The device is too far behind to be told what is new: it has to take everything."""
+
+    code = "FULL_RESYNC_REQUIRED"
+
+
+class ClientTooOld(TravelMistake):
+    """The app on the device speaks a form that is no longer understood (SK-X14)."""
+
+    code = "CLIENT_TOO_OLD"
+
+    def __init__(self, schema: int, at_least: int) -> None:
+        words = "This version of the app can no longer sync. Update it; what you marked offline is kept until then."
+        super().__init__(words, field="schema", facts={"schema": schema, "minimumSchema": at_least})
+
+
+class TooOften(TravelMistake):
+    """A limit is used up for a while."""
+
+    def __init__(self, code: str, message: str, retry_after: int) -> None:
+        self.code, self.retry_after = code, retry_after
+        super().__init__(message)

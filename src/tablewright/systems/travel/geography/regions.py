@@ -1,0 +1,147 @@
+"""The regions one can visit: countries, states of the United States, provinces and territories of Canada.
+
+Read from data/regions.json, which tools/geography builds; nothing is fetched at run time. Only what is `countable` is
+in a denominator: the 193 members and 2 observers of the United Nations, 50 states, 13 provinces and territories.
+Everything else with a code of its own (Greenland, Taiwan, Kosovo, Puerto Rico, Washington DC) can be visited too.
+Must hold: a code that was once valid still leads somewhere (`follow`); a data_version names one set of bytes.
+Elsewhere: borders and places (borders.py, shapes.py), searching (names.py).
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, TypeVar, get_args
+
+from tablewright.systems.travel.geography.boxes import Box
+
+Kept = TypeVar("Kept")
+RegionType = Literal["country", "us_state", "canadian_province"]
+REGION_TYPES: tuple[RegionType, ...] = get_args(RegionType)
+CONTINENTS: Mapping[str, str] = {
+    "AF": "Africa", "AN": "Antarctica", "AS": "Asia", "EU": "Europe", "NA": "North America", "OC": "Oceania",
+    "SA": "South America",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A region as it is stored. The two `boundary_` fields are object keys; whoever serves them makes the address."""
+
+    region_type: RegionType
+    region_code: str
+    name: str
+    display_name: str
+    normalized_name: str
+    continent_code: str | None
+    parent_region: str | None
+    capital: str | None
+    population: int | None
+    area_km2: Decimal | None
+    bbox_north: Decimal
+    bbox_south: Decimal
+    bbox_east: Decimal
+    bbox_west: Decimal
+    center_lat: Decimal
+    center_lon: Decimal
+    boundary_data_url: str
+    boundary_simplified_url: str
+    data_version: str
+    last_updated: str
+    countable: bool
+    aliases: tuple[str, ...]
+    cells: tuple[str, ...]
+
+    @property
+    def box(self) -> Box:
+        return Box(
+            *(float(edge) for edge in (self.bbox_north, self.bbox_south, self.bbox_east, self.bbox_west))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """A code that is no longer given out, and the codes of the place now: several where it was divided."""
+
+    code: str
+    name: str
+    year: int
+    became: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Geography:
+    """All regions of one data_version."""
+
+    data_version: str
+    last_updated: str
+    regions: Mapping[RegionType, Mapping[str, Region]]
+    retired: Mapping[RegionType, Mapping[str, Retired]]
+
+    def get(self, region_type: str, code: str) -> Region | None:
+        """The region of a present code; None for any other, also for a retired one."""
+        return _of(self.regions, region_type).get(code)
+
+    def of(self, region_type: str) -> tuple[Region, ...]:
+        """Every region of a type, by code."""
+        return tuple(_of(self.regions, region_type).values())
+
+    def denominator(self, region_type: str) -> int:
+        """How many there are to visit, for percentages."""
+        return sum(region.countable for region in _of(self.regions, region_type).values())
+
+    def follow(self, region_type: str, code: str) -> tuple[str, ...]:
+        """The present codes of a code from any time: one, and a visit moves there by itself; several, and only the
+        traveller knows which; none, and there never was such a region."""
+        if self.get(region_type, code):
+            return (code,)
+        retired = _of(self.retired, region_type).get(code)
+        return retired.became if retired else ()
+
+
+@cache
+def geography() -> Geography:
+    """The shipped regions, read once."""
+    sources, regions, retired = (_read(f"data/{name}.json") for name in ("sources", "regions", "retired"))
+    version, updated = sources["data_version"], sources["last_updated"]
+    return Geography(
+        version,
+        updated,
+        {
+            kind: {row["region_code"]: _region(row, version, updated) for row in regions[kind]}
+            for kind in REGION_TYPES
+        },
+        {
+            kind: {row["code"]: Retired(**{**row, "became": tuple(row["became"])}) for row in retired[kind]}
+            for kind in REGION_TYPES
+        },
+    )
+
+
+def _of(kept: Mapping[RegionType, Mapping[str, Kept]], region_type: str) -> Mapping[str, Kept]:
+    return next((found for kind, found in kept.items() if kind == region_type), {})
+
+
+def _region(row: dict[str, Any], version: str, updated: str) -> Region:
+    key = f"geography/{version}/{row['region_type']}/{row['region_code']}"
+    decimals = {name: Decimal(row[name]) for name in row if name.startswith(("bbox_", "center_"))}
+    return Region(
+        **{
+            **row,
+            **decimals,
+            "area_km2": None if row["area_km2"] is None else Decimal(row["area_km2"]),
+            "aliases": tuple(row["aliases"]),
+            "cells": tuple(row["cells"]),
+        },
+        boundary_data_url=f"{key}/high.geojson",
+        boundary_simplified_url=f"{key}/low.geojson",
+        data_version=version,
+        last_updated=updated,
+    )
+
+
+def _read(name: str) -> dict[str, Any]:
+    text = resources.files("tablewright.systems.travel").joinpath(name).read_text("utf-8")
+    return dict(json.loads(text, parse_float=Decimal))

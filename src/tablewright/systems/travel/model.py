@@ -1,0 +1,477 @@
+"""What Skratch keeps: travellers, their visits, the operations of their devices, geography, figures.
+
+Plain values that know nothing of storage; names are the document's. Three numbers are called versions there, and are
+named apart here (SK-D37): `server_version` is a place in a traveller's feed of changes, `sync_version` counts the
+changes of one entity, `client_version` is the `sync_version` an edit was made from.
+"""
+
+from datetime import date as Date
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+RegionType = Literal["country", "us_state", "canadian_province"]
+AuthProvider = Literal["apple", "email"]
+OperationType = Literal[
+    "create", "update", "delete", "restore", "batch_create", "batch_update", "batch_delete"
+]
+EntityType = Literal["visited_place", "user"]
+OperationStatus = Literal["pending", "processed", "conflict", "failed"]
+OpenStatus = Literal["pending", "conflict", "failed"]
+Strategy = Literal["server_wins", "client_wins", "merged", "manual"]
+ChangeKind = Literal["set", "deleted"]
+MarkCountry = Literal["ask", "always", "never"]
+MessageState = Literal["PENDING", "SENT", "FAILED"]
+
+REGION_TYPES: tuple[RegionType, ...] = get_args(RegionType)
+# What the web pages write is an operation like any other; this is the device it comes from.
+SERVER = "server"
+
+
+class Value(BaseModel):
+    """Frozen, nothing unknown inside."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Stored(Value):
+    """An item of the table: the number of its form goes with it (SK-D17)."""
+
+    schema_version: int = 1
+
+
+class Stamp(Value):
+    """Which change of an entity set a field last, and on which device; nobody's where two were merged."""
+
+    version: int
+    device: str = ""
+
+
+# --- travellers ---
+
+
+class PrivacySettings(Value):
+    """Everything is private until somebody says otherwise."""
+
+    profile_public: bool = False
+    share_visits: bool = False
+    show_notes: bool = False
+
+
+class NotificationSettings(Value):
+    sync_conflicts: bool = True
+    weekly_stats: bool = False
+    product_news: bool = False
+
+
+class Login(Value):
+    """One way in which a traveller signs in. For e-mail, `provider_id` is the keyed hash of the address (SK-D31)."""
+
+    provider: AuthProvider
+    provider_id: str
+
+
+class Profile(Stored):
+    """A traveller. The three counters and `sync_version` are copies of the head's, refreshed once a push (SK-D19).
+
+    `mark_country`: what happens to the country when a state of it is marked. `entity_version` and `stamps` are for the
+    merge of settings, as a visit has them. `erases_at`: its owner wants it erased then.
+    """
+
+    user_id: str
+    auth_provider: AuthProvider
+    auth_provider_id: str
+    logins: list[Login] = []
+    email: str | None = None
+    email_hmac: str | None = None
+    display_name: str | None = None
+    profile_picture_url: str | None = None
+    time_zone: str = "UTC"
+    mark_country: MarkCountry = "ask"
+    is_minor: bool = False
+    countries_visited: int = 0
+    us_states_visited: int = 0
+    canadian_provinces_visited: int = 0
+    privacy_settings: PrivacySettings = PrivacySettings()
+    notification_settings: NotificationSettings = NotificationSettings()
+    created_at: datetime
+    updated_at: datetime
+    sync_version: int = 0
+    entity_version: int = 1
+    stamps: dict[str, Stamp] = {}
+    erasure_id: str | None = None
+    erases_at: datetime | None = None
+
+
+class Enrolment(Stored):
+    """That there is such a traveller: what is done for everybody walks along these."""
+
+    user_id: str
+    enrolled_at: datetime
+
+
+class Block(Stored):
+    """Somebody does not want to be seen by somebody, nor see them."""
+
+    user_id: str
+    blocked_id: str
+    blocked_at: datetime
+
+
+class Identity(Stored):
+    """Guards a login: whose it is. Written with the traveller, so that two first logins make one (SK-D1)."""
+
+    provider: AuthProvider
+    provider_id: str
+    user_id: str
+    created_at: datetime
+
+
+class EmailIdentity(Stored):
+    """Guards an address, known only by its keyed hash (SK-D2)."""
+
+    email_hmac: str
+    user_id: str
+    created_at: datetime
+
+
+class Device(Stored):
+    """A device of a traveller. What changes with every request is here, not in the profile (SK-D27).
+
+    `acknowledged_version`: up to where it has the feed. `push_window` and `pushes`: its pace.
+    """
+
+    user_id: str
+    device_id: str
+    name: str
+    platform: str = ""
+    client_schema: int = 1
+    registered_at: datetime
+    last_seen_at: datetime
+    last_sync_at: datetime | None = None
+    acknowledged_version: int = 0
+    push_window: int = 0
+    pushes: int = 0
+    revoked_at: datetime | None = None
+
+
+class Session(Stored):
+    """A login that lasts. `last_seen_ms` is `last_seen_at`, as keys have it.
+
+    `refresh_hash` is of the secret by which the device gets its next token; `former_hash` of the one before, which
+    works for a moment more, because the answer with the new one may have been lost.
+    """
+
+    user_id: str
+    session_id: str
+    device_id: str
+    created_at: datetime
+    last_seen_at: datetime
+    last_seen_ms: int
+    refresh_hash: str = ""
+    former_hash: str | None = None
+    refreshed_at: datetime | None = None
+
+
+# --- visits ---
+
+
+class Trip(Value):
+    """One of several times somewhere. Dates may be partial: 2024, 2024-05, 2024-05-01."""
+
+    start: str
+    end: str | None = None
+    notes: str | None = None
+
+
+class Visit(Stored):
+    """A place somebody has been to: one for each region, live or a tombstone.
+
+    `timestamp_ms` is `marked_at`, as keys have it. `is_listed`: the traveller shares visits and this one is live.
+    `server_version` is where its last change is in the feed; `stamps` say which change set which field.
+    """
+
+    schema_version: int = 2
+    composite_key: str
+    user_id: str
+    region_type: RegionType
+    region_code: str
+    region_name: str
+    visited_date: str | None = None
+    notes: str | None = None
+    trips: dict[str, Trip] = {}
+    marked_at: datetime
+    timestamp_ms: int
+    marked_from_device: str
+    sync_version: int = 1
+    server_version: int = 0
+    last_modified_at: datetime
+    operation_id: str
+    is_deleted: bool = False
+    is_listed: bool = False
+    deleted_at: datetime | None = None
+    stamps: dict[str, Stamp] = {}
+
+
+# --- sync ---
+
+
+class Operation(Stored):
+    """What a device asked for, and what came of it, for 30 days."""
+
+    user_id: str
+    operation_id: str
+    timestamp_ms: int
+    status: OperationStatus
+    device_id: str
+    operation_type: OperationType
+    entity_type: EntityType
+    entity_id: str
+    entity_data: dict[str, JsonValue] = {}
+    client_version: int = 0
+    server_version: int | None = None
+    client_timestamp: datetime
+    server_timestamp: datetime
+    has_conflict: bool = False
+    conflict_details: dict[str, JsonValue] | None = None
+    resolution_strategy: Strategy | None = None
+    is_processed: bool = False
+    processing_error: str | None = None
+
+
+class Receipt(Stored):
+    """That an operation was done, and what was answered: who sends it again gets the same (SK-D10).
+
+    `digest` is of what was asked: the same id for something else is a mistake.
+    """
+
+    user_id: str
+    operation_id: str
+    timestamp_ms: int
+    digest: str
+    result: dict[str, JsonValue]
+    done_at: datetime
+
+
+class Change(Stored):
+    """One place of a traveller's feed: which entity changed, and what its figures need of it."""
+
+    user_id: str
+    server_version: int
+    entity_type: EntityType
+    entity_id: str
+    entity_version: int
+    kind: ChangeKind
+    region_type: RegionType | None = None
+    region_code: str | None = None
+    timestamp_ms: int | None = None
+    visited_date: str | None = None
+    device_id: str
+    operation_id: str
+    changed_at: datetime
+
+
+class Head(Stored):
+    """Where a traveller's feed ends, and how much is marked: moved by every change, in its transaction (SK-D6, SK-D19).
+
+    `shares_visits` is here too: what is being written and what is being hidden meet at this item.
+    """
+
+    user_id: str
+    server_version: int = 0
+    countries_visited: int = 0
+    us_states_visited: int = 0
+    canadian_provinces_visited: int = 0
+    shares_visits: bool = False
+
+
+# --- geography, as it is published into the table ---
+
+
+class GeoRegion(Stored):
+    """A region. Boundary files are object keys, not addresses (SK-D38)."""
+
+    region_type: RegionType
+    region_code: str
+    name: str
+    display_name: str
+    normalized_name: str
+    continent_code: str | None = None
+    parent_region: str | None = None
+    capital: str | None = None
+    population: int | None = None
+    area_km2: Decimal | None = None
+    bbox_north: Decimal
+    bbox_south: Decimal
+    bbox_east: Decimal
+    bbox_west: Decimal
+    center_lat: Decimal
+    center_lon: Decimal
+    boundary_data_url: str
+    boundary_simplified_url: str
+    countable: bool = True
+    data_version: str
+    last_updated: datetime
+
+
+class GeoCell(Stored):
+    """That a region reaches into a cell of the grid (SK-D11)."""
+
+    region_type: RegionType
+    region_code: str
+    bbox_key: str
+    data_version: str
+
+
+class GeoAlias(Stored):
+    """A word by which a region is found (SK-D12)."""
+
+    region_type: RegionType
+    region_code: str
+    token: str
+    display_name: str
+    data_version: str
+
+
+class GeoRelease(Stored):
+    """Which version of the geography is published."""
+
+    release: str = "current"
+    data_version: str
+    published_at: datetime
+    regions: int
+
+
+class RegionTally(Stored):
+    """How many travellers who share their visits have been to a region; one of sixteen parts.
+
+    `off`: by how much it differed from the list itself when somebody last looked.
+    """
+
+    region_type: RegionType
+    region_code: str
+    shard: str
+    visitors: int = 0
+    off: int = 0
+
+
+# --- figures ---
+
+
+class Mark(Value):
+    """What the figures need of a live visit."""
+
+    timestamp_ms: int
+    visited_date: str | None = None
+
+
+class RecentVisit(Value):
+    region_type: RegionType
+    region_code: str
+    name: str
+    timestamp_ms: int
+    visited_date: str | None = None
+
+
+class Statistic(Stored):
+    """A traveller's figures on a day, as of a place in the feed (SK-D13); `marks` are what they are counted from."""
+
+    user_id: str
+    calculation_date: Date
+    server_version: int
+    data_version: str
+    time_zone: str
+    countries_visited: int
+    countries_percentage: Decimal
+    us_states_visited: int
+    us_states_percentage: Decimal
+    canadian_provinces_visited: int
+    canadian_provinces_percentage: Decimal
+    total_regions_visited: int
+    total_regions_percentage: Decimal
+    continents_visited: list[str]
+    recent_visits: list[RecentVisit]
+    travel_streak_days: int
+    marks: dict[str, Mark]
+    calculated_at: datetime
+
+
+# --- what was done, and what is to be said ---
+
+
+class AuditEntry(Stored):
+    """Who did what to a traveller's account, besides the operations, which are their own record."""
+
+    user_id: str
+    at: datetime
+    audit_id: str
+    actor: str
+    role: str
+    action: str
+    details: dict[str, JsonValue] = {}
+
+
+class Challenge(Stored):
+    """A code on its way to an address, to prove that somebody reads its mail; and how many were `sent` in a window."""
+
+    email_hmac: str
+    code_hash: str
+    tries: int = 0
+    sent: int = 1
+    code_ends_at: datetime
+    window_ends_at: datetime
+    expires_at: datetime
+
+
+class SpentNonce(Stored):
+    """That a login of another provider was used, and on which device: nowhere else again."""
+
+    nonce_hash: str
+    device_id: str
+    expires_at: datetime
+
+
+class Message(Stored):
+    """A mail for the outbox, kept with the traveller it is for; for who has no account yet, `owner` is its own id.
+
+    `recipient` is sealed: an address stands in the clear in its owner's profile alone.
+    """
+
+    owner: str
+    message_id: str
+    recipient: str
+    subject: str
+    body: str
+    state: MessageState = "PENDING"
+    created_at: datetime
+    tried: int = 0
+    expires_at: datetime
+
+
+class Erasure(Stored):
+    """An account to be erased at a moment, unless its owner comes back before; then the proof that it was.
+
+    The proof keeps no personal data: `user_id` is taken away, counts stay, and `user_hash`, by which an account that
+    comes back with a restored copy is known. `begun_at`: from here on it cannot be undone. `is_open`: not done yet.
+    """
+
+    erasure_id: str
+    user_id: str | None
+    user_hash: str
+    asked_at: datetime
+    due_at: datetime
+    begun_at: datetime | None = None
+    done_at: datetime | None = None
+    is_open: bool = True
+    items: int = 0
+
+
+class Walk(Stored):
+    """How far a job came that does something for everybody; the traveller it ended with, None at the end."""
+
+    name: str
+    after: str | None = None
+    began_at: datetime
+    version: int = 1

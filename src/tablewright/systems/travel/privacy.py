@@ -1,0 +1,255 @@
+"""Whom a traveller does not want to be seen by, and the end of an account (SK-X5, SK-X7, SK-D25).
+
+An account is erased a week after its owner asked, and until then they may think again. Then everything of it goes:
+logins first, so that the same login is a new traveller; the profile last, so that whoever goes on after a crash still
+knows what to do. A copy of the table that is restored later brings it back: `apply_deletions` takes it away again, by
+a list that lies outside of the table. Must hold: after an erasure no key, no index and no item says anything of the
+traveller; what is kept as a proof is a keyed hash, two moments and a number.
+Elsewhere: how often it is tried (jobs.py), the settings themselves (sync.py), what others see (sharing.py).
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from tablewright.design import Write, absent
+from tablewright.mapping import Page, WriteRefused
+from tablewright.systems.travel import design as d
+from tablewright.systems.travel.email_login import PURPOSE as EMAIL
+from tablewright.systems.travel.errors import BadRequest, Conflict, NotThere
+from tablewright.systems.travel.keyring import KeyRing
+from tablewright.systems.travel.model import Block, Erasure, Profile
+from tablewright.systems.travel.objects import Objects
+from tablewright.systems.travel.outbox import Outbox
+from tablewright.systems.travel.repository import Repository
+
+log = logging.getLogger("tablewright.travel")
+
+UNDO = timedelta(days=7)
+# Whoever was writing when it began is done by then; what they wrote goes in the second round.
+SETTLES = timedelta(minutes=5)
+AT_ONCE = 50
+BLOCKS_AT_MOST = 500
+BACKUPS = "Backups made before keep a copy until they are over, at most 35 days; one that is restored is cleaned first."
+ERASED = "erased"
+_PURPOSE = "erased"
+
+
+class Privacy:
+    """Blocks, and the end of an account."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        keyring: KeyRing,
+        objects: Objects,
+        outbox: Outbox,
+        forget_exports: Callable[[Iterable[str]], object],
+    ) -> None:
+        self._repository, self._keyring, self._objects = repository, keyring, objects
+        self._outbox, self._forget_exports = outbox, forget_exports
+
+    # --- blocks ---
+
+    def block(self, user_id: str, blocked_id: str) -> Block:
+        """From now on neither sees the other."""
+        if user_id == blocked_id:
+            raise BadRequest("CANNOT_BLOCK_YOURSELF", "This is you.", "user_id")
+        self._repository.profile(blocked_id)
+        if sum(1 for _ in self._repository.db.all(d.blocks_of(user_id=user_id))) >= BLOCKS_AT_MOST:
+            raise Conflict("TOO_MANY_BLOCKS", f"A list has at most {BLOCKS_AT_MOST} entries.", "user_id")
+        made = Block(user_id=user_id, blocked_id=blocked_id, blocked_at=self._repository.now())
+        return self._repository.db.get_or_create(d.blocks.create(made))[0]
+
+    def unblock(self, user_id: str, blocked_id: str) -> None:
+        self._repository.db.write(d.blocks.discard(user_id, blocked_id))
+
+    def blocks(self, user_id: str, size: int | None = None, after: str | None = None) -> Page[Block]:
+        return self._repository.page(d.blocks_of(user_id=user_id), size, after, user_id)
+
+    # --- the end of an account, until it begins ---
+
+    def ask(self, user_id: str, actor: str, *, role: str = "user", after: timedelta = UNDO) -> Erasure:
+        """Erase the account in a week; asked for again, it is the same week."""
+        return self._repository.retried(None, lambda: self._asked(user_id, actor, role, after))
+
+    def _asked(self, user_id: str, actor: str, role: str, wait: timedelta) -> Erasure:
+        before = self._repository.profile(user_id)
+        if before.erasure_id is not None:
+            found = self._repository.db.one(d.erasures.get(before.erasure_id), consistent=True)
+            if found is not None:
+                return found
+        now = self._repository.now()
+        erasure = Erasure(
+            erasure_id=self._repository.world.new_id(),
+            user_id=user_id,
+            user_hash=self._keyring.hmac(_PURPOSE, user_id),
+            asked_at=now,
+            due_at=now + wait,
+        )
+        after = before.model_copy(
+            update={"erasure_id": erasure.erasure_id, "erases_at": erasure.due_at, "updated_at": now}
+        )
+        writes: list[Write[Any]] = [d.profiles.change(before, after), d.erasures.create(erasure)]
+        if before.email is not None:
+            words = (
+                f"Your Skratch account will be erased on {erasure.due_at:%d %B %Y, %H:%M} UTC. "
+                "Until then you can sign in and keep it. If this was not you, sign in and sign out your other devices."
+            )
+            writes.append(self._outbox.mail(user_id, before.email, "Your account will be erased", words))
+        done = self._repository.audit(user_id, "erasure asked for", actor, role)
+        self._repository.write("USER", *writes, done)
+        return erasure
+
+    def keep(self, user_id: str, actor: str, *, role: str = "user") -> Profile:
+        """Think again."""
+        return self._repository.retried(None, lambda: self._kept(user_id, actor, role))
+
+    def _kept(self, user_id: str, actor: str, role: str) -> Profile:
+        before = self._repository.profile(user_id)
+        if before.erasure_id is None:
+            return before
+        id = before.erasure_id
+        after = before.model_copy(update={"erasure_id": None, "erases_at": None})
+        # Of who keeps it and who begins to erase it in the same moment, one is refused.
+        gone = d.erasures.discard(id).when(lambda it: absent(it.begun_at))
+        done = self._repository.audit(user_id, "erasure undone", actor, role)
+        try:
+            self._repository.db.write(d.profiles.change(before, after), gone, done)
+        except WriteRefused:
+            found = self._repository.db.one(d.erasures.get(id), consistent=True)
+            if found is not None and found.begun_at is not None:
+                raise Conflict("ERASURE_BEGUN", "It is too late: the account is being erased.") from None
+            raise
+        return after
+
+    def erasures(self, until: datetime | None = None) -> Iterator[Erasure]:
+        """What is asked for and not done, the earliest first."""
+        return self._repository.db.all(d.erasures_due(until=until))
+
+    def erased(self) -> Iterator[Erasure]:
+        """What was done, the last first."""
+        return self._repository.db.all(d.erasures_done())
+
+    # --- the end itself ---
+
+    def erase_due(self) -> int:
+        """Do what is due; how many accounts are gone for good by this."""
+        now = self._repository.now()
+        due = list(islice(self.erasures(until=now), AT_ONCE))
+        # Together: each look goes through all files that are kept.
+        self._forget_exports([erasure.user_id for erasure in due if erasure.user_id is not None])
+        return sum([self._step(erasure) for erasure in due])
+
+    def _step(self, erasure: Erasure) -> bool:
+        """One round of an erasure; True when it is over. The last comes a while after the first."""
+        now, user_id = self._repository.now(), erasure.user_id
+        if user_id is None or erasure.due_at > now:
+            return False
+        if erasure.begun_at is None:
+            begun = erasure.model_copy(update={"begun_at": now})
+            try:
+                self._repository.db.write(d.erasures.change(erasure, begun))
+            except WriteRefused:
+                return False  # kept in the last moment, or begun by somebody else
+            erasure = begun
+        count = erasure.items + self._wipe(user_id)
+        assert erasure.begun_at is not None
+        is_over = now - erasure.begun_at >= SETTLES
+        after = erasure.model_copy(
+            update={
+                "items": count,
+                **({"user_id": None, "done_at": now, "is_open": False} if is_over else {}),
+            }
+        )
+        if is_over:
+            # The list first: if we die in between, it is done again, and nobody is forgotten on it.
+            self._note(after)
+        try:
+            self._repository.db.write(d.erasures.change(erasure, after))
+        except WriteRefused:
+            return False
+        if is_over:
+            log.info("account erased", extra={"erasure": erasure.erasure_id, "items": count})
+        return is_over
+
+    def _wipe(self, user_id: str) -> int:
+        """Everything of a traveller that is there now; how many items it was."""
+        db = self._repository.db
+        count = 0
+        try:
+            profile: Profile | None = self._repository.profile(user_id)
+        except NotThere:
+            profile = None
+        for login in profile.logins if profile is not None else ():
+            if login.provider == "email":
+                count += self._wipe_address(user_id, login.provider_id)
+            else:
+                db.write(d.identities.discard(login.provider, login.provider_id))
+                count += 1
+        if profile is not None and profile.email is not None:
+            for known in self._keyring.hmacs(EMAIL, profile.email):
+                count += self._wipe_address(user_id, known)
+        for block in list(db.all(d.blocks_of_others(blocked_id=user_id))):
+            db.write(d.blocks.discard(block.user_id, block.blocked_id))
+            count += 1
+        for name in list(self._objects.names(f"pictures/{user_id}/")):
+            self._objects.remove(name)
+        count += db.clear(d.history_of(user_id=user_id))
+        db.write(d.enrolments.discard(user_id))
+        # Last: it says which logins there are.
+        return count + db.clear(d.account_of(user_id=user_id))
+
+    def _wipe_address(self, user_id: str, email_hmac: str) -> int:
+        """What lies with an address, unless it is somebody else's by now."""
+        guard = self._repository.db.one(d.email_identity_of(email_hmac=email_hmac))
+        if guard is not None and guard.user_id != user_id:
+            return 0
+        return self._repository.db.clear(d.address_of(email_hmac=email_hmac))
+
+    # --- the list, and what a restored copy brings back ---
+
+    def _note(self, erasure: Erasure) -> None:
+        done_at = erasure.done_at or erasure.due_at
+        content = {"user_hash": erasure.user_hash, "erased_at": done_at.isoformat()}
+        self._objects.put(f"{ERASED}/{erasure.erasure_id}.json", orjson.dumps(content))
+
+    def deletions(self) -> frozenset[str]:
+        """The keyed hashes of everybody who was erased."""
+        found = (self._objects.get(name) for name in list(self._objects.names(f"{ERASED}/")))
+        return frozenset(orjson.loads(content)["user_hash"] for content in found if content is not None)
+
+    def is_erased(self, user_id: str, deletions: frozenset[str]) -> bool:
+        return not deletions.isdisjoint(self._keyring.hmacs(_PURPOSE, user_id))
+
+    def apply_deletions(self) -> int:
+        """After a copy of the table was restored: erase at once whoever is on the list; how many came back."""
+        deletions = self.deletions()
+        if not deletions:
+            return 0
+        back = [
+            enrolment.user_id
+            for enrolment in self._repository.db.all(d.travellers_after())
+            if self.is_erased(enrolment.user_id, deletions)
+        ]
+        self._forget_exports(back)
+        for user_id in back:
+            self._wipe(user_id)
+        # An erasure that was open when the copy was made names its traveller too.
+        for erasure in list(self.erasures()):
+            if erasure.user_id is not None and self.is_erased(erasure.user_id, deletions):
+                self._wipe(erasure.user_id)
+                done = erasure.model_copy(
+                    update={
+                        "user_id": None,
+                        "done_at": self._repository.now(),
+                        "begun_at": erasure.due_at,
+                        "is_open": False,
+                    }
+                )
+                self._repository.db.write(d.erasures.put(done))
+        return len(back)

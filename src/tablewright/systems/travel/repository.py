@@ -1,0 +1,146 @@
+"""Reads and writes of Skratch, in its own words: mapping's refusals become ours.
+
+Must hold: tombstones are shown only to who asks for them (SK-D35). Elsewhere: what a push writes (sync.py).
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from pydantic import BaseModel, JsonValue
+
+from tablewright.design import Write
+from tablewright.mapping import (
+    AlreadyExists,
+    BadCursor,
+    ConditionNotMet,
+    Db,
+    Missing,
+    NotUnique,
+    Outdated,
+    PageTooLarge,
+    Stale,
+)
+from tablewright.mapping.repository import Tables, Words
+from tablewright.systems.travel import design as d
+from tablewright.systems.travel import rules
+from tablewright.systems.travel.errors import BadRequest, Conflict, Forbidden, NotThere, VersionConflict
+from tablewright.systems.travel.model import (
+    AuditEntry,
+    Device,
+    Head,
+    Operation,
+    Profile,
+    Receipt,
+    RegionType,
+    Visit,
+)
+from tablewright.world import World
+
+E = TypeVar("E", bound=BaseModel)
+
+
+@contextmanager
+def in_our_words(noun: str) -> Iterator[None]:
+    """Translate what mapping refuses."""
+    try:
+        yield
+    except Missing:
+        raise NotThere(noun) from None
+    except (Stale, Outdated, ConditionNotMet) as refused:
+        raise VersionConflict(refused.current) from None
+    except (AlreadyExists, NotUnique):
+        raise Conflict("EXISTS", f"There is such a {noun.lower()} already.") from None
+    except PageTooLarge as mistake:
+        words = f"A page has 1 to {mistake.at_most} entries."
+        raise BadRequest("INVALID_PAGE_SIZE", words, "limit") from None
+    except BadCursor as mistake:
+        raise BadRequest("BAD_TOKEN", f"{str(mistake).capitalize()}.", "after") from None
+
+
+def _gives_up() -> Conflict:
+    return Conflict("STATE_CONFLICT", "Other devices are writing right now. Try again in a moment.")
+
+
+class Repository(Tables):
+    """The table of Skratch."""
+
+    def __init__(self, db: Db, world: World) -> None:
+        super().__init__(db, world, Words(in_our_words, VersionConflict, _gives_up))
+
+    # --- one ---
+
+    def profile(self, user_id: str) -> Profile:
+        return found(self.db.one(d.profile_by_id(user_id=user_id)), "USER")
+
+    def head(self, user_id: str) -> Head | None:
+        """Where the feed ends; None before the first change."""
+        return self.db.one(d.head_of(user_id=user_id))
+
+    def device(self, user_id: str, device_id: str) -> Device:
+        return found(self.db.one(d.devices.get(user_id, device_id), consistent=True), "DEVICE")
+
+    def known_device(self, user_id: str, device_id: str) -> Device:
+        """A device that may sync: one that signed in, and was not signed out."""
+        try:
+            device = self.device(user_id, rules.check_id(device_id, "device_id"))
+        except NotThere:
+            raise Forbidden("DEVICE_UNKNOWN", "Sign in on this device first.", "device_id") from None
+        if device.revoked_at is not None:
+            raise Forbidden("DEVICE_REVOKED", "This device was signed out. Sign in again.", "device_id")
+        return device
+
+    def visit(self, user_id: str, region_type: RegionType, region_code: str) -> Visit:
+        """A live visit."""
+        there = self.db.one(d.visits.get(user_id, region_type, region_code), consistent=True)
+        return found(there if there is not None and not there.is_deleted else None, "VISIT")
+
+    def operation(self, user_id: str, operation_id: str) -> Operation:
+        """An operation by the id its device gave it: the receipt knows where it lies."""
+        receipt = found(self.db.one(d.receipts.get(user_id, operation_id), consistent=True), "OPERATION")
+        key = (user_id, receipt.timestamp_ms, operation_id)
+        return found(self.db.one(d.operations.get(*key), consistent=True), "OPERATION")
+
+    # --- many ---
+
+    def visits_at(self, user_id: str, places: Sequence[tuple[RegionType, str]]) -> list[Visit | None]:
+        """The visits of some regions, tombstones too, each in its place."""
+        return self.db.many([d.visits.get(user_id, *place) for place in places], consistent=True)
+
+    def receipts_of(self, user_id: str, operation_ids: Sequence[str]) -> dict[str, Receipt]:
+        """What was answered to those of some operations that were done."""
+        ids = list(dict.fromkeys(operation_ids))
+        there = self.db.many([d.receipts.get(user_id, id) for id in ids], consistent=True)
+        return {receipt.operation_id: receipt for receipt in there if receipt is not None}
+
+    def live_visits(self, user_id: str) -> list[Visit]:
+        """SK-11: where somebody has been, consistently read."""
+        return [visit for visit in self.db.all(d.visits_of(user_id=user_id)) if not visit.is_deleted]
+
+    def devices_of(self, user_id: str, *, revoked: bool = False) -> list[Device]:
+        devices = self.db.all(d.devices_of(user_id=user_id))
+        return [device for device in devices if revoked or device.revoked_at is None]
+
+    # --- writes ---
+
+    def audit(
+        self, user_id: str, action: str, actor: str, role: str, details: dict[str, JsonValue] | None = None
+    ) -> Write[AuditEntry]:
+        """The record of what was done to an account, to be written with it."""
+        entry = AuditEntry(
+            user_id=user_id,
+            at=self.now(),
+            audit_id=self.world.new_id(),
+            actor=actor,
+            role=role,
+            action=action,
+            details=details or {},
+        )
+        return d.audit.create(entry)
+
+
+def found(item: E | None, noun: str) -> E:
+    """The item, or VISIT_NOT_FOUND and the like."""
+    if item is None:
+        raise NotThere(noun)
+    return item

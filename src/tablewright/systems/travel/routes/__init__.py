@@ -1,0 +1,1 @@
+"""The routes of Skratch, by what they are about."""

@@ -1,0 +1,65 @@
+"""`/auth/...`: signing in with Apple or by mail, the next token, signing out."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from tablewright.edge import Buckets, Problem, limited
+from tablewright.systems.travel import views
+from tablewright.systems.travel.accounts import Proved
+from tablewright.systems.travel.apple import NONCE_LIVES, AppleVerifier
+from tablewright.systems.travel.routes.common import Doors, Traveller
+from tablewright.systems.travel.rules import check_id
+from tablewright.systems.travel.service import Travel
+
+
+def apple_or_503(travel: Travel) -> AppleVerifier:
+    if travel.apple is None:
+        raise Problem(503, "APPLE_UNAVAILABLE", "Sign in with Apple is not set up here. Sign in by e-mail.")
+    return travel.apple
+
+
+def auth(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
+    api = APIRouter(tags=["auth"])
+    pace = Depends(limited(buckets, "sign-in", per_minute=30, burst=30))
+    mail_pace = Depends(limited(buckets, "sign-in-mail", per_minute=6, burst=10))
+
+    @api.post("/auth/apple:start", dependencies=[pace])
+    def apple_start() -> views.NonceView:
+        """A nonce to hand to Apple; it works once, for ten minutes."""
+        return views.NonceView(nonce=travel.nonces.give(), expires_in=int(NONCE_LIVES.total_seconds()))
+
+    @api.post("/auth/apple", dependencies=[pace])
+    def apple(body: views.AppleBody) -> views.SignedInView:
+        """In with Apple's id_token; who comes for the first time gets an account."""
+        login = apple_or_503(travel).verify(body.id_token, body.nonce)
+        travel.nonces.spend(body.nonce, check_id(body.device.device_id, "device_id"))
+        proved = Proved("apple", login.subject, login.email, body.display_name)
+        return views.signed_in_view(travel.accounts.sign_in(proved, body.device.gadget()))
+
+    @api.post("/auth/email:start", status_code=202, dependencies=[mail_pace])
+    def email_start(body: views.EmailBody) -> views.Told:
+        """Send a code; the answer is the same whoever it is."""
+        travel.email_login.start(body.email)
+        return views.Told(message="A code is on its way to this address. It works for 15 minutes.")
+
+    @api.post("/auth/email:verify", dependencies=[pace])
+    def email_verify(body: views.EmailVerifyBody) -> views.SignedInView:
+        """In with the code that was sent."""
+        check_id(body.device.device_id, "device_id")
+        address = travel.email_login.prove(body.email, body.code)
+        proved = Proved("email", email=address)
+        return views.signed_in_view(travel.accounts.sign_in(proved, body.device.gadget()))
+
+    @api.post("/auth/refresh", dependencies=[pace])
+    def refresh(body: views.RefreshBody) -> views.SignedInView:
+        """The next token, and the secret for the one after it."""
+        return views.signed_in_view(travel.accounts.refresh(body.refresh_token))
+
+    @api.post("/auth/sign-out", status_code=204)
+    def sign_out(me: Annotated[Traveller, Depends(doors.traveller)]) -> None:
+        """End this login; the device keeps what it has and may sign in again."""
+        if me.session_id is not None:
+            travel.accounts.sign_out(me.user_id, me.session_id)
+
+    return api

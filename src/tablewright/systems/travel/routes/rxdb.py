@@ -1,0 +1,47 @@
+"""Sync of whole documents over HTTP, in the form RxDB's replication asks for; in words in docs/sync.md."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from tablewright.edge import Buckets, limited
+from tablewright.systems.travel import views
+from tablewright.systems.travel.documents import Checkpoint, PulledDocuments, PushedDocuments, Row
+from tablewright.systems.travel.feed import PAGE
+from tablewright.systems.travel.operations import SCHEMA
+from tablewright.systems.travel.routes.common import Doors, Traveller
+from tablewright.systems.travel.service import Travel
+
+
+class RowsBody(views.Body):
+    """What RxDB hands to a push handler."""
+
+    rows: list[Row]
+
+
+def documents(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
+    api = APIRouter(prefix="/sync/documents", tags=["sync"])
+    pace = Depends(limited(buckets, "pull", per_minute=240, burst=240, identity=doors.anyone))
+    form = Annotated[int, Query(description="the form of the protocol the app speaks")]
+
+    @api.get("/pull", dependencies=[pace])
+    def pull(
+        who: Annotated[Traveller, Depends(doors.traveller)],
+        feed: Annotated[int | None, Query(description="of the checkpoint")] = None,
+        snapshot: Annotated[str | None, Query(description="of the checkpoint")] = None,
+        limit: int = PAGE,
+        schema: form = SCHEMA,
+    ) -> PulledDocuments:
+        """What is new since a checkpoint; without one, everything."""
+        at = Checkpoint(feed=feed, snapshot=snapshot)
+        return travel.documents.pull(who.user_id, who.device, at, size=limit, schema=schema)
+
+    # A push that says nothing new is no push to the pace of devices, and RxDB sends one after each edit.
+    @api.post("/push", dependencies=[pace])
+    def push(
+        body: RowsBody, who: Annotated[Traveller, Depends(doors.traveller)], schema: form = SCHEMA
+    ) -> PushedDocuments:
+        """Do what the client did; every place that is not as it was sent. Sent again, it is done once."""
+        return travel.documents.push(who.user_id, who.device, body.rows, schema=schema)
+
+    return api

@@ -1,0 +1,229 @@
+"""A world to look at: travellers with their maps, marked on several devices, and two things their devices disagree on.
+
+Everything is made by signing up, registering devices and pushing, as real devices would. Must hold: run again, it
+passes over what is there; nothing in it is left to chance.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from pydantic import JsonValue
+
+from tablewright.systems.travel.accounts import Gadget, Proved
+from tablewright.systems.travel.errors import Conflict, NotThere
+from tablewright.systems.travel.model import RegionType
+from tablewright.systems.travel.operations import Edit, Target
+from tablewright.systems.travel.service import Travel
+
+Told = Callable[[int, int | None, str], None]
+Data = dict[str, JsonValue]
+
+MAYA, JONAS, LENA, ADMIN = "traveller_maya", "traveller_jonas", "traveller_lena", "admin_ines"
+PHONE, TABLET, LAPTOP = "phone", "tablet", "laptop"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPerson:
+    """Somebody to sign in as."""
+
+    subject: str
+    name: str
+    role: str
+    sees: str
+    roles: tuple[str, ...]
+    email: str
+    used_mfa: bool = False
+    home: str = "/console/travel"
+
+
+def people(travel: Travel) -> tuple[DemoPerson, ...]:
+    """Three travellers, and who looks after the system."""
+    return (
+        DemoPerson(
+            MAYA, "Maya Okonkwo", "Traveller", "Her map, three devices, and two things they disagree on.", (),
+            "maya@skratch.example",
+        ),
+        DemoPerson(
+            JONAS, "Jonas Weber", "Traveller", "His map, which is public. Nothing of Maya's.", (),
+            "jonas@skratch.example",
+        ),
+        DemoPerson(
+            LENA, "Lena Weber", "Young traveller", "A child's map: it stays private.", (), "lena@skratch.example",
+        ),
+        DemoPerson(
+            ADMIN, "Ines Duarte", "Skratch admin", "What sync refused, conflicts, the geography. Nobody's notes.",
+            ("admin",), "ines@skratch.example", True,
+        ),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """A traveller of the demo: where they have been, when and on which device they marked it."""
+
+    user_id: str
+    name: str
+    zone: str
+    devices: tuple[tuple[str, str, str], ...]
+    countries: str
+    states: str = ""
+    provinces: str = ""
+    told: dict[str, Data] = field(default_factory=dict)
+    is_public: bool = False
+    is_minor: bool = False
+
+
+_MAYA = _Life(
+    MAYA, "Maya Okonkwo", "Europe/Amsterdam",
+    ((PHONE, "Maya's iPhone", "ios"), (TABLET, "Maya's iPad", "ios"), (LAPTOP, "Firefox at home", "web")),
+    "NL BE DE FR IT ES PT GB IE DK SE NO IS AT CH CZ PL HU GR TR MA EG KE TZ ZA NG GH JP KR TH VN ID AU NZ US CA MX "
+    "PE AR",
+    "US-NY US-MA US-CA US-NV US-UT US-AZ US-WA US-OR US-HI US-IL US-FL",
+    "CA-ON CA-QC CA-BC CA-AB",
+    {
+        "NL": {"notes": "Home."},
+        "NG": {"visited_date": "1998", "notes": "Grandmother's house in Enugu."},
+        "JP": {"visited_date": "2023-04", "notes": "Cherry blossom in Kyoto."},
+        "IS": {"visited_date": "2019-08-11", "notes": "The ring road in nine days."},
+        "PE": {"visited_date": "2022-07", "notes": "Four days on foot to Machu Picchu."},
+        "FR": {
+            "visited_date": "2007",
+            "trips": {
+                "paris": {"start": "2007", "notes": "School trip"},
+                "brittany": {"start": "2016-07-02", "end": "2016-07-16", "notes": "Cycling"},
+                "marseille": {"start": "2024-05", "notes": "With Jonas"},
+            },
+        },
+        "US": {"visited_date": "2011"},
+        "US-HI": {"visited_date": "2025-02-20", "notes": "Whales, every morning."},
+        "CA-QC": {"visited_date": "2018-10", "notes": "The woods were red."},
+        "KE": {"visited_date": "2020-01", "notes": "Amboseli."},
+    },
+)  # fmt: skip
+_JONAS = _Life(
+    JONAS, "Jonas Weber", "Europe/Berlin", ((PHONE, "Jonas's Pixel", "android"), (LAPTOP, "Chrome", "web")),
+    "DE AT CH FR IT NL BE LU DK PL CZ HR SI GR ES GB US BR CL", "US-CO US-NM US-TX US-LA US-TN", "",
+    {
+        "SI": {"visited_date": "2021-09", "notes": "Triglav, in fog."},
+        "CL": {"visited_date": "2024-01-15", "notes": "Torres del Paine."},
+        "US": {"visited_date": "2017-06"},
+    },
+    is_public=True,
+)  # fmt: skip
+_LENA = _Life(
+    LENA, "Lena Weber", "Europe/Berlin", ((TABLET, "Lena's tablet", "android"),),
+    "DE AT DK FR IT", told={"DK": {"notes": "Legoland!!"}}, is_minor=True,
+)  # fmt: skip
+_OTHERS = tuple(
+    _Life(f"traveller_{name.lower()}", name, zone, ((PHONE, f"{name}'s phone", "android"),), countries, is_public=True)
+    for name, zone, countries in (
+        ("Amara", "Africa/Accra", "GH NG CI TG BJ SN MA FR GB US"),
+        ("Bruno", "America/Sao_Paulo", "BR AR UY CL PE BO PT ES FR IT"),
+        ("Chloe", "Australia/Sydney", "AU NZ FJ ID SG TH VN JP GB FR US CA"),
+        ("Dmitri", "Asia/Tbilisi", "GE AM TR GR DE FR IT"),
+        ("Emi", "Asia/Tokyo", "JP KR TW TH FR IT US"),
+    )
+)  # fmt: skip
+LIVES = (_MAYA, _JONAS, _LENA, *_OTHERS)
+
+
+def seed(travel: Travel, told: Told = lambda done, total, what: None) -> None:
+    """Make the world, or what is missing of it."""
+    for number, life in enumerate(LIVES):
+        told(number, len(LIVES), life.name)
+        if not _is_lived(travel, life):
+            _live(travel, life)
+    told(len(LIVES), len(LIVES), "")
+
+
+def is_there(travel: Travel) -> bool:
+    """Whether this store has the demo's people."""
+    try:
+        return bool(travel.repository.profile(MAYA))
+    except NotThere:
+        return False
+
+
+def _is_lived(travel: Travel, life: _Life) -> bool:
+    """Whether somebody marked everything; one place may have been taken away again."""
+    places = f"{life.countries} {life.states} {life.provinces}".split()
+    return len(travel.visits.all(life.user_id)) >= len(places) - 1
+
+
+def _live(travel: Travel, life: _Life) -> None:
+    local = life.user_id.partition("_")[2]
+    with suppress(Conflict):  # a run before got this far
+        travel.accounts.sign_up(Proved("email", email=f"{local}@skratch.example"), user_id=life.user_id)
+    for id, name, platform in life.devices:
+        travel.accounts.register(life.user_id, Gadget(id, name, platform))
+    switches: Data = {"profile_public": life.is_public, "share_visits": life.is_public}
+    settings: Data = {"display_name": life.name, "time_zone": life.zone, "privacy_settings": switches}
+    travel.sync.change_user(life.user_id, settings)
+    if life.is_minor:
+        travel.accounts.set_minor(life.user_id, True, ADMIN, "admin")
+    parts = list(_batches(life))
+    for number, targets in enumerate(parts):
+        device = life.devices[number % len(life.devices)][0]
+        # Marked over the last weeks: operations older than a month are taken as a month old.
+        ago = timedelta(days=27 - number * 25 // max(len(parts), 1), hours=number * 5 % 12)
+        edit = Edit(
+            operation_id=f"seed-{local}-{number}",
+            operation_type="batch_create",
+            visits=list(targets),
+            client_timestamp=travel.repository.now() - ago,
+        )
+        travel.sync.push(life.user_id, device, [edit])
+    if life is _MAYA:
+        _disagree(travel)
+    travel.statistics.of(life.user_id)
+
+
+def _batches(life: _Life) -> Iterator[Sequence[Target]]:
+    """A few places at a time, as somebody would mark them."""
+    kinds: tuple[tuple[RegionType, str], ...] = (
+        ("country", life.countries),
+        ("us_state", life.states),
+        ("canadian_province", life.provinces),
+    )
+    for kind, codes in kinds:
+        found = [
+            Target(region_type=kind, region_code=code, entity_data=life.told.get(code, {}))
+            for code in codes.split()
+        ]
+        for start in range(0, len(found), 9):
+            yield found[start : start + 9]
+
+
+def _disagree(travel: Travel) -> None:
+    """Two devices without a network say different things, and one deletes what the other goes on writing about."""
+    now = travel.repository.now()
+
+    def edit(id: str, code: str, version: int, data: Data | None = None) -> Edit:
+        return Edit(
+            operation_id=f"seed-conflict-{id}",
+            operation_type="delete" if data is None else "update",
+            region_type="country",
+            region_code=code,
+            client_version=version,
+            entity_data=data or {},
+            client_timestamp=now - timedelta(hours=9),
+        )
+
+    seen = {code: travel.visits.one(MAYA, "country", code).sync_version for code in ("JP", "MX")}
+    on_phone = [
+        edit("jp-phone", "JP", seen["JP"], {"visited_date": "2023-04-02"}),
+        edit("mx-phone", "MX", seen["MX"]),
+    ]
+    on_tablet = [
+        edit(
+            "jp-tablet",
+            "JP",
+            seen["JP"],
+            {"visited_date": "2023-03-28", "notes": "Kyoto, then Naoshima by ferry."},
+        ),
+        edit("mx-tablet", "MX", seen["MX"], {"notes": "Oaxaca on the Day of the Dead."}),
+    ]
+    travel.sync.push(MAYA, PHONE, on_phone)
+    travel.sync.push(MAYA, TABLET, on_tablet)

@@ -1,0 +1,248 @@
+"""How much of the world somebody has seen: counts, shares, continents, streak, the last ten.
+
+Figures are counted from marks, one for each live visit; a change of the feed changes one mark, so what was counted at a
+place in the feed is brought to a later one by the changes between, and is what a count of everything would give.
+Must hold: figures are never older than the last answered push (SK-27); a count and its denominator are of the same
+regions, those that are countable (SK-D20). Elsewhere: how many there are of each (geography/).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from zoneinfo import ZoneInfo
+
+from tablewright.mapping import WriteRefused
+from tablewright.systems.travel import design as d
+from tablewright.systems.travel import rules
+from tablewright.systems.travel.geography.regions import Geography, Region
+from tablewright.systems.travel.model import (
+    REGION_TYPES,
+    Change,
+    Head,
+    Mark,
+    RecentVisit,
+    RegionType,
+    Statistic,
+    Visit,
+)
+from tablewright.systems.travel.repository import Repository
+
+RECENT = 10
+# More changes than this are not worth following: everything is read at once.
+FOLLOWED_AT_MOST = 200
+_TENTH = Decimal("0.1")
+
+
+# --- marks: pure ---
+
+
+def key(region_type: RegionType, region_code: str) -> str:
+    return f"{region_type}#{region_code}"
+
+
+def counted(visits: Iterable[Visit]) -> dict[str, Mark]:
+    """The marks of all visits: what following every change would have come to."""
+    return {
+        key(visit.region_type, visit.region_code): Mark(
+            timestamp_ms=visit.timestamp_ms, visited_date=visit.visited_date
+        )
+        for visit in visits
+        if not visit.is_deleted
+    }
+
+
+def advanced(marks: Mapping[str, Mark], changes: Iterable[Change]) -> dict[str, Mark]:
+    """The marks after some changes, in their order."""
+    after = dict(marks)
+    for change in changes:
+        if change.region_type is None or change.region_code is None or change.timestamp_ms is None:
+            continue
+        place = key(change.region_type, change.region_code)
+        if change.kind == "deleted":
+            after.pop(place, None)
+        else:
+            after[place] = Mark(timestamp_ms=change.timestamp_ms, visited_date=change.visited_date)
+    return after
+
+
+# --- figures: pure ---
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whose figures, as of when and where."""
+
+    user_id: str
+    server_version: int
+    time_zone: str
+    now: datetime
+
+
+def figures(marks: Mapping[str, Mark], geography: Geography, asked: Asked) -> Statistic:
+    """Everything that is said about marks."""
+    places = {place: (region, mark) for place, mark in marks.items() if (region := _region(geography, place))}
+    counts = dict.fromkeys(REGION_TYPES, 0)
+    for region, _ in places.values():
+        counts[region.region_type] += region.countable
+    totals = {kind: geography.denominator(kind) for kind in REGION_TYPES}
+    today = rules.today_in(asked.time_zone, asked.now)
+    return Statistic(
+        user_id=asked.user_id,
+        calculation_date=today,
+        server_version=asked.server_version,
+        data_version=geography.data_version,
+        time_zone=asked.time_zone,
+        countries_visited=counts["country"],
+        countries_percentage=share(counts["country"], totals["country"]),
+        us_states_visited=counts["us_state"],
+        us_states_percentage=share(counts["us_state"], totals["us_state"]),
+        canadian_provinces_visited=counts["canadian_province"],
+        canadian_provinces_percentage=share(counts["canadian_province"], totals["canadian_province"]),
+        total_regions_visited=sum(counts.values()),
+        total_regions_percentage=share(sum(counts.values()), sum(totals.values())),
+        continents_visited=sorted(
+            {code for region, _ in places.values() if (code := _continent(geography, region))}
+        ),
+        recent_visits=_recent(places.values()),
+        travel_streak_days=streak(_days(marks.values(), asked.time_zone), today),
+        marks=dict(marks),
+        calculated_at=asked.now,
+    )
+
+
+def share(part: int, whole: int) -> Decimal:
+    """Per cent, with one place, halves up."""
+    if whole == 0:
+        return Decimal("0.0")
+    return (Decimal(100 * part) / Decimal(whole)).quantize(_TENTH, ROUND_HALF_UP)
+
+
+def streak(days: Iterable[date], today: date) -> int:
+    """How many days in a row somebody was somewhere, up to today or yesterday (SK-D21)."""
+    known = set(days)
+    last = today if today in known else today - timedelta(days=1)
+    length = 0
+    while last - timedelta(days=length) in known:
+        length += 1
+    return length
+
+
+def _days(marks: Iterable[Mark], time_zone: str) -> Iterable[date]:
+    """The day of each visit; of one without a date, the day it was marked. A year alone is no day."""
+    zone = ZoneInfo(time_zone)
+    for mark in marks:
+        if mark.visited_date is None:
+            yield datetime.fromtimestamp(mark.timestamp_ms / 1000, UTC).astimezone(zone).date()
+        elif (day := rules.day_of(mark.visited_date)) is not None:
+            yield day
+
+
+def _recent(places: Iterable[tuple[Region, Mark]]) -> list[RecentVisit]:
+    ordered = sorted(
+        places, key=lambda place: (-place[1].timestamp_ms, place[0].region_type, place[0].region_code)
+    )
+    return [
+        RecentVisit(
+            region_type=region.region_type,
+            region_code=region.region_code,
+            name=region.display_name,
+            timestamp_ms=mark.timestamp_ms,
+            visited_date=mark.visited_date,
+        )
+        for region, mark in ordered[:RECENT]
+    ]
+
+
+def _region(geography: Geography, place: str) -> Region | None:
+    said, _, code = place.partition("#")
+    return next((rules.region_of(geography, kind, code) for kind in REGION_TYPES if kind == said), None)
+
+
+def _continent(geography: Geography, region: Region) -> str | None:
+    if region.continent_code is not None or region.parent_region is None:
+        return region.continent_code
+    parent = geography.get("country", region.parent_region)
+    return parent.continent_code if parent is not None else None
+
+
+# --- kept and brought up to date ---
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What the head said was marked, and what is, where they differ."""
+
+    said: Mapping[str, int]
+    found: Mapping[str, int]
+
+
+class Statistics:
+    """A traveller's figures."""
+
+    def __init__(self, repository: Repository, geography: Geography) -> None:
+        self._repository, self._geography = repository, geography
+
+    def of(self, user_id: str) -> Statistic:
+        """The figures as of the last change: kept ones if nothing happened since, else brought up to date."""
+        repository = self._repository
+        profile = repository.profile(user_id)
+        head = repository.head(user_id) or Head(user_id=user_id)
+        asked = Asked(user_id, head.server_version, profile.time_zone, repository.now())
+        today = d.statistics.get(user_id, rules.today_in(asked.time_zone, asked.now))
+        kept = repository.db.one(today, consistent=True) or repository.db.first(
+            d.statistics_of(user_id=user_id)
+        )
+        if kept is not None and self._holds(kept, asked):
+            return kept
+        made = figures(self._marks(kept, asked), self._geography, asked)
+        repository.db.write(d.statistics.put(made))
+        return made
+
+    def repair(self, user_id: str) -> Drift | None:
+        """Count everything, and put the head right if it says something else; None if it does not (SK-D19)."""
+        head = self._repository.head(user_id)
+        if head is None:
+            return None
+        counts = dict.fromkeys(rules.COUNTERS.values(), 0)
+        for visit in self._repository.live_visits(user_id):
+            region = rules.region_of(self._geography, visit.region_type, visit.region_code)
+            counts[rules.COUNTERS[visit.region_type]] += region is not None and region.countable
+        said = {name: getattr(head, name) for name in counts}
+        if said == counts:
+            return None
+        version = head.server_version
+        right = d.heads.change(head, head.model_copy(update=counts))
+        copied = (
+            d.profiles.update(user_id)
+            .at(lambda it: it.countries_visited).set(counts["countries_visited"])
+            .at(lambda it: it.us_states_visited).set(counts["us_states_visited"])
+            .at(lambda it: it.canadian_provinces_visited).set(counts["canadian_provinces_visited"])
+        )  # fmt: skip
+        try:
+            self._repository.db.write(right.when(lambda it: it.server_version == version), copied)
+        except WriteRefused:
+            return None  # something is being written right now: the next recount looks again
+        return Drift(said, counts)
+
+    # --- parts ---
+
+    def _holds(self, kept: Statistic, asked: Asked) -> bool:
+        return (
+            kept.server_version == asked.server_version
+            and kept.calculation_date == rules.today_in(asked.time_zone, asked.now)
+            and kept.data_version == self._geography.data_version
+            and kept.time_zone == asked.time_zone
+        )
+
+    def _marks(self, kept: Statistic | None, asked: Asked) -> dict[str, Mark]:
+        """From what was kept and the changes since, or from all visits if that is not possible."""
+        if kept is not None and kept.server_version == asked.server_version:
+            return dict(kept.marks)
+        if kept is not None and 0 < asked.server_version - kept.server_version <= FOLLOWED_AT_MOST:
+            wanted = range(kept.server_version + 1, asked.server_version + 1)
+            query = d.changes_between(user_id=asked.user_id, first=wanted[0], last=wanted[-1])
+            changes = list(self._repository.db.all(query))
+            if [change.server_version for change in changes] == list(wanted):
+                return advanced(kept.marks, changes)
+        return counted(self._repository.live_visits(asked.user_id))

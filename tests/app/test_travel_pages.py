@@ -1,0 +1,428 @@
+"""Skratch's pages over real HTTP, used as a browser without a script uses them.
+
+Whose map it is comes from the login alone; nothing typed is lost; what a browser may keep has nobody's name in it.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import orjson
+import pytest
+from tests.app.portal_forms import words_of
+
+from tablewright import testing
+from tablewright.app.console.assets import asset
+from tablewright.app.console.travel.looking import by_year, moments
+from tablewright.app.console.travel.wording import day_words, side_words
+from tablewright.app.house import House, open_house
+from tablewright.app.serve import app_of
+from tablewright.app.systems import PORTAL, TRAVEL
+from tablewright.edge import serving_app
+from tablewright.systems.travel.errors import NotThere
+from tablewright.systems.travel.operations import Edit
+from tablewright.systems.travel.service import Travel
+
+HOME = "/console/travel"
+NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
+HOSTILE = '<script>alert("x")</script>'
+MAYA, JONAS, LENA, INES = "traveller_maya", "traveller_jonas", "traveller_lena", "admin_ines"
+Enter = Callable[..., httpx.Client]
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[House]:
+    clock = testing.Clock(NOW)
+
+    def ticking() -> datetime:
+        clock.move(timedelta(milliseconds=1))  # no two things happen at once
+        return clock.now()
+
+    world = replace(clock.world(), now=ticking)
+    bare = replace(PORTAL, seed=None)
+    with open_house(memory=True, systems=(TRAVEL, bare), world=world, jobs=False) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def travel(house: House) -> Travel:
+    found: Travel = house.lived[0].service
+    return found
+
+
+@pytest.fixture(scope="module")
+def url(house: House) -> Iterator[str]:
+    with serving_app(app_of(house)) as served:
+        yield served
+
+
+@pytest.fixture
+def enter(url: str) -> Iterator[Enter]:
+    """Somebody at a browser; `follow=False` shows where one is sent."""
+    with ExitStack() as stack:
+
+        def entered(person: str | None = None, *, follow: bool = True) -> httpx.Client:
+            client = stack.enter_context(
+                httpx.Client(
+                    base_url=url, headers={"Accept": "text/html"}, follow_redirects=follow, timeout=60
+                )
+            )
+            if person is not None:
+                assert client.post("/sign-in", data={"person": person}).status_code in (200, 303)
+            return client
+
+        yield entered
+
+
+@pytest.fixture
+def maya(enter: Enter) -> httpx.Client:
+    return enter(MAYA)
+
+
+def marked(travel: Travel, code: str, user_id: str = MAYA) -> bool:
+    return code in {visit.region_code for visit in travel.visits.all(user_id)}
+
+
+# --- who sees what ---
+
+
+def test_who_is_not_signed_in_is_asked_to_and_comes_back(enter: Enter) -> None:
+    answer = enter(follow=False).get(f"{HOME}/timeline")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/sign-in?next=%2Fconsole%2Ftravel%2Ftimeline"
+
+
+def test_an_admin_lands_on_what_is_to_be_done_and_has_no_map(enter: Enter) -> None:
+    ines = enter(INES)
+    assert str(ines.get(HOME).url).endswith(f"{HOME}/sync")
+    answer = ines.get(f"{HOME}/places")
+    assert answer.status_code == 404
+    assert "You have no map" in answer.text
+
+
+@pytest.mark.parametrize("path", ["sync", "geography", "accounts", f"accounts/{JONAS}"])
+def test_a_traveller_does_not_see_an_admins_pages(maya: httpx.Client, path: str) -> None:
+    answer = maya.get(f"{HOME}/{path}")
+    assert answer.status_code == 403
+    assert "Jonas" not in re.sub(r"<header.*?</header>", "", answer.text, flags=re.S)
+
+
+def test_an_admin_sees_that_devices_disagree_but_not_what_was_written(enter: Enter) -> None:
+    page = enter(INES).get(f"{HOME}/sync?status=conflict")
+    assert "Japan" in page.text
+    assert "The place itself" in page.text
+    assert "Naoshima" not in page.text
+    assert "Oaxaca" not in page.text
+
+
+def test_a_look_at_an_account_is_in_its_own_record(enter: Enter, travel: Travel) -> None:
+    found = enter(INES).post(f"{HOME}/accounts", data={"who": "Jonas@Skratch.example"})
+    assert str(found.url).endswith(f"/accounts/{JONAS}")
+    assert "jonas@" not in found.text
+    entry = travel.accounts.audit(JONAS, 1).items[0]
+    assert (entry.action, entry.actor) == ("looked at by support", INES)
+
+
+def test_an_address_nobody_has_is_said_beside_the_field(enter: Enter) -> None:
+    answer = enter(INES).post(f"{HOME}/accounts", data={"who": "nobody@skratch.example"})
+    assert answer.status_code == 404
+    assert "Nobody signs in with this." in answer.text
+
+
+# --- what browsers keep ---
+
+
+def test_the_shell_has_nobodys_name_in_it_when_it_is_fetched_as_the_worker_does(enter: Enter) -> None:
+    shell = enter().get(f"{HOME}/offline")
+    assert shell.status_code == 200
+    assert 'data-user=""' in shell.text
+    for name in ("Maya", "Jonas", "traveller_"):
+        assert name not in re.sub(r"<form action=\"/sign-in\".*?</form>", "", shell.text, flags=re.S)
+
+
+def test_the_worker_keeps_files_that_are_there_for_everybody(enter: Enter) -> None:
+    nobody = enter()
+    answer = nobody.get(f"{HOME}/worker.js")
+    assert answer.headers["service-worker-allowed"] == HOME
+    assert answer.headers["cache-control"] == "no-cache"
+    files = orjson.loads(re.search(r"const FILES = (\[.*?\]);", answer.text)[1])  # type: ignore[index]
+    assert asset("travel/map.js") in files
+    for path in files:
+        assert nobody.get(path).status_code == 200, path
+
+
+def test_every_page_of_a_person_is_kept_by_no_cache(maya: httpx.Client) -> None:
+    for path in ("", "/places", "/timeline", "/conflicts"):
+        assert maya.get(HOME + path).headers["cache-control"] == "no-store"
+
+
+def test_regions_are_sent_once_and_then_known_by_their_version(enter: Enter, travel: Travel) -> None:
+    first = enter().get(f"{HOME}/regions.json")
+    assert len(first.json()["regions"]) == sum(
+        len(travel.geography.of(kind)) for kind in travel.geography.regions
+    )
+    again = enter().get(f"{HOME}/regions.json", headers={"If-None-Match": first.headers["etag"]})
+    assert again.status_code == 304
+
+
+# --- places ---
+
+
+def test_a_place_is_marked_from_a_list_and_one_comes_back_to_the_list(
+    maya: httpx.Client, travel: Travel
+) -> None:
+    back = f"{HOME}/places?type=country&find=bhu"
+    answer = maya.post(f"{HOME}/places/country/BT/mark", data={"back": back})
+    assert str(answer.url).endswith("find=bhu")
+    assert "Bhutan is marked." in answer.text
+    assert marked(travel, "BT")
+
+
+@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "/sign-out", ""])
+def test_a_way_back_that_is_no_list_of_ours_is_not_taken(maya: httpx.Client, back: str) -> None:
+    answer = maya.post(f"{HOME}/places/country/SG/mark", data={"back": back})
+    assert answer.url.path == f"{HOME}/places/country/SG"
+
+
+def test_a_state_offers_its_country_where_that_is_asked_for(enter: Enter, travel: Travel) -> None:
+    lena = enter(LENA)
+    page = lena.post(f"{HOME}/places/canadian_province/CA-ON/mark", data={})
+    assert "Mark Canada" in page.text
+    lena.post(f"{HOME}/places/country/CA/mark", data={})
+    assert marked(travel, "CA", LENA)
+    again = lena.get(f"{HOME}/places/canadian_province/CA-ON?offer=CA")
+    assert "Mark Canada" not in again.text
+
+
+def test_unmarking_a_country_leaves_its_states_and_says_so(maya: httpx.Client, travel: Travel) -> None:
+    answer = maya.post(f"{HOME}/places/country/CA/unmark", data={})
+    assert "Its states and provinces stay as they are." in answer.text
+    assert not marked(travel, "CA")
+    assert marked(travel, "CA-QC")
+    maya.post(f"{HOME}/places/country/CA/mark", data={})
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "words"),
+    [
+        ("visited_date", "2099-01-01", "in the future"),
+        ("visited_date", "last year", "2024-05-01"),
+        ("notes", "x" * 501, "at most 500"),
+    ],
+)
+def test_what_cannot_be_is_said_beside_its_field_and_what_was_typed_stays(
+    maya: httpx.Client, field: str, typed: str, words: str
+) -> None:
+    answer = maya.post(f"{HOME}/places/country/IT", data={field: typed, "version": "1"})
+    assert answer.status_code == 400
+    assert words in words_of(answer)
+    assert typed in answer.text
+
+
+def test_a_form_that_is_older_than_the_place_does_not_overwrite_it(
+    maya: httpx.Client, travel: Travel
+) -> None:
+    version = travel.visits.one(MAYA, "country", "GR").sync_version
+    travel.visits.mark(MAYA, "country", "GR", {"notes": "Naxos"})
+    answer = maya.post(f"{HOME}/places/country/GR", data={"notes": "Crete", "version": str(version)})
+    assert answer.status_code == 409
+    assert "Another device changed this place meanwhile" in answer.text
+    assert "Crete" in answer.text
+    assert travel.visits.one(MAYA, "country", "GR").notes == "Naxos"
+    again = maya.post(f"{HOME}/places/country/GR", data={"notes": "Crete", "version": str(version + 1)})
+    assert "Saved." in again.text
+    assert travel.visits.one(MAYA, "country", "GR").notes == "Crete"
+
+
+def test_notes_are_shown_as_they_were_typed_and_run_nowhere(maya: httpx.Client, travel: Travel) -> None:
+    travel.visits.mark(MAYA, "country", "HU", {"notes": HOSTILE, "visited_date": "2020"})
+    for path in ("/places/country/HU", "/timeline", "/places"):
+        assert HOSTILE not in maya.get(HOME + path).text
+    assert HOSTILE in words_of(maya.get(f"{HOME}/timeline"))
+
+
+def test_a_code_of_before_leads_to_the_place_of_now(enter: Enter) -> None:
+    answer = enter(MAYA, follow=False).get(f"{HOME}/places/country/BU")
+    assert answer.headers["location"] == f"{HOME}/places/country/MM"
+
+
+def test_a_place_that_never_was_is_a_page_that_says_so(maya: httpx.Client) -> None:
+    assert maya.get(f"{HOME}/places/country/QQ").status_code == 404
+
+
+def test_a_trip_is_added_with_a_year_alone_and_removed(maya: httpx.Client, travel: Travel) -> None:
+    answer = maya.post(f"{HOME}/places/country/PT/trips", data={"start": "2021", "trip_notes": "Surfing"})
+    assert "2021: Surfing" in words_of(answer)
+    (trip,) = travel.visits.one(MAYA, "country", "PT").trips
+    maya.post(f"{HOME}/places/country/PT/trips/{trip}/remove")
+    assert travel.visits.one(MAYA, "country", "PT").trips == {}
+
+
+def test_a_trip_that_ends_before_it_begins_is_refused_with_what_was_typed(maya: httpx.Client) -> None:
+    answer = maya.post(f"{HOME}/places/country/PT/trips", data={"start": "2021-05", "end": "2020"})
+    assert answer.status_code == 400
+    assert "ends before it begins" in answer.text
+    assert 'value="2021-05"' in answer.text
+
+
+# --- figures and time ---
+
+
+def test_figures_say_what_they_are_out_of(maya: httpx.Client, travel: Travel) -> None:
+    figures = travel.statistics.of(MAYA)
+    words = words_of(maya.get(f"{HOME}/statistics"))
+    assert f"{figures.countries_visited} of 195, {figures.countries_percentage:.1f} %" in words
+    assert f"{figures.us_states_visited} of 50, {figures.us_states_percentage:.1f} %" in words
+
+
+def test_the_timeline_has_dates_in_order_and_the_undated_apart(travel: Travel) -> None:
+    visits = travel.visits.all(MAYA)
+    years = by_year(moments(visits))
+    assert [year for year, _ in years] == sorted((year for year, _ in years), reverse=True)
+    france = [moment.when for _, found in years for moment in found if moment.visit.region_code == "FR"]
+    assert france == ["May 2024", "2 July 2016 to 16 July 2016", "2007", "2007"]
+    assert all(moment.visit.visited_date or moment.visit.trips for _, found in years for moment in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("2024", "2024"), ("2024-05", "May 2024"), ("2024-05-01", "1 May 2024"), (None, "")],
+)
+def test_a_partial_date_is_said_as_far_as_it_is_known(text: str | None, words: str) -> None:
+    assert day_words(text) == words
+
+
+# --- conflicts ---
+
+
+def test_a_conflict_is_settled_by_writing_something_else(maya: httpx.Client, travel: Travel) -> None:
+    for device, notes in (("phone", "Gelato"), ("tablet", "Opera")):
+        edit = Edit(
+            operation_id=f"clash-{device}",
+            operation_type="update",
+            region_type="country",
+            region_code="IT",
+            client_version=1,
+            entity_data={"notes": notes},
+            client_timestamp=NOW,
+        )
+        travel.sync.push(MAYA, device, [edit])
+    page = maya.get(f"{HOME}/conflicts")
+    assert "Gelato" in page.text
+    assert "Opera" in page.text
+    too_long = maya.post(f"{HOME}/conflicts/clash-tablet", data={"choice": "write", "notes": "x" * 501})
+    assert too_long.status_code == 400
+    assert "x" * 501 in too_long.text
+    settled = maya.post(f"{HOME}/conflicts/clash-tablet", data={"choice": "write", "notes": "Both"})
+    assert "Settled." in settled.text
+    assert travel.visits.one(MAYA, "country", "IT").notes == "Both"
+    again = maya.post(f"{HOME}/conflicts/clash-tablet", data={"choice": "keep"})
+    assert again.status_code == 409
+
+
+def test_a_deletion_against_an_edit_says_which_side_was_which() -> None:
+    assert side_words("*", None) == "Not marked"
+    assert side_words("*", {"notes": "Oaxaca"}) == "Marked (“Oaxaca”)"
+
+
+# --- devices, settings, baggage ---
+
+
+def test_a_device_is_signed_out_after_being_asked(enter: Enter, travel: Travel) -> None:
+    jonas = enter(JONAS)
+    assert "cannot send or get anything any more" in jonas.get(f"{HOME}/devices/laptop/sign-out").text
+    jonas.post(f"{HOME}/devices/laptop/sign-out")
+    assert "laptop" not in {device.device_id for device in travel.accounts.devices(JONAS)}
+    page = jonas.get(f"{HOME}/devices")
+    assert "Signed out" in page.text
+
+
+def test_nobody_signs_out_somebody_elses_device(maya: httpx.Client, travel: Travel) -> None:
+    device = travel.accounts.devices(LENA)[0]
+    before = device.revoked_at
+    assert maya.post(f"{HOME}/devices/not-mine/sign-out").status_code == 404
+    assert travel.accounts.devices(LENA)[0].revoked_at == before
+
+
+def test_settings_that_were_changed_are_an_edit_and_the_rest_is_not(
+    maya: httpx.Client, travel: Travel
+) -> None:
+    form = {"display_name": "Maya O.", "time_zone": "Europe/Amsterdam", "mark_country": "never"}
+    answer = maya.post(f"{HOME}/settings", data={**form, "share_visits": "on", "sync_conflicts": "on"})
+    assert "Saved." in answer.text
+    profile = travel.repository.profile(MAYA)
+    assert (profile.display_name, profile.mark_country) == ("Maya O.", "never")
+    assert profile.privacy_settings.share_visits
+    assert not profile.privacy_settings.profile_public
+    same = maya.post(f"{HOME}/settings", data={**form, "share_visits": "on", "sync_conflicts": "on"})
+    assert "Nothing was changed." in same.text
+
+
+def test_a_zone_that_is_none_is_said_beside_its_field(maya: httpx.Client) -> None:
+    answer = maya.post(f"{HOME}/settings", data={"display_name": "M", "time_zone": "Mars/Olympus"})
+    assert answer.status_code == 400
+    assert 'value="Mars/Olympus"' in answer.text
+
+
+def test_a_childs_map_cannot_be_made_public(enter: Enter, travel: Travel) -> None:
+    lena = enter(LENA)
+    assert "stays so" in lena.get(f"{HOME}/settings").text
+    zone = travel.repository.profile(LENA).time_zone
+    lena.post(f"{HOME}/settings", data={"time_zone": zone, "mark_country": "ask", "profile_public": "on"})
+    assert not travel.repository.profile(LENA).privacy_settings.profile_public
+
+
+def test_an_account_is_erased_in_a_week_unless_it_is_kept(enter: Enter, travel: Travel) -> None:
+    jonas = enter(JONAS)
+    assert "Erase it in a week" in jonas.get(f"{HOME}/settings/erase").text
+    jonas.post(f"{HOME}/settings/erase")
+    assert travel.repository.profile(JONAS).erases_at is not None
+    assert "Keep it" in jonas.get(f"{HOME}/settings").text
+    jonas.post(f"{HOME}/settings/keep")
+    assert travel.repository.profile(JONAS).erases_at is None
+
+
+def test_a_sheet_marks_places_and_says_which_lines_were_not_taken(maya: httpx.Client, travel: Travel) -> None:
+    sheet = "name,date,notes\nMongolia,2015,Horses\nAtlantis,2016,\n"
+    answer = maya.post(f"{HOME}/export", data={"sheet": sheet})
+    assert answer.status_code == 200
+    assert "Line 3" in answer.text
+    assert "Atlantis,2016" in answer.text, "what was pasted stays, to be mended"
+    assert travel.visits.one(MAYA, "country", "MN").notes == "Horses"
+    assert maya.post(f"{HOME}/export", data={"sheet": " "}).status_code == 400
+
+
+@pytest.mark.parametrize("format", ["json", "csv", "geojson"])
+def test_downloads_lead_to_the_api_with_the_same_login(maya: httpx.Client, format: str) -> None:
+    href = f"/travel/v1/export?format={format}"
+    assert href in maya.get(f"{HOME}/export").text
+    assert maya.get(href).headers["content-disposition"] == f'attachment; filename="skratch.{format}"'
+
+
+# --- searching ---
+
+
+def test_a_search_finds_places_and_own_notes_but_nobody_elses(maya: httpx.Client, enter: Enter) -> None:
+    assert "Côte d’Ivoire" in words_of(maya.get("/search?q=cote")).replace("'", "’")
+    assert "Notes on Nigeria" in maya.get("/search?q=Enugu").text
+    assert "Notes on Nigeria" not in enter(JONAS).get("/search?q=Enugu").text
+    assert maya.get("/search?q=--").status_code == 200
+
+
+def test_geography_is_published_by_an_admin_and_again_is_harmless(enter: Enter, travel: Travel) -> None:
+    ines = enter(INES)
+    assert "Published:" in ines.post(f"{HOME}/geography").text
+    assert travel.places.is_published()
+    assert "It was published already." in ines.post(f"{HOME}/geography").text
+
+
+def test_somebody_of_another_system_has_no_map(enter: Enter, travel: Travel) -> None:
+    rosa = enter("engineer_rosa")
+    answer = rosa.get(HOME)
+    assert answer.status_code == 404
+    assert "this login belongs to no traveller" in answer.text
+    with pytest.raises(NotThere):
+        travel.repository.profile("engineer_rosa")

@@ -1,0 +1,516 @@
+"""The scratch map in a real browser: without a network, on two devices at once, by keyboard, on every screen.
+
+A browser here reaches the app through a wire that can be cut, so that without a network means without one, for the
+page and for its service worker.
+"""
+
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from tests.browser.conftest import ARTIFACTS, Keep, Open, Served
+
+from tablewright.app.house import House, open_house
+from tablewright.app.serve import app_of
+from tablewright.app.systems import TRAVEL
+from tablewright.edge import serving_app
+from tablewright.systems.travel.service import Travel
+
+HOME = "/console/travel"
+MAYA, JONAS, LENA, INES = "traveller_maya", "traveller_jonas", "traveller_lena", "admin_ines"
+SCREENS = [(1280, False), (1280, True), (390, False), (390, True)]
+IDS = ["wide-light", "wide-dark", "narrow-light", "narrow-dark"]
+PATIENT = 40_000
+
+
+@pytest.fixture(scope="module")
+def house() -> Iterator[House]:
+    with open_house(memory=True, systems=(TRAVEL,)) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def travel(house: House) -> Travel:
+    found: Travel = house.lived[0].service
+    return found
+
+
+@pytest.fixture(scope="module")
+def served(house: House) -> Iterator[Served]:
+    with serving_app(app_of(house)) as url:
+        yield Served(url, "")
+
+
+# --- a wire that can be cut ---
+
+
+@dataclass
+class Wire:
+    """Carries connections to the app. Cut, it carries nothing, and what is under way is torn."""
+
+    target: tuple[str, int]
+    port: int = 0
+    _listening: socket.socket | None = None
+    _open: set[socket.socket] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def join(self) -> None:
+        self._listening = socket.create_server(("127.0.0.1", self.port), backlog=64)
+        self.port = self._listening.getsockname()[1]
+        threading.Thread(target=self._accept, args=(self._listening,), daemon=True).start()
+
+    def cut(self) -> None:
+        listening, self._listening = self._listening, None
+        with self._lock:
+            torn, self._open = self._open, set()
+        for one in (listening, *torn):
+            if one is not None:
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+                one.close()
+
+    def _accept(self, listening: socket.socket) -> None:
+        while True:
+            try:
+                near, _ = listening.accept()
+            except OSError:
+                return
+            try:
+                far = socket.create_connection(self.target)
+            except OSError:
+                near.close()
+                continue
+            with self._lock:
+                if self._listening is not listening:
+                    near.close()
+                    far.close()
+                    return
+                self._open |= {near, far}
+            for one, other in ((near, far), (far, near)):
+                threading.Thread(target=self._carry, args=(one, other), daemon=True).start()
+
+    def _carry(self, one: socket.socket, other: socket.socket) -> None:
+        with suppress(OSError):
+            while data := one.recv(65536):
+                other.sendall(data)
+        with self._lock:
+            self._open -= {one, other}
+        for end in (one, other):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+
+@pytest.fixture
+def wire(served: Served) -> Iterator[Wire]:
+    parts = urlsplit(served.url)
+    assert parts.hostname is not None
+    assert parts.port is not None
+    made = Wire((parts.hostname, parts.port))
+    made.join()
+    with closing(_Cutting(made)):
+        yield made
+
+
+@dataclass
+class _Cutting:
+    wire: Wire
+
+    def close(self) -> None:
+        self.wire.cut()
+
+
+@pytest.fixture
+def phone(browser: Any, wire: Wire) -> Iterator[Any]:
+    """A browser of its own, on the wire: what it says about a network that is gone, or a refusal, is no mistake."""
+    context = browser.new_context(base_url=wire.url, viewport={"width": 390, "height": 844}, has_touch=True)
+    context.set_default_timeout(PATIENT)
+    wrong: list[str] = []
+    page = context.new_page()
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    yield page
+    context.close()
+    assert wrong == []
+
+
+# --- what one does on the map ---
+
+
+def signed_in(page: Any, person: str) -> Any:
+    page.goto("/sign-in")
+    page.locator(f'.people button[value="{person}"]').click()
+    return page
+
+
+def open_map(page: Any, query: str = "") -> None:
+    page.goto(HOME + query)
+    page.locator("#scratch[data-ready=yes]").wait_for(timeout=PATIENT)
+
+
+def wait_saved(page: Any) -> None:
+    page.locator('.sync-state[data-state="saved"][data-waiting="0"]').wait_for(timeout=PATIENT)
+
+
+def wait_kept(page: Any) -> None:
+    """Until the service worker has everything it shows without a network."""
+    page.evaluate("navigator.serviceWorker.ready.then(r => r.active.state)")
+    page.wait_for_function("navigator.serviceWorker.controller !== null", timeout=PATIENT)
+
+
+def choose(page: Any, name: str) -> None:
+    page.get_by_label("Find a place").fill(name)
+    page.get_by_role("button", name="Find", exact=True).click()
+    page.locator(
+        "[data-spot=name]", has_text=re.compile(f"^{re.escape(name.partition(', ')[0])}$")
+    ).wait_for()
+
+
+def mark(page: Any, name: str) -> None:
+    choose(page, name)
+    page.get_by_role("button", name="I have been here").click()
+    page.locator("[data-spot=unmark]").wait_for()
+
+
+def say(page: Any, *, notes: str | None = None, date: str | None = None) -> None:
+    if date is not None:
+        page.locator("#s-date").fill(date)
+    if notes is not None:
+        page.locator("#s-notes").fill(notes)
+    page.locator(".spot-form").get_by_role("button", name="Save").click()
+
+
+def region(page: Any, code: str) -> Any:
+    return page.locator(f'svg.map [data-code="{code}"]')
+
+
+def is_marked(page: Any, code: str) -> bool:
+    return bool(region(page, code).get_attribute("aria-pressed") == "true")
+
+
+def notes_on(page: Any, name: str) -> str:
+    choose(page, name)
+    return str(page.locator("#s-notes").input_value())
+
+
+def until(page: Any, is_so: Callable[[], bool], tries: int = 300) -> None:
+    for _ in range(tries):
+        if is_so():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("it did not come to be")
+
+
+def notes_of(travel: Travel, user_id: str, code: str) -> str | None:
+    """What the server has; nothing for a place that is not marked."""
+    return next((it.notes or "" for it in travel.visits.all(user_id) if it.region_code == code), None)
+
+
+# --- tests ---
+
+
+def test_three_countries_marked_without_a_network_and_a_conflicting_edit_elsewhere_end_the_same_on_both(
+    phone: Any, wire: Wire, open_page: Open, travel: Travel, keep: Keep
+) -> None:
+    open_map(signed_in(phone, JONAS))
+    wait_saved(phone)
+    mark(phone, "Japan")
+    until(phone, lambda: notes_of(travel, JONAS, "JP") is not None)
+    wait_kept(phone)
+    laptop = open_page(JONAS)
+    open_map(laptop)
+    wait_saved(laptop)
+    assert is_marked(laptop, "JP"), "what the phone marked is on the laptop"
+
+    wire.cut()
+    phone.context.set_offline(True)
+    phone.reload()  # the page itself comes from the service worker now
+    phone.locator("#scratch[data-ready=yes]").wait_for()
+    assert is_marked(phone, "JP")
+    for name in ("Portugal", "Kenya", "Malta"):
+        mark(phone, name)
+    choose(phone, "Japan")
+    say(phone, notes="Kyoto by train")
+    phone.locator('.sync-state[data-state="offline"][data-waiting="4"]').wait_for()
+    phone.evaluate("scrollTo(0, 0)")
+    keep(phone, "travel-offline-390-light")
+    phone.reload()
+    phone.locator("#scratch[data-ready=yes]").wait_for()
+    assert [is_marked(phone, code) for code in ("PT", "KE", "MT")] == [True] * 3, "kept on the device"
+    assert notes_on(phone, "Japan") == "Kyoto by train"
+    assert {visit.region_code for visit in travel.visits.all(JONAS)}.isdisjoint({"PT", "KE", "MT"})
+
+    choose(laptop, "Japan")
+    say(laptop, notes="Osaka by ship", date="2019")
+    until(laptop, lambda: notes_of(travel, JONAS, "JP") == "Osaka by ship")
+
+    wire.join()
+    phone.context.set_offline(False)
+    wait_saved(phone)
+    both = notes_on(phone, "Japan")
+    assert "Osaka by ship" in both
+    assert "Kyoto by train" in both
+    assert phone.locator("#s-date").input_value() == "2019"
+    phone.get_by_role("link", name="Look at both sides").wait_for()
+
+    laptop.reload()
+    wait_saved(laptop)
+    assert [is_marked(laptop, code) for code in ("JP", "PT", "KE", "MT")] == [True] * 4
+    assert notes_on(laptop, "Japan") == both
+    kept = {visit.region_code: visit for visit in travel.visits.all(JONAS)}
+    assert {"JP", "PT", "KE", "MT"} <= set(kept)
+    assert kept["JP"].notes == both
+    assert kept["JP"].visited_date == "2019"
+    head = travel.repository.head(JONAS)
+    assert head is not None
+    assert head.countries_visited == sum(visit.region_type == "country" for visit in kept.values())
+
+
+# --- every page on every screen ---
+
+PAGES = {
+    "map": "",
+    "map-us": "?map=us_state",
+    "map-canada": "?map=canadian_province",
+    "places": "/places",
+    "places-found": "/places?find=cote",
+    "places-states": "/places?type=us_state&show=been",
+    "place": "/places/country/FR",
+    "place-not": "/places/country/BT",
+    "timeline": "/timeline",
+    "statistics": "/statistics",
+    "share": "/share",
+    "conflicts": "/conflicts",
+    "devices": "/devices",
+    "device": "/devices/phone",
+    "device-out": "/devices/phone/sign-out",
+    "settings": "/settings",
+    "erase": "/settings/erase",
+    "export": "/export",
+}
+ADMIN_PAGES = {
+    "admin-sync": "/sync",
+    "admin-geography": "/geography",
+    "admin-accounts": "/accounts",
+    "admin-account": f"/accounts/{MAYA}",
+}
+
+
+def looked_at(page: Any, keep: Keep, name: str, width: int, dark: bool) -> None:
+    """Kept for people to look at, and held to what every page must be."""
+    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
+    keep(page, f"travel-{name}-{width}-{'dark' if dark else 'light'}")
+    assert looks.barriers(page) == [], name
+    assert looks.overflow(page) <= 0, name
+
+
+def opened(page: Any, path: str) -> None:
+    assert page.goto(HOME + path).status == 200, path
+    if path == "" or path.startswith("?map"):
+        page.locator("#scratch[data-ready=yes]").wait_for(timeout=PATIENT)
+        wait_saved(page)
+    if path == "/share":
+        page.locator("#card[data-ready=yes]").wait_for(timeout=PATIENT)
+
+
+@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+def test_a_travellers_pages_fit_every_screen_without_a_serious_barrier(
+    open_page: Open, keep: Keep, width: int, dark: bool
+) -> None:
+    page = open_page(MAYA, width=width, dark=dark)
+    for name, path in PAGES.items():
+        opened(page, path)
+        looked_at(page, keep, name, width, dark)
+    open_map(page)
+    wait_saved(page)
+    choose(page, "France")
+    page.locator(".trips summary").click()
+    page.evaluate("scrollTo(0, 0)")
+    looked_at(page, keep, "map-chosen", width, dark)
+
+
+@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+def test_an_admins_pages_fit_every_screen_without_a_serious_barrier(
+    open_page: Open, keep: Keep, width: int, dark: bool
+) -> None:
+    page = open_page(INES, width=width, dark=dark)
+    for name, path in ADMIN_PAGES.items():
+        assert page.goto(HOME + path).status == 200, path
+        looked_at(page, keep, name, width, dark)
+
+
+# --- the map ---
+
+
+def test_a_country_is_marked_and_looked_around_by_keyboard_alone(open_page: Open, travel: Travel) -> None:
+    page = open_page(LENA)
+    open_map(page)
+    wait_saved(page)
+    region(page, "FR").focus()
+    page.keyboard.press("ArrowLeft")
+    focused = page.evaluate("document.activeElement.dataset.code")
+    assert focused != "FR"
+    assert page.locator(".map-tip").is_visible()
+    page.keyboard.press("Enter")
+    until(page, lambda: focused in {visit.region_code for visit in travel.visits.all(LENA)})
+    assert is_marked(page, focused)
+    page.keyboard.press("Enter")  # again opens it; it does not take the mark away
+    assert is_marked(page, focused)
+    page.get_by_role("button", name="Take the mark away").click()
+    until(page, lambda: focused not in {visit.region_code for visit in travel.visits.all(LENA)})
+    page.get_by_role("button", name="Bring it back").click()
+    until(page, lambda: focused in {visit.region_code for visit in travel.visits.all(LENA)})
+
+
+def test_a_press_on_a_country_colours_it_in_and_a_state_offers_its_country(
+    open_page: Open, travel: Travel
+) -> None:
+    page = open_page(LENA)
+    open_map(page)
+    wait_saved(page)
+    before = region(page, "BR").evaluate("it => getComputedStyle(it).fill")
+    region(page, "BR").click()
+    until(page, lambda: notes_of(travel, LENA, "BR") is not None)
+    until(page, lambda: region(page, "BR").evaluate("it => getComputedStyle(it).fill") != before)
+    page.get_by_role("link", name="United States").click()
+    page.locator('#scratch[data-type="us_state"]').wait_for()
+    region(page, "US-CO").click()
+    page.get_by_role("button", name="Mark United States too").click()
+    until(page, lambda: notes_of(travel, LENA, "US") is not None)
+    assert notes_of(travel, LENA, "US-CO") is not None
+
+
+def test_a_small_island_is_hit_by_a_finger_beside_it(phone: Any, travel: Travel) -> None:
+    open_map(signed_in(phone, LENA))
+    wait_saved(phone)
+    phone.get_by_role("button", name="Oceania").click()
+    box = region(phone, "NR").bounding_box()
+    phone.touchscreen.tap(box["x"] + box["width"] / 2 + 7, box["y"] + box["height"] / 2 + 5)
+    until(phone, lambda: notes_of(travel, LENA, "NR") is not None)
+
+
+def test_a_trip_with_a_year_alone_and_dates_that_cannot_be(open_page: Open, travel: Travel) -> None:
+    page = open_page(LENA)
+    open_map(page)
+    wait_saved(page)
+    choose(page, "Denmark")
+    say(page, date="2099")
+    page.get_by_text("This is in the future.").wait_for()
+    say(page, date="last summer")
+    page.get_by_text("Write a year, a month or a day").wait_for()
+    say(page, date="2021")
+    until(page, lambda: travel.visits.one(LENA, "country", "DK").visited_date == "2021")
+    page.locator(".trips summary").click()
+    page.locator("#t-start").fill("2022")
+    page.locator("#t-notes").fill("Bornholm")
+    page.get_by_role("button", name="Add the trip").click()
+    page.locator(".trips li", has_text="2022: Bornholm").wait_for()
+    until(
+        page,
+        lambda: (
+            [trip.notes for trip in travel.visits.one(LENA, "country", "DK").trips.values()] == ["Bornholm"]
+        ),
+    )
+
+
+# --- devices, conflicts, people ---
+
+
+def test_a_browser_that_was_signed_out_says_so_and_keeps_what_it_did(phone: Any, travel: Travel) -> None:
+    page = signed_in(phone, LENA)
+    open_map(page)
+    wait_saved(page)
+    mine = next(one for one in travel.accounts.devices(LENA) if one.platform == "web")
+    travel.accounts.revoke_others(LENA, None, LENA)
+    mark(page, "Iceland")
+    page.locator('.sync-state[data-state="revoked"][data-waiting="1"]').wait_for(timeout=PATIENT)
+    assert notes_of(travel, LENA, "IS") is None
+    page.get_by_role("button", name="Use this browser again").click()
+    until(page, lambda: notes_of(travel, LENA, "IS") is not None)
+    assert mine.device_id not in {one.device_id for one in travel.accounts.devices(LENA)}
+
+
+def test_nothing_is_sent_for_somebody_who_signed_in_meanwhile(phone: Any, travel: Travel) -> None:
+    page = signed_in(phone, LENA)
+    open_map(page)
+    wait_saved(page)
+    other = page.context.new_page()
+    other.goto("/sign-in")
+    other.locator(f'.people button[value="{MAYA}"]').click()
+    mark(page, "Bhutan")
+    page.locator('.sync-state[data-state="somebody-else"]').wait_for(timeout=PATIENT)
+    assert notes_of(travel, MAYA, "BT") is None
+    open_map(other)
+    wait_saved(other)
+    assert not is_marked(other, "BT"), "one traveller's map does not show in another's"
+    signed_in(other, LENA)
+    open_map(other)
+    until(other, lambda: notes_of(travel, LENA, "BT") is not None)
+
+
+def test_who_signs_out_on_the_map_leaves_no_map_behind(phone: Any, wire: Wire) -> None:
+    open_map(signed_in(phone, LENA))
+    wait_saved(phone)
+    wait_kept(phone)
+    phone.locator("details.who summary").click()
+    phone.get_by_role("button", name="Sign out").click()
+    phone.wait_for_url(lambda url: not url.startswith(wire.url + HOME))
+    wire.cut()
+    phone.context.set_offline(True)
+    phone.goto(HOME)
+    phone.get_by_text("No network, and nobody’s map on this device").wait_for()
+    wire.join()
+
+
+def test_a_conflict_shows_both_sides_and_is_settled_by_taking_the_other(
+    open_page: Open, travel: Travel
+) -> None:
+    page = open_page(MAYA)
+    page.goto(f"{HOME}/conflicts")
+    japan = page.locator("article", has_text="Japan")
+    assert "2 April 2023" in japan.inner_text()
+    assert "28 March 2023" in japan.inner_text()
+    japan.get_by_role("button", name=re.compile("Take what")).click()
+    page.get_by_text("Settled. The other side is kept now.").wait_for()
+    assert travel.visits.one(MAYA, "country", "JP").visited_date == "2023-03-28"
+    assert page.locator("article", has_text="Japan").count() == 0
+
+
+def test_the_card_is_a_picture_of_1200_by_630(open_page: Open) -> None:
+    page = open_page(JONAS)
+    page.goto(f"{HOME}/share")
+    page.locator("#card[data-ready=yes]").wait_for(timeout=PATIENT)
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Save as PNG").click()
+    content = started.value.path().read_bytes()
+    assert started.value.suggested_filename == "skratch.png"
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    assert (int.from_bytes(content[16:20]), int.from_bytes(content[20:24])) == (1200, 630)
+    page.get_by_label("Which time").select_option("2024")
+    page.get_by_text(re.compile("2024 in review: 1 country")).wait_for()
+    (ARTIFACTS / "travel-card.png").write_bytes(content)
+
+
+def test_without_a_script_places_are_marked_and_described_by_forms(open_page: Open, travel: Travel) -> None:
+    page = open_page(LENA, script=False)
+    page.goto(f"{HOME}/places?find=portug")
+    page.get_by_role("button", name="Mark Portugal").click()
+    page.get_by_text("Portugal is marked.").wait_for()
+    page.get_by_role("link", name=re.compile("Portugal")).click()
+    page.get_by_label(re.compile("When")).fill("2019")
+    page.get_by_label(re.compile("Notes")).first.fill("Trams")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Saved.").wait_for()
+    visit = travel.visits.one(LENA, "country", "PT")
+    assert (visit.visited_date, visit.notes) == ("2019", "Trams")
+    page.get_by_role("button", name="Take the mark away").click()
+    page.get_by_text("Portugal is not marked any more.").wait_for()

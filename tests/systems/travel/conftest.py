@@ -1,0 +1,69 @@
+"""Fixtures of the tests of Skratch: a place on a way to a database, a clock, a traveller with two devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.places import reached
+from tests.systems.talk import served
+from tests.systems.travel.people import AUDIENCE, Api, Home, home_over
+from tests.systems.travel.talk import PHONE, SECRET, START, TABLET, Gadget, Place, sign_up
+
+from tablewright.edge import Buckets, Issuer, principal
+from tablewright.mapping import Db
+from tablewright.systems.travel import api as travel_api
+from tablewright.systems.travel.design import TRAVEL
+from tablewright.systems.travel.service import Travel, open_travel
+from tablewright.testing import Clock
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(START)
+
+
+@pytest.fixture
+def at(request: pytest.FixtureRequest, way: str, clock: Clock) -> Iterator[Place]:
+    """Skratch, opened, with one traveller."""
+    endpoint: str | None = request.config.getoption("--endpoint")
+    with reached(way, endpoint, clock.world(), TRAVEL) as there:
+        db = Db(there.call, TRAVEL, world=clock.world(), secret=SECRET, environment=there.environment)
+        db.create_tables()
+        sign_up(db, clock)
+        yield Place(open_travel(db, clock.world()), db, there.call, clock, there.engine)
+
+
+@pytest.fixture
+def travel(at: Place) -> Travel:
+    return at.travel
+
+
+@pytest.fixture
+def phone(at: Place) -> Gadget:
+    return at.gadget(PHONE)
+
+
+@pytest.fixture
+def tablet(at: Place) -> Gadget:
+    return at.gadget(TABLET)
+
+
+@pytest.fixture
+def home(
+    request: pytest.FixtureRequest, way: str, clock: Clock, issuer: Issuer, tmp_path: Path
+) -> Iterator[Home]:
+    """Skratch with logins, mail and objects, and nobody in it yet."""
+    endpoint: str | None = request.config.getoption("--endpoint")
+    with reached(way, endpoint, clock.world(), TRAVEL) as there:
+        yield home_over(there.call, clock, issuer, tmp_path, there.environment)
+
+
+@pytest.fixture
+def api(home: Home) -> Iterator[Api]:
+    """The API, served; its limits go by the clock that can be moved."""
+    buckets = Buckets(clock=lambda: home.clock.now().timestamp())
+    routes = travel_api.router(home.travel, principal(), buckets=buckets)
+    with served(AUDIENCE, routes, travel_api.TRANSLATIONS, home.clock, home.issuer) as client:
+        yield Api(client, home.issuer)

@@ -1,0 +1,145 @@
+"""What the tests of Skratch's people say to it: a home with everything around it, an API client, signing in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from tests import places
+from tests.systems.talk import Caller, given
+from tests.systems.travel.talk import SECRET
+
+from tablewright.client import Call
+from tablewright.design import Environment
+from tablewright.edge import Issuer
+from tablewright.mapping import Db
+from tablewright.systems.travel import design as d
+from tablewright.systems.travel.accounts import Gadget, Proved, SignedIn
+from tablewright.systems.travel.apple import DevelopmentApple
+from tablewright.systems.travel.design import TRAVEL
+from tablewright.systems.travel.keyring import KeyDirectory, KeyRing
+from tablewright.systems.travel.objects import Directory
+from tablewright.systems.travel.outbox import Letter
+from tablewright.systems.travel.service import Travel, open_travel
+from tablewright.testing import Clock
+
+AUDIENCE = "travel"
+LASTS = timedelta(hours=12)
+MAIL = "ada@example.com"
+PHONE = Gadget("phone", "Ada's phone", "ios")
+TABLET = Gadget("tablet", "Ada's tablet", "ios")
+ADMIN = "admin_ines"
+Item = dict[str, Any]
+
+
+def home_over(
+    call: Call, clock: Clock, issuer: Issuer, path: Path, environment: Environment | None = None
+) -> Home:
+    """Skratch over a database, with what it keeps beside it in a directory."""
+    world = clock.world()
+    db = Db(call, TRAVEL, world=world, secret=SECRET, environment=environment)
+    db.create_tables()
+    apple = DevelopmentApple(Issuer(path / "apple", "https://apple.example", world, algorithm="RS256"))
+    secrets, objects = KeyDirectory(path / "secrets", world), Directory(path / "objects", world)
+
+    def issue(user_id: str, session_id: str, email: str | None) -> str:
+        claims = {"sid": session_id}
+        return issuer.issue(user_id, audience=AUDIENCE, lifetime=LASTS, email=email, claims=claims)
+
+    keyring = KeyRing(secrets, world)
+    travel = open_travel(db, world, keyring=keyring, issue=issue, apple=apple, objects=objects)
+    return Home(travel, db, call, clock, issuer, apple, secrets, objects)
+
+
+@dataclass(frozen=True)
+class Home:
+    """Skratch with logins, mail and objects."""
+
+    travel: Travel
+    db: Db
+    call: Call
+    clock: Clock
+    issuer: Issuer
+    apple: DevelopmentApple
+    secrets: KeyDirectory
+    objects: Directory
+
+    # --- people ---
+
+    def by_apple(
+        self, subject: str = "001.ada", gadget: Gadget = PHONE, email: str | None = None
+    ) -> SignedIn:
+        return self.travel.accounts.sign_in(Proved("apple", subject, email), gadget)
+
+    def by_mail(self, email: str = MAIL, gadget: Gadget = PHONE) -> SignedIn:
+        """In by a code, as the mail said it."""
+        self.clock.move(timedelta(milliseconds=1))  # so that the newest code is the newest
+        self.travel.email_login.start(email)
+        address = self.travel.email_login.prove(email, self.code())
+        return self.travel.accounts.sign_in(Proved("email", email=address), gadget)
+
+    def letters(self) -> list[Letter]:
+        """What waits to be sent, the oldest first."""
+        return [letter for _, letter in self.travel.outbox.waiting()]
+
+    def code(self) -> str:
+        """The newest code that was sent."""
+        found = [re.search(r"code is (\d{6})", letter.body) for letter in self.letters()]
+        return [match[1] for match in found if match is not None][-1]
+
+    # --- behind their back ---
+
+    def items(self) -> list[Item]:
+        """Everything in the table, as it is stored."""
+        return places.scan(self.db, self.call, d.table.table.name)
+
+    def everything(self) -> dict[str, list[Item]]:
+        """Every table, receipts and those of consumers too."""
+        found: dict[str, list[Item]] = {}
+        for name in self.call("ListTables", {})["TableNames"]:
+            found[name] = list(self._scanned(name))
+        return found
+
+    def _scanned(self, name: str) -> Iterator[Item]:
+        start: dict[str, Any] = {}
+        while True:
+            answer = self.call("Scan", {"TableName": name, "ConsistentRead": True, **start})
+            yield from answer["Items"]
+            if "LastEvaluatedKey" not in answer:
+                return
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+    def mentions(self, *words: str) -> list[str]:
+        """Where any of the words stands in any table: tables and items, for a message that helps."""
+        return [
+            f"{table}: {item}"
+            for table, items in self.everything().items()
+            for item in items
+            if any(word in repr(item) for word in words)
+        ]
+
+
+class Api(Caller[str]):
+    """The API over real HTTP. `by` is a traveller, or an admin; with `device=` as the device of one."""
+
+    prefix = "/travel/v1"
+
+    def token(self, by: str) -> str:
+        roles = ("admin",) if by == ADMIN else ()
+        return self._issuer.issue(by, audience=AUDIENCE, lifetime=timedelta(hours=1), roles=roles)
+
+    def sign_in(self, home: Home, subject: str = "001.ada", device: str = "phone", **more: Any) -> Any:
+        """In with Apple, all the way; the answer."""
+        nonce = given(self.post("/auth/apple:start"))["nonce"]
+        token = home.apple.id_token(subject, nonce, more.pop("email", None))
+        body = {"id_token": token, "nonce": nonce, "device": {"device_id": device}, **more}
+        return given(self.post("/auth/apple", body))
+
+
+def bearer(signed_in: Any) -> dict[str, str]:
+    """The header of a login the API gave."""
+    return {"Authorization": f"Bearer {signed_in['token']}"}

@@ -1,0 +1,503 @@
+"""Signing up and in, the logins of one account, devices and sessions; an address is nowhere in the clear (S5, S6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tests.client.ways import WAYS
+from tests.systems.talk import at_once
+from tests.systems.travel.people import MAIL, PHONE, TABLET, Home
+
+from tablewright.edge import Issuer, Problem, make_app, serving_app
+from tablewright.systems.travel import design as d
+from tablewright.systems.travel import jobs
+from tablewright.systems.travel.accounts import FORMER_WORKS, Gadget, OpenedWithoutLogins, Proved, SignedIn
+from tablewright.systems.travel.addresses import email_address
+from tablewright.systems.travel.apple import (
+    AppleSettingsUnusable,
+    AppleVerifier,
+    DevelopmentApple,
+    apple_in,
+    apple_of,
+)
+from tablewright.systems.travel.email_login import CODES_A_WINDOW, LIVES, TRIES, WINDOW
+from tablewright.systems.travel.errors import TravelMistake
+from tablewright.systems.travel.keyring import (
+    KeyDirectory,
+    KeyRing,
+    SealBroken,
+    SecretUnusable,
+    keyring_of,
+)
+from tablewright.systems.travel.operations import Edit
+from tablewright.systems.travel.outbox import Letter
+from tablewright.systems.travel.service import open_travel
+from tablewright.testing import Clock
+
+
+@contextmanager
+def refuses(code: str) -> Iterator[None]:
+    with pytest.raises(TravelMistake) as mistake:
+        yield
+    assert mistake.value.code == code, mistake.value.message
+
+
+@contextmanager
+def unbelieved(code: str) -> Iterator[None]:
+    with pytest.raises(Problem) as problem:
+        yield
+    assert problem.value.code == code
+
+
+# --- first logins ---
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_sk_s5_a_thousand_first_logins_with_one_apple_id_make_one_traveller(home: Home, way: str) -> None:
+    count = 1000 if way == "embedded" else 100  # the wire is slower, and the rule the same
+    gadgets = [Gadget(f"device-{n % 40}") for n in range(count)]
+    outcomes = at_once([lambda each=each: home.by_apple("001.same", each) for each in gadgets])  # type: ignore[misc]  # binds the loop's value
+    assert {type(outcome) for outcome in outcomes} == {SignedIn}, [
+        o for o in outcomes if not isinstance(o, SignedIn)
+    ]
+    signed = [outcome for outcome in outcomes if isinstance(outcome, SignedIn)]
+    assert len({each.profile.user_id for each in signed}) == 1
+    assert sum(each.is_new for each in signed) == 1
+    kinds = [item["item_type"]["S"] for item in home.items()]
+    assert (kinds.count("profile"), kinds.count("identity"), kinds.count("sync_head")) == (1, 1, 1)
+
+
+def test_sk_s6_an_address_stands_in_the_clear_in_its_profile_alone(home: Home) -> None:
+    signed = home.by_mail("A@Example.com")
+    assert signed.profile.email == "a@example.com"
+    assert home.travel.accounts.owner_of_email("a@example.com") == signed.profile.user_id
+    assert home.travel.accounts.owner_of_email(" A@EXAMPLE.com ") == signed.profile.user_id
+    told = [item for item in home.items() if "example.com" in repr(item).lower()]
+    assert [item["SK"]["S"] for item in told] == ["PROFILE"]
+    keys = [
+        item[name]["S"]
+        for item in home.items()
+        for name in ("PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK")
+        if name in item
+    ]
+    assert not [key for key in keys if "@" in key]
+    hashed = home.db.first(d.profiles_by_email(email_hmac=signed.profile.email_hmac or ""))
+    assert hashed is not None
+    assert hashed.user_id == signed.profile.user_id
+
+
+def test_apple_and_the_same_address_are_one_traveller_whichever_comes_first(home: Home) -> None:
+    apple = home.by_apple("001.ada", email=MAIL)
+    mail = home.by_mail(MAIL, TABLET)
+    assert mail.profile.user_id == apple.profile.user_id
+    other = home.by_mail("ben@example.com")
+    linked = home.by_apple("002.ben", email="ben@example.com")
+    assert linked.profile.user_id == other.profile.user_id
+    assert {login.provider for login in linked.profile.logins} == {"apple", "email"}
+    assert home.by_apple("002.ben").profile.user_id == other.profile.user_id
+
+
+def test_a_second_way_in_leads_to_the_same_account_and_the_last_one_stays(home: Home) -> None:
+    ada = home.by_mail().profile
+    accounts = home.travel.accounts
+    accounts.link(ada.user_id, Proved("apple", "001.ada"), ada.user_id)
+    assert home.by_apple("001.ada").profile.user_id == ada.user_id
+    kept = accounts.unlink(ada.user_id, "email", ada.user_id)
+    assert (kept.email, kept.email_hmac, kept.auth_provider) == (None, None, "apple")
+    assert accounts.owner_of_email(MAIL) is None
+    with refuses("LAST_LOGIN"):
+        accounts.unlink(ada.user_id, "apple", ada.user_id)
+    with refuses("LOGIN_NOT_FOUND"):
+        accounts.unlink(ada.user_id, "email", ada.user_id)
+    assert home.by_mail(MAIL, TABLET).is_new
+
+
+def test_a_login_of_somebody_else_cannot_be_linked(home: Home) -> None:
+    ada, ben = home.by_mail().profile, home.by_apple("002.ben").profile
+    with refuses("LOGIN_TAKEN"):
+        home.travel.accounts.link(ada.user_id, Proved("apple", "002.ben"), ada.user_id)
+    with refuses("LOGIN_TAKEN"):
+        home.travel.accounts.link(ben.user_id, Proved("email", email=MAIL), ben.user_id)
+
+
+def test_another_address_takes_the_place_of_the_one_before(home: Home) -> None:
+    ada = home.by_mail().profile
+    changed = home.travel.accounts.link(ada.user_id, Proved("email", email="new@example.com"), ada.user_id)
+    assert changed.email == "new@example.com"
+    assert home.travel.accounts.owner_of_email(MAIL) is None
+    assert home.by_mail("new@example.com", TABLET).profile.user_id == ada.user_id
+
+
+def test_skratch_without_tokens_says_what_is_missing(home: Home) -> None:
+    bare = open_travel(home.db, home.clock.world())
+    with pytest.raises(OpenedWithoutLogins):
+        bare.accounts.sign_in(Proved("apple", "001"), PHONE)
+
+
+# --- codes ---
+
+
+def test_a_code_works_once(home: Home) -> None:
+    home.travel.email_login.start(MAIL)
+    code = home.code()
+    assert home.travel.email_login.prove(MAIL.upper(), f" {code} ") == MAIL
+    with refuses("CODE_INVALID"):
+        home.travel.email_login.prove(MAIL, code)
+
+
+def test_of_many_who_use_one_code_at_once_one_is_let_in(home: Home) -> None:
+    home.travel.email_login.start(MAIL)
+    code = home.code()
+    outcomes = at_once([lambda: home.travel.email_login.prove(MAIL, code)] * 5)
+    assert outcomes.count(MAIL) == 1
+
+
+def test_a_code_ends_after_a_quarter_of_an_hour(home: Home) -> None:
+    home.travel.email_login.start(MAIL)
+    code = home.code()
+    home.clock.move(LIVES)
+    with refuses("CODE_INVALID"):
+        home.travel.email_login.prove(MAIL, code)
+
+
+def test_after_five_wrong_codes_the_right_one_does_not_help(home: Home) -> None:
+    home.travel.email_login.start(MAIL)
+    code = home.code()
+    wrong = f"{(int(code) + 1) % 1_000_000:06d}"
+    for _ in range(TRIES):
+        with refuses("CODE_INVALID"):
+            home.travel.email_login.prove(MAIL, wrong)
+    with refuses("CODE_TRIES"):
+        home.travel.email_login.prove(MAIL, code)
+
+
+def test_an_address_gets_five_codes_an_hour_and_only_the_newest_works(home: Home) -> None:
+    for _ in range(CODES_A_WINDOW):
+        home.clock.move(timedelta(milliseconds=1))
+        home.travel.email_login.start(MAIL)
+    codes = [letter.body for letter in home.letters()]
+    assert len(codes) == CODES_A_WINDOW
+    with refuses("CODE_LIMIT"):
+        home.travel.email_login.start(MAIL)
+    newest, first = home.code(), codes[0].split()[3].rstrip(".")
+    if first != newest:
+        with refuses("CODE_INVALID"):
+            home.travel.email_login.prove(MAIL, first)
+    home.travel.email_login.prove(MAIL, newest)
+    with refuses("CODE_LIMIT"):  # used up or not, it was sent
+        home.travel.email_login.start(MAIL)
+    home.clock.move(WINDOW)
+    home.travel.email_login.start(MAIL)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "ada", "@example.com", "ada@", "ada@example", "a b@example.com", "a@b@example.com", ".a@example.com",
+              "a..b@example.com", "ada@-example.com", f"{'a' * 65}@example.com", f"ada@{'a.' * 130}com"],
+)  # fmt: skip
+def test_what_is_no_address_is_refused(wrong: str) -> None:
+    with refuses("INVALID_EMAIL"):
+        email_address(wrong)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("A@Example.com", " a@example.COM "), ("ada@bücher.example", "ADA@xn--bcher-kva.example")],
+)
+def test_spellings_of_one_address_are_one(one: str, other: str) -> None:
+    assert email_address(one) == email_address(other)
+
+
+# --- Apple ---
+
+
+@pytest.fixture
+def nonce(home: Home) -> str:
+    return home.travel.nonces.give()
+
+
+def test_an_id_token_proves_who_it_is(home: Home, nonce: str) -> None:
+    found = home.apple.verify(home.apple.id_token("001.ada", nonce, MAIL), nonce)
+    assert (found.subject, found.email) == ("001.ada", MAIL)
+
+
+def test_a_token_for_another_sign_in_is_not_believed(home: Home, nonce: str) -> None:
+    token = home.apple.id_token("001.ada", home.travel.nonces.give())
+    with refuses("NONCE_MISMATCH"):
+        home.apple.verify(token, nonce)
+
+
+def test_a_token_ends(home: Home, nonce: str) -> None:
+    token = home.apple.id_token("001.ada", nonce)
+    home.clock.move(timedelta(minutes=11))
+    with unbelieved("TOKEN_EXPIRED"):
+        home.apple.verify(token, nonce)
+
+
+def test_a_token_for_another_app_or_of_another_issuer_is_not_believed(
+    home: Home, nonce: str, tmp_path: Path
+) -> None:
+    world = home.clock.world()
+    other = Issuer(tmp_path / "other", "https://apple.example", world, algorithm="RS256")
+    with unbelieved("TOKEN_INVALID"):  # the same name, another key
+        home.apple.verify(DevelopmentApple(other).id_token("001.ada", nonce), nonce)
+    same = Issuer(tmp_path / "apple", "https://apple.example", world, algorithm="RS256")
+    with unbelieved("TOKEN_FOREIGN"):
+        home.apple.verify(DevelopmentApple(same, "app.other").id_token("001.ada", nonce), nonce)
+    renamed = Issuer(tmp_path / "apple", "https://elsewhere.example", world, algorithm="RS256")
+    with unbelieved("TOKEN_FOREIGN"):
+        home.apple.verify(DevelopmentApple(renamed).id_token("001.ada", nonce), nonce)
+
+
+def test_only_rs256_is_apples(home: Home, nonce: str, tmp_path: Path) -> None:
+    other = Issuer(tmp_path / "eddsa", "https://apple.example", home.clock.world())
+    with unbelieved("TOKEN_INVALID"):
+        DevelopmentApple(other).verify(DevelopmentApple(other).id_token("001.ada", nonce), nonce)
+
+
+def test_apples_keys_are_fetched_and_a_new_one_is_found_when_it_is_needed(home: Home, tmp_path: Path) -> None:
+    world = home.clock.world()
+    issuer = Issuer(tmp_path / "served", "https://apple.example", world, algorithm="RS256")
+    app = make_app("apple", world, verifier=issuer.verifier(["x"]), routers=[issuer.router()])
+    with serving_app(app) as url:
+        far = apple_of(
+            ["app.one"], world, issuer="https://apple.example", keys_url=f"{url}/.well-known/jwks.json"
+        )
+        near = DevelopmentApple(issuer, "app.one")
+        assert _subject(far, near, home) == "001.ada"
+        issuer.rotate()
+        home.clock.move(timedelta(seconds=11))  # not asked for more often
+        assert _subject(far, near, home) == "001.ada"
+
+
+def test_apple_is_set_up_by_a_file_and_a_wrong_one_says_what_is_missing(tmp_path: Path, clock: Clock) -> None:
+    assert apple_in(tmp_path, clock.world()) is None
+    (tmp_path / "apple.json").write_text('{"apps": ["com.example.skratch"]}')
+    assert isinstance(apple_in(tmp_path, clock.world()), AppleVerifier)
+    for wrong in (
+        "",
+        "[]",
+        "{}",
+        '{"apps": []}',
+        '{"apps": "x"}',
+        '{"apps": ["x"], "keys_url": "http://far.example"}',
+    ):
+        (tmp_path / "apple.json").write_text(wrong)
+        with pytest.raises(AppleSettingsUnusable):
+            apple_in(tmp_path, clock.world())
+
+
+def _subject(far: AppleVerifier, near: DevelopmentApple, home: Home) -> str:
+    nonce = home.travel.nonces.give()
+    return far.verify(near.id_token("001.ada", nonce), nonce).subject
+
+
+def test_a_nonce_is_spent_on_one_device(home: Home, nonce: str) -> None:
+    home.travel.nonces.spend(nonce, "phone")
+    home.travel.nonces.spend(nonce, "phone")  # the answer was lost
+    with refuses("NONCE_USED"):
+        home.travel.nonces.spend(nonce, "stolen")
+    with refuses("NONCE_INVALID"):
+        home.travel.nonces.spend(nonce + "0", "phone")
+    with refuses("NONCE_INVALID"):
+        home.travel.nonces.spend("", "phone")
+    home.clock.move(timedelta(minutes=10))
+    with refuses("NONCE_INVALID"):
+        home.travel.nonces.spend(nonce, "phone")
+
+
+# --- sessions and devices ---
+
+
+def test_a_session_gets_its_next_token_with_a_secret_that_is_used_up(home: Home) -> None:
+    first = home.by_apple()
+    second = home.travel.accounts.refresh(first.refresh_token)
+    assert second.refresh_token != first.refresh_token
+    assert second.profile == first.profile
+    again = home.travel.accounts.refresh(first.refresh_token)  # the answer was lost
+    home.travel.accounts.refresh(again.refresh_token)
+
+
+def test_a_secret_that_was_used_up_long_ago_ends_the_session(home: Home) -> None:
+    first = home.by_apple()
+    second = home.travel.accounts.refresh(first.refresh_token)
+    home.clock.move(FORMER_WORKS + timedelta(seconds=1))
+    with refuses("SESSION_ENDED"):
+        home.travel.accounts.refresh(first.refresh_token)
+    with refuses("SESSION_ENDED"):
+        home.travel.accounts.refresh(second.refresh_token)
+
+
+@pytest.mark.parametrize("wrong", ["", "a.b", "a.b.c", "a.b.c.d", "..", "x" * 400])
+def test_what_is_no_secret_of_a_session_is_refused(home: Home, wrong: str) -> None:
+    with refuses("SESSION_ENDED"):
+        home.travel.accounts.refresh(wrong)
+
+
+def test_a_session_lasts_90_days_after_it_was_last_seen(home: Home) -> None:
+    signed = home.by_apple()
+    user_id, id = signed.profile.user_id, signed.session.session_id
+    home.clock.move(timedelta(days=89))
+    assert home.travel.accounts.session(user_id, id).session_id == id
+    home.clock.move(timedelta(days=89))
+    home.travel.accounts.session(user_id, id)
+    home.clock.move(timedelta(days=90, seconds=1))
+    with refuses("SESSION_ENDED"):
+        home.travel.accounts.session(user_id, id)
+
+
+def test_a_device_that_was_signed_out_cannot_go_on(home: Home) -> None:
+    phone, tablet = home.by_apple(), home.by_apple(gadget=TABLET)
+    user_id, accounts = phone.profile.user_id, home.travel.accounts
+    accounts.revoke(user_id, "tablet", user_id)
+    with refuses("SESSION_ENDED"):
+        accounts.session(user_id, tablet.session.session_id)
+    with refuses("SESSION_ENDED"):
+        accounts.refresh(tablet.refresh_token)
+    with refuses("DEVICE_REVOKED"):
+        home.travel.sync.push(user_id, "tablet", [_mark(home)])
+    with refuses("DEVICE_REVOKED"):  # a login from elsewhere does not bring it back
+        accounts.register(user_id, TABLET)
+    assert [device.device_id for device in accounts.devices(user_id)] == ["phone"]
+    back = home.by_apple(gadget=TABLET)
+    assert home.travel.sync.push(user_id, "tablet", [_mark(home)]).server_version == 1
+    assert accounts.session(user_id, back.session.session_id)
+
+
+def test_signing_out_the_other_devices_leaves_this_one(home: Home) -> None:
+    phone = home.by_apple()
+    others = [home.by_apple(gadget=Gadget(f"other-{n}")) for n in range(3)]
+    gone = home.travel.accounts.revoke_others(phone.profile.user_id, "phone", phone.profile.user_id)
+    assert {device.device_id for device in gone} == {"other-0", "other-1", "other-2"}
+    assert home.travel.accounts.session(phone.profile.user_id, phone.session.session_id)
+    for other in others:
+        with refuses("SESSION_ENDED"):
+            home.travel.accounts.session(other.profile.user_id, other.session.session_id)
+
+
+@pytest.mark.parametrize("wrong", ["", "a#b", "server", "x" * 65, "é"])
+def test_a_device_names_itself_so_that_it_can_stand_in_a_key(home: Home, wrong: str) -> None:
+    with refuses("INVALID_ID"):
+        home.by_apple(gadget=Gadget(wrong))
+
+
+def _mark(home: Home) -> Edit:
+    return Edit(
+        operation_id=home.clock.world().new_id(),
+        operation_type="create",
+        region_type="country",
+        region_code="FR",
+        client_timestamp=home.clock.now(),
+    )
+
+
+# --- secrets ---
+
+
+def test_a_traveller_is_found_after_the_secret_was_succeeded_and_moves_to_the_new_one(home: Home) -> None:
+    ada = home.by_mail().profile
+    old = ada.email_hmac
+    home.secrets.rotate()
+    assert home.travel.accounts.owner_of_email(MAIL) == ada.user_id
+    moved = home.by_mail(MAIL, TABLET).profile
+    assert moved.user_id == ada.user_id
+    assert moved.email_hmac != old
+    assert moved.auth_provider_id == moved.email_hmac
+    assert old is not None
+    left = [item["item_type"]["S"] for item in home.items() if old in repr(item)]
+    assert left == ["challenge"]  # which ends with its hour
+    home.secrets.drop(1)
+    assert home.by_mail().profile.user_id == ada.user_id
+
+
+def test_a_round_of_the_job_moves_everybody_to_the_new_secret(home: Home) -> None:
+    people = [home.by_mail(f"p{n}@example.com").profile.user_id for n in range(3)]
+    home.by_apple("001.no-address")
+    home.secrets.rotate()
+    assert jobs.rekey(home.travel) == 4
+    home.secrets.drop(1)
+    assert [home.travel.accounts.owner_of_email(f"p{n}@example.com") for n in range(3)] == people
+
+
+def test_a_code_that_was_sent_before_the_secret_was_succeeded_still_works(home: Home) -> None:
+    home.travel.email_login.start(MAIL)
+    code = home.code()
+    home.secrets.rotate()
+    assert home.travel.email_login.prove(MAIL, code) == MAIL
+
+
+def test_a_keyring_keeps_purposes_apart_and_opens_what_it_sealed(clock: Clock) -> None:
+    ring = keyring_of(b"a" * 32, b"b" * 32, world=clock.world())
+    assert ring.hmac("one", "x") != ring.hmac("other", "x")
+    assert ring.hmacs("one", "x")[0] == ring.hmac("one", "x")
+    assert ring.is_hmac("one", "x", ring.hmacs("one", "x")[1])
+    sealed = ring.seal("mail", "ada@example.com")
+    assert "ada" not in sealed
+    assert ring.open("mail", sealed) == "ada@example.com"
+    for purpose, broken in (
+        ("other", sealed),
+        ("mail", sealed[:-4] + "AAAA"),
+        ("mail", "9-xx"),
+        ("mail", ""),
+    ):
+        with pytest.raises(SealBroken):
+            ring.open(purpose, broken)
+
+
+def test_a_secret_that_others_can_read_is_not_used(tmp_path: Path, clock: Clock) -> None:
+    KeyDirectory(tmp_path, clock.world())
+    kept = next(tmp_path.glob("*.secret"))
+    kept.chmod(0o644)
+    with pytest.raises(SecretUnusable):
+        KeyDirectory(tmp_path, clock.world())
+    kept.chmod(0o600)
+    kept.write_bytes(b"short")
+    with pytest.raises(SecretUnusable):
+        KeyDirectory(tmp_path, clock.world())
+
+
+def test_two_processes_on_one_directory_have_one_secret(tmp_path: Path, clock: Clock) -> None:
+    one, other = (KeyRing(KeyDirectory(tmp_path, clock.world()), clock.world()) for _ in range(2))
+    assert one.hmac("x", "y") == other.hmac("x", "y")
+    KeyDirectory(tmp_path, clock.world()).rotate()
+    assert one.newest == other.newest == 2
+
+
+# --- mail ---
+
+
+def test_mail_that_was_sent_is_gone_and_mail_that_cannot_be_is_tried_again(home: Home) -> None:
+    home.travel.email_login.start(MAIL)
+    tried = []
+
+    def fails(letter: object) -> None:
+        tried.append(letter)
+        raise OSError("no network")
+
+    for _ in range(5):
+        assert jobs.deliver(home.travel, fails) == (0, 1)
+    assert jobs.deliver(home.travel, fails) == (0, 0)  # given up
+    home.travel.email_login.start("ben@example.com")
+    sent: list[Letter] = []
+    assert jobs.deliver(home.travel, sent.append) == (1, 0)
+    assert sent[0].recipient == "ben@example.com"
+    assert jobs.deliver(home.travel, sent.append) == (0, 0)
+
+
+# --- children ---
+
+
+def test_a_childs_map_is_private_and_stays_it(home: Home) -> None:
+    ada = home.by_apple().profile.user_id
+    home.travel.sync.change_user(ada, {"privacy_settings": {"share_visits": True, "profile_public": True}})
+    after = home.travel.accounts.set_minor(ada, True, ada, "user")
+    assert after.is_minor
+    assert not after.privacy_settings.share_visits
+    refused = home.travel.sync.change_user(ada, {"privacy_settings": {"share_visits": True}})
+    assert refused.error == "MINOR_STAYS_PRIVATE"
+    with refuses("MINOR_STAYS_PRIVATE"):
+        home.travel.accounts.set_minor(ada, False, ada, "user")
+    assert not home.travel.accounts.set_minor(ada, False, "admin_ines", "admin").is_minor

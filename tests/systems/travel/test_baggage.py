@@ -1,0 +1,192 @@
+"""What a traveller takes away and brings in: JSON, sheets, GeoJSON; a sheet with mistakes in it (SK-X7)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.systems.travel.people import MAIL, PHONE, Home
+from tests.systems.travel.test_accounts import refuses
+
+from tablewright.systems.travel import jobs, sheets
+from tablewright.systems.travel.importing import Report
+from tablewright.systems.travel.model import Trip, Visit
+
+
+@pytest.fixture
+def ada(home: Home) -> str:
+    return home.by_mail(MAIL, PHONE).profile.user_id
+
+
+def _take(home: Home, user_id: str, *lines: str, key: str | None = None) -> Report:
+    return home.travel.importing.take(user_id, "\n".join(lines).encode(), key=key)
+
+
+def _places(home: Home, user_id: str) -> dict[str, Visit]:
+    return {visit.region_code: visit for visit in home.travel.visits.all(user_id)}
+
+
+# --- away ---
+
+
+def test_an_export_has_everything_and_no_secret(home: Home, ada: str) -> None:
+    home.travel.visits.mark(ada, "country", "FR", {"notes": "Paris", "visited_date": "2024"})
+    home.travel.statistics.of(ada)
+    found = home.travel.exporting.everything(ada)
+    assert found["profile"]["email"] == MAIL
+    assert [visit["notes"] for visit in found["visits"]] == ["Paris"]
+    for name in ("devices", "sessions", "operations", "statistics", "audit"):
+        assert found[name], name
+    profile = home.travel.repository.profile(ada)
+    assert "hash" not in json.dumps(found)
+    assert (profile.email_hmac or "") not in json.dumps(found)
+
+
+def test_geojson_has_a_border_for_each_place(home: Home, ada: str) -> None:
+    for kind, code in (("country", "FJ"), ("us_state", "US-HI"), ("canadian_province", "CA-ON")):
+        home.travel.visits.mark(ada, kind, code)  # type: ignore[arg-type]  # they are types
+    found = home.travel.exporting.geojson(ada)
+    assert found["type"] == "FeatureCollection"
+    assert {feature["id"] for feature in found["features"]} == {"FJ", "US-HI", "CA-ON"}
+    assert all(feature["geometry"]["type"] == "MultiPolygon" for feature in found["features"])
+
+
+def test_a_sheet_that_was_taken_away_can_be_brought_in_elsewhere(home: Home, ada: str) -> None:
+    data = {"notes": '=1+1, "quoted"\nand a second line', "visited_date": "2024-05"}
+    trips = {"a": {"start": "2019", "end": "2020-01", "notes": "-x"}, "b": {"start": "2021"}}
+    home.travel.visits.mark(ada, "country", "FR", {**data, "trips": trips})  # type: ignore[dict-item]  # JSON
+    home.travel.visits.mark(ada, "us_state", "US-NY")
+    text = home.travel.exporting.sheet(ada)
+    assert "\n=1" not in text.replace(",=", "\n=")  # no cell begins like a formula
+    ben = home.by_apple("002.ben").profile.user_id
+    report = home.travel.importing.take(ben, text.encode())
+    assert (report.marked, report.trips, report.refusals) == (2, 2, 0)
+    mine, theirs = _places(home, ada), _places(home, ben)
+    assert {code: (v.notes, v.visited_date, v.trips) for code, v in mine.items()} == {
+        code: (v.notes, v.visited_date, v.trips) for code, v in theirs.items()
+    }
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=40).map(str.strip),
+    st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=40).map(str.strip),
+)
+def test_any_text_survives_a_sheet(home: Home, notes: str, more: str) -> None:
+    now = home.clock.now()
+    visit = Visit(
+        composite_key="k", user_id="u", region_type="country", region_code="FR", region_name="France",
+        notes=notes or None, trips={"t": Trip(start="2020", notes=more or None)}, marked_at=now, timestamp_ms=0,
+        marked_from_device="x", last_modified_at=now, operation_id="o",
+    )  # fmt: skip
+    place, trip = sheets.read(sheets.written([visit]).encode())
+    assert (place.get("notes"), trip.get("notes"), trip.get("trip")) == (notes or None, more or None, "t")
+
+
+# --- in ---
+
+
+def test_every_line_is_taken_but_those_with_a_mistake(home: Home, ada: str) -> None:
+    report = _take(
+        home, ada,
+        "Country;Date;Note",
+        "France;2024-05-01;Paris",
+        "Cote d'Ivoire;2019;",
+        "Atlantis;2019;",
+        "Japan;2999;",
+        ";2019;",
+        f"Peru;;{'x' * 501}",
+        "Zaire;1990;old name",
+        "",
+        "Georgia;;",
+        "France;2025-06;again",
+        "Georgia;;",
+    )  # fmt: skip
+    refused = {line.line: line.code for line in report.refused}
+    assert refused == {
+        4: "UNKNOWN_REGION", 5: "FUTURE_DATE", 6: "UNKNOWN_REGION", 7: "NOTES_TOO_LONG", 12: "DUPLICATE_LINE",
+    }  # fmt: skip
+    assert (report.lines, report.refusals, report.trips) == (10, 5, 1)
+    there = _places(home, ada)
+    assert set(there) == {"FR", "CI", "CD", "GE"}
+    assert [trip.start for trip in there["FR"].trips.values()] == ["2025-06"]
+    assert there["FR"].notes == "Paris"
+
+
+def test_codes_of_every_type_are_understood(home: Home, ada: str) -> None:
+    report = _take(
+        home, ada, "code,type", "fr,", "US-NY,us_state", "CA-ON,", "XX,", "US-NY,country", "FR,planet"
+    )
+    assert {line.line: line.code for line in report.refused} == {
+        5: "UNKNOWN_REGION", 6: "UNKNOWN_REGION", 7: "INVALID_TYPE",
+    }  # fmt: skip
+    assert set(_places(home, ada)) == {"FR", "US-NY", "CA-ON"}
+
+
+def test_what_was_there_is_merged_and_where_both_differ_nothing_is_lost(home: Home, ada: str) -> None:
+    home.travel.visits.mark(ada, "country", "FR", {"notes": "mine"})
+    report = _take(home, ada, "code,date,notes", "FR,2020,theirs", "DE,,")
+    assert (report.marked, report.merged) == (1, 1)
+    there = _places(home, ada)["FR"]
+    assert there.visited_date == "2020"
+    conflicts = home.travel.sync.conflicts(ada).items
+    told = f"{there.notes} {[operation.conflict_details for operation in conflicts]}"
+    assert "mine" in told
+    assert "theirs" in told
+
+
+def test_a_sheet_that_is_sent_again_changes_nothing(home: Home, ada: str) -> None:
+    lines = ("code,date,notes", "FR,2020,x", "FR,2021,trip", "XX,,")
+    first = _take(home, ada, *lines, key="the-key-1")
+    version = home.travel.repository.head(ada)
+    assert _take(home, ada, *lines, key="the-key-1") == first
+    again = _take(home, ada, *lines)
+    assert (again.marked, again.merged, again.conflicts) == (0, 1, 0)
+    assert home.travel.repository.head(ada) == version
+
+
+def test_a_large_sheet_is_taken_in_parts(home: Home, ada: str) -> None:
+    codes = [region.region_code for region in home.travel.geography.of("country")]
+    report = _take(home, ada, "code", *codes)
+    assert (report.marked, report.refusals) == (len(codes), 0)
+    assert home.travel.statistics.of(ada).countries_visited == 195
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"", "INVALID_SHEET"),
+        (b"a,b\n1,2", "INVALID_SHEET"),
+        ("code\nFR\u00e9".encode("latin-1"), "INVALID_SHEET"),
+        (b"code\n" + b"FR\n" * 5001, "SHEET_TOO_LARGE"),
+        (b"code\n" + b"x" * sheets.BYTES_AT_MOST, "SHEET_TOO_LARGE"),
+    ],
+)
+def test_what_is_no_sheet_is_refused(home: Home, ada: str, content: bytes, code: str) -> None:
+    with refuses(code):
+        home.travel.importing.take(ada, content)
+
+
+# --- the weekly file ---
+
+
+def test_the_weekly_file_names_nobody_and_is_kept_five_weeks(home: Home, ada: str) -> None:
+    home.travel.visits.mark(ada, "country", "FR", {"notes": "secret"})
+    assert jobs.export_week(home.travel) == 1
+    assert jobs.export_week(home.travel) == 0
+    (name,) = home.objects.names("analytics/")
+    content = gzip.decompress(home.objects.get(name) or b"")
+    lines = [json.loads(line) for line in content.splitlines()]
+    assert [line["region_code"] for line in lines] == ["FR"]
+    assert ada.encode() not in content
+    assert b"secret" not in content
+    for _ in range(7):
+        home.clock.move(timedelta(days=7))
+        assert jobs.export_week(home.travel) == 1
+    kept = list(home.objects.names("analytics/"))
+    assert name not in kept
+    assert len(kept) == 6

@@ -1,0 +1,334 @@
+"""Who sees whom, and the end of an account, proved by a look into every table (SK-S13, SK-S14)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+from tests.client.ways import REGION, WAYS
+from tests.engine.transfers import data_of, recoverable, told
+from tests.systems.talk import at_once
+from tests.systems.travel.people import MAIL, PHONE, TABLET, Home, home_over
+from tests.systems.travel.test_accounts import refuses
+
+from tablewright import Engine, testing
+from tablewright.client import embedded
+from tablewright.design import Environment
+from tablewright.edge import Issuer
+from tablewright.mapping.tables import create_table
+from tablewright.systems.travel import design as d
+from tablewright.systems.travel import jobs
+from tablewright.systems.travel.accounts import Proved
+from tablewright.systems.travel.model import Profile, RegionType
+from tablewright.systems.travel.operations import Edit
+from tablewright.systems.travel.privacy import SETTLES, UNDO
+from tablewright.testing import Clock
+
+OPEN: dict[str, JsonValue] = {"privacy_settings": {"share_visits": True, "profile_public": True}}
+SECRET_NOTES = "we got married here"
+FR: tuple[RegionType, str] = ("country", "FR")
+
+
+def _follow(home: Home) -> None:
+    """Let everything that follows from changes happen."""
+    follower = jobs.follower(home.travel)
+    while follower.run_once().read:
+        pass
+    assert list(follower.parked()) == []
+
+
+def _shares(home: Home, subject: str) -> str:
+    """A traveller who has been to France and says so."""
+    user_id = home.by_apple(subject).profile.user_id
+    home.travel.sync.change_user(user_id, {**OPEN, "display_name": f"T. {subject}"})
+    home.travel.visits.mark(user_id, *FR)
+    return user_id
+
+
+def _visitors(home: Home, reader: str = "") -> list[str]:
+    return [it.user_id for it in home.travel.sharing.visitors(reader, "country", "FR").items]
+
+
+# --- who sees whom ---
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_sk_s13_who_goes_private_is_on_no_list_any_more(home: Home) -> None:
+    jobs.follower(home.travel).create_tables()
+    ada, ben = _shares(home, "001.ada"), _shares(home, "002.ben")
+    home.travel.visits.mark(ada, "us_state", "US-NY")
+    _follow(home)
+    assert set(_visitors(home)) == {ada, ben}
+    assert home.travel.regions.count("country", "FR") == 2
+    home.travel.sync.change_user(ada, {"privacy_settings": {"share_visits": False}})
+    assert _visitors(home) == [ben]
+    listed = [item for item in home.items() if "REGION#" in item.get("GSI1PK", {"S": ""})["S"]]
+    assert {item["user_id"]["S"] for item in listed} == {ben}
+    _follow(home)
+    assert home.travel.regions.count("country", "FR") == 1
+
+
+def test_nobody_is_seen_before_they_say_so(home: Home) -> None:
+    ada = home.by_apple("001.ada").profile.user_id
+    home.travel.visits.mark(ada, *FR)
+    assert _visitors(home) == []
+    with refuses("USER_NOT_FOUND"):
+        home.travel.sharing.public_map("somebody", ada)
+    assert home.travel.sharing.public_map(ada, ada).profile.user_id == ada
+
+
+def test_a_public_map_shows_what_each_switch_says(home: Home) -> None:
+    ada = _shares(home, "001.ada")
+    home.travel.visits.mark(ada, *FR, {"notes": SECRET_NOTES, "visited_date": "2024-05"})
+    seen = home.travel.sharing.public_map("somebody", ada)
+    assert [(visit.region_code, visit.notes) for visit in seen.visits] == [("FR", None)]
+    home.travel.sync.change_user(ada, {"privacy_settings": {"show_notes": True}})
+    assert home.travel.sharing.public_map("somebody", ada).visits[0].notes == SECRET_NOTES
+    home.travel.sync.change_user(ada, {"privacy_settings": {"share_visits": False}})
+    assert home.travel.sharing.public_map("somebody", ada).visits == ()
+
+
+def test_a_name_is_shown_only_of_who_is_public(home: Home) -> None:
+    ada = _shares(home, "001.ada")
+    assert home.travel.sharing.visitors("", "country", "FR").items[0].display_name == "T. 001.ada"
+    home.travel.sync.change_user(ada, {"privacy_settings": {"profile_public": False}})
+    assert home.travel.sharing.visitors("", "country", "FR").items[0].display_name is None
+
+
+def test_neither_of_two_sees_the_other_once_one_blocked(home: Home) -> None:
+    ada, ben = _shares(home, "001.ada"), _shares(home, "002.ben")
+    home.travel.privacy.block(ada, ben)
+    home.travel.privacy.block(ada, ben)
+    assert _visitors(home, ada) == [ada]
+    assert _visitors(home, ben) == [ben]
+    for reader, other in ((ada, ben), (ben, ada)):
+        with refuses("USER_NOT_FOUND"):
+            home.travel.sharing.public_map(reader, other)
+    assert [block.blocked_id for block in home.travel.privacy.blocks(ada).items] == [ben]
+    home.travel.privacy.unblock(ada, ben)
+    assert set(_visitors(home, ben)) == {ada, ben}
+    with refuses("CANNOT_BLOCK_YOURSELF"):
+        home.travel.privacy.block(ada, ada)
+    with refuses("USER_NOT_FOUND"):
+        home.travel.privacy.block(ada, "nobody")
+
+
+# --- the end of an account ---
+
+
+def _lived(home: Home) -> Profile:
+    """A traveller of whom there is something everywhere."""
+    travel = home.travel
+    profile = home.by_mail(MAIL, PHONE).profile
+    user_id = profile.user_id
+    travel.accounts.link(user_id, Proved("apple", "001.ada"), user_id)
+    home.by_apple("001.ada", TABLET)
+    travel.sync.change_user(user_id, {**OPEN, "display_name": "Ada L."})
+    travel.visits.mark(user_id, *FR, {"notes": SECRET_NOTES})
+    travel.visits.mark(user_id, "country", "DE")
+    travel.visits.unmark(user_id, "country", "DE")
+    for device in ("phone", "tablet"):
+        travel.sync.push(user_id, device, [_edit(home, f"{SECRET_NOTES} {device}")])
+    travel.statistics.of(user_id)
+    travel.pictures.put(user_id, b"\x89PNG\r\n\x1a\n" + b"\0" * 20)
+    jobs.export_week(travel)
+    travel.email_login.start(MAIL)
+    other = _shares(home, "003.other")
+    travel.privacy.block(user_id, other)
+    travel.privacy.block(other, user_id)
+    home.clock.move(timedelta(hours=2))
+    jobs.tell_conflicts(travel)
+    return travel.repository.profile(user_id)
+
+
+def _edit(home: Home, notes: str) -> Edit:
+    return Edit(
+        operation_id=home.clock.world().new_id(),
+        operation_type="update",
+        region_type="country",
+        region_code="FR",
+        client_version=1,
+        entity_data={"notes": notes},
+        client_timestamp=home.clock.now(),
+    )
+
+
+def _erase(home: Home, user_id: str, *, is_followed: bool = False) -> None:
+    home.travel.privacy.ask(user_id, user_id)
+    for _ in range(8):
+        home.clock.move(UNDO / 8)
+        if is_followed:
+            _follow(home)  # which may not be away for a day
+    assert jobs.erase(home.travel) == 0  # gone, but for what others may still write
+    home.clock.move(SETTLES)
+    assert jobs.erase(home.travel) == 1
+    assert jobs.erase(home.travel) == 0
+
+
+def _traces(home: Home, profile: Profile) -> list[str]:
+    assert profile.email_hmac is not None
+    return home.mentions(profile.user_id, SECRET_NOTES, MAIL, profile.email_hmac, "001.ada", "Ada L.")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_sk_s14_after_an_erasure_no_table_says_anything_of_the_traveller(home: Home) -> None:
+    jobs.follower(home.travel).create_tables()
+    profile = _lived(home)
+    _follow(home)
+    assert len(_traces(home, profile)) > 20
+    assert home.travel.regions.count("country", "FR") == 2
+    _erase(home, profile.user_id, is_followed=True)
+    _follow(home)
+    assert _traces(home, profile) == []
+    assert home.travel.regions.count("country", "FR") == 1
+    assert not list(home.objects.names(f"pictures/{profile.user_id}/"))
+    assert list(home.travel.privacy.erasures()) == []
+    kept = list(home.travel.privacy.erased())
+    assert [(erasure.user_id, erasure.items > 20) for erasure in kept] == [(None, True)]
+
+
+def test_the_same_logins_are_a_new_traveller_afterwards(home: Home) -> None:
+    profile = _lived(home)
+    _erase(home, profile.user_id)
+    fresh = home.by_mail()
+    assert fresh.is_new
+    assert home.by_apple("001.ada").is_new
+    assert home.travel.visits.all(fresh.profile.user_id) == []
+
+
+def test_an_account_is_kept_by_who_thinks_again_within_a_week(home: Home) -> None:
+    profile = _lived(home)
+    user_id, privacy = profile.user_id, home.travel.privacy
+    asked = privacy.ask(user_id, user_id)
+    assert privacy.ask(user_id, user_id) == asked
+    assert home.travel.repository.profile(user_id).erases_at == asked.due_at
+    assert user_id not in _visitors(home)
+    home.clock.move(UNDO - timedelta(seconds=1))
+    jobs.erase(home.travel)
+    assert privacy.keep(user_id, user_id).erases_at is None
+    assert privacy.keep(user_id, user_id).erases_at is None
+    home.clock.move(UNDO)
+    jobs.erase(home.travel)
+    assert [visit.region_code for visit in home.travel.visits.all(user_id)] == ["FR"]
+    assert user_id in _visitors(home)
+
+
+def test_of_who_keeps_and_who_erases_in_the_same_moment_one_wins(home: Home) -> None:
+    for n in range(8):
+        user_id = home.by_apple(f"00{n}.race").profile.user_id
+        home.travel.privacy.ask(user_id, user_id)
+    home.clock.move(UNDO)
+    people = [erasure.user_id for erasure in home.travel.privacy.erasures()]
+    keeps = [partial(home.travel.privacy.keep, id, id) for id in people if id]
+    work: list[Callable[[], object]] = [*keeps, partial(jobs.erase, home.travel)]
+    outcomes = at_once(work)
+    home.clock.move(SETTLES)
+    jobs.erase(home.travel)
+    left = {enrolment.user_id for enrolment in home.db.all(d.travellers_after())}
+    kept = {outcome.user_id for outcome in outcomes if isinstance(outcome, Profile)}
+    assert left == kept
+
+
+def test_what_is_written_while_an_account_is_being_erased_goes_too(home: Home) -> None:
+    profile = _lived(home)
+    late = home.travel.statistics.of(profile.user_id)
+    home.travel.privacy.ask(profile.user_id, profile.user_id)
+    home.clock.move(UNDO)
+    jobs.erase(home.travel)
+    home.db.write(d.statistics.put(late))  # somebody was in the middle of it
+    home.clock.move(SETTLES)
+    assert jobs.erase(home.travel) == 1
+    assert _traces(home, profile) == []
+
+
+def test_what_has_expired_and_was_not_swept_yet_goes_too(home: Home) -> None:
+    profile = _lived(home)
+    home.clock.move(timedelta(days=60))  # operations, sessions and changes are over, but lie there
+    _erase(home, profile.user_id)
+    assert _traces(home, profile) == []
+
+
+# --- a copy that is restored ---
+
+
+@pytest.fixture
+def recorded(clock: Clock, issuer: Issuer, tmp_path: Path) -> Iterator[tuple[Engine, Home]]:
+    """Skratch on an engine whose exports can be read back."""
+    (tmp_path / "buckets" / "vault").mkdir(parents=True)
+    with testing.engine(world=clock.world(), buckets=tmp_path / "buckets") as engine:
+        home = home_over(embedded(engine), clock, issuer, tmp_path / "kept")
+        recoverable(engine, "skratch-data")
+        yield engine, home
+
+
+def test_sk_s14_yesterdays_export_does_not_bring_an_erased_traveller_back(
+    recorded: tuple[Engine, Home], clock: Clock, issuer: Issuer, tmp_path: Path
+) -> None:
+    engine, home = recorded
+    profile = _lived(home)
+    other = home.by_mail("ben@example.com").profile.user_id
+    copy = _exported(engine)
+    _erase(home, profile.user_id)
+    _imported(engine, copy)
+    back = home_over(
+        home.call, clock, issuer, tmp_path / "kept",
+        Environment("restored", REGION, table_name="restored-{table}"),
+    )  # fmt: skip
+    assert back.travel.repository.profile(profile.user_id).email == MAIL  # it is all there again
+    assert back.travel.privacy.apply_deletions() == 1
+    assert _traces(back, profile) == []
+    assert back.travel.repository.profile(other).email == "ben@example.com"
+    assert back.travel.privacy.apply_deletions() == 0
+
+
+def _exported(engine: Engine) -> str:
+    asked = {"TableArn": f"arn:aws:dynamodb:{REGION}:000000000000:table/skratch-data", "S3Bucket": "vault"}
+    arn = engine.call("ExportTableToPointInTime", asked)["ExportDescription"]["ExportArn"]
+    engine.settle()
+    return data_of(told(engine, arn))
+
+
+def _imported(engine: Engine, prefix: str) -> None:
+    place = Environment("restored", REGION, table_name="restored-{table}")
+    made = create_table(d.TRAVEL, d.TRAVEL.tables["skratch-data"], place)
+    names = ("TableName", "AttributeDefinitions", "KeySchema", "BillingMode", "GlobalSecondaryIndexes")
+    request = {
+        "S3BucketSource": {"S3Bucket": "vault", "S3KeyPrefix": prefix},
+        "InputFormat": "DYNAMODB_JSON",
+        "InputCompressionType": "GZIP",
+        "TableCreationParameters": {name: made[name] for name in names},
+    }
+    arn = engine.call("ImportTable", request)["ImportTableDescription"]["ImportArn"]
+    engine.settle()
+    assert told(engine, arn)["ImportStatus"] == "COMPLETED"
+    stream = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+    engine.call("UpdateTable", {"TableName": made["TableName"], "StreamSpecification": stream})
+
+
+def test_the_weekly_file_forgets_who_was_erased_and_nobody_else(home: Home) -> None:
+    profile = _lived(home)
+    (name,) = home.objects.names("analytics/")
+    other = home.by_mail("ben@example.com").profile.user_id
+    home.travel.visits.mark(other, "country", "DE")
+    home.clock.move(timedelta(days=7))
+    jobs.export_week(home.travel)
+    assert {line["region_code"] for line in _exported_lines(home)} == {"FR", "DE"}
+    _erase(home, profile.user_id)
+    assert home.objects.get(name) is not None
+    left = _exported_lines(home)
+    assert len({line["traveller"] for line in left}) == 2  # the other sharer, and Ben
+    assert [line["region_code"] for line in left].count("FR") == 1
+
+
+def _exported_lines(home: Home) -> list[dict[str, str]]:
+    return [
+        json.loads(line)
+        for name in home.objects.names("analytics/")
+        for line in gzip.decompress(home.objects.get(name) or b"").splitlines()
+    ]
