@@ -3,6 +3,7 @@
 Real time, real HTTP, a real directory; nobody here calls the reconciler.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -136,6 +137,47 @@ def test_a_session_that_a_gateway_reports_is_followed_by_the_rules_of_its_child(
     assert within(PROMISED, lambda: device.is_blocked(here))
     gateway.post(f"{API}/sessions/events", json={**event, "kind": "stop"})
     assert within(PROMISED, lambda: not device.is_blocked(here))
+
+
+def test_a_firewall_that_hangs_holds_up_no_child_behind_another_and_the_operator_sees_it(
+    enter: Enter, parental: Parental
+) -> None:
+    anna, chidi, olga = enter("parent_anna"), enter("parent_chidi"), enter("operator_olga")
+    slow, well = (parental.devices.simulated(id) for id in (HER_DEVICE, "ftd-device-002"))
+    assert slow is not None
+    assert well is not None
+    is_asked, go = threading.Event(), threading.Event()
+
+    def hang(place: str) -> None:
+        is_asked.set()
+        assert go.wait(60)
+
+    def blocks(parent: httpx.Client, child: str, app: str) -> None:
+        policy = {"blockedApps": [{"appName": app}], "timeWindows": []}
+        made = parent.post(f"{API}/children/{child}/policies", json=policy)
+        assert made.status_code == 201, made.text
+
+    slow.at = hang
+    try:
+        for app in ("Twitch", "Reddit", "Pinterest"):
+            blocks(anna, SARAH, app)
+        assert is_asked.wait(30)
+        blocks(chidi, parental_seed.ADA, "Twitch")
+        assert within(PROMISED, lambda: well.is_blocked(Flow("10.40.7.15", name="www.twitch.tv")))
+        line = f'tablewright_parental_device_overdue_seconds{{device="{HER_DEVICE}"}} '
+
+        def overdue() -> float:
+            told = olga.get(f"{API}/metrics").text
+            return float(next(one for one in told.splitlines() if one.startswith(line)).removeprefix(line))
+
+        assert within(10, lambda: overdue() > 1.0)
+        assert " overdue" in olga.get("/console/parental/devices").text
+        assert " overdue" in olga.get(f"/console/parental/devices/{HER_DEVICE}").text
+        assert not go.is_set()
+    finally:
+        slow.at = lambda place: None
+        go.set()
+    assert within(PROMISED, lambda: slow.is_blocked(Flow(HER_ADDRESS, name="www.twitch.tv")))
 
 
 def test_what_was_enforced_is_measured_by_its_cause(enter: Enter, parental: Parental) -> None:

@@ -24,7 +24,7 @@ from tablewright.edge import serving_app
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.firewall.driver import Unavailable
-from tablewright.systems.parental.model import BlockedApp, Child, Policy
+from tablewright.systems.parental.model import EVERYTHING, BlockedApp, Child, Policy
 from tablewright.systems.parental.policies import Draft
 from tablewright.systems.parental.repository import Actor
 from tablewright.systems.parental.seed import ADA, ANNA, SARAH, THABO, TOM, seed
@@ -702,8 +702,52 @@ def test_activity_says_who_did_what_in_words(anna: httpx.Client, kid: Kid, paren
         time_windows=[{"startTime": "22:00", "endTime": "06:00", "days": ["FRI", "SAT"]}],
     )  # fmt: skip
     words = words_of(anna.get(f"{HOME}/activity"))
-    assert "Policy created · Words by Anna Miller" in words
+    assert "Policy created · Words: “TikTok” by Anna Miller" in words
     assert "22:00 to 06:00 the next day, Friday and Saturday" in words
+
+
+def test_a_line_of_activity_names_the_app_or_the_policy_it_is_about(
+    anna: httpx.Client, kid: Kid, parental: Parental
+) -> None:
+    child = kid("Lines")
+    made = policy_of(parental, child, "TikTok", notes="Bedtime")
+    parental.policies.pause(child, made.policy_id, ANNA)
+    added = parental.overrides.add(child, "block", EVERYTHING, timedelta(hours=1), ANNA)
+    parental.overrides.end(child, added.override_id, ANNA)
+    words = words_of(anna.get(f"{HOME}/activity"))
+    assert "Exception ended · Lines: Everything by" in words
+    assert "Blocked for a while · Lines: Everything by" in words
+    assert "Policy paused · Lines: “Bedtime” by" in words
+
+
+def test_what_an_exception_blocks_is_said_to_be_by_who_made_it(
+    anna: httpx.Client, kid: Kid, parental: Parental
+) -> None:
+    child = kid("Why")
+    on_the_network(parental, child, "10.20.99.8")
+    anna.post(path(child, "/exceptions"), data={"kind": "block", "app": "TikTok", "minutes": "60"})
+    assert "By an exception that Anna Miller made." in words_of(anna.get(path(child, "/now")))
+
+
+def test_the_reason_of_a_failure_has_a_row_of_its_own_in_the_history(
+    anna: httpx.Client, kid: Kid, parental: Parental
+) -> None:
+    child = kid("Failing")
+    policy_of(parental, child, "TikTok")
+    on_the_network(parental, child, "10.20.99.9")
+    device = parental.devices.simulated("ftd-device-001")
+    assert device is not None
+    device.fail_next(Unavailable("no answer in 5 s"))
+    parental.reconciler.reconcile(child.child)
+    page = anna.get(path(child, "/history")).text
+    assert re.search(r'<tr class="why"><td colspan="5"><small>[^<]*no answer in 5 s', page)
+
+
+def test_a_gateways_login_is_offered_no_family(enter: Enter) -> None:
+    gone = enter("gateway_east").get(HOME, follow_redirects=True)
+    assert gone.url.path == "/docs"
+    assert "has no pages" in words_of(gone)
+    assert "Begin with a family" not in words_of(gone)
 
 
 # --- taken away, given up, erased ---

@@ -396,6 +396,22 @@ def test_a_server_that_reads_manifests_as_items_says_what_to_name(store: Path) -
     assert "To import an export name its data: S3KeyPrefix AWSDynamoDB/" in ran.out
 
 
+def test_where_nothing_begins_with_the_prefix_no_table_is_made(store: Path) -> None:
+    bucket = store / "buckets" / "kept"
+    bucket.mkdir(parents=True)
+    (bucket / "pets.json").write_bytes(b'{"Item":{"id":{"S":"rex"}}}')
+    words = ("db", "import", "--bucket", "kept", "--prefix", "cats/", "--to", "new", "--keys", "id:S")
+    ran = here(*words, "--data", store)
+    assert f"nothing in {bucket} begins with cats/; leave --prefix out, or name another" in refused(ran)
+    assert here("db", "describe", "new", "--data", store).code == 2
+    with server_of(store) as url:
+        ran = here(*words, "--endpoint", url)
+    assert (ran.code, ran.out.splitlines()[-1]) == (
+        1,
+        "new is there and empty: the bucket kept holds nothing that begins with cats/",
+    )
+
+
 # --- cut off, and called again ---
 
 

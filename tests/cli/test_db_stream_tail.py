@@ -69,6 +69,39 @@ def test_a_server_is_followed_until_ctrl_c_which_is_no_error(store: Path) -> Non
             assert following.stderr.read() == ""
 
 
+def test_of_a_stream_that_was_switched_off_the_rest_is_told_and_then_it_ends(store: Path) -> None:
+    with server_of(store) as url:
+        assert tablewright("db", "stream", "off", "pets", "--endpoint", url, "--yes").code == 0
+        for begin, lines in (("start", 3), ("now", 0)):
+            ran = tablewright("db", "stream", "tail", "pets", "--endpoint", url, "--from", begin)
+            assert (ran.code, len(ran.out.splitlines())) == (0, lines)
+            assert ran.err == (
+                "tablewright: the stream of pets is off, and there is no more of it; `tablewright db stream on pets` "
+                "gives it a new one\n"
+            )
+        ran = tablewright(
+            "db", "stream", "tail", "pets", "--endpoint", url, "--from", "start", "--limit", "3"
+        )
+        assert (len(ran.out.splitlines()), ran.err) == (3, "")
+    ran = tablewright("db", "stream", "tail", "pets", "--data", store)
+    assert len(ran.out.splitlines()) == 3
+    assert "the stream of pets is off" in ran.err
+
+
+def test_a_stream_that_is_switched_off_while_it_is_followed_is_read_to_its_end() -> None:
+    with testing.engine() as engine:
+        call = embedded(engine)
+        engine.call("CreateTable", PETS)
+
+        def go_on(pause: float) -> None:
+            put(engine, pet("anna", "last"))
+            change = {"TableName": "pets", "StreamSpecification": {"StreamEnabled": False}}
+            engine.call("UpdateTable", change)
+
+        found = list(changes(call, "pets", from_now=True, follow=True, sleep=go_on))
+        assert numbers(found) == ["last"]
+
+
 def test_who_reads_no_further_ends_it_without_a_word(store: Path) -> None:
     command = " ".join([*COMMAND, "db", "stream", "tail", "pets", "--data", str(store)])
     done = subprocess.run(

@@ -6,7 +6,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from tests.cli.command import Ran, here, served, tablewright, url_in
 
 from tablewright.client import CallRefused, Credentials, HttpCall
+from tablewright.wire.peers import HttpPeer
 
 HERE, THERE = "us-east-1", "eu-west-1"
 PETS: dict[str, Any] = {
@@ -177,12 +178,19 @@ def test_a_writer_is_lost_fenced_compared_and_brought_back(pair: Pair) -> None:
         "pets: every region will take writes, where us-east-1 alone does now (epoch 3 -> 4); of two writes"
     )
     assert not pair.takes(THERE, "from there"), "a plan does nothing"
+    ran = here("engine", "release", THERE, f"{THERE}={pair.url(THERE)}")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "tablewright: pets: eu-west-1 is not its writer; ask us-east-1: engine release us-east-1\n"
+    )
     ran = here("engine", "release", HERE, f"{HERE}={pair.url(HERE)}", "--json")
     assert (ran.code, json.loads(ran.out)[0]["writer"]) == (1, HERE)
     ran = here("engine", "release", HERE, f"{HERE}={pair.url(HERE)}", "--yes")
     assert (ran.code, ran.out.split("\n")[-2]) == (0, "pets: every replica takes writes, epoch 4")
     ran = here("engine", "release", HERE, f"{HERE}={pair.url(HERE)}", "--yes")
     assert (ran.code, ran.out) == (0, "every replica of every table takes writes already\n")
+    ran = here("engine", "release", HERE, f"{HERE}={pair.url(HERE)}", "--table", "pets", "--yes")
+    assert (ran.code, ran.out) == (0, "every replica of pets takes writes already\n")
     until(lambda: pair.takes(THERE, "from there"))
     until(lambda: pair.has(HERE, "from there"))
     until(lambda: pair.run("replicas").code == 0)
@@ -332,3 +340,52 @@ def test_regions_that_cannot_be_are_refused_by_serve(
     ran = tablewright("engine", "serve", "--port", "0", "--data", tmp_path / "store", *option)
     assert ran.code == 2
     assert words in ran.err
+
+
+@pytest.mark.parametrize("pair", [(), ("--lease", "1")], indirect=True, ids=["no lease", "lease"])
+def test_a_promotion_across_a_line_that_is_cut_is_refused_or_forced_and_somebody_writes(pair: Pair) -> None:
+    assert pair.run("promote", HERE, "--yes").code == 0
+    until(lambda: pair.takes(HERE, "rex"))
+    until(lambda: pair.run("replicas").code == 0)
+    pair.run("line", "--cut")
+    pair.put(HERE, "unread")
+    ran = pair.run("promote", THERE, "--yes")
+    assert ran.code == 2
+    assert "eu-west-1 does not hear from us-east-1: what it has not read yet would stay there" in ran.err
+    standing = json.loads(pair.run("replicas", "--json").out)["tables"]
+    assert [(one["epoch"], one["writer"]) for one in standing] == [(1, HERE), (1, HERE)], "nothing was done"
+    ran = pair.run("promote", THERE, "--yes", "--force")
+    assert (ran.code, ran.out.split("\n")[-2]) == (0, "pets: eu-west-1 writes, epoch 2"), ran.err
+    assert "pets: 1 write of us-east-1 had not been read and stayed there" in ran.err
+    assert pair.takes(THERE, "new")
+    assert not pair.takes(HERE, "old")
+    pair.run("line", "--mend")
+    until(lambda: '"unread": 1' in pair.run("replicas", "--json").out)
+    assert pair.run("rejoin", HERE, "--yes").code == 0
+    assert pair.has(HERE, "new")
+    assert not pair.has(HERE, "unread")
+    until(lambda: pair.takes(THERE, "newer"))
+
+
+def test_a_table_that_was_handed_over_and_not_taken_is_said_to_have_no_writer(pair: Pair) -> None:
+    assert pair.run("promote", HERE, "--yes").code == 0
+    until(lambda: pair.run("replicas").code == 0)
+    pair.run("line", "--cut")
+    pair.put(HERE, "unread")
+    with closing(HttpPeer(pair.url(HERE), HERE)) as ask:
+        ask("PeerYield", {"Table": "pets", "Epoch": 2, "Writer": THERE})
+    assert not pair.takes(HERE, "tom")
+    ran = pair.run("replicas")
+    assert ran.code == 1
+    assert (
+        "pets: nobody writes: it was handed to eu-west-1, which has not read everything yet; promote us-east-1 again"
+        in ran.out
+    )
+    assert json.loads(pair.run("replicas", "--json").out)["unwritten"] == ["pets"]
+    ran = pair.run("promote", HERE, "--yes")
+    assert (ran.code, ran.out.split("\n")[-2]) == (0, "pets: us-east-1 writes, epoch 3"), ran.err
+    pair.put(HERE, "tom")
+    pair.run("line", "--mend")
+    until(lambda: pair.has(THERE, "tom"))
+    assert pair.has(THERE, "unread")
+    until(lambda: pair.run("replicas").code == 0)

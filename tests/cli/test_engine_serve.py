@@ -15,6 +15,8 @@ from botocore.exceptions import ClientError
 from tests.cli.command import served, tablewright, url_in
 from tests.wire.talk import Line, once, request
 
+from tablewright.engine import Engine
+
 GET_HEALTH = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 PETS: dict[str, Any] = {
     "TableName": "pets",
@@ -200,3 +202,34 @@ def test_a_period_or_a_lag_that_makes_no_sense_is_refused(option: str, text: str
     refused = tablewright("engine", "serve", f"{option}={text}")
     assert refused.code == 2
     assert words in refused.err
+
+
+@pytest.mark.parametrize("further", [(), ("--also-region", "sa-east-1")], ids=["one region", "two regions"])
+def test_a_store_of_another_region_is_not_served(tmp_path: Path, further: tuple[str, ...]) -> None:
+    with Engine.open(tmp_path, region="eu-west-1", durability="relaxed") as engine:
+        engine.call("CreateTable", PETS)
+    ran = tablewright("engine", "serve", "--port", "0", "--data", tmp_path, *further)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        f"tablewright: the store in {tmp_path} is eu-west-1's, not us-east-1's: `engine serve --region eu-west-1` "
+        "serves it; or name another directory\n"
+    )
+    with served("--data", tmp_path, "--region", "eu-west-1", *further) as (line, _):
+        assert boto(url_in(line), region="eu-west-1").list_tables()["TableNames"] == ["pets"]
+    assert tablewright("db", "verify", tmp_path).out == "OK\n"
+
+
+def test_an_empty_store_takes_any_region(tmp_path: Path) -> None:
+    with Engine.open(tmp_path, region="eu-west-1", durability="relaxed"):
+        pass
+    with served("--data", tmp_path, "--region", "sa-east-1") as (line, _):
+        made = boto(url_in(line), region="sa-east-1").create_table(**PETS)["TableDescription"]
+    assert made["TableArn"].startswith("arn:aws:dynamodb:sa-east-1:")
+
+
+def test_everything_is_not_served_from_a_store_of_another_region(tmp_path: Path) -> None:
+    with Engine.open(tmp_path, region="eu-west-1", durability="relaxed") as engine:
+        engine.call("CreateTable", PETS)
+    ran = tablewright("serve", "--port", "0", "--no-dynamodb", "--data", tmp_path)
+    assert ran.code == 2
+    assert f"the store in {tmp_path} is eu-west-1's, not us-east-1's" in ran.err

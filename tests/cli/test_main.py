@@ -49,6 +49,24 @@ def test_the_examples_of_a_command_can_be_given(
         assert given.run is not None
 
 
+@pytest.mark.parametrize("noun", [noun for noun, (_, verbs) in COMMANDS.items() if verbs])
+def test_the_examples_of_a_noun_are_of_its_own_commands(
+    noun: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([noun, "--help"])
+    for example in capsys.readouterr().out.rstrip().split("\n")[-2:]:
+        assert example.startswith(f"  tablewright {noun} ")
+
+
+def test_a_negative_value_is_told_to_be_wrong_not_to_be_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["engine", "line", "a=http://127.0.0.1:1", "--delay", "-5s"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "argument --delay: a delay is a time like 200ms, 5s or 2m, up to a day, not '-5s'" in said
+
+
 def test_help_is_told_by_the_command_itself() -> None:
     assert tablewright("db", "verify", "--help").code == 0
 

@@ -24,6 +24,9 @@ READ = "ReplicaProvisionedReadCapacityAutoScalingUpdate"
 WRITE = "ProvisionedWriteCapacityAutoScalingUpdate"
 
 
+SLOW = {"TargetTrackingScalingPolicyConfiguration": {"TargetValue": 70, "ScaleInCooldown": -1}}
+
+
 def setting(least: int, most: int, target: float) -> Json:
     policy = {"TargetTrackingScalingPolicyConfiguration": {"TargetValue": target}}
     return {"MinimumUnits": least, "MaximumUnits": most, "ScalingPolicyUpdate": policy}
@@ -115,6 +118,38 @@ def test_what_is_not_said_stays_and_disabling_takes_it_away(answered: Answered, 
     assert shown(said["TableAutoScalingDescription"]["Replicas"][0], "Write") is None
 
 
+def test_a_policy_is_kept_as_it_was_said_and_what_is_shown_can_be_sent_back(
+    answered: Answered, new_table: NewTable
+) -> None:
+    table = new_table(**provisioned())
+    role = "arn:aws:iam::000000000000:role/scaler"
+    followed = {"TargetValue": 70.0, "DisableScaleIn": True, "ScaleInCooldown": 60, "ScaleOutCooldown": 0}
+    policy = {"PolicyName": "mine", "TargetTrackingScalingPolicyConfiguration": followed}
+    said = {"MinimumUnits": 5, "MaximumUnits": 50, "AutoScalingRoleArn": role, "ScalingPolicyUpdate": policy}
+
+    def seen(asked: Json) -> Json:
+        request = {"TableName": table, WRITE: asked}
+        answer = answered("UpdateTableReplicaAutoScaling", request)["TableAutoScalingDescription"]
+        found: Json = answer["Replicas"][0]["ReplicaProvisionedWriteCapacityAutoScalingSettings"]
+        return found
+
+    kept = seen(said)
+    assert kept == {
+        "MinimumUnits": 5,
+        "MaximumUnits": 50,
+        "AutoScalingDisabled": False,
+        "AutoScalingRoleArn": role,
+        "ScalingPolicies": [policy],
+    }
+    assert seen({"MaximumUnits": 50}) == kept
+    for asked in (said, setting(5, 50, 70)):
+        seen(OFF)
+        shown_first = seen(asked)
+        (update,) = shown_first.pop("ScalingPolicies")
+        again = seen({**shown_first, "ScalingPolicyUpdate": update})
+        assert again == {**shown_first, "ScalingPolicies": [update]}
+
+
 def test_an_sdk_reads_the_settings(client: Any, new_table: NewTable) -> None:
     table = new_table(**provisioned())
     client.update_table_replica_auto_scaling(TableName=table, **{WRITE: setting(5, 50, 70.0)})
@@ -148,6 +183,11 @@ def test_a_table_that_is_not_there_is_named(refused: Refused, verb: str) -> None
             {"ReplicaUpdates": [{"RegionName": "sa-east-1", READ: setting(1, 8, 70)}]},
             "ValidationException",
             "without these replicas: [sa-east-1]",
+        ),
+        (
+            {WRITE: setting(1, 8, 70) | {"ScalingPolicyUpdate": SLOW}},
+            "ValidationException",
+            "ScaleInCooldown is 0 to",
         ),
         (
             {"GlobalSecondaryIndexUpdates": [{"IndexName": "by-name", WRITE: setting(1, 8, 70)}]},

@@ -7,12 +7,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 from fastapi import APIRouter, FastAPI
+from pydantic import BaseModel, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 from tests.edge.talk import app_of, calling
 
 import tablewright.edge
@@ -36,6 +40,34 @@ def test_no_page_of_documentation_is_fetched_from_elsewhere_by_default() -> None
             404,
             200,
         ]
+
+
+def test_who_asks_for_the_description_of_the_api_keeps_nobody_waiting() -> None:
+    making, made, times = threading.Event(), threading.Event(), []
+
+    class Slow(BaseModel):
+        """A model that takes long to describe."""
+
+        @classmethod
+        def __get_pydantic_json_schema__(
+            cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+        ) -> JsonSchemaValue:
+            times.append("made")
+            making.set()
+            assert made.wait(30)
+            return handler(schema)
+
+    router = APIRouter()
+    router.add_api_route("/slow", lambda: None, response_model=Slow)
+    with serving_app(app_of(router)) as url, ThreadPoolExecutor(3) as pool:
+        asked = [pool.submit(httpx.get, f"{url}/openapi.json", trust_env=False, timeout=30) for _ in range(3)]
+        try:
+            assert making.wait(30)
+            assert httpx.get(f"{url}/health", trust_env=False, timeout=10).status_code == 200
+        finally:
+            made.set()
+        assert {answer.result().json()["paths"].keys() >= {"/slow"} for answer in asked} == {True}
+    assert len(times) == 1
 
 
 def test_the_address_is_known_before_the_app_is_made() -> None:

@@ -88,3 +88,17 @@ def cut_off(regions: Regions, region: str, is_cut: bool = True) -> None:
     for line in regions.lines():
         if region in (line.reader, line.source):
             line.is_cut = is_cut
+
+
+def breaking(regions: Regions, late: Json | None = None) -> dict[str, Ask]:
+    """Everybody to ask; the lines break when somebody is asked to stop writing, after a last write at home."""
+    asked = asks(regions)
+
+    def ask(verb: str, request: Json) -> Json:
+        if verb == "PeerYield" and "Seen" not in request:
+            cut_off(regions, THERE)
+            if late is not None:
+                regions[HERE].call("PutItem", late)
+        return regions.ask(HERE)(verb, request)
+
+    return asked | {HERE: ask}

@@ -203,3 +203,59 @@ def test_a_setting_that_makes_no_sense_is_refused(engine: Engine, given: dict[st
     with pytest.raises(CannotScale, match=words):
         engine.autoscaling.set(**asked)
     assert engine.autoscaling.settings() == []
+
+
+def follow(engine: Engine, **said: Any) -> None:
+    """Let write units follow what is used, with what else is said of how."""
+    policy = {"TargetTrackingScalingPolicyConfiguration": {"TargetValue": 50, **said}}
+    setting = {"MinimumUnits": 1, "MaximumUnits": 100, "ScalingPolicyUpdate": policy}
+    request = {"TableName": "pets", "ProvisionedWriteCapacityAutoScalingUpdate": setting}
+    engine.call("UpdateTableReplicaAutoScaling", request)
+
+
+def test_units_are_not_lowered_where_that_is_disabled(engine: Engine, clock: testing.Clock) -> None:
+    follow(engine, DisableScaleIn=True)
+    use(engine, clock, 1, minutes=16)
+    assert units(engine) == (10, 10)
+    use(engine, clock, 9, minutes=2)
+    assert units(engine) == (10, 18)
+    follow(engine, DisableScaleIn=False)
+    use(engine, clock, 1, minutes=15)
+    assert units(engine) == (10, 2)
+
+
+def test_units_are_raised_again_only_after_the_cooldown(engine: Engine, clock: testing.Clock) -> None:
+    follow(engine, ScaleOutCooldown=300)
+    use(engine, clock, 8, minutes=2)
+    assert units(engine) == (10, 16)
+    use(engine, clock, 20, minutes=4)
+    assert units(engine) == (10, 16)
+    use(engine, clock, 20)
+    assert units(engine) == (10, 40)
+
+
+def test_units_are_lowered_again_only_after_the_cooldown(engine: Engine, clock: testing.Clock) -> None:
+    follow(engine, ScaleInCooldown=1200)
+    use(engine, clock, 2, minutes=15)
+    assert units(engine) == (10, 4)
+    use(engine, clock, 0.5, minutes=19)
+    assert units(engine) == (10, 4)
+    use(engine, clock, 0.5)
+    assert units(engine) == (10, 1)
+
+
+def test_what_was_said_of_a_policy_outlives_the_process_and_a_change_of_its_target(store: Path) -> None:
+    with Engine.open(store, durability="relaxed") as engine:
+        engine.call("CreateTable", provisioned())
+        follow(engine, ScaleInCooldown=60)
+    with Engine.open(store, durability="relaxed") as engine:
+        engine.autoscaling.set("pets", kind="Write", target=80, least=1, most=5)
+        asked = {"TableName": "pets"}
+        shown = engine.call("DescribeTableReplicaAutoScaling", asked)["TableAutoScalingDescription"]
+        setting = shown["Replicas"][0]["ReplicaProvisionedWriteCapacityAutoScalingSettings"]
+        assert setting["ScalingPolicies"][0]["TargetTrackingScalingPolicyConfiguration"] == {
+            "ScaleInCooldown": 60,
+            "TargetValue": 80.0,
+        }
+        engine.autoscaling.remove("pets", kind="Write")
+        assert engine.tables["pets"].scaling == {}

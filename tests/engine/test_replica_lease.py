@@ -10,6 +10,7 @@ from tests.engine.replicating import (
     HERE,
     THERE,
     asks,
+    breaking,
     cut_off,
     regions_of,
     replicate,
@@ -286,3 +287,65 @@ def test_a_lease_that_is_too_short_is_refused(clock: Clock) -> None:
 def test_who_agrees_and_who_promises_have_one_in_common(members: int, needed: int) -> None:
     assert needed_for_promotion(members) == needed
     assert needed + members // 2 > members - 1  # of the others: the writer takes no part in either
+
+
+def test_a_promotion_across_a_cut_line_stops_the_writer_and_begins_when_its_lease_is_over(
+    clock: Clock,
+) -> None:
+    with regions_of(clock, lease=LEASE) as regions:
+        home, there = replicate(regions), regions[THERE]
+        promoted(regions, clock, HERE)
+        cut_off(regions, HERE)
+        assert takes(home, "unread")
+        accepted: list[str] = []
+
+        def pause() -> None:
+            accepted.extend(one for one in (HERE, THERE) if takes(regions[one]))
+            clock.move(SECOND)
+
+        asked = asks(regions)
+        plan = promotion(asked, THERE, "pets")
+        assert (plan.unheard, plan.wait) == ([HERE], LEASE * MARGIN)
+        promote(asked, plan, pause, force=True)
+        assert accepted == []
+        assert takes(there)  # who has stopped and is not heard of has no say
+        clock.move(timedelta(days=1))
+        assert takes(there)
+        with pytest.raises(ServiceError, match="has not heard from its writer eu-west-1"):
+            regions.ask(HERE)("PeerPromote", {"Table": "pets", "Epoch": 2})
+        cut_off(regions, HERE, False)
+        regions.settle()
+        assert takes(there)
+        assert not takes(home)
+
+
+def test_with_three_replicas_a_promotion_across_a_cut_line_needs_another_one_to_agree(clock: Clock) -> None:
+    with regions_of(clock, *ALL, lease=LEASE) as regions:
+        home = replicate(regions, THERE, ELSEWHERE)
+        promoted(regions, clock, HERE)
+        for line in regions.lines():
+            line.is_cut = {line.reader, line.source} == {HERE, THERE}
+        asked = asks(regions, ELSEWHERE)
+        with pytest.raises(ReplicasMistake, match="2 replicas have to agree"):
+            promote(asked, promotion(asked, THERE, "pets"), passing(regions, clock), force=True)
+        assert takes(home), "nobody has stopped"
+        promoted(regions, clock, THERE, force=True)
+        assert takes(regions[THERE])
+        assert not takes(home)
+
+
+def test_a_role_that_is_given_back_needs_the_lease_it_needed_before(clock: Clock) -> None:
+    with regions_of(clock, lease=LEASE) as regions:
+        home = replicate(regions)
+        promoted(regions, clock, HERE)
+        asked = breaking(regions)
+        plan = promotion(asked, THERE, "pets", regions.settle)
+        with pytest.raises(ReplicasMistake, match="us-east-1 goes on writing pets, epoch 3"):
+            promote(asked, plan, regions.settle)
+        assert takes(home)  # what it was promised holds
+        clock.move(timedelta(seconds=LEASE))
+        assert not takes(home)
+        assert not takes(regions[THERE])
+        cut_off(regions, THERE, False)
+        regions.settle()
+        assert takes(home)

@@ -11,6 +11,7 @@ from tests.engine.replicating import (
     HERE,
     THERE,
     asks,
+    breaking,
     cut_off,
     engine_in,
     regions_of,
@@ -31,6 +32,7 @@ from tablewright.engine.replica_control import (
     release,
     standing,
     unread,
+    unwritten,
 )
 from tablewright.engine.replica_pulls import _question, take_told
 from tablewright.testing import Clock
@@ -406,3 +408,115 @@ def test_the_writer_cannot_be_taken_away_before_another_was_promoted(clock: Cloc
         regions.settle()
         assert "Replicas" not in home.call("DescribeTable", {"TableName": "pets"})["Table"]
         home.call("PutItem", put("rex"))
+
+
+def roles(regions: Regions) -> dict[str, tuple[int, str | None]]:
+    found = {region: standing(regions.ask(region), "pets") for region in regions}
+    return {region: (one.epoch, one.writer) for region, one in found.items()}
+
+
+def test_a_handover_across_a_line_that_does_not_work_is_refused_before_anybody_stops(clock: Clock) -> None:
+    with regions_of(clock) as regions:
+        home = replicate(regions)
+        promoted(regions, HERE)
+        asked = asks(regions)
+        plan = promotion(asked, THERE, "pets")
+        assert plan.obstacles == []
+        # Nothing says that it is cut; only no answer comes.
+        with pytest.raises(
+            ReplicasMistake, match=r"eu-west-1 does not hear from us-east-1.*Nothing was done"
+        ):
+            promote(asked, plan, lambda: None)
+        cut_off(regions, THERE)
+        assert promotion(asked, THERE, "pets").unheard == [HERE]
+        assert roles(regions) == {HERE: (1, HERE), THERE: (1, HERE)}
+        home.call("PutItem", put("rex"))
+
+
+def test_a_handover_that_fails_on_the_way_gives_the_role_back(clock: Clock) -> None:
+    with regions_of(clock) as regions:
+        home, there = replicate(regions), regions[THERE]
+        promoted(regions, HERE)
+        asked = breaking(regions, put("rex"))
+        plan = promotion(asked, THERE, "pets", regions.settle)
+        with pytest.raises(ReplicasMistake, match=r"takes too long.*us-east-1 goes on writing pets, epoch 3"):
+            promote(asked, plan, regions.settle)
+        home.call("PutItem", put("tom"))
+        refused(there)
+        cut_off(regions, THERE, False)
+        regions.settle()
+        assert roles(regions) == {HERE: (3, HERE), THERE: (3, HERE)}
+        assert names(there) == ["rex", "tom"]
+        assert standing(regions.ask(THERE), "pets").unread is None
+        promoted(regions, THERE)
+        there.call("PutItem", put("new"))
+        regions.settle()
+        assert names(home) == ["new", "rex", "tom"]
+
+
+def test_a_handover_that_fails_on_the_way_is_gone_through_with_by_force(clock: Clock) -> None:
+    with regions_of(clock) as regions:
+        home, there = replicate(regions), regions[THERE]
+        promoted(regions, HERE)
+        asked = breaking(regions, put("late"))
+        plan = promotion(asked, THERE, "pets", regions.settle)
+        now = promote(asked, plan, regions.settle, force=True)
+        assert (now.epoch, now.writer) == (2, THERE)
+        there.call("PutItem", put("new"))
+        refused(home)
+        cut_off(regions, THERE, False)
+        regions.settle()
+        assert standing(regions.ask(HERE), "pets").unread == 1
+        assert names(there) == ["new"]
+
+
+def test_who_was_handed_the_role_and_took_it_does_not_give_it_back(clock: Clock) -> None:
+    with regions_of(clock) as regions:
+        replicate(regions)
+        promoted(regions, HERE)
+        regions.ask(HERE)("PeerYield", {"Table": "pets", "Epoch": 2, "Writer": THERE})
+        request = {"Table": "pets", "Epoch": 3, "Writer": HERE, "Seen": 1}
+        regions.settle()
+        assert roles(regions)[THERE] == (2, THERE)
+        for seen in (1, 2):
+            with pytest.raises(ServiceError, match="that has changed since you looked"):
+                regions.ask(THERE)("PeerYield", request | {"Seen": seen})
+        regions[THERE].call("PutItem", put("rex"))
+        regions.settle()
+
+
+def test_a_role_that_was_given_away_and_not_taken_goes_back_when_the_old_writer_is_promoted(
+    clock: Clock,
+) -> None:
+    with regions_of(clock) as regions:
+        home = replicate(regions)
+        promoted(regions, HERE)
+        cut_off(regions, THERE)
+        home.call("PutItem", put("rex"))
+        regions.ask(HERE)("PeerYield", {"Table": "pets", "Epoch": 2, "Writer": THERE})
+        asked = asks(regions)
+        assert [one.region for one in unwritten([standing(ask, "pets") for ask in asked.values()])] == [THERE]
+        plan = promotion(asked, HERE, "pets")
+        assert (plan.is_back, plan.obstacles) == (True, [])
+        promote(asked, plan, lambda: None)
+        home.call("PutItem", put("tom"))
+        assert unwritten([standing(ask, "pets") for ask in asked.values()]) == []
+        cut_off(regions, THERE, False)
+        regions.settle()
+        assert names(regions[THERE]) == ["rex", "tom"]
+
+
+def test_a_region_that_cannot_be_promoted_stops_nobody_even_by_force(clock: Clock) -> None:
+    with regions_of(clock) as regions:
+        home, there = replicate(regions), regions[THERE]
+        promoted(regions, HERE)
+        cut_off(regions, HERE)
+        home.call("PutItem", put("late"))
+        promoted(regions, THERE, HERE, force=True)
+        cut_off(regions, HERE, False)
+        regions.settle()
+        there.call("PutItem", put("new"))
+        asked = asks(regions)
+        with pytest.raises(ReplicasMistake, match=r"let us-east-1 rejoin\. Nothing was done"):
+            promote(asked, promotion(asked, HERE, "pets", regions.settle), regions.settle, force=True)
+        there.call("PutItem", put("newer"))

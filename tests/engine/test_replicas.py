@@ -333,7 +333,7 @@ def test_lines_are_cut_and_slowed_by_asking_the_region_that_reads(clock: Clock) 
     with regions_of(clock, *ALL) as regions:
         ask = regions.ask(THERE)
         (told,) = ask("PeerLine", {"Source": HERE, "Delay": 0.2, "Cut": True, "Losing": 3})["Lines"]
-        assert told == {"Reader": THERE, "Source": HERE, "Cut": True, "Delay": 0.2, "Losing": 3}
+        assert told == {"Reader": THERE, "Source": HERE, "Cut": True, "Delay": 0.2, "Losing": 3, "Answers": 0}
         line = regions.line(THERE, HERE)
         assert (line.is_cut, line.delay, line.losing) == (True, timedelta(milliseconds=200), 3)
         assert [one["Cut"] for one in ask("PeerLine", {})["Lines"]] == [True, False]

@@ -2,7 +2,7 @@
 
 Histories are drawn with lines that are cut in either direction, answers that are lost, regions that are killed and come
 back having forgotten what they promised, clocks that tell different times, and an operator who reaches some of the
-regions and promotes one by force. Everybody is asked to write all the time, while a promotion waits as well.
+regions and promotes one, by force or not. Everybody is asked to write all the time, while a promotion waits as well.
 """
 
 from collections.abc import Iterator
@@ -85,7 +85,7 @@ class World:
         else:
             self.start(name)
 
-    def _promote(self, name: str, reached: frozenset[str], visiting: list[str]) -> None:
+    def _promote(self, name: str, reached: frozenset[str], visiting: list[str], force: bool) -> None:
         """By an operator who reaches some of the regions; while it waits others may hear of each other."""
         asks = {one: self.ask(one) for one in {name, *reached}}
 
@@ -96,7 +96,7 @@ class World:
             self.write_everywhere()
 
         with suppress(ReplicasMistake, PeerUnreachable, ServiceError):
-            promote(asks, promotion(asks, name, "pets"), pause, force=True)
+            promote(asks, promotion(asks, name, "pets"), pause, force=force)
 
     def write_everywhere(self) -> None:
         for name, regions in self.running.items():
@@ -158,7 +158,7 @@ def steps(names: tuple[str, ...]) -> st.SearchStrategy[list[Step]]:
             st.tuples(st.just("kill"), st.tuples(one)),
             st.tuples(
                 st.just("promote"),
-                st.tuples(one, st.frozensets(one), st.lists(one, max_size=3)),
+                st.tuples(one, st.frozensets(one), st.lists(one, max_size=3), st.booleans()),
             ),
         ),
         min_size=3,
@@ -183,6 +183,17 @@ def test_after_all_of_that_somebody_can_write() -> None:
         here, there = NAMES[:2]
         for reader, source in ((here, there), (there, here)):
             world.take(("cut", (reader, source)))
-        world.take(("promote", (there, frozenset(), [])))
+        world.take(("promote", (there, frozenset(), [], True)))
         assert {who for _, who in world.taken} == {here, there}
         assert world.taken == sorted(world.taken)
+
+
+def test_after_a_promotion_across_a_cut_line_somebody_can_write() -> None:
+    """The operator reaches both, and they do not reach each other."""
+    for is_forced in (False, True):
+        with begun(NAMES[:2]) as world:
+            here, there = NAMES[:2]
+            for reader, source in ((here, there), (there, here)):
+                world.take(("cut", (reader, source)))
+            world.take(("promote", (there, frozenset((here,)), [], is_forced)))
+            assert world.taken[-1][1] == (there if is_forced else here)

@@ -7,6 +7,8 @@ Elsewhere: where the tables are that a command looks at (where.py), how it print
 """
 
 import argparse
+import re
+import sys
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -63,9 +65,20 @@ _AS_WRITTEN = argparse.RawDescriptionHelpFormatter
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in argv (by default this process's) and return its exit code."""
-    given = _parser().parse_args(argv)
+    given = _parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
     code: int = given.run(given)
     return code
+
+
+def _joined(argv: Sequence[str]) -> list[str]:
+    """The words, with `--delay -5s` as `--delay=-5s`: else -5s is taken for an option, not for a wrong time."""
+    words: list[str] = []
+    for word in argv:
+        if words and words[-1].startswith("--") and "=" not in words[-1] and re.match(r"-\d", word):
+            words[-1] += f"={word}"
+        else:
+            words.append(word)
+    return words
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -81,7 +94,10 @@ def _parser() -> argparse.ArgumentParser:
         if not verbs:
             _add(nouns, noun, noun)
             continue
-        noun_parser = nouns.add_parser(noun, help=meaning, epilog=EXAMPLES, formatter_class=_AS_WRITTEN)
+        first_of_each = [_examples(f"{noun}_{verb.replace(' ', '_')}")[0] for verb in verbs[:2]]
+        noun_parser = nouns.add_parser(
+            noun, help=meaning, epilog="\n".join(["examples:", *first_of_each]), formatter_class=_AS_WRITTEN
+        )
         verb_parsers = noun_parser.add_subparsers(metavar="<verb>", required=True)
         shared: dict[str, argparse._SubParsersAction[argparse.ArgumentParser]] = {}
         for verb in verbs:
@@ -101,8 +117,7 @@ def _shared(
     """The place of the verbs that begin with the same word; its help ends with examples of theirs."""
     words = f"{noun} {first}"
     seconds = [verb.partition(" ")[2] for verb in COMMANDS[noun][1] if verb.startswith(f"{first} ")]
-    texts = [import_module(f"tablewright.cli.{noun}_{first}_{second}").EXAMPLES for second in seconds]
-    examples = [line for text in texts for line in text.partition("examples:\n")[2].splitlines()]
+    examples = [line for second in seconds for line in _examples(f"{noun}_{first}_{second}")]
     parser = parsers.add_parser(
         first,
         help=SHARED[words],
@@ -110,6 +125,12 @@ def _shared(
         formatter_class=_AS_WRITTEN,
     )
     return parser.add_subparsers(metavar="<verb>", required=True)
+
+
+def _examples(module: str) -> list[str]:
+    """The examples of the command in that file, a line each."""
+    text: str = import_module(f"tablewright.cli.{module}").EXAMPLES
+    return text.partition("examples:\n")[2].splitlines()
 
 
 def _add(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]", word: str, module: str) -> None:

@@ -17,7 +17,7 @@ from tablewright.cli import import_files, where
 from tablewright.cli.db_export import about
 from tablewright.cli.exports_found import ExportUnusable, check
 from tablewright.cli.import_files import COMPRESSIONS, FORMATS, Chosen
-from tablewright.cli.import_outcome import Job, refused_of, show
+from tablewright.cli.import_outcome import Job, is_of_nothing, refused_of, show
 from tablewright.cli.waiting import Stand, waited
 from tablewright.cli.words import moment
 
@@ -77,7 +77,7 @@ def key_schema(text: str) -> list[tuple[str, str]]:
 
 
 def run(given: argparse.Namespace) -> int:
-    """0 when all items are in, 1 when some were left out or it failed."""
+    """0 when all items are in, 1 when some were left out, or there were none, or it failed."""
     if (given.source is None) == (given.bucket is None):
         return where.misused("import takes either a directory DIR or --bucket NAME")
     if given.source is not None and not given.source.exists():
@@ -97,7 +97,7 @@ def _import(given: argparse.Namespace, place: where.Place) -> int:
         refused = refused_of(given, job, done, bucket)
     is_whole = done["ImportStatus"] == "COMPLETED" and job.items in (None, done["ProcessedItemCount"])
     show(given, job, done, refused, is_whole)
-    return 0 if is_whole else 1
+    return 0 if is_whole and not is_of_nothing(job, done) else 1
 
 
 def _waited(given: argparse.Namespace, place: where.Place, arn: str, weight: int | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ What an item holds, its key included, is shown only when it is asked for: a term
 """
 
 import argparse
+import sys
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any
@@ -13,7 +14,7 @@ from tablewright.cli.words import as_line, moment, size
 
 SUMMARY = "Follow the changes of a table; keys and contents are shown when asked for."
 EXAMPLES = """Changes of one key come in order. A store that this command itself has opened has no other writer, so
-there it ends with the last change; a server is followed until Ctrl-C.
+there it ends with the last change; a server is followed until Ctrl-C, or until the stream is switched off.
 
 examples:
   tablewright db stream tail pets --endpoint http://127.0.0.1:8000 --keys
@@ -57,18 +58,26 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _tail(given: argparse.Namespace, place: where.Place) -> int:
-    from tablewright.cli.stream_changes import changes
+    from tablewright.cli.stream_changes import changes, is_on
     from tablewright.mapping.shards import NoStream
 
     is_store = place.engine is not None
     begins_now = (given.begin or ("start" if is_store else "now")) == "now"
     found = changes(place.call, given.table, from_now=begins_now, follow=not is_store)
+    count = 0
     try:
         for record in islice(found, given.limit):
+            count += 1
             shown = _shown(record, keys=given.keys, images=given.images)
             print(as_line(shown) if given.json else _line(shown), flush=True)
     except NoStream:
         raise TailWithoutStream(given.table) from None
+    if count != given.limit and not is_on(place.call, given.table):
+        print(
+            f"tablewright: the stream of {given.table} is off, and there is no more of it; `tablewright db stream on "
+            f"{given.table}` gives it a new one",
+            file=sys.stderr,
+        )
     return 0
 
 

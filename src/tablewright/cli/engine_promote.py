@@ -1,6 +1,7 @@
 """`tablewright engine promote`: make a region the only one that writes, and the one before it stop for good."""
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -8,13 +9,14 @@ from tablewright.cli import replica_places
 from tablewright.cli.plans import agreed, yes
 
 if TYPE_CHECKING:  # heavy
-    from tablewright.engine.replica_control import Promotion
+    from tablewright.engine.replica_control import Promotion, Standing
     from tablewright.engine.replica_lines import Ask
 
 SUMMARY = "Make a region the writer of its tables; the writer before stops, also after it comes back."
 EXAMPLES = f"""Name all regions. Those that could write and answer are compared with the new writer, stop writing, and
 are read to the end: nothing is lost. One that does not answer, or differs, takes --force: what it has and nobody has
-read stays with it, it refuses writes as soon as it hears of this, and rejoins with `engine rejoin`.
+read stays with it, it refuses writes as soon as it hears of this, and rejoins with `engine rejoin`. So does one that
+answers, but not the new writer. A hand-over that fails on the way is undone: the writer before goes on.
 {replica_places.KEYS}
 
 examples:
@@ -54,9 +56,31 @@ def run(given: argparse.Namespace) -> int:
         done = [promote(asks, plan, replica_places.pause, force=given.force) for plan in plans]
         lines = [f"{one.table}: {one.region} writes, epoch {one.epoch}" for one in done]
         print(replica_places.as_json(done) if given.json else "\n".join(lines))
+        for plan, now in zip(plans, done, strict=True):
+            for text in _left_behind(asks, plan, now):
+                print(f"tablewright: {text}", file=sys.stderr)
         return 0
 
     return replica_places.at(given, work)
+
+
+def _left_behind(asks: "Mapping[str, Ask]", plan: "Promotion", now: "Standing") -> list[str]:
+    """What the new writer has not read of those that stopped for it, in words: some, where it was forced."""
+    from tablewright.engine import PeerUnreachable
+    from tablewright.engine.replica_control import unread
+
+    found = []
+    for region in (one.regions[1] for one in plan.comparisons):
+        try:
+            count = len(unread(asks[region], plan.table, now.vector))
+        except PeerUnreachable:
+            continue  # the plan said what it could be
+        if count:
+            found.append(
+                f"{plan.table}: {count} {'write' if count == 1 else 'writes'} of {region} had not been read and "
+                f"stayed there; `engine rejoin {region}` lists them, and gives them up"
+            )
+    return found
 
 
 def _plan(given: argparse.Namespace, plans: "Sequence[Promotion]") -> str | None:
@@ -74,7 +98,17 @@ def told(plan: "Promotion") -> str:
     lines += [
         f"  {line}" for one in plan.comparisons for line in replica_places.told_comparison(one).split("\n")
     ]
+    if plan.is_back:
+        lines = [
+            f"{plan.table}: {plan.region} is to go on: it gave way to {before}, which has not taken over, and lacks "
+            "nothing"
+        ]
     lines += [f"  {region} does not answer" for region in plan.silent]
+    lines += [
+        f"  {plan.region} does not hear from {region}: what it has not read yet would stay there"
+        for region in plan.unheard
+        if not plan.is_back
+    ]
     if plan.lease is not None:
         lines.append(f"  the lease of {plan.writer} has to run out first: at most {plan.wait:g} s")
     return "\n".join(lines)

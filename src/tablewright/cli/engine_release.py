@@ -31,14 +31,19 @@ def run(given: argparse.Namespace) -> int:
     """0 when it is done, 1 when only the plan was shown, 2 when it cannot be."""
 
     def work(asks: "Mapping[str, Ask]") -> int:
-        from tablewright.engine.replica_control import release, standing
+        from tablewright.engine.replica_control import ReplicasMistake, release, standing
 
         ask = replica_places.named(asks, given.region)
         there = [standing(ask, table) for table in replica_places.tables_of(given, ask)]
-        wanted = [one for one in there if given.table or one.writer is not None]
+        wanted = [one for one in there if one.writer is not None]
         if not wanted and not given.json:
-            print("every replica of every table takes writes already")
+            print(f"every replica of {' and '.join(given.table or ['every table'])} takes writes already")
             return 0
+        for one in wanted:
+            if one.writer != given.region:
+                raise ReplicasMistake(
+                    f"{one.table}: {given.region} is not its writer; ask {one.writer}: engine release {one.writer}"
+                )
         if not agreed(given, _plan(given, wanted)):
             return 1
         done = [release(ask, one.table) for one in wanted]

@@ -24,11 +24,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """0 when all are level, 1 when one is behind, held or silent."""
+    """0 when all are level, 1 when one is behind, held or silent, or nobody writes."""
 
     def work(asks: "Mapping[str, Ask]") -> int:
         from tablewright.engine import PeerUnreachable
-        from tablewright.engine.replica_control import lines, standings
+        from tablewright.engine.replica_control import lines, standings, unwritten
 
         found: list[Standing] = []
         silent: list[str] = []
@@ -39,15 +39,26 @@ def run(given: argparse.Namespace) -> int:
                 between += lines(ask)
             except PeerUnreachable:
                 silent.append(region)
-        shown = {"tables": found, "silent": silent, "lines": between}
-        print(replica_places.as_json(shown) if given.json else told(found, silent, between))
+        idle = unwritten(found)
+        shown = {
+            "tables": found,
+            "silent": silent,
+            "lines": between,
+            "unwritten": [one.table for one in idle],
+        }
+        print(replica_places.as_json(shown) if given.json else told(found, silent, between, idle))
         is_behind = any(lag["pending"] for one in found for lag in one.lag)
-        return 1 if silent or is_behind or any(one.unread or one.is_copying for one in found) else 0
+        return 1 if silent or is_behind or idle or any(one.unread or one.is_copying for one in found) else 0
 
     return replica_places.at(given, work)
 
 
-def told(found: "list[Standing]", silent: Sequence[str], between: Sequence[Mapping[str, Any]]) -> str:
+def told(
+    found: "list[Standing]",
+    silent: Sequence[str],
+    between: Sequence[Mapping[str, Any]],
+    idle: "Sequence[Standing]",
+) -> str:
     rows = [("table", "region", "status", "writer", "epoch", "not read by others")]
     for one in found:
         behind = [
@@ -62,6 +73,11 @@ def told(found: "list[Standing]", silent: Sequence[str], between: Sequence[Mappi
             (one.table, one.region, status, one.writer or "all", str(one.epoch), ", ".join(behind) or "-")
         )
     shown = [replica_places.in_columns(rows)] if found else ["no table has replicas"]
+    shown += [
+        f"{one.table}: nobody writes: it was handed to {one.region}, which has not read everything yet; promote "
+        f"{one.writer} again if that does not end"
+        for one in idle
+    ]
     shown += [f"{region} does not answer" for region in silent]
     shown += [
         f"the line from {line['Source']} to {line['Reader']} is {wrong}: engine line --mend"

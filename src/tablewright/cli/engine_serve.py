@@ -129,6 +129,7 @@ def run(given: argparse.Namespace) -> int:
     """Open, serve, close."""
     from tablewright.cli.logs import log_to_stderr
     from tablewright.engine import BucketsUnknown, Engine, NotAStore, Regions, RegionsMistake, StoreInUse
+    from tablewright.engine.regions import refuse_elsewhere
     from tablewright.wire import (
         CredentialsUnusable,
         OpenToTheNetwork,
@@ -162,6 +163,8 @@ def run(given: argparse.Namespace) -> int:
         else:
             opened = Engine.open(path, region=given.region, **options)
         with opened as engine:
+            if isinstance(engine, Engine):
+                refuse_elsewhere(engine, path)
             gc.freeze()  # what is loaded by now stays: no collection during a request looks at it again
             gc.set_threshold(50_000, 20, 100)  # requests leave no cycles behind: look for some rarely
             serve(

@@ -63,6 +63,8 @@ def chosen(source: Path, prefix: str | None, form: str | None, packed: str | Non
     if source.is_file():
         return _plain(source.parent, [source.name], form, packed)
     names = [name for name in _names(source) if name.startswith(prefix or "")]
+    if prefix and not names:
+        raise FilesUnclear(f"nothing in {source} begins with {prefix}; leave --prefix out, or name another")
     summaries = [source / name for name in names if name.rpartition("/")[2] == SUMMARY]
     started = [source / name for name in names if name.rpartition("/")[2] == STARTED]
     if summaries:

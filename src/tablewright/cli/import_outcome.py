@@ -74,6 +74,12 @@ def _lines(given: argparse.Namespace, job: Job, places: list[tuple[str, int]]) -
     return found
 
 
+def is_of_nothing(job: Job, done: dict[str, Any]) -> bool:
+    """Whether a bucket that only the server can look into held nothing of what was asked for."""
+    is_empty = not done.get("ProcessedSizeBytes") and not done.get("ProcessedItemCount")
+    return job.files is None and done["ImportStatus"] == "COMPLETED" and is_empty and job.items is None
+
+
 def show(
     given: argparse.Namespace, job: Job, done: dict[str, Any], refused: list[Refused], is_whole: bool
 ) -> None:
@@ -81,6 +87,10 @@ def show(
         print(as_json(_as_json(given, job, done, refused)))
         return
     taken, left = done.get("ImportedItemCount", 0), done.get("ErrorCount", 0)
+    if is_of_nothing(job, done):
+        under = f" that begins with {job.prefix}" if job.prefix else ""
+        print(f"{given.to} is there and empty: the bucket {job.bucket} holds nothing{under}")
+        return
     if done["ImportStatus"] == "COMPLETED" and is_whole:
         read = size(done.get("ProcessedSizeBytes", 0))
         whole = "" if job.items is None else ", as many as the export's manifest says"

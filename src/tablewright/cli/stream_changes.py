@@ -42,11 +42,12 @@ def changes(
 ) -> Iterator[dict[str, Any]]:
     """Records as GetRecords gives them, from what the stream still holds or from now on.
 
-    Without `follow` it ends when nothing more is to be had; with it, never.
+    Without `follow` it ends when nothing more is to be had; with it, when the stream is off and was read to its end.
     """
     call("DescribeTable", {"TableName": table})  # a table that is not there is refused by its own name
     reads: dict[str, _Read] = {}
     is_first = True
+    was_off = False
     while True:
         for shard in shards.shards_of(call, table):
             if shard.id not in reads:
@@ -62,8 +63,18 @@ def changes(
         left = [read for read in reads.values() if not read.is_over]
         if not follow and all(read.empty >= EMPTY_PAGES for read in left):
             return
-        if follow and not news:
+        if follow and not left:
+            if was_off:
+                return
+            was_off = not is_on(call, table)  # a shard may have come before it: look once more
+        elif follow and not news:
             sleep(PAUSE)
+
+
+def is_on(call: Call, table: str) -> bool:
+    """Whether the table's changes are told from now on."""
+    told = call("DescribeTable", {"TableName": table})["Table"].get("StreamSpecification") or {}
+    return bool(told.get("StreamEnabled"))
 
 
 def _ready(reads: dict[str, _Read]) -> list[_Read]:

@@ -112,7 +112,7 @@ def misused(why: str) -> int:
 def opened(given: argparse.Namespace, **engine_options: Any) -> Iterator[Place]:
     from tablewright.client import embedded
     from tablewright.engine import Engine
-    from tablewright.engine.regions import store_of
+    from tablewright.engine.regions import home_of, store_of
     from tablewright.engine.storage import exists
 
     if given.endpoint is not None or (given.data is None and (given.region or given.profile)):
@@ -126,18 +126,12 @@ def opened(given: argparse.Namespace, **engine_options: Any) -> Iterator[Place]:
         directory = Path(further)
     options: dict[str, Any] = {"region": given.region or REGION, "ttl_seconds": ALL_YEAR} | engine_options
     with Engine.open(directory, **options) as engine:
-        region = _home_of(engine)
+        region = home_of(engine)
         if region is not None and given.region not in (None, region):
             raise RegionElsewhere(directory, region, given.region)
         if region is not None:
             engine.place = replace(engine.place, region=region)
         yield Place(embedded(engine), str(directory), engine)
-
-
-def _home_of(engine: "Engine") -> str | None:
-    """The region of a store, as its oldest table has it in its ARN; None while it has no table."""
-    oldest = min(engine.tables.values(), key=lambda table: table.number, default=None)
-    return oldest.arn.split(":")[3] if oldest is not None else None
 
 
 @contextmanager

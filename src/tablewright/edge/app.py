@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.responses import JSONResponse
 
 from tablewright.edge.health import Check, health_router
 from tablewright.edge.identity.verifier import Verifier
@@ -45,16 +46,13 @@ def make_app(
     headers: Mapping[str, str] = PAGE_HEADERS,
     version: str = "1",
     openapi_url: str | None = "/openapi.json",
-    docs_url: str | None = None,
     lifespan: Any = None,
 ) -> FastAPI:
     """An app with everything around its routers. `hosts` are the names it goes by: this machine's unless told."""
     app = FastAPI(
         title=title,
         version=version,
-        openapi_url=openapi_url,
-        docs_url=docs_url,
-        redoc_url=None,
+        openapi_url=None,  # _describe adds it
         redirect_slashes=False,  # one path for one thing; and a redirect would repeat the query string
         responses=RESPONSES,
         lifespan=lifespan,
@@ -62,6 +60,8 @@ def make_app(
     app.state.verifier = verifier
     for router in (health_router(checks or {}), *routers):
         app.include_router(router)
+    if openapi_url is not None:
+        _describe(app, openapi_url)
     # Each added layer goes around those before it.
     app.add_middleware(BodyLimit, most=body_bytes, larger=larger_bodies)
     app.add_middleware(SameOrigin, trusted=trusted_origins)
@@ -70,6 +70,25 @@ def make_app(
     app.add_middleware(PageHeaders, headers=headers)
     app.add_middleware(RequestIds, world=world)
     return app
+
+
+def _describe(app: FastAPI, path: str) -> None:
+    """The description of the API at a path, made once however many ask for it at once.
+
+    Making it takes seconds in a large app: FastAPI's own route would do that on the event loop, and nobody would be
+    answered meanwhile.
+    """
+    make, lock = app.openapi, threading.Lock()
+
+    def described() -> dict[str, Any]:
+        with lock:
+            return make()
+
+    def answer(request: Request) -> Response:
+        return JSONResponse(described())
+
+    app.openapi = described  # type: ignore[method-assign]  # FastAPI's documented way to have one's own
+    app.add_route(path, answer, include_in_schema=False)
 
 
 class CannotListen(OSError):

@@ -6,12 +6,13 @@ UpdateTableReplicaAutoScaling, with `tablewright db autoscaling`, or in Python:
 Once a minute, after the figures are written: two minutes in a row above the target raise the units so that what was
 used is at the target again; fifteen minutes in a row, each with traffic, below the target by 20 points lower them.
 Must hold: units stay between least and most; they are lowered only as often as the service lets anyone lower them
-(four times a day, and then when there was no decrease for an hour); a minute without traffic is no figure at all, so an
-idle table is left as it is, as on the service. Elsewhere: the settings (scaling_settings.py), the figures (metrics.py),
-what UpdateTable does (operations).
+(four times a day, and then when there was no decrease for an hour), not at all where that is disabled, and changed in
+neither direction before the cooldown since the last change in it is over; a minute without traffic is no figure at all,
+so an idle table is left as it is, as on the service. Elsewhere: the settings (scaling_settings.py), the figures
+(metrics.py), what UpdateTable does (operations).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import ceil
 from typing import Any, Literal, TypeAlias
 
@@ -79,7 +80,8 @@ class Autoscaling:
             if scaled(writing.tables, table, index) is None:
                 name = f"index {index} of table {table}" if index else f"table {table}"
                 raise CannotScale(f"there is no {name} with provisioned units")
-            _say(writing, table, kind, index, [target, least, most])
+            known = settings_here(writing.rows, writing.tables[table]).get(place_of(kind, index), [])
+            _say(writing, table, kind, index, [target, least, most, *known[3:]])
 
         self._write(save)
 
@@ -87,8 +89,9 @@ class Autoscaling:
         """Leave the units as they are from now on; False if nothing was set."""
 
         def forget(writing: Writing) -> bool:
-            is_set = place_of(kind, index) in settings_here(writing.rows, table)
-            if is_set and table in writing.tables:
+            found = writing.tables.get(table)
+            is_set = found is not None and place_of(kind, index) in settings_here(writing.rows, found)
+            if is_set:
                 _say(writing, table, kind, index, None)
             return is_set
 
@@ -130,11 +133,24 @@ def adjust_all(writing: Writing, minute: int) -> None:
         if owner is None:
             continue  # on demand now, or the index is gone or still being made
         units = _wanted(writing.rows, setting, owner.throughput, minute, writing.now())
-        if units is not None:
+        details = writing.tables[setting.table].scaling.get(place_of(setting.kind, setting.index_name), {})
+        if units is not None and _is_time(details, setting, owner.throughput, units, writing.now()):
             _set_units(writing, setting, owner.throughput, units)
 
 
-def _say(writing: Writing, table: str, kind: str, index: str, one: list[float] | None) -> None:
+def _is_time(
+    details: Mapping[str, Any], setting: Scaling, now_set: Throughput, units: int, now: float
+) -> bool:
+    """Whether the units may be changed now, by what was said of lowering them and of times between two changes."""
+    have = now_set.read if setting.kind == "Read" else now_set.write
+    if units < have:
+        pause, last = details.get("ScaleInCooldown", 0), now_set.decreased
+        return not details.get("DisableScaleIn") and (last is None or now - last >= pause)
+    pause, last = details.get("ScaleOutCooldown", 0), now_set.increased
+    return have < setting.least or last is None or now - last >= pause
+
+
+def _say(writing: Writing, table: str, kind: str, index: str, one: list[Any] | None) -> None:
     """Make a setting: of read units in this region, of write units in all that share them."""
     found, here = writing.tables[table], writing.place.region
     others = [] if found.replicas is None or kind == "Read" else found.replicas.readers

@@ -145,6 +145,8 @@ class Table:
     recovery_days: int = RECOVERY_DAYS
     # All its replicas, if it has any (replica_group.py).
     replicas: Group | None = None
+    # What was said of autoscaling beside targets and limits, by kind of units and index (scaling_settings.py).
+    scaling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # Worked out once, because every write asks: the index keys, alphabetically by index; how the key and the entries
     # (by the index's number) are made; and the figure that a write adds to.
     index_keys: tuple[IndexKey, ...] = field(init=False, repr=False, compare=False)

@@ -47,7 +47,7 @@ LEASE_SECONDS = 1.0
 
 
 class RegionsMistake(ValueError):
-    """Regions that cannot be: a name that is none, or one that comes twice."""
+    """Regions that cannot be: a name that is none, or one that comes twice, or a store that is another region's."""
 
 
 class _Follower:
@@ -165,6 +165,8 @@ class Regions:
                 )
                 for region in (home, *also)
             }
+            for region, engine in engines.items():
+                refuse_elsewhere(engine, store_of(path, home, region))
             regions = cls(engines, home, peers, period, lease)
             stack.pop_all()
             return regions
@@ -301,3 +303,19 @@ def _refuse_names(names: Sequence[str]) -> None:
             raise RegionsMistake(f"{name!r} is no region; write it as us-east-1")
         if names.count(name) > 1:
             raise RegionsMistake(f"the region {name} comes twice; each has one store")
+
+
+def home_of(engine: Engine) -> str | None:
+    """The region of a store, as its oldest table has it in its ARN; None while it has no table."""
+    oldest = min(engine.tables.values(), key=lambda table: table.number, default=None)
+    return oldest.arn.split(":")[3] if oldest is not None else None
+
+
+def refuse_elsewhere(engine: Engine, path: str | Path) -> None:
+    """Refuse a store of another region than the one it was opened for: new tables would have the wrong ARN."""
+    region, named = home_of(engine), engine.place.region
+    if region not in (None, named):
+        raise RegionsMistake(
+            f"the store in {path} is {region}'s, not {named}'s: `engine serve --region {region}` serves it; or name "
+            "another directory"
+        )

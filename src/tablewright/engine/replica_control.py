@@ -3,7 +3,8 @@
 Each step is asked of the regions themselves (replica_peers.py), so that it is the same in one process and over HTTP,
 and breaking off between two steps leaves nothing that cannot be gone on with.
 Must hold: before a promotion that the old writer takes part in, the two are compared; nothing is given up that was not
-listed before, unless it is forced; one that the old writer takes no part in waits for its lease, if it has one.
+listed before, unless it is forced; one that the old writer takes no part in waits for its lease, if it has one; nobody
+stops writing for a region that cannot take over, and who stopped for one that did not goes on.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,8 @@ LOOKS = 300
 # How often differences are looked at again before they count: a write may be on its way.
 SECOND_LOOKS = 3
 LISTED = 100
+# How often one looks whether a region hears from another before that stops writing: some rounds of theirs.
+LINE_LOOKS = 25
 
 Pause = Callable[[], None]
 
@@ -85,12 +88,22 @@ class Promotion:
     lease: float | None = None
     agreeing: Sequence[str] = ()
     needed: int = 1
+    # Regions that could write until now and answer us, but not the region of this plan: it cannot read them to the end.
+    unheard: Sequence[str] = ()
+    # The region gave way to the present writer, which has not taken over and has nothing of its own: it goes on.
+    is_back: bool = False
 
     @property
     def obstacles(self) -> list[str]:
         """Why it takes force."""
         found = [
             f"{one} does not answer: what it has and {self.region} has not stays there" for one in self.silent
+        ]
+        if self.is_back:
+            return []
+        found += [
+            f"{self.region} does not hear from {one}: what it has not read yet would stay there"
+            for one in self.unheard
         ]
         found += [
             f"{one.count} of the items of {self.table} are not the same in {' and '.join(one.regions)}"
@@ -135,18 +148,33 @@ def standing(ask: Ask, table: str) -> Standing:
     raise ReplicasMistake(f"{table} has no replicas there")
 
 
+def unwritten(found: Sequence[Standing]) -> list[Standing]:
+    """Of those standings one for each table nobody writes: of the region that was handed it and has not taken it."""
+    newest: dict[str, Standing] = {}
+    for one in found:
+        known = newest.get(one.table)
+        if known is None or (one.epoch, one.writer or "") > (known.epoch, known.writer or ""):
+            newest[one.table] = one
+    return [
+        one
+        for one in found
+        if newest[one.table].writer == one.region and one.writer not in (None, one.region)
+    ]
+
+
 def lines(ask: Ask, **asked: Any) -> list[dict[str, Any]]:
     """The lines on which that region reads from others, after doing to them what is asked (replica_lines.py)."""
     found: list[dict[str, Any]] = ask("PeerLine", asked)["Lines"]
     return found
 
 
-def unread(ask: Ask, table: str) -> list[Mapping[str, Any]]:
-    """The writes of an old writer that the present one does not know."""
+def unread(ask: Ask, table: str, known: Mapping[str, int] | None = None) -> list[Mapping[str, Any]]:
+    """The writes of an old writer that the present one, or one that knows so much, does not know."""
     group = next((one["Group"] for one in ask("PeerStatus", {})["Tables"] if one["Table"] == table), None)
     if group is None:
         raise ReplicasMistake(f"{table} has no replicas there")
-    found: list[Mapping[str, Any]] = ask("PeerUnread", {"Table": table, "Group": group})["Unread"]
+    request = {"Table": table, "Group": group} | ({} if known is None else {"Known": known})
+    found: list[Mapping[str, Any]] = ask("PeerUnread", request)["Unread"]
     return found
 
 
@@ -235,11 +263,36 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
             comparisons.append(compare(asks[region], ask, table, pause))
         except PeerUnreachable:
             silent.append(writer)
-    plan = Promotion(table, region, now.epoch, now.writer, silent, comparisons)
-    if now.lease is None or now.writer not in silent:
+    answering = [writer for writer in writers if writer not in silent]
+    plan = Promotion(
+        table,
+        region,
+        now.epoch,
+        now.writer,
+        silent,
+        comparisons,
+        unheard=[one for one in answering if _line(asks[region], one).get("Cut", True)],
+        is_back=now.writer in answering and _gave_way(asks, now),
+    )
+    return plan if now.writer not in (*silent, *plan.unheard) else _without_writer(asks, plan, now)
+
+
+def _gave_way(asks: Mapping[str, Ask], now: Standing) -> bool:
+    """Whether a region gave way to another that did not take over, and has nothing that this one has not."""
+    then = standing(asks[now.writer or ""], now.table)
+    return then.writer == now.region and all(
+        number <= now.vector.get(region, 0) for region, number in then.vector.items()
+    )
+
+
+def _without_writer(asks: Mapping[str, Ask], plan: Promotion, now: Standing) -> Promotion:
+    """The plan where the writer's part in it is missing: if it has a lease, that has to run out, and others agree."""
+    if now.lease is None:
         return plan
     voters = now.lease["Voters"]
-    agreeing = [one for one in voters if one not in (region, now.writer) and _answers(asks.get(one), table)]
+    agreeing = [
+        one for one in voters if one not in (plan.region, now.writer) and _answers(asks.get(one), plan.table)
+    ]
     needed = needed_for_promotion(len(voters))
     return replace(plan, lease=now.lease["Seconds"], agreeing=agreeing, needed=needed)
 
@@ -251,39 +304,169 @@ def _answers(ask: Ask | None, table: str) -> bool:
         return False
 
 
+def _line(ask: Ask, source: str) -> Mapping[str, Any]:
+    """The line on which that region reads from another; nothing if it knows of no way there."""
+    return next((one for one in lines(ask) if one["Source"] == source), {})
+
+
+def _hears(ask: Ask, source: str, pause: Pause) -> bool:
+    """Whether answers of another region arrive there while we look."""
+    line = first = _line(ask, source)
+    for _ in range(LINE_LOOKS):
+        if line.get("Cut", True):
+            return False
+        if line["Answers"] != first["Answers"]:
+            return True
+        pause()
+        line = _line(ask, source)
+    return False
+
+
 def promote(asks: Mapping[str, Ask], plan: Promotion, pause: Pause, *, force: bool = False) -> Standing:
-    """Make the region of the plan the writer. Those who could write and answer stop first, and are read to the end."""
+    """Make the region of the plan the writer. Those who could write and answer stop first, and are read to the end.
+
+    Where that cannot be, nobody stops, unless it is forced; and where it turns out later, who stopped goes on.
+    """
     if plan.obstacles and not force:
         raise ReplicasMistake("; ".join(plan.obstacles))
-    ask, epoch = asks[plan.region], plan.epoch + 1
-    handing_over = {one.regions[1] for one in plan.comparisons}
-    for writer in sorted(handing_over):
-        asks[writer]("PeerYield", {"Table": plan.table, "Epoch": epoch, "Writer": plan.region})
-    if handing_over and not plan.silent:
-        return _wait(ask, plan.table, pause, lambda now: now.writer == plan.region, "to have read everything")
-    if handing_over:
-        ends = {writer: standing(asks[writer], plan.table).vector.get(writer, 0) for writer in handing_over}
-        _wait(
-            ask,
-            plan.table,
-            pause,
-            lambda now: all(now.vector.get(writer, 0) >= end for writer, end in ends.items()),
-            "to have read everything",
+    now = standing(asks[plan.region], plan.table)
+    if plan.is_back and plan.writer is not None:
+        return _take_back(asks, plan.table, plan.region, plan.writer, (now.lease or {}).get("Voters"))
+    _refuse_unready(now)
+    writers = sorted(one.regions[1] for one in plan.comparisons)
+    unheard = [one for one in writers if not _hears(asks[plan.region], one, pause)]
+    plan = replace(plan, unheard=unheard)
+    if unheard and not force:
+        raise ReplicasMistake(f"{'; '.join(plan.obstacles)}. Nothing was done")
+    if plan.writer in (*plan.silent, *unheard):
+        plan = _without_writer(asks, plan, now)
+        _refuse_too_few(plan)
+    voters: Sequence[str] | None = None
+    for writer in writers:
+        request = {"Table": plan.table, "Epoch": plan.epoch + 1, "Writer": plan.region}
+        voters = asks[writer]("PeerYield", request).get("Voters")
+    try:
+        return _taken_over(asks, plan, writers, pause, force)
+    except (ReplicasMistake, ServiceError, PeerUnreachable) as trouble:
+        if plan.writer not in writers:
+            raise
+        return _given_back(asks, plan, voters, trouble)
+
+
+def _refuse_unready(now: Standing) -> None:
+    """A region that cannot be promoted, whatever the others do, is refused before one of them stops writing."""
+    if now.status != "ACTIVE" or now.is_copying:
+        raise ReplicasMistake(
+            f"{now.table} is still being copied in {now.region}; wait until it is ACTIVE. Nothing was done"
         )
+    if now.unread is not None:
+        raise ReplicasMistake(
+            f"{now.table} in {now.region} may have writes its writer {now.writer} does not have; compare them, then "
+            f"let {now.region} rejoin. Nothing was done"
+        )
+
+
+def _taken_over(
+    asks: Mapping[str, Ask], plan: Promotion, yielded: Sequence[str], pause: Pause, force: bool
+) -> Standing:
+    """The new writer, once all who could write before have stopped, or are past waiting for."""
+    ask = asks[plan.region]
+    heard = [one for one in yielded if one not in plan.unheard]
+    try:
+        if heard and not plan.silent and not plan.unheard:
+            return _wait(
+                ask, plan.table, pause, lambda now: now.writer == plan.region, "to have read everything"
+            )
+        if heard:
+            ends = {writer: standing(asks[writer], plan.table).vector.get(writer, 0) for writer in heard}
+            _wait(
+                ask,
+                plan.table,
+                pause,
+                lambda now: all(now.vector.get(writer, 0) >= end for writer, end in ends.items()),
+                "to have read everything",
+            )
+    except ReplicasMistake:
+        if not force:
+            raise
+        heard = []
+        plan = _without_writer(asks, plan, standing(ask, plan.table))
     if plan.lease is not None:
         _let_lapse(asks, plan, pause)
-    agreeing = [*plan.agreeing, *sorted(handing_over)]
-    _ask_or_refuse(ask, "PeerPromote", {"Table": plan.table, "Epoch": plan.epoch, "Agreeing": agreeing})
+    # Who has stopped and is not heard of has no say in the new writer's lease: it cannot be promoted either.
+    request = {"Table": plan.table, "Epoch": plan.epoch, "Agreeing": [*plan.agreeing, *heard]}
+    try:
+        ask("PeerPromote", request)
+    except ServiceError as refusal:
+        now = standing(ask, plan.table)
+        if now.writer != plan.region:  # else it has read everything after all
+            raise ReplicasMistake(refusal.message) from refusal
     return standing(ask, plan.table)
 
 
-def _let_lapse(asks: Mapping[str, Ask], plan: Promotion, pause: Pause) -> None:
-    """Wait until the writer, which does not answer, has stopped by itself: nobody promises it anything any more."""
+def _given_back(
+    asks: Mapping[str, Ask], plan: Promotion, voters: Sequence[str] | None, trouble: Exception
+) -> Standing:
+    """After a hand-over that failed: the old writer goes on. If it has succeeded after all, that is well too."""
+    why = trouble.message if isinstance(trouble, ServiceError) else str(trouble)
+    try:
+        now = standing(asks[plan.region], plan.table)
+        if now.writer == plan.region:
+            return now
+        back = _take_back(asks, plan.table, plan.writer or "", plan.region, voters)
+    except (ReplicasMistake, ServiceError, PeerUnreachable) as further:
+        reason = further.message if isinstance(further, ServiceError) else str(further)
+        raise ReplicasMistake(
+            f"{why}. {plan.writer} has stopped writing {plan.table} and cannot go on now ({reason}): nobody writes "
+            f"until {plan.region} has read everything, or {plan.writer} is promoted"
+        ) from trouble
+    raise ReplicasMistake(
+        f"{why}. {back.region} goes on writing {plan.table}, epoch {back.epoch}"
+    ) from trouble
+
+
+def _take_back(
+    asks: Mapping[str, Ask], table: str, region: str, given_to: str, voters: Sequence[str] | None
+) -> Standing:
+    """Let a region that gave way to another write again, once that has given up taking over.
+
+    Where writers need a lease so many others have to know that none can have been promoted without one of them.
+    """
+    now, then = standing(asks[region], table), standing(asks[given_to], table)
+    if then.writer == given_to:
+        raise ReplicasMistake(f"{given_to} has taken over {table} meanwhile, epoch {then.epoch}")
+    is_told = then.writer == region and then.epoch > now.epoch
+    epoch = then.epoch if is_told else max(now.epoch, then.epoch) + 1
+    request = {"Table": table, "Epoch": epoch, "Writer": region}
+    _ask_or_refuse(asks[given_to], "PeerYield", request | {"Seen": then.epoch})
+    others = [one for one in voters or () if one not in (region, given_to)]
+    agreeing = [one for one in others if _answers(asks.get(one), table)]
+    if 1 + len(agreeing) < (2 + len(others)) // 2:
+        raise ReplicasMistake(f"{', '.join(others)} would have to agree, and too few of them answer")
+    for one in agreeing if (2 + len(others)) // 2 > 1 else ():
+        seen = standing(asks[one], table)
+        if seen.writer not in (region, given_to):
+            raise ReplicasMistake(f"the writer of {table} is {seen.writer} for {one}, epoch {seen.epoch}")
+        _ask_or_refuse(asks[one], "PeerYield", request | {"Seen": seen.epoch})
+    _ask_or_refuse(
+        asks[region],
+        "PeerTakeBack",
+        {"Table": table, "Epoch": now.epoch, "NewEpoch": epoch, "Voters": voters or None},
+    )
+    return standing(asks[region], table)
+
+
+def _refuse_too_few(plan: Promotion) -> None:
     if 1 + len(plan.agreeing) < plan.needed:
         raise ReplicasMistake(
             f"{plan.table}: {plan.writer} has a lease, and {plan.needed} replicas have to agree that it is over; "
             f"{', '.join([plan.region, *plan.agreeing])} would. Name the others, or wait until they answer"
         )
+
+
+def _let_lapse(asks: Mapping[str, Ask], plan: Promotion, pause: Pause) -> None:
+    """Wait until the writer, which does not answer, has stopped by itself: nobody promises it anything any more."""
+    _refuse_too_few(plan)
     for region in plan.agreeing:
         request = {"Table": plan.table, "Epoch": plan.epoch + 1, "Writer": plan.region}
         _ask_or_refuse(asks[region], "PeerYield", request)

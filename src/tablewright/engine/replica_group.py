@@ -27,8 +27,9 @@ class Ledger(NamedTuple):
         return f"t{self.table}_s{self.number}"
 
 
-# What autoscaling keeps to, by kind of units and index (scaling_settings.py): target, least and most units.
-Settings: TypeAlias = Mapping[str, list[float]]
+# What autoscaling keeps to, by kind of units and index (scaling_settings.py): target, least and most units, and what
+# else was said of it, if anything was.
+Settings: TypeAlias = Mapping[str, list[Any]]
 
 
 @dataclass(frozen=True, slots=True)

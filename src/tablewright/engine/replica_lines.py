@@ -34,6 +34,7 @@ class Line:
         self.is_cut = False
         self.delay = timedelta(0)
         self.losing = 0
+        self.answers = 0  # how many came: who sees them grow knows that the line works
         self._ask = ask
 
     def __call__(self, verb: str, request: Request) -> dict[str, Any]:
@@ -43,6 +44,7 @@ class Line:
         if self.losing > 0:
             self.losing -= 1
             raise PeerUnreachable(f"the answer of {self.source} to {self.reader} was lost")
+        self.answers += 1
         return answer
 
     def shown(self) -> dict[str, Any]:
@@ -52,6 +54,7 @@ class Line:
             "Cut": self.is_cut,
             "Delay": self.delay.total_seconds(),
             "Losing": self.losing,
+            "Answers": self.answers,
         }
 
 

@@ -24,7 +24,7 @@ from tablewright.engine.operations.delete_table import drop
 from tablewright.engine.replica_group import Group, follows, group_from
 from tablewright.engine.replica_lease import refuse_promised
 from tablewright.engine.replica_lines import treat
-from tablewright.engine.replica_roles import give_way, promote, rejoin, release, with_heard_role
+from tablewright.engine.replica_roles import give_way, promote, rejoin, release, take_back, with_heard_role
 from tablewright.engine.replica_settings import create_replica, defined_by, definition
 from tablewright.engine.replica_updates import protected_there
 from tablewright.engine.replicas import lags, unread_elsewhere
@@ -398,25 +398,35 @@ def _figures(doors: Doors, request: Request) -> dict[str, Any]:
     raise invalid("figures are told by the server an engine is behind: GET /metrics?table=NAME")
 
 
-def _on_table(deed: Callable[[Writing, Table, Request], None]) -> Callable[[Doors, Request], dict[str, Any]]:
+def _on_table(
+    deed: Callable[[Writing, Table, Request], dict[str, Any] | None],
+) -> Callable[[Doors, Request], dict[str, Any]]:
     def run(doors: Doors, request: Request) -> dict[str, Any]:
         def work(writing: Writing) -> dict[str, Any]:
             table = writing.tables.get(request["Table"])
             if table is None:
                 raise table_not_found(request["Table"])
-            deed(writing, table, request)
+            told = deed(writing, table, request) or {}
             group = writing.tables[table.name].replicas
-            return {} if group is None else {"Epoch": group.epoch, "Writer": group.writer}
+            return told if group is None else told | {"Epoch": group.epoch, "Writer": group.writer}
 
         return doors.write(work)
 
     return run
 
 
-def _yield(writing: Writing, table: Table, asked: Request) -> None:
-    if writing.place.lease is not None and table.replicas is not None:
-        writing.place.lease.withhold(table.replicas)
-    give_way(writing, table, asked["Epoch"], asked["Writer"])
+def _yield(writing: Writing, table: Table, asked: Request) -> dict[str, Any]:
+    """Give way; the answer says whose word counted for our lease, for the case that we take the role back."""
+    group, lease = table.replicas, writing.place.lease
+    if lease is not None and group is not None:
+        lease.withhold(group)
+    give_way(writing, table, asked["Epoch"], asked["Writer"], asked.get("Seen"))
+    return {"Voters": None if lease is None or group is None else group.electorate}
+
+
+def _take_back(writing: Writing, table: Table, asked: Request) -> None:
+    voters = None if writing.place.lease is None else asked.get("Voters")
+    take_back(writing, table, asked["Epoch"], asked["NewEpoch"], voters)
 
 
 def _promote(writing: Writing, table: Table, asked: Request) -> None:
@@ -451,6 +461,7 @@ PEER_VERBS: Mapping[str, Callable[[Doors, Request], dict[str, Any]]] = {
     "PeerLine": _line,
     "PeerFigures": _figures,
     "PeerYield": _on_table(_yield),
+    "PeerTakeBack": _on_table(_take_back),
     "PeerWithhold": _withhold,
     "PeerPromote": _on_table(_promote),
     "PeerRelease": _on_table(lambda writing, table, asked: release(writing, table, asked["Epoch"])),

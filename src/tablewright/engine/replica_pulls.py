@@ -353,8 +353,7 @@ def take_told(writing: Writing, region: str, told: Request) -> list[Taken]:
     if group != before:
         changed = replace(table, replicas=group)
         if me != before.member(group.region):
-            take_settings_said(writing, changed)
-            changed = with_overrides(changed)
+            changed = with_overrides(take_settings_said(writing, changed))
         _save(writing, changed)
     return taken
 

@@ -93,11 +93,17 @@ def promote(writing: Writing, table: Table, epoch: int, agreeing: Sequence[str] 
     writing.save_table(replace(table, replicas=group))
 
 
-def give_way(writing: Writing, table: Table, epoch: int, writer: str) -> None:
-    """Stop writing in favour of another region, which takes over when it has read everything."""
+def give_way(writing: Writing, table: Table, epoch: int, writer: str, seen: int | None = None) -> None:
+    """Stop writing in favour of another region, which takes over when it has read everything.
+
+    With `seen`, only if that is still the epoch, and another region's: to give up what was handed to us and is not yet
+    ours.
+    """
     group = _group(table)
     if role_of(epoch, writer) == group.role:
         return
+    if seen is not None and (group.epoch != seen or group.writer == group.region):
+        raise _changed_since(table, group)
     if epoch <= group.epoch:
         raise _changed_since(table, group)
     # Until the new writer has told that it has read everything, nobody knows whether we are the same.
@@ -107,6 +113,20 @@ def give_way(writing: Writing, table: Table, epoch: int, writer: str) -> None:
             replicas=replace(group, epoch=epoch, writer=writer, held={}, drained=(), voters=NOBODY),
         )
     )
+
+
+def take_back(
+    writing: Writing, table: Table, epoch: int, new_epoch: int, agreeing: Sequence[str] | None
+) -> None:
+    """Be the writer again, after giving way to a region that did not take over and has promised that it will not."""
+    group = _group(table)
+    if group.role == role_of(new_epoch, group.region):
+        return
+    if _looked_at(table, epoch).writer in (None, group.region) or new_epoch <= epoch:
+        raise _changed_since(table, group)
+    voters = None if agreeing is None else tuple(sorted({group.region, *agreeing}))
+    group = replace(group, epoch=new_epoch, writer=group.region, held=None, drained=(), voters=voters)
+    writing.save_table(replace(table, replicas=group))
 
 
 def release(writing: Writing, table: Table, epoch: int) -> None:

@@ -60,8 +60,7 @@ def create_replica(writing: Writing, theirs: Table, group: Group, source: str) -
     if theirs.stream_view is not None:
         table = open_stream(writing, table, theirs.stream_view)
     table = joined(writing, table, group, source)
-    take_settings_said(writing, table)
-    writing.save_table(with_overrides(table))
+    writing.save_table(with_overrides(take_settings_said(writing, table)))
 
 
 def with_overrides(table: Table) -> Table:

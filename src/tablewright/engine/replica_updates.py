@@ -170,7 +170,7 @@ def _with_new(writing: Writing, table: Table, region: str, asked: Request) -> Ta
     table = with_group(writing, table)
     assert table.replicas is not None, "it just got a group"
     said = (max(writing.pen.at, 0 if known_member is None else known_member.said[0] + 1), place.region)
-    overrides = replace(overrides, scaling=shared(settings_here(writing.rows, table.name)))
+    overrides = replace(overrides, scaling=shared(settings_here(writing.rows, table)))
     member = Member(region, said, source=place.region, added=writing.pen.at, overrides=overrides)
     return replace(table, replicas=table.replicas.with_member(member))
 

@@ -59,7 +59,7 @@ def with_group(writing: Writing, table: Table) -> Table:
     if table.replicas is not None:
         return table
     region, now = writing.place.region, writing.pen.at
-    own = Overrides(scaling=settings_here(writing.rows, table.name))
+    own = Overrides(scaling=settings_here(writing.rows, table))
     me = Member(region, (now, region), added=now, status="ACTIVE", overrides=own)
     return _begun(
         writing, table, Group(writing.world.new_id(), region, (me,), writing.pen.seq, table.next_index)

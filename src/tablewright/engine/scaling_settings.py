@@ -4,11 +4,13 @@ A region's own settings are in its store (storage_metrics.py); that is what auto
 replicas each region also knows everybody's, as part of what a member has of its own (replica_group.py): so a setting
 can be made for any region from any other, and reaches it with everything else that is said of members. Write units
 are shared by all replicas, and so are their settings; read units are each region's own.
+A setting is a list: the target, the least and the most units, and after these, if more was said, a mapping of it by the
+service's names (DETAILS), which is kept with the table.
 Must hold: what a region's store has is what is said of it as a member.
 Elsewhere: what is done with them (autoscaling.py), the verbs (operations/*_table_replica_auto_scaling.py).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +23,9 @@ from tablewright.engine.writing import Reading, Writing
 KINDS = ("Read", "Write")
 TARGETS = (20.0, 90.0)
 UNITS = 1 << 53
+# What may be said of how a target is followed, and all that may be said beside target and limits.
+TRACKING = ("DisableScaleIn", "ScaleInCooldown", "ScaleOutCooldown")
+DETAILS = ("PolicyName", "AutoScalingRoleArn", *TRACKING)
 _ROLE = (
     "arn:aws:iam::{}:role/aws-service-role/dynamodb.application-autoscaling.amazonaws.com/"
     "AWSServiceRoleForApplicationAutoScaling_DynamoDBTable"
@@ -39,13 +44,21 @@ def wrong_setting(target: float, least: int, most: int) -> str | None:
 # --- as they are kept ---
 
 
-def settings_here(rows: Rows, table: str) -> Settings:
+def settings_here(rows: Rows, table: Table) -> Settings:
     """This region's settings of a table."""
-    return {
-        place_of(one.kind, one.index_name): [one.target, one.least, one.most]
-        for one in all_scaling(rows)
-        if one.table == table
-    }
+    found: dict[str, list[Any]] = {}
+    for one in all_scaling(rows):
+        if one.table == table.name:
+            place = place_of(one.kind, one.index_name)
+            details = table.scaling.get(place)
+            found[place] = [one.target, one.least, one.most, *([dict(details)] if details else [])]
+    return found
+
+
+def details_of(setting: Sequence[Any]) -> Mapping[str, Any]:
+    """What was said beside the target and the limits."""
+    details: Mapping[str, Any] = setting[3] if len(setting) > 3 else {}
+    return details
 
 
 def place_of(kind: str, index: str) -> str:
@@ -55,7 +68,7 @@ def place_of(kind: str, index: str) -> str:
 def settings_in(seen: Reading | Writing, table: Table, region: str) -> Settings:
     """A table's settings in a region, as far as they are known here."""
     if region == seen.place.region or table.replicas is None:
-        return settings_here(seen.rows, table.name)
+        return settings_here(seen.rows, table)
     member = table.replicas.member(region)
     return {} if member is None else member.overrides.scaling or {}
 
@@ -65,16 +78,15 @@ def shared(settings: Settings) -> Settings:
     return {place: one for place, one in settings.items() if place.startswith("Write:")}
 
 
-def change(writing: Writing, table: Table, changed: Mapping[str, Mapping[str, list[float] | None]]) -> None:
+def change(writing: Writing, table: Table, changed: Mapping[str, Mapping[str, list[Any] | None]]) -> None:
     """Make changes in regions, each to some places (None: no setting any more)."""
-    region = writing.place.region
-    for mine, given in changed.items():
-        if mine == region:
-            for place, one in given.items():
-                _keep(writing, table.name, place, one)
+    kept = _with_kept(writing, table, changed.get(writing.place.region, {}))
     group = table.replicas
     if group is None:
+        if kept != table:
+            writing.save_table(kept)
         return
+    table = kept
     for member in group.members:
         if member.region not in changed or member.is_gone:
             continue
@@ -88,16 +100,26 @@ def change(writing: Writing, table: Table, changed: Mapping[str, Mapping[str, li
     writing.save_table(replace(table, replicas=group))
 
 
-def take_settings_said(writing: Writing, table: Table) -> None:
-    """Go by what another region has said of this one."""
+def take_settings_said(writing: Writing, table: Table) -> Table:
+    """Go by what another region has said of this one; the table with what of it is kept there."""
     group = table.replicas
     me = None if group is None else group.member(group.region)
     if me is None or me.overrides.scaling is None:
-        return
-    known, said = settings_here(writing.rows, table.name), me.overrides.scaling
-    for place in known.keys() | said.keys():
-        if known.get(place) != said.get(place):
-            _keep(writing, table.name, place, said.get(place))
+        return table
+    known, said = settings_here(writing.rows, table), me.overrides.scaling
+    places = [place for place in {**known, **said} if known.get(place) != said.get(place)]
+    return _with_kept(writing, table, {place: said.get(place) for place in places})
+
+
+def _with_kept(writing: Writing, table: Table, given: Mapping[str, list[Any] | None]) -> Table:
+    """Keep settings of this region; the table with what of them is kept there."""
+    details = dict(table.scaling)
+    for place, one in given.items():
+        _keep(writing, table.name, place, None if one is None else one[:3])
+        details.pop(place, None)
+        if one is not None and details_of(one):
+            details[place] = details_of(one)
+    return replace(table, scaling=details)
 
 
 def _keep(writing: Writing, table: str, place: str, one: Iterable[float] | None) -> None:
@@ -163,21 +185,24 @@ def _described_replica(seen: Reading | Writing, table: Table, region: str, statu
 
 
 def _described_setting(
-    table: str, kind: str, index: str, one: list[float] | None, account: str
+    table: str, kind: str, index: str, one: list[Any] | None, account: str
 ) -> dict[str, Any]:
     if one is None:
         return {"AutoScalingDisabled": True}
-    target, least, most = one
+    (target, least, most), details = one[:3], details_of(one)
     resource = f"table/{table}/index/{index}" if index else f"table/{table}"
     return {
         "MinimumUnits": int(least),
         "MaximumUnits": int(most),
         "AutoScalingDisabled": False,
-        "AutoScalingRoleArn": _ROLE.format(account),
+        "AutoScalingRoleArn": details.get("AutoScalingRoleArn", _ROLE.format(account)),
         "ScalingPolicies": [
             {
-                "PolicyName": f"DynamoDB{kind}CapacityUtilization:{resource}",
-                "TargetTrackingScalingPolicyConfiguration": {"TargetValue": float(target)},
+                "PolicyName": details.get("PolicyName", f"DynamoDB{kind}CapacityUtilization:{resource}"),
+                "TargetTrackingScalingPolicyConfiguration": {
+                    **{name: details[name] for name in TRACKING if name in details},
+                    "TargetValue": float(target),
+                },
             }
         ],
     }

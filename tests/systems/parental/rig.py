@@ -20,6 +20,7 @@ from tablewright.systems.parental.errands import Errands
 from tablewright.systems.parental.firewall.driver import DeviceRule
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
+from tablewright.systems.parental.lanes import Lanes
 from tablewright.systems.parental.model import (
     Action,
     BlockedApp,
@@ -63,6 +64,7 @@ class Rig:
     sessions: Sessions
     devices: Devices
     reconciler: Reconciler
+    lanes: Lanes
     errands: Errands
     notices: Notices
     clock: Clock
@@ -238,6 +240,7 @@ def make_rig(
         Sessions(repository),
         devices,
         reconciler,
+        Lanes(repository),
         Errands(repository, reconciler.reconcile),
         Notices(repository),
         clock,

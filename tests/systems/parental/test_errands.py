@@ -93,6 +93,20 @@ def test_pc_d24_two_processes_at_once_move_everything_once(at: Place) -> None:
     counts = {metric.app_name: metric.blocked_count for metric in at.parental.records.metrics(moved)}
     assert counts == {"TikTok": 1, "Instagram": 2, "YouTube": 3}
     assert len(at.parental.policies.of_child(moved)) == 2
+    assert len(at.parental.overrides.of_child(moved)) == 1
+    _finish(at)
+
+
+def test_an_exception_made_under_a_new_number_stays_beside_those_that_come_after_it(at: Place) -> None:
+    child = _lived(at)
+    at.parental.children.prove(OTHER_PHONE, ANNA)
+    moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
+    (old,) = at.parental.overrides.of_child(child)
+    made = at.parental.overrides.add(moved, "block", "Instagram", timedelta(hours=1), ANNA)
+    assert made.override_id == old.override_id, "both are the first of their day"
+    at.parental.errands.run()
+    kept = {(one.kind, one.app_name) for one in at.parental.overrides.of_child(moved)}
+    assert kept == {(old.kind, old.app_name), ("block", "Instagram")}
     _finish(at)
 
 

@@ -301,7 +301,28 @@ def test_pc_x13_policies_come_in_pages_with_tokens_of_ones_own(at: Place, api: A
     rest = given(api.get(f"{path}?pageSize=3&startAt={first['startAt']}", by=ANNA))
     assert (len(rest["items"]), rest["moreAvailable"]) == (2, False)
     assert refused(api.get(f"{path}?startAt=nonsense", by=ANNA)) == (400, "BAD_TOKEN")
-    assert refused(api.get(f"{path}?pageSize=1000", by=ANNA)) == (400, "INVALID_PAGE_SIZE")
+
+
+def test_pc_x13_the_largest_page_is_the_same_for_every_list(at: Place, api: Api) -> None:
+    _child(api, at)
+    given(api.post("/devices", DEVICE, by=OPERATOR), 201)
+    families = given(api.get("/parents/me", by=ANNA))["families"]
+    lists = [
+        (ANNA, f"/children/{PHONE}/policies"),
+        (ANNA, f"/children/{PHONE}/enforcement"),
+        (ANNA, "/parents/me/metrics"),
+        (ANNA, "/parents/me/policies"),
+        (ANNA, f"/families/{families[0]['familyId']}/audit"),
+        (OPERATOR, "/enforcement/failures"),
+        (OPERATOR, "/devices/ftd-device-001/rules"),
+        (OPERATOR, "/quarantine"),
+    ]
+    for who, path in lists:
+        given(api.get(f"{path}?pageSize=100", by=who))
+        for size in (0, 101):
+            answer = api.get(f"{path}?pageSize={size}", by=who)
+            assert refused(answer) == (400, "INVALID_PAGE_SIZE"), path
+            assert answer.json()["message"] == "A page has 1 to 100 entries."
 
 
 @pytest.mark.parametrize(
@@ -419,6 +440,28 @@ def test_the_registry_is_read_by_everybody_and_written_by_operators(at: Place, a
     assert given(api.get("/apps/TikTok/affected", by=OPERATOR)) == {"policies": 1, "children": 1}
     assert given(api.post("/apps/TikTok:retire", by=OPERATOR))["retired"]
     assert "TikTok" not in [app["appName"] for app in given(api.get("/apps", by=ANNA))]
+
+
+def test_an_app_needs_no_ports_and_a_mistake_in_one_names_its_field(at: Place, api: Api) -> None:
+    made = given(
+        api.put("/apps/Game", {"appCategory": "Games", "domains": ["game.example.com"]}, by=OPERATOR)
+    )
+    assert made["defaultPorts"] == []
+    nowhere = api.put("/apps/Nowhere", {"appCategory": "Games"}, by=OPERATOR)
+    assert (nowhere.json()["code"], nowhere.json()["field"]) == ("INVALID_APP", "domains")
+    nothing = api.put("/apps/Nowhere", {}, by=OPERATOR).json()
+    assert (nothing["field"], nothing["message"]) == ("appCategory", "appCategory is required.")
+
+
+def test_the_key_of_an_exception_is_for_one_length_of_time(at: Place, api: Api) -> None:
+    _child(api, at)
+    path, once = f"/children/{PHONE}/overrides", {"Idempotency-Key": "key-00001"}
+    asked = {"kind": "block", "appName": "TikTok", "minutes": 30}
+    made = given(api.post(path, asked, by=ANNA, headers=once), 201)
+    at.clock.move(timedelta(minutes=2))
+    assert given(api.post(path, asked, by=ANNA, headers=once), 201) == made
+    other = api.post(path, {**asked, "minutes": 240}, by=ANNA, headers=once)
+    assert refused(other) == (422, "IDEMPOTENCY_KEY_REUSED")
 
 
 def test_devices_are_kept_by_operators(at: Place, api: Api) -> None:

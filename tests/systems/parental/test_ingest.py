@@ -388,6 +388,14 @@ def test_an_address_counts_for_who_has_it_and_not_from_before_they_had_it(at: Pl
     assert kept.reason == "UNKNOWN_ADDRESS"
 
 
+def test_an_ipv4_address_in_the_spelling_of_ipv6_is_whose_the_ipv4_address_is(
+    at: Place, ingest: Ingest
+) -> None:
+    on_air(at, at.child())
+    told = Event(at=at.clock.now(), app_name="TikTok", privateIP=f"::ffff:{ADDRESS}")
+    assert ingest.take(batch("a", told)).counted == 1
+
+
 def test_a_rule_nobody_knows_and_no_name_of_an_app_is_kept_aside(at: Place, ingest: Ingest) -> None:
     on_air(at, at.child(), rule=None)
     gone = Event(at=at.clock.now(), rule_name="PARENTAL_BLOCK_gone", privateIP=ADDRESS)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 from tests.client.ways import WAYS
@@ -13,7 +14,7 @@ from tests.systems.talk import at_once
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.errors import VersionConflict
-from tablewright.systems.parental.model import EVERYTHING, BlockedApp, Port
+from tablewright.systems.parental.model import EVERYTHING, BlockedApp, Override, Port
 from tablewright.systems.parental.policies import Draft, Saved
 
 TIKTOK = [BlockedApp(app_name="TikTok")]
@@ -386,6 +387,60 @@ def test_an_exception_has_an_end_within_a_week_and_an_app_that_is_known(at: Plac
         child, Draft([BlockedApp(app_name="Grandma's game", domains=["game.example"])]), ANNA
     )
     assert add(child, "allow", "grandma's game", now + timedelta(hours=1), ANNA).app_name == "Grandma's game"
+
+
+def test_the_limit_of_exceptions_is_exact_however_many_come_at_once(at: Place) -> None:
+    child = at.child()
+    add = partial(at.parental.overrides.add, child, "block", "TikTok", timedelta(hours=1), ANNA)
+    for _ in range(rules.OVERRIDES_PER_CHILD - 3):
+        add()
+    codes = [getattr(outcome, "code", "ok") for outcome in at_once([add] * 12, threads=12)]
+    assert sorted(codes) == ["LIMIT_EXCEEDED"] * 9 + ["ok"] * 3
+    assert len(at.parental.overrides.of_child(child)) == rules.OVERRIDES_PER_CHILD
+    at.parental.overrides.end(child, at.parental.overrides.of_child(child)[0].override_id, ANNA)
+    assert isinstance(add(), Override)
+
+
+def test_the_id_of_an_exception_that_was_ended_is_not_given_again(at: Place) -> None:
+    child, overrides = at.child(), at.parental.overrides
+    first = overrides.add(child, "block", "TikTok", timedelta(hours=1), ANNA, key="key-00001")
+    overrides.end(child, first.override_id, ANNA)
+    second = overrides.add(child, "allow", "TikTok", timedelta(hours=1), ANNA)
+    assert second.override_id != first.override_id
+    assert overrides.of_child(child) == [second]
+
+
+def test_an_exception_that_is_ended_before_it_begins_never_begins(at: Place) -> None:
+    child, overrides = at.child(), at.parental.overrides
+    later = at.clock.now() + timedelta(hours=1)
+    made = overrides.add(child, "block", EVERYTHING, timedelta(hours=1), ANNA, begins_at=later)
+    assert made.until == later + timedelta(hours=1)
+    overrides.end(child, made.override_id, ANNA)
+    at.clock.move(timedelta(minutes=90))
+    assert not at.parental.holding(child).now.everything
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"until": timedelta(minutes=240)},
+        {"begins_at": datetime(2031, 1, 1, tzinfo=UTC)},
+        {"kind": "allow"},
+        {"app": "YouTube"},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+def test_the_key_of_an_exception_is_not_for_another_one(at: Place, other: dict[str, Any]) -> None:
+    child = at.child()
+    asked: dict[str, Any] = {
+        "kind": "block", "app": "TikTok", "until": timedelta(minutes=30), "actor": ANNA, "key": "key-00001"
+    }  # fmt: skip
+    made = at.parental.overrides.add(child, **asked)
+    at.clock.move(timedelta(minutes=1))
+    assert at.parental.overrides.add(child, **asked) == made, "so many minutes are the same minutes later"
+    with refuses("IDEMPOTENCY_KEY_REUSED", "Idempotency-Key"):
+        at.parental.overrides.add(child, **{**asked, **other})
+    assert at.parental.overrides.of_child(child) == [made]
 
 
 def test_pc_x7_an_exception_asked_for_twice_with_one_key_is_one(at: Place) -> None:

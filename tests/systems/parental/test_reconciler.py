@@ -347,8 +347,31 @@ def test_what_waits_for_a_device_that_is_switched_off_is_pending(rig: Rig) -> No
     status = rig.state("TikTok")
     assert status is not None
     assert (status.state, status.reason) == ("pending", "the firewall is switched off")
+    rig.pass_time(600, 60)
+    assert rig.told() == ["block TikTok 10.20.30.40 pending"]
     rig.devices.change(DEVICE, enabled=True)
-    rig.pass_time(310, 10)
+    rig.tick()
+    assert rig.is_blocked()
+
+
+def test_a_device_that_was_off_for_a_moment_only_keeps_nobody_waiting(rig: Rig) -> None:
+    rig.devices.change(DEVICE, enabled=False)
+    blocking(rig)
+    rig.devices.change(DEVICE, enabled=True)
+    rig.pass_time(4)
+    assert rig.is_blocked()
+
+
+def test_a_device_that_is_switched_on_is_asked_at_once_however_it_was_before(rig: Rig) -> None:
+    rig.stop_device()
+    blocking(rig)
+    rig.pass_time(30)
+    assert rig.devices.get(DEVICE).breaker_until is not None
+    rig.devices.change(DEVICE, enabled=False)
+    rig.tick()
+    rig.start_device()
+    rig.devices.change(DEVICE, enabled=True)
+    rig.tick()
     assert rig.is_blocked()
 
 

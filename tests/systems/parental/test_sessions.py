@@ -144,6 +144,16 @@ def test_several_devices_of_a_child_have_sessions_at_once_with_addresses_of_both
     assert rig.is_blocked()
 
 
+def test_an_ipv4_address_in_the_spelling_of_ipv6_is_that_ipv4_address(rig: Rig) -> None:
+    rig.start(f"::ffff:{IP}")
+    assert [one.private_ip for one in rig.sessions.open_of(ANNA)] == [IP]
+    rig.policy("TikTok")
+    rig.follow()
+    assert rig.is_blocked(ip=IP)
+    rig.start(IP, session="s2")
+    assert [one.session_id for one in rig.sessions.open_of(ANNA)] == ["s2"], "it is one address"
+
+
 def test_nobodys_number_is_taken_note_of_by_nobody(rig: Rig) -> None:
     assert rig.sessions.event("start", "+15550000000", "x", ip=IP, device=DEVICE) is None
     assert rig.sessions.event("heartbeat", ANNA, "never-started") is None
@@ -155,6 +165,13 @@ def test_nobodys_number_is_taken_note_of_by_nobody(rig: Rig) -> None:
     [
         ("start", {"ip": "10.20.30.400", "device": DEVICE}, "INVALID_ADDRESS", "privateIP"),
         ("start", {"ip": "127.0.0.1", "device": DEVICE}, "INVALID_ADDRESS", "privateIP"),
+        ("start", {"ip": "::ffff:127.0.0.1", "device": DEVICE}, "INVALID_ADDRESS", "privateIP"),
+        ("start", {"ip": "255.255.255.255", "device": DEVICE}, "INVALID_ADDRESS", "privateIP"),
+        ("start", {"ip": "::ffff:0.0.0.0", "device": DEVICE}, "INVALID_ADDRESS", "privateIP"),
+        ("start", {"ip": "::", "device": DEVICE}, "INVALID_ADDRESS", "privateIP"),
+        ("start", {"ip": "224.0.0.251", "device": DEVICE}, "INVALID_ADDRESS", "privateIP"),
+        ("start", {"ip": "ff02::fb", "device": DEVICE}, "INVALID_ADDRESS", "privateIP"),
+        ("start", {"ip": "fe80::1%eth0", "device": DEVICE}, "INVALID_ADDRESS", "privateIP"),
         ("start", {"ip": IP, "device": "nowhere"}, "UNKNOWN_DEVICE", "deviceId"),
         ("start", {"ip": IP}, "INVALID_EVENT", "deviceId"),
         ("start", {"device": DEVICE}, "INVALID_EVENT", "privateIP"),

@@ -3,9 +3,10 @@
 Write units are the same in every region, read units each region's own. What is asked for here holds here at once; the
 other regions hear of it as of everything that is said of them. Here it is also for a table without replicas, whose own
 region is then the only one there is.
-Must hold: all of a request or none of it. Cooldowns, a policy's name and a role are the business of another service.
+Must hold: all of a request or none of it. A policy's name and a role are kept and shown, and mean nothing here.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from tablewright.engine.catalog import Table
@@ -13,8 +14,10 @@ from tablewright.engine.errors import invalid, resource_not_found
 from tablewright.engine.members import FLAG, INDEX_NAME, TABLE_NAME
 from tablewright.engine.operations.describe_table import settled_table
 from tablewright.engine.scaling_settings import (
+    DETAILS,
     change,
     described,
+    details_of,
     place_of,
     scaled,
     settings_in,
@@ -23,27 +26,32 @@ from tablewright.engine.scaling_settings import (
 from tablewright.engine.shapes import ListOf, Request, Struct, Text, Whole
 from tablewright.engine.writing import Writing
 
+LONGEST_COOLDOWN = 1 << 31
 _SETTINGS = Struct(
     "AutoScalingSettingsUpdate",
     {
         "MinimumUnits": Whole(1, java="Long"),
         "MaximumUnits": Whole(1, java="Long"),
         "AutoScalingDisabled": FLAG,
+        "AutoScalingRoleArn": Text(1, 1600),
         "ScalingPolicyUpdate": Struct(
             "AutoScalingPolicyUpdate",
             {
+                "PolicyName": Text(1, 256),
                 "TargetTrackingScalingPolicyConfiguration": Struct(
                     "AutoScalingTargetTrackingScalingPolicyConfigurationUpdate",
-                    {"TargetValue": Whole(java="Long")},
+                    {
+                        "DisableScaleIn": FLAG,
+                        "ScaleInCooldown": Whole(),
+                        "ScaleOutCooldown": Whole(),
+                        "TargetValue": Whole(java="Long"),
+                    },
                     required=("TargetValue",),
-                    refused=("DisableScaleIn", "ScaleInCooldown", "ScaleOutCooldown"),
                 ),
             },
             required=("TargetTrackingScalingPolicyConfiguration",),
-            refused=("PolicyName",),
         ),
     },
-    refused=("AutoScalingRoleArn",),
 )
 SHAPE = Struct(
     "UpdateTableReplicaAutoScalingInput",
@@ -77,7 +85,7 @@ SHAPE = Struct(
     },
     required=("TableName",),
 )
-Changes = dict[str, dict[str, list[float] | None]]
+Changes = dict[str, dict[str, list[Any] | None]]
 
 
 def update_table_replica_auto_scaling(writing: Writing, request: Request) -> dict[str, Any]:
@@ -151,12 +159,11 @@ def _add(
     mine[place] = _setting(asked, before)
 
 
-def _setting(asked: Request, before: list[float] | None) -> list[float]:
-    policy = (asked.get("ScalingPolicyUpdate") or {}).get("TargetTrackingScalingPolicyConfiguration") or {}
+def _setting(asked: Request, before: list[Any] | None) -> list[Any]:
+    update = asked.get("ScalingPolicyUpdate") or {}
+    policy = update.get("TargetTrackingScalingPolicyConfiguration") or {}
     given = [policy.get("TargetValue"), asked.get("MinimumUnits"), asked.get("MaximumUnits")]
-    whole = [
-        old if new is None else new for old, new in zip(before or (None, None, None), given, strict=True)
-    ]
+    whole = [old if new is None else new for old, new in zip((before or [None] * 3)[:3], given, strict=True)]
     target, least, most = whole
     if target is None or least is None or most is None:
         raise invalid(
@@ -166,4 +173,14 @@ def _setting(asked: Request, before: list[float] | None) -> list[float]:
     wrong = wrong_setting(target, least, most)
     if wrong is not None:
         raise invalid(f"Auto scaling settings are invalid: {wrong}")
-    return [float(target), least, most]
+    details = _details({**asked, **update, **policy}, details_of(before or ()))
+    return [float(target), least, most, *([details] if details else [])]
+
+
+def _details(asked: Request, before: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said beside target and limits; what is not said stays as it was."""
+    given = {name: asked[name] for name in DETAILS if asked.get(name) is not None}
+    for name in ("ScaleInCooldown", "ScaleOutCooldown"):
+        if not 0 <= given.get(name, 0) <= LONGEST_COOLDOWN:
+            raise invalid(f"Auto scaling settings are invalid: {name} is 0 to {LONGEST_COOLDOWN} seconds")
+    return {**before, **given}

@@ -3,7 +3,8 @@
 Each device has one caller at a time, a rate it can bear, and a breaker: after three failures in a row it is left alone
 for half a minute, doubling to five, and then one caller tries whether it is well again. The breaker is kept with the
 device, so every process heeds it. Must hold: a device that was not asked raises NotAsked, so that nobody takes that for
-an attempt. Elsewhere: what is asked of devices (reconciler.py), the drivers themselves (firewall/).
+an attempt. Elsewhere: what is asked of devices (reconciler.py), who waits for which (lanes.py), the drivers themselves
+(firewall/).
 """
 
 import hashlib
@@ -49,7 +50,9 @@ FAILURES = 3
 FIRST_REST, LONGEST_REST = timedelta(seconds=30), timedelta(minutes=5)
 # How long one caller has to find out whether a device is well again.
 PROBE = timedelta(seconds=30)
-WHEN_OFF = timedelta(minutes=5)
+# Nobody tries while it is off (jobs.py); when it is switched on, everything that waits is due.
+WHEN_OFF = timedelta(seconds=1)
+CLOSE_SECONDS = 5.0
 NOTE_OK_EVERY = timedelta(minutes=5)
 PACE = timedelta(minutes=1)
 # Calls a minute; an FMC takes 120 requests and a call is at least one. None: as fast as it answers.
@@ -113,7 +116,11 @@ class Devices:
             before = self.get(device_id)
             if expected is not None and before.version != expected:
                 raise VersionConflict(before)
-            write = d.devices.change(before, before.model_copy(update=fields))
+            # Who switches it on means that it is well: it is asked at once.
+            fresh = (
+                {"failures": 0, "breaker_until": None} if fields.get("enabled") and not before.enabled else {}
+            )
+            write = d.devices.change(before, before.model_copy(update={**fresh, **fields}))
             self._repository.write("DEVICE", write)
             assert write.item is not None
             return write.item
@@ -148,19 +155,16 @@ class Devices:
 
     def needs_deploy(self, device_id: str) -> bool:
         """Whether changes of a device take effect with a deployment only."""
-        line, device = self._line(device_id), self._row(device_id)
-        if device is None:
-            return False
-        with line.lock:
-            return self._driver(device, line).needs_deploy
+        device = self._row(device_id)
+        return device is not None and self._opened(device).needs_deploy
 
     def learns_names(self, device_id: str) -> bool:
         """Whether a device has to be told names before it can block them."""
-        return isinstance(self._opened(device_id), LearnsNames)
+        return isinstance(self._opened(self.get(device_id)), LearnsNames)
 
     def simulated(self, device_id: str) -> SimulatedFirewall | None:
         """The device itself, if it is a simulated one: somebody wants it to fail."""
-        driver = self._opened(device_id)
+        driver = self._opened(self.get(device_id))
         return driver if isinstance(driver, SimulatedFirewall) else None
 
     def health(self, device_id: str) -> Health:
@@ -187,10 +191,15 @@ class Devices:
     def close(self) -> None:
         with self._lock:
             for line in self._lines.values():
-                with line.lock:
+                # One that hangs is let go of all the same.
+                has_turn = line.lock.acquire(timeout=CLOSE_SECONDS)
+                try:
                     if line.driver is not None:
                         line.driver.close()
                     line.driver = None
+                finally:
+                    if has_turn:
+                        line.lock.release()
 
     # --- turns ---
 
@@ -226,9 +235,9 @@ class Devices:
             if device_id:
                 self.meters.called(device_id, answer, time.monotonic() - began)
 
-    def _opened(self, device_id: str) -> FirewallDriver:
+    def _opened(self, device: Device) -> FirewallDriver:
         """The driver, without a turn: it is not asked anything. Waits only if it has to be opened."""
-        device, line = self.get(device_id), self._line(device_id)
+        line = self._line(device.device_id)
         driver = line.driver
         if driver is None:
             with line.lock:

@@ -14,6 +14,7 @@ from typing import Any
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.devices import RATES, is_well
+from tablewright.systems.parental.lanes import Backlog
 from tablewright.systems.parental.meters import BOUNDS, Measured, Times
 from tablewright.systems.parental.model import Device, OpenStatus, RuleMapping
 from tablewright.systems.parental.planning import NEVER
@@ -22,12 +23,17 @@ from tablewright.systems.parental.planning import NEVER
 VERIFIED_WITHIN = timedelta(minutes=30)
 # What is counted one by one is counted so far and no further.
 COUNTED = 1000
+NOBODY = Backlog()
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceFigures:
-    """One device. `in_doubt`: nobody knows whether they are there; `unverified`: active, and not compared for long."""
+    """One device. `in_doubt`: nobody knows whether they are there; `unverified`: active, and not compared for long.
+
+    `queued`: children for whom something is to be looked at in this process; `overdue`: how long ago it was to be done
+    for the first of them.
+    """
 
     device: Device
     rules: Mapping[str, int]
@@ -36,6 +42,8 @@ class DeviceFigures:
     failing: int
     failing_since: datetime | None
     waiting: int
+    queued: int
+    overdue: timedelta
     calls_lately: int
     calls_a_minute: int | None
     asked: int
@@ -55,11 +63,16 @@ class DeviceFigures:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """All of it at one moment. `lag` is how far behind each table's follower is; `failures` stops at COUNTED."""
+    """All of it at one moment. `lag` is how far behind each table's follower is; `failures` and `due` stop at COUNTED.
+
+    `due`: children who are to be looked at by now, in whatever process; `overdue`: since how long the first of them.
+    """
 
     devices: tuple[DeviceFigures, ...]
     failures: Mapping[OpenStatus, int]
     lag: Mapping[str, timedelta]
+    due: int
+    overdue: timedelta
     measured: Measured
 
     @property
@@ -76,6 +89,8 @@ def read(parental: jobs.Parts) -> Figures:
     repository = parental.repository
     measured = parental.devices.meters.measured()
     statuses: tuple[OpenStatus, ...] = ("failed", "pending")
+    now = repository.now()
+    wakes = [wake.at for wake in islice(repository.db.all(d.wakes_due(until=now)), COUNTED)]
     return Figures(
         tuple(of_device(parental, device, measured) for device in parental.devices.all()),
         {
@@ -83,6 +98,8 @@ def read(parental: jobs.Parts) -> Figures:
             for status in statuses
         },
         {consumer.table: consumer.lag() for consumer in jobs.followers(parental)},
+        len(wakes),
+        now - min(wakes, default=now),
         measured,
     )
 
@@ -97,6 +114,7 @@ def of_device(parental: jobs.Parts, device: Device, measured: Measured) -> Devic
         measured,
         parental.repository.now(),
         waiting=parental.devices.waiting(id),
+        backlog=parental.lanes.backlog(id),
         calls_lately=parental.devices.calls_lately(id),
     )
 
@@ -108,6 +126,7 @@ def device_figures(
     now: datetime,
     *,
     waiting: int = 0,
+    backlog: Backlog = NOBODY,
     calls_lately: int = 0,
 ) -> DeviceFigures:
     """The figures of a device from its rules and what was measured. Pure."""
@@ -129,6 +148,8 @@ def device_figures(
         failing=len(failing),
         failing_since=min(failing, default=None),
         waiting=waiting,
+        queued=backlog.count,
+        overdue=max(now - (backlog.since or now), timedelta()),
         calls_lately=calls_lately,
         calls_a_minute=RATES[device.kind],
         asked=measured.calls_of(id),
@@ -147,6 +168,8 @@ def as_json(figures: Figures) -> dict[str, Any]:
     return {
         "failures": dict(figures.failures),
         "streamLagSeconds": {table: lag.total_seconds() for table, lag in figures.lag.items()},
+        "due": figures.due,
+        "overdueSeconds": figures.overdue.total_seconds(),
         "enforcement": _times_json(figures.enforced),
         "devices": [
             {
@@ -157,6 +180,8 @@ def as_json(figures: Figures) -> dict[str, Any]:
                 "unverified": one.unverified,
                 "failing": one.failing,
                 "waiting": one.waiting,
+                "queued": one.queued,
+                "overdueSeconds": one.overdue.total_seconds(),
                 "calls": one.asked,
                 "failedCalls": one.failed,
                 "callSeconds": _times_json(one.call_times),
@@ -212,6 +237,27 @@ def _lines(figures: Figures) -> Iterator[str]:
         "Callers of this process that wait for the device",
         by_device(lambda one: one.waiting),
     )
+    yield from _told(
+        "device_queued",
+        "gauge",
+        "Children that wait for the device in this process, or are being dealt with",
+        by_device(lambda one: one.queued),
+    )
+    yield from _told(
+        "device_overdue_seconds",
+        "gauge",
+        "How long ago it was to be done for the first of them",
+        by_device(lambda one: one.overdue.total_seconds()),
+    )
+    yield from _told(
+        "due", "gauge", f"Children to be looked at by now, at most {COUNTED}", [({}, float(figures.due))]
+    )
+    yield from _told(
+        "overdue_seconds",
+        "gauge",
+        "How long the first of them has been due",
+        [({}, figures.overdue.total_seconds())],
+    )
     calls = [
         ({"device": id, "answer": answer}, float(count))
         for (id, answer), count in sorted(figures.measured.calls.items())
@@ -256,6 +302,8 @@ def _histogram(name: str, about: str, values: Iterable[tuple[dict[str, str], Tim
 
 
 def _labels(labels: Mapping[str, str]) -> str:
+    if not labels:
+        return ""
     return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items()) + "}"
 
 

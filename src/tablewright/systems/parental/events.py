@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from zoneinfo import ZoneInfo
 
 from pydantic import AwareDatetime, Field, field_validator, model_validator
@@ -26,6 +26,17 @@ EVENTS_PER_BATCH = 1000
 GROUPS_PER_CHUNK = 47
 EVENTS_PER_QUARANTINE = 200
 _HALF_DAY = 12 * 60 * 60
+
+
+def ip_of(given: str) -> IPv4Address | IPv6Address:
+    """An address as packets carry it; ValueError if it is none.
+
+    A dual-stack sender writes IPv4 as ::ffff:10.20.30.40. A rule for that would be one of IPv6, which no packet meets.
+    """
+    found = ip_address(given.strip())
+    if isinstance(found, IPv6Address) and found.scope_id is None and found.ipv4_mapped is not None:
+        return found.ipv4_mapped
+    return found
 
 
 class Event(Value):
@@ -56,7 +67,7 @@ class Event(Value):
     @classmethod
     def _one_address(cls, given: str | None) -> str | None:
         try:
-            return str(ip_address(given.strip())) if given is not None else None
+            return str(ip_of(given)) if given is not None else None
         except ValueError:
             return given
 

@@ -1,14 +1,18 @@
 """What happens by itself: what follows a change, windows that open and close, retries, checks of devices, clean-up.
 
 Each job may be run at any time and any number of times, in any number of processes: they all end in
-`reconciler.reconcile`, which may too. Must hold: one child that cannot be dealt with keeps nobody else waiting.
+`reconciler.reconcile`, which may too. While `watch` runs, firewalls are asked in lanes (lanes.py): a follower notes in
+the table that a child is to be looked at, so that its change is not lost, and goes on. Without `watch`, who finds
+something to do does it in place. Must hold: neither a child that cannot be dealt with nor a firewall that is slow keeps
+anybody else waiting.
 Elsewhere: when they run (the app's schedule), what they call (reconciler.py, errands.py, notices.py).
 """
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Protocol
 
 from tablewright.mapping import Consumer, Missing, Stale
@@ -18,6 +22,7 @@ from tablewright.systems.parental import planning, upkeep
 from tablewright.systems.parental.devices import Devices, is_well
 from tablewright.systems.parental.errands import Errands
 from tablewright.systems.parental.firewall.driver import FirewallDriver, FirewallMistake, LearnsNames
+from tablewright.systems.parental.lanes import Lanes, Place, Task, wake_now
 from tablewright.systems.parental.meters import Cause
 from tablewright.systems.parental.model import (
     EVERYTHING,
@@ -61,6 +66,8 @@ class Parts(Protocol):
     def devices(self) -> Devices: ...
     @property
     def reconciler(self) -> Reconciler: ...
+    @property
+    def lanes(self) -> Lanes: ...
     @property
     def errands(self) -> Errands: ...
     @property
@@ -115,9 +122,8 @@ def on_family(parental: Parts, change: Change[Family | Override]) -> bool:
         return False
     if (before.allowed_domains, before.on_outage) == (after.allowed_domains, after.on_outage):
         return False
-    children = parental.repository.children_of(after.family_id)
-    outcomes = parental.reconciler.reconcile_all(child.child for child in children)
-    _measure(parental, "family", outcomes, dict.fromkeys(outcomes, change.at))
+    for child in parental.repository.children_of(after.family_id):
+        _follow(parental, "family", child.child, change, change.at)
     return True
 
 
@@ -167,10 +173,10 @@ def on_rule(parental: Parts, change: Change[RuleMapping]) -> bool:
             expires_at=now,
         )
         parental.repository.db.get_or_create(d.rules.create(order))
-        parental.reconciler.reconcile(gone.child)
+        _follow(parental, "session", gone.child, change, now)
     for session in parental.repository.db.all(d.sessions_of_address(private_ip=gone.private_ip)):
         if not session.is_clean and session.child != gone.child:
-            parental.reconciler.reconcile(session.child)
+            _follow(parental, "session", session.child, change, session.started_at)
     return True
 
 
@@ -188,7 +194,9 @@ def on_app(parental: Parts, change: Change[App]) -> bool:
     children.update(dict.fromkeys(parental.registry.affected(known.app_name).children))
     if change.after is not None:
         tell_names(parental, change.after.domains)
-    reconcile_each(parental, children, cause="app", since=dict.fromkeys(children, change.at))
+    for child in children if parental.lanes.is_open else ():
+        wake_now(parental.repository, child)
+    _look_at(parental, children, cause="app", since=dict.fromkeys(children, change.at), is_news=True)
     return True
 
 
@@ -196,19 +204,32 @@ def on_app(parental: Parts, change: Change[App]) -> bool:
 
 
 def watch(parental: Parts, stop: threading.Event, pause: float = 1.0) -> None:
-    """Windows and retries, as they come due, until told to stop."""
-    while not stop.is_set():
-        open_windows(parental)
-        retry(parental)
-        stop.wait(pause)
+    """Windows and retries, as they come due, until told to stop; meanwhile firewalls are asked in lanes."""
+    lanes = parental.lanes
+    # Nobody knows how they were before.
+    lanes.ill.update(device.device_id for device in parental.devices.all())
+    with (
+        parental.reconciler.keeping_claims(),
+        lanes.open(partial(work, parental), partial(at_once, parental)),
+    ):
+        while not stop.is_set():
+            try:
+                open_windows(parental)
+                retry(parental)
+            except Exception as mistake:
+                # The lanes stay open: to close them is to wait for the slowest of all firewalls.
+                log.error("what is due was not found", extra={"mistake": type(mistake).__name__})
+            stop.wait(pause)
 
 
 def open_windows(parental: Parts) -> int:
-    """Everybody for whom what is blocked changes by now (PC-42); how many there were."""
+    """Everybody for whom what is blocked changes by now (PC-42), or who is to be looked at for another reason; how many
+    there were."""
     repository = parental.repository
-    due = {wake.child: wake.at for wake in repository.db.all(d.wakes_due(until=repository.now()))}
-    for child in reconcile_each(parental, due, cause="window", since=due):
-        _wake_later(parental, child)
+    now = repository.now()
+    wakes = repository.db.all(d.wakes_due(since=parental.lanes.due_since(now), until=now))
+    due = {wake.child: wake.at for wake in wakes}
+    _look_at(parental, due, cause="window", since=due)
     return len(due)
 
 
@@ -218,24 +239,23 @@ def retry(parental: Parts) -> int:
 
 
 def _retry(parental: Parts, device: Device) -> int:
-    now = parental.repository.now()
-    waiting = _unsettled(parental, device)
-    since = {rule.child: rule.failing_since for rule in waiting}
-    due = list(dict.fromkeys(rule.child for rule in waiting if planning.is_due(rule, now)))
-    if not due:
+    ill, id, now = parental.lanes.ill, device.device_id, parental.repository.now()
+    if not device.enabled:
+        ill.add(id)
         return 0
-    if is_well(device):
-        reconcile_each(parental, due, cause="retry", since=since)
-        return len(due)
-    # One finds out whether it is well again; then nobody waits for the end of their pause.
-    reconcile_each(parental, due[:1], cause="retry", since=since)
-    if not is_well(parental.devices.get(device.device_id)):
-        reconcile_each(parental, due[1:])
-        return len(due)
-    everybody = list(dict.fromkeys(rule.child for rule in _unsettled(parental, device)))
-    hurry = frozenset((device.device_id,))
-    reconcile_each(parental, everybody, hurry, cause="retry", since=since)
-    return len({*due, *everybody})
+    waiting = _unsettled(parental, device)
+    hurry = frozenset[str]()
+    due = [rule for rule in waiting if planning.is_due(rule, now)]
+    if not is_well(device):
+        # One of them finds out whether it is well again.
+        ill.add(id)
+    elif id in ill:
+        # It is back, or was switched on: nobody waits for the end of their pause.
+        ill.discard(id)
+        due, hurry = waiting, frozenset((id,))
+    since = {rule.child: rule.failing_since for rule in due}
+    _look_at(parental, since, hurry, cause="retry", since=since)
+    return len(since)
 
 
 def _unsettled(parental: Parts, device: Device) -> list[RuleMapping]:
@@ -248,19 +268,31 @@ def _unsettled(parental: Parts, device: Device) -> list[RuleMapping]:
 
 
 def verify(parental: Parts) -> dict[str, Verified]:
-    """Compare every device with the table (PC-43); a device that does not answer is left to the next time."""
+    """Compare every device with the table (PC-43); a device that does not answer is left to the next time.
+
+    In lanes each is compared in its own, and nothing is found yet when this returns.
+    """
     found = {}
     for device in parental.devices.all():
+        id = device.device_id
         if not device.enabled:
             continue
-        try:
-            found[device.device_id] = parental.reconciler.verify(device.device_id)
-        except FirewallMistake as mistake:
-            log.warning(
-                "device not verified",
-                extra={"device": device.device_id, "mistake": type(mistake).__name__},
-            )
+        if parental.lanes.is_open:
+            task = Task(f"compare {id}", since=parental.repository.now(), run=partial(_verify, parental, id))
+            parental.lanes.take(task, (id,))
+            continue
+        one = _verify(parental, id)
+        if one is not None:
+            found[id] = one
     return found
+
+
+def _verify(parental: Parts, device_id: str) -> Verified | None:
+    try:
+        return parental.reconciler.verify(device_id)
+    except FirewallMistake as mistake:
+        log.warning("device not verified", extra={"device": device_id, "mistake": type(mistake).__name__})
+        return None
 
 
 def reap_sessions(parental: Parts) -> int:
@@ -279,7 +311,7 @@ def reap_sessions(parental: Parts) -> int:
         one for one in sessions if one is not None and one.live_private_ip and planning.is_stale(one, now)
     ]
     closed = parental.sessions.close(over, now)
-    reconcile_each(parental, (one.child for one in over))
+    _look_at(parental, dict.fromkeys(one.child for one in over))
     return closed
 
 
@@ -292,7 +324,7 @@ def sweep(parental: Parts, at_most: int = FAMILIES_AT_ONCE) -> int:
         return 0
     for child in stretch.children:
         upkeep.mend(repository, child)
-    reconcile_each(parental, (child.child for child in stretch.children))
+    _look_at(parental, dict.fromkeys(child.child for child in stretch.children))
     upkeep.walked(repository, stretch)
     return len(stretch.children)
 
@@ -355,11 +387,53 @@ def _each_gateway(parental: Parts, work: Callable[[LearnsNames], object]) -> int
 # --- parts ---
 
 
-def _follow(parental: Parts, cause: Cause, child: str, change: Change[Any], at: datetime) -> None:
+def _follow(parental: Parts, cause: Cause, child: str, change: Change[Any], at: datetime | None) -> None:
     """What a change of something asks for; `at` is the change's own time, finer than the stream's."""
+    since = max(change.at, at or change.at) if change.at is not None else None
+    if parental.lanes.is_open:
+        # First in the table: once this returns, the change is not told again.
+        wake_now(parental.repository, child)
+        parental.lanes.take(Task(child, cause, since), is_news=True)
+        return
     outcome = parental.reconciler.reconcile(child)
-    if change.at is not None:
-        _measure(parental, cause, {child: outcome}, {child: max(change.at, at)})
+    _measure(parental, cause, {child: outcome}, {child: since})
+
+
+def _look_at(
+    parental: Parts,
+    children: Iterable[str],
+    hurry: frozenset[str] = frozenset(),
+    *,
+    cause: Cause = "retry",
+    since: Mapping[str, datetime | None] | None = None,
+    is_news: bool = False,
+) -> None:
+    """Children for whom there may be something to do: in their lanes, or here where there are none."""
+    tasks = [Task(child, cause, (since or {}).get(child), hurry) for child in children]
+    if not parental.lanes.is_open:
+        work(parental, tasks)
+        return
+    for task in tasks:
+        parental.lanes.take(task, is_news=is_news)
+
+
+def at_once(parental: Parts, place: Place) -> int:
+    """How many children are dealt with together: several, if a device has to be deployed for them to take effect."""
+    try:
+        return AT_ONCE if any(parental.devices.needs_deploy(device_id) for device_id in place) else 1
+    except FirewallMistake:
+        return 1
+
+
+def work(parental: Parts, tasks: Sequence[Task]) -> None:
+    """Do what there is to do, in a lane or in place."""
+    for task in tasks:
+        if task.run is not None:
+            task.run()
+    for kind in dict.fromkeys((task.cause, task.hurry) for task in tasks if task.run is None):
+        some = {task.key: task.since for task in tasks if (task.cause, task.hurry) == kind}
+        for child in reconcile_each(parental, some, kind[1], cause=kind[0], since=some):
+            _wake_later(parental, child)
 
 
 def _measure(

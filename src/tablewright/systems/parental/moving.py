@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from tablewright.design import Write
+from tablewright.mapping import AlreadyExists, Missing, Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import uses
-from tablewright.systems.parental.model import Errand, Metric
+from tablewright.systems.parental.model import Errand, Metric, Override
+from tablewright.systems.parental.overrides import next_id
 from tablewright.systems.parental.repository import Repository
 
 # What is done for a child so that nothing of it stays on devices.
@@ -68,10 +70,7 @@ class Moving:
         gone = list(db.all(d.uses_of_child(child=old)))
         self._batch(d.uses.discard(old, use.app) for use in gone)
         for override in list(db.all(d.overrides_of_child(child=old))):
-            db.write(
-                d.overrides.put(override.model_copy(update={"child": new})),
-                d.overrides.discard(old, override.override_id),
-            )
+            self._move_override(override, new)
         actions = list(db.all(d.actions_of_child(child=old)))
         self._batch(d.actions.put(action.model_copy(update={"child": new})) for action in actions)
         self._batch(d.actions.discard(old, action.occurred_at, action.action_id) for action in actions)
@@ -89,6 +88,19 @@ class Moving:
 
     def _batch(self, writes: Iterable[Write[Any]]) -> None:
         in_batches(self._repository, writes)
+
+    def _move_override(self, override: Override, child: str) -> None:
+        """An exception under another name of its child; by another number, if one was made there meanwhile."""
+        db, moved = self._repository.db, override.model_copy(update={"child": child})
+        while True:
+            try:
+                db.write(d.overrides.create(moved), d.overrides.delete(override))
+                return
+            except (Missing, Stale):
+                return  # somebody else moved it
+            except AlreadyExists:
+                there = db.all(d.overrides_of_child(child=child))
+                moved = moved.model_copy(update={"override_id": next_id(there, self._repository.now())})
 
     def _move(self, metric: Metric, child: str) -> None:
         """A day's counts to another name; added to what was counted there already, once."""

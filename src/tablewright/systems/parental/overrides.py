@@ -1,17 +1,23 @@
 """Exceptions for a while: "allow YouTube for 30 minutes", "block everything now" (PC-X4). They end by themselves.
 
-Must hold: an exception has an end, at most a week ahead. Every child that comes in here was looked up by families.py.
+Must hold: an exception has an end, at most a week ahead. Ids are numbered within a day and never given twice: what was
+ended early stays, as what ended by itself does, longer than the day it was made on.
+Every child that comes in here was looked up by families.py.
 Elsewhere: what they mean beside policies (evaluator.py).
 """
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 
+from tablewright.mapping import AlreadyExists
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import BadRequest, NotThere, Refused
+from tablewright.systems.parental.errors import BadRequest, Conflict, NotThere, Refused
 from tablewright.systems.parental.model import EVERYTHING, Child, Override, OverrideKind
 from tablewright.systems.parental.policies import Registered
-from tablewright.systems.parental.repository import Actor, Repository
+from tablewright.systems.parental.repository import Actor, Repository, in_our_words
+
+_ATTEMPTS = 60
 
 
 class Overrides:
@@ -29,57 +35,77 @@ class Overrides:
         child: Child,
         kind: OverrideKind,
         app: str,
-        until: datetime,
+        until: datetime | timedelta,
         actor: Actor,
         *,
         begins_at: datetime | None = None,
         reason: str | None = None,
         key: str | None = None,
     ) -> Override:
-        """An exception from now, or from a later moment; with `key`, one however often it is asked for."""
+        """An exception from now, or from a later moment, until a moment or for so long; with `key`, one however often
+        it is asked for."""
         once = f"override:{rules.digest(actor.subject, child.child, key)}" if key else None
-        asked = rules.digest(kind, app, reason or "")
+        asked = rules.digest(kind, app, reason or "", _said(until), _said(begins_at))
         earlier = self._repository.db.done(once, d.PARENTAL) if once else None
         if earlier is not None:
             return self._same(child, earlier.result, asked)
         now = self._repository.now()
-        rules.later(until, now, rules.LONGEST_OVERRIDE, "until")
         start = now if begins_at is None else max(begins_at, now)
-        if start >= until:
+        end = start + until if isinstance(until, timedelta) else until
+        rules.later(end, now, rules.LONGEST_OVERRIDE, "until")
+        if start >= end:
             raise BadRequest("INVALID_TIME", "It must end after it begins.", "until")
-        name = self._app(child, app)
-        rules.limited(len(self.of_child(child)) + 1, rules.OVERRIDES_PER_CHILD, "exceptions for a child")
         override = Override(
             child=child.child,
-            override_id=self._repository.new_timed_id(now),
+            override_id="",
             kind=kind,
-            app_name=name,
+            app_name=self._app(child, app),
             begins_at=start,
-            until=until,
+            until=end,
             by=actor.name,
             reason=rules.text_of(reason, "reason", 200),
         )
-        subject = f"{child.child}/{override.override_id}"
-        words = "allowed for a while" if kind == "allow" else "blocked for a while"
+        return self._allocated(child, override, actor, once, asked)
+
+    def _allocated(
+        self, child: Child, override: Override, actor: Actor, once: str | None, asked: str
+    ) -> Override:
+        """Put it under the first free number of the day, as policies are: who loses reads again and so sees who won,
+        which also makes the limit exact however many come at once."""
+        words = "allowed for a while" if override.kind == "allow" else "blocked for a while"
         holds = d.children.check(child.child).when(lambda c: c.released_at == None)  # noqa: E711  # a noted condition
-        kept = self._repository.write(
-            "CHILD",
-            d.overrides.create(override),
-            self._repository.audit(child.family_id, subject, words, actor, None, override),
-            holds,
-            once=once,
-            result={"overrideId": override.override_id, "asked": asked},
-        )
-        return override if kept is None else self._same(child, kept, asked)
+        for tried in range(_ATTEMPTS):
+            now = self._repository.now()
+            there = list(self._repository.db.all(d.overrides_of_child(child=child.child)))
+            live = sum(1 for one in there if one.until > now)
+            rules.limited(live + 1, rules.OVERRIDES_PER_CHILD, "exceptions for a child")
+            named = override.model_copy(update={"override_id": next_id(there, now)})
+            subject = f"{child.child}/{named.override_id}"
+            with in_our_words("CHILD"):
+                try:
+                    done = self._repository.db.write(
+                        d.overrides.create(named),
+                        self._repository.audit(child.family_id, subject, words, actor, None, named),
+                        holds,
+                        once=once,
+                        result={"overrideId": named.override_id, "asked": asked},
+                    )
+                except AlreadyExists:
+                    self._repository.pause(tried)
+                    continue
+            return self._same(child, done.result, asked) if done.repeated else named
+        raise Conflict("STATE_CONFLICT", "Others are making exceptions right now. Try again in a moment.")
 
     def end(self, child: Child, override_id: str, actor: Actor) -> None:
         """End an exception before its time."""
         before = self._repository.db.one(d.overrides.get(child.child, override_id), consistent=True)
-        if before is None or before.until <= self._repository.now():
+        now = self._repository.now()
+        if before is None or before.until <= now:
             raise NotThere("OVERRIDE", "There is no such exception, or it is over.")
+        after = before.model_copy(update={"begins_at": min(before.begins_at, now), "until": now})
         subject = f"{child.child}/{override_id}"
         audit = self._repository.audit(child.family_id, subject, "exception ended", actor, before)
-        self._repository.write("OVERRIDE", d.overrides.discard(child.child, override_id), audit)
+        self._repository.write("OVERRIDE", d.overrides.change(before, after), audit)
 
     def _same(self, child: Child, kept: dict[str, str], asked: str) -> Override:
         if kept["asked"] != asked:
@@ -105,3 +131,17 @@ class Overrides:
             if one.casefold() == name.casefold():
                 return one
         raise BadRequest("UNKNOWN_APP", f"No app is called {name}.", "appName")
+
+
+def next_id(there: Iterable[Override], now: datetime) -> str:
+    """The number after the highest of the day."""
+    prefix = f"exception_{now.astimezone(UTC):%Y%m%d}_"
+    taken = [int(one.override_id.removeprefix(prefix)) for one in there if one.override_id.startswith(prefix)]
+    return f"{prefix}{max(taken, default=0) + 1:04}"
+
+
+def _said(time: datetime | timedelta | None) -> str:
+    """What a caller asked for, so that the same key with another time is known for what it is."""
+    if isinstance(time, datetime):
+        return time.astimezone(UTC).isoformat()
+    return "" if time is None else f"for {time.total_seconds():g}"

@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -222,6 +222,19 @@ def plan(
             moved = not is_ours and any(one.app == mapping.app_name for one in rules)
             removes.append(Remove("reassign" if moved else "unblock", mapping, is_ours))
     return Plan(tuple(ensures), tuple(removes), tuple(touched), blocks.waits, unblocks.waits)
+
+
+def on_device(plan: Plan, device_id: str) -> Plan:
+    """What of a plan is to be done on one device; the rest waits."""
+    ensures = tuple(one for one in plan.ensures if one.wanted.session.device_id == device_id)
+    removes = tuple(one for one in plan.removes if one.mapping.ftd_device_id == device_id)
+    return replace(
+        plan,
+        ensures=ensures,
+        removes=removes,
+        blocks_wait=plan.blocks_wait or ensures != plan.ensures,
+        unblocks_wait=plan.unblocks_wait or removes != plan.removes,
+    )
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ devices compared with the table (verifying.py), devices that fail (devices.py), 
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -18,6 +19,7 @@ from tablewright.systems.parental.attempts import Attempt, Attempts
 from tablewright.systems.parental.devices import Devices
 from tablewright.systems.parental.errors import NotThere
 from tablewright.systems.parental.evaluator import Effective
+from tablewright.systems.parental.lanes import wake_now
 from tablewright.systems.parental.model import (
     ActionKind,
     App,
@@ -98,7 +100,7 @@ class Reconciler:
         self._repository, self._registry, self._devices = repository, registry, devices
         self._secret, self._db = secret, repository.db
         self._attempts = Attempts(repository, devices)
-        self._verifying = Verifying(repository, devices, self.reconcile_all)
+        self._verifying = Verifying(repository, devices, self._mend)
         self._addresses = Addresses(repository, self._free)
 
     def reconcile(self, child: str, hurry: frozenset[str] = frozenset()) -> Outcome:
@@ -109,7 +111,7 @@ class Reconciler:
         self, children: Iterable[str], hurry: frozenset[str] = frozenset()
     ) -> dict[str, Outcome]:
         """The same for many: what needs a deployment gets one for all of them."""
-        return self._reconcile(dict.fromkeys(children), hurry, cleans=True)
+        return self._reconcile(dict.fromkeys(children), hurry)
 
     def status(self, child: str) -> list[AppStatus]:
         """How it stands with each app, from what is and not from what is meant (PC-X6)."""
@@ -135,35 +137,60 @@ class Reconciler:
         """Compare a device with the table: mend what is missing or different, remove what nobody knows (PC-43)."""
         return self._verifying.verify(device_id)
 
+    def keeping_claims(self) -> AbstractContextManager[None]:
+        """Until the end of the block claims are short and renewed: what a process dies over is soon taken up."""
+        return self._attempts.kept()
+
     # --- rounds ---
 
     def _reconcile(
-        self, children: Iterable[str], hurry: frozenset[str], *, cleans: bool
+        self,
+        children: Iterable[str],
+        hurry: frozenset[str],
+        *,
+        cleans: bool = True,
+        only: str | None = None,
     ) -> dict[str, Outcome]:
+        """With `only`, what is to be done on that device; the rest comes up by itself, for another may be slow."""
         keys = list(children)
         outcomes = {key: Outcome(key) for key in keys}
         for round in range(ROUNDS):
-            waiting: list[Attempt] = []
-            again = []
             # Only once in a hurry: what failed again has to wait like everything else.
             hurried = hurry if round == 0 else frozenset[str]()
-            for key in keys:
-                outcome, has_more = self._round(key, hurried, waiting, cleans=cleans)
-                before = outcomes[key]
-                outcomes[key] = replace(outcome, done=(*before.done, *outcome.done))
-                if has_more:
-                    again.append(key)
-            for attempt in self._attempts.deployed(waiting):
-                key = attempt.claimed.child
-                self._attempts.finish(attempt)
-                outcomes[key] = replace(outcomes[key], done=(*outcomes[key].done, _done(attempt)))
-            keys = again
+            waiting: list[Attempt] = []
+            try:
+                keys = self._rounds(keys, hurried, waiting, outcomes, cleans=cleans, only=only)
+            finally:
+                self._attempts.let_go(waiting)
             if not keys:
                 break
         return outcomes
 
+    def _rounds(
+        self,
+        keys: Sequence[str],
+        hurry: frozenset[str],
+        waiting: list[Attempt],
+        outcomes: dict[str, Outcome],
+        *,
+        cleans: bool,
+        only: str | None,
+    ) -> list[str]:
+        """A round for each, and the deployments it takes; those to look at again."""
+        again = []
+        for key in keys:
+            outcome, has_more = self._round(key, hurry, waiting, cleans=cleans, only=only)
+            outcomes[key] = replace(outcome, done=(*outcomes[key].done, *outcome.done))
+            if has_more:
+                again.append(key)
+        for attempt in self._attempts.deployed(waiting):
+            key = attempt.claimed.child
+            self._attempts.finish(attempt)
+            outcomes[key] = replace(outcomes[key], done=(*outcomes[key].done, _done(attempt)))
+        return again
+
     def _round(
-        self, key: str, hurry: frozenset[str], waiting: list[Attempt], *, cleans: bool
+        self, key: str, hurry: frozenset[str], waiting: list[Attempt], *, cleans: bool, only: str | None
     ) -> tuple[Outcome, bool]:
         """Look, and do what there is to do; whether to look again. What needs a deployment is put to `waiting`."""
         state = self._read(key)
@@ -173,7 +200,8 @@ class Reconciler:
         is_clean = (
             self._addresses.clean(state.sessions) if cleans else all(one.is_clean for one in state.sessions)
         )
-        plan = planning.plan(state.wanted, state.rules, state.places, state.at, hurry)
+        whole = planning.plan(state.wanted, state.rules, state.places, state.at, hurry)
+        plan = whole if only is None else planning.on_device(whole, only)
         for before, after in plan.touched:
             self._repository.try_write(d.rules.change(before, after))
         phases = planning.in_order(plan, state.family.on_outage if state.family is not None else "keep")
@@ -181,7 +209,12 @@ class Reconciler:
         went_well = len(attempts) == len(phases.first) and all(one.mistake is None for one in attempts)
         if phases.goes_on or went_well:
             attempts += self._attempts.do(phases.second, waiting)
-        is_moved = self._set_wake(state)
+        if only is None:
+            is_moved = self._set_wake(state)
+        else:
+            is_moved = True
+            if plan != whole:
+                wake_now(self._repository, key)
         left = [*plan.ensures, *plan.removes]
         unsettled = len(left) - sum(one.mistake is None for one in attempts)
         unsettled += plan.blocks_wait + plan.unblocks_wait
@@ -218,7 +251,11 @@ class Reconciler:
 
     def _free(self, children: Iterable[str], device_id: str) -> None:
         """Do what is to be done for those in the way of somebody else, and not for those in their way."""
-        self._reconcile(children, frozenset((device_id,)), cleans=False)
+        self._reconcile(children, frozenset((device_id,)), cleans=False, only=device_id)
+
+    def _mend(self, children: Iterable[str], device_id: str) -> None:
+        """Do what is to be done on a device that was compared."""
+        self._reconcile(dict.fromkeys(children), frozenset(), only=device_id)
 
     def _close(self, sessions: Sequence[Session], at: datetime) -> None:
         for one in sessions:

@@ -20,6 +20,7 @@ from tablewright.systems.parental.families import Families
 from tablewright.systems.parental.figures import Figures
 from tablewright.systems.parental.guardians import Guardians
 from tablewright.systems.parental.ingest import Ingest
+from tablewright.systems.parental.lanes import Lanes
 from tablewright.systems.parental.model import Child, Override, Policy
 from tablewright.systems.parental.notices import Notices, Sender
 from tablewright.systems.parental.numbers import Numbers
@@ -65,6 +66,7 @@ class Parental:
     sessions: Sessions
     devices: Devices
     reconciler: Reconciler
+    lanes: Lanes
     records: Records
     ingest: Ingest
     figures: Figures
@@ -138,6 +140,7 @@ def open_parental(
         sessions=Sessions(repository),
         devices=devices,
         reconciler=reconciler,
+        lanes=Lanes(repository),
         records=Records(repository, families),
         ingest=Ingest(repository, registry),
         figures=Figures(repository),

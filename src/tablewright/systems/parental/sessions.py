@@ -9,13 +9,14 @@ heard of any more (planning.is_stale, jobs.py).
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from ipaddress import ip_address
+from ipaddress import IPv4Address
 from typing import Any, Literal, get_args
 
 from tablewright.design import Write
 from tablewright.mapping import AlreadyExists, Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import BadRequest, Conflict
+from tablewright.systems.parental.events import ip_of
 from tablewright.systems.parental.model import Session
 from tablewright.systems.parental.planning import is_open
 from tablewright.systems.parental.repository import Repository
@@ -25,6 +26,7 @@ EventKind = Literal["start", "update-ip", "heartbeat", "stop"]
 # Without a word for so long, a session is over even if it never promised heartbeats.
 LASTS = timedelta(hours=24)
 HEARTBEAT_SECONDS = 300
+_BROADCAST = IPv4Address("255.255.255.255")
 _ATTEMPTS = 20
 
 
@@ -238,10 +240,11 @@ def _check(kind: str, session_id: str, ip: str | None, promised: int | None) -> 
 
 def _address(text: str) -> str:
     try:
-        found = ip_address(text.strip())
+        found = ip_of(text)
     except ValueError:
         words = "This is no IPv4 or IPv6 address."
         raise BadRequest("INVALID_ADDRESS", words, "privateIP") from None
-    if found.is_unspecified or found.is_loopback or found.is_multicast or "%" in str(found):
+    is_nobodys = found.is_unspecified or found.is_loopback or found.is_multicast or found == _BROADCAST
+    if is_nobodys or "%" in str(found):
         raise BadRequest("INVALID_ADDRESS", "No subscriber can have this address.", "privateIP")
     return str(found)

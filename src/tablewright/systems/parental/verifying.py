@@ -41,9 +41,10 @@ class Verifying:
         self,
         repository: Repository,
         devices: Devices,
-        reconcile_all: Callable[[Iterable[str]], object],
+        mend: Callable[[Iterable[str], str], object],
     ) -> None:
-        self._repository, self._devices, self._reconcile_all = repository, devices, reconcile_all
+        """`mend` does what is to be done for children on a device."""
+        self._repository, self._devices, self._mend = repository, devices, mend
 
     def verify(self, device_id: str) -> Verified:
         """Compare a device with the table: mend what is missing or different, remove what nobody knows (PC-43)."""
@@ -68,7 +69,7 @@ class Verifying:
             self._devices.call(device_id, lambda driver, id=stray.id: driver.remove(id))  # type: ignore[misc]  # binds the loop's value
         if strays and deploys:
             self._devices.call(device_id, lambda driver: driver.deploy())
-        self._reconcile_all({mapping.child for mapping in known})
+        self._mend({mapping.child for mapping in known}, device_id)
         return Verified(len(there), adopted, missing, len(strays))
 
     def compare(self, mapping: RuleMapping, rule: DeviceRule | None, *, adopts: bool) -> str:

@@ -27,8 +27,8 @@ from tablewright.systems.parental.firewall.namespace import command, made_inside
 
 GATEWAY, GATEWAY6 = "10.20.30.1", "fd00:20::1"
 CHILD6 = "fd00:20::40"
-# The same hosts in IPv6, and two that are no names of the little internet.
-DNS_SERVER, DOH_SERVER = "198.51.100.53", "8.8.8.8"
+# The same hosts in IPv6, and three that are no names of the little internet.
+DNS_SERVER, DOH_SERVER, DOH_SERVER6 = "198.51.100.53", "8.8.8.8", "2001:4860:4860::8888"
 HOSTS6 = {name: f"2001:db8:51::{number}" for number, name in enumerate(HOSTS, 16)}
 TCP_PORTS, UDP_PORTS = (80, 443, 853, 8080), (443, 9000)
 STREAM, UDP_STREAM = 8443, 9001
@@ -181,6 +181,7 @@ def _wire(network: Network) -> None:
         (gateway, "wan", "2001:db8:51::1", "64"),
         *((internet, "up0", one, "64" if ":" in one else "24") for one in hosts),
         (internet, "lo", DOH_SERVER, "32"),
+        (internet, "lo", DOH_SERVER6, "128"),
     ]
     for name in (child, gateway, internet):
         lines = [
@@ -195,6 +196,7 @@ def _wire(network: Network) -> None:
     run("ip", "-n", internet, "route", "add", "default", "via", "198.51.100.1")
     run("ip", "-n", internet, "-6", "route", "add", "default", "via", "2001:db8:51::1")
     run("ip", "-n", gateway, "route", "add", DOH_SERVER, "via", HOSTS["other.example"])
+    run("ip", "-n", gateway, "-6", "route", "add", DOH_SERVER6, "via", HOSTS6["other.example"])
     forward = ["sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1"]
     run(*command(gateway, forward))
 

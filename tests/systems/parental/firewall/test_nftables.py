@@ -16,6 +16,7 @@ from tests.systems.parental.firewall.contract import CHILD, HOSTS, SIBLING, Benc
 from tests.systems.parental.firewall.network import (
     CHILD6,
     DOH_SERVER,
+    DOH_SERVER6,
     GATEWAY,
     HOSTS6,
     STREAM,
@@ -228,6 +229,32 @@ def test_encrypted_dns_is_refused_where_that_is_asked_for(bench: NftBench) -> No
     assert bench.network.connects(HOSTS["other.example"], 443)
     assert bench.network.look_up("dns.google") == frozenset()
     assert bench.network.look_up("other.example")
+
+
+def test_questions_over_ipv6_to_other_dns_servers_are_answered_by_the_gateway(bench: NftBench) -> None:
+    assert bench.network.look_up("video.example", server=DOH_SERVER6) == frozenset()
+    bench.another(guard=Guard(guarded=("10.20.30.0/24",))).learn(())
+    assert bench.network.look_up("video.example", server=DOH_SERVER6) == frozenset(), (
+        "IPv6 is not guarded yet"
+    )
+    bench.another(guard=Guard(guarded=("10.20.30.0/24", "fd00:20::/64"))).ensure(rule(source=CHILD6))
+    assert HOSTS6["video.example"] in bench.network.look_up("video.example", server=DOH_SERVER6)
+    assert bench.network.look_up("cdn.video.example", server=DOH_SERVER6)
+    assert not bench.network.connects(HOSTS6["cdn.video.example"], source=CHILD6)
+
+
+def test_encrypted_dns_over_ipv6_is_refused_where_that_is_asked_for(bench: NftBench) -> None:
+    def gets_through(host: str, port: int) -> bool:
+        return bench.network.connects(host, port, source=CHILD6)
+
+    other = HOSTS6["other.example"]
+    assert gets_through(DOH_SERVER6, 443)
+    assert gets_through(other, 853)
+    bench.another(guard=Guard(guarded=("fd00:20::/64",), refuses_encrypted_dns=True)).learn(())
+    assert not gets_through(DOH_SERVER6, 443)
+    assert not gets_through(other, 853)
+    assert gets_through(other, 443)
+    assert bench.network.connects(DOH_SERVER, 443), "IPv4 is not guarded here"
 
 
 def test_a_gateway_that_no_longer_guards_lets_questions_pass(bench: NftBench) -> None:

@@ -75,6 +75,9 @@ def family_router(desk: Desk) -> APIRouter:
         actor = desk.actor(request)
         if actor.role == "operator" and not desk.parental.families.of(actor):
             return desk.console.go(DEVICES)
+        if "network" in desk.who(request).roles:
+            said = "This login is a gateway's: it reports to the API, and has no pages."
+            return desk.console.go("/docs", said, "note")
         return home_page(desk, request)
 
     for part in (_beginning, _settings, _guardians, _invitations):

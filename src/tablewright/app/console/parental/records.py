@@ -17,7 +17,14 @@ from pydantic import ValidationError
 from tablewright.app.console.forms import Form, FormWrong, asked
 from tablewright.app.console.lists import Listing, here
 from tablewright.app.console.parental.desk import Desk
-from tablewright.app.console.parental.wording import OUTCOMES, app_words, listed, window_words, zone_of
+from tablewright.app.console.parental.wording import (
+    OUTCOMES,
+    app_words,
+    listed,
+    policy_title,
+    window_words,
+    zone_of,
+)
 from tablewright.app.console.words import exact, label
 from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
@@ -127,6 +134,7 @@ def _activity(desk: Desk) -> APIRouter:
         zone = _zone(desk, actor)
         names: Mapping[str, str] = {}
         people: Mapping[str, str] = {}
+        titles: Mapping[str, str] = {}
         if chosen is not None:
             page = desk.parental.families.audit(chosen.family_id, actor, _SIZE, after or None)
             found = listing_of(request, page)
@@ -134,11 +142,16 @@ def _activity(desk: Desk) -> APIRouter:
                 child.child: child.child_name
                 for child in desk.parental.repository.children_of(chosen.family_id, released=True)
             }
+            titles = {
+                f"{child}/{policy.policy_id}": policy_title(policy)
+                for child in {entry.subject.partition("/")[0] for entry in page.items} & names.keys()
+                for policy in desk.parental.repository.policies_of(child, deleted=True)
+            }
             people = {one.email: one.name for one in desk.parental.guardians.of(chosen.family_id, actor)}
         return desk.page(
             request, "activity", title="Activity", families=families, family=chosen, listing=found,
-            subject=lambda entry: subject_words(entry, names), changes_of=partial(changes_of, zone=zone), zone=zone,
-            people=people,
+            subject=lambda entry: subject_words(entry, names, titles), changes_of=partial(changes_of, zone=zone),
+            zone=zone, people=people,
         )  # fmt: skip
 
     return router
@@ -148,12 +161,22 @@ def chosen_family(families: list[Family], id: str) -> Family | None:
     return next((one for one in families if one.family_id == id), families[0] if families else None)
 
 
-def subject_words(entry: AuditEntry, names: Mapping[str, str]) -> str:
-    """What an entry is about: a child by its name."""
+def subject_words(entry: AuditEntry, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    """What an entry is about: a child by its name, with the app or the policy; `titles` are those of policies."""
     key, _, _ = entry.subject.partition("/")
     if key in names:
-        return names[key]
+        about = _about(entry, titles)
+        return f"{names[key]}: {about}" if about else names[key]
     return "the family" if entry.subject == entry.family_id else entry.subject
+
+
+def _about(entry: AuditEntry, titles: Mapping[str, str]) -> str:
+    said = {**entry.before, **entry.after}
+    if "appName" in said:
+        return app_words(said["appName"])
+    if entry.subject in titles:
+        return f"“{titles[entry.subject]}”"
+    return readable("blockedApps", said.get("blockedApps"), "UTC") or ""  # a policy that is there no more
 
 
 def changes_of(entry: AuditEntry, zone: str) -> list[tuple[str, str | None, str | None]]:

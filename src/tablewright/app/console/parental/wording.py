@@ -235,11 +235,11 @@ def why_words(
     policies: Mapping[str, Policy],
     overrides: Mapping[str, Override],
 ) -> str:
-    """What asks for a block: names of policies, or an exception."""
+    """What asks for a block, to be read after `by`: names of policies, or an exception."""
     parts = [f"“{policy_title(policies[one])}”" for one in policy_ids if one in policies]
     if override_id is not None:
         by = overrides.get(override_id)
-        parts.append("blocked for a while" + (f" by {by.by}" if by else ""))
+        parts.append("an exception" + (f" that {by.by} made" if by else ""))
     return listed(parts, 3)
 
 

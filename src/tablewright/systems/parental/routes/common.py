@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Header, Query, Response
-from pydantic import BaseModel, BeforeValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator
 
 from tablewright.edge import Principal
 from tablewright.edge.etags import mark, tags_in
@@ -22,8 +22,14 @@ from tablewright.systems.parental.views.families import child_view
 from tablewright.systems.parental.views.policies import policy_view
 
 V = TypeVar("V", bound=BaseModel)
+# One for every list, though the store could give more of some.
+LARGEST_PAGE = 100
 
-PageSize = Annotated[int | None, Query(alias="pageSize", description="50 if not given")]
+PageSize = Annotated[
+    int | None,
+    AfterValidator(lambda size: _page_size(size)),
+    Query(alias="pageSize", description=f"1 to {LARGEST_PAGE}; as many as suit the list if not given"),
+]
 StartAt = Annotated[str | None, Query(alias="startAt", description="the token of the page before")]
 IfMatch = Annotated[str | None, Header(alias="If-Match")]
 # Why support looks at a family's child; the family can read it.
@@ -49,6 +55,12 @@ def actor_of(principal: Principal) -> Actor:
     """The caller as the rules see it."""
     role = next((role for role in ("operator", "support") if role in principal.roles), "parent")
     return Actor(principal.email or principal.subject, role, principal.subject, principal.email)
+
+
+def _page_size(size: int | None) -> int | None:
+    if size is not None and not 1 <= size <= LARGEST_PAGE:
+        raise BadRequest("INVALID_PAGE_SIZE", f"A page has 1 to {LARGEST_PAGE} entries.", "pageSize")
+    return size
 
 
 def page_of(found: Found[Any], view: Callable[[Any], V]) -> Page[V]:

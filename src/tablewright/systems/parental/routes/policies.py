@@ -161,7 +161,7 @@ def overrides(parental: Parental, doors: Doors) -> APIRouter:
             child,
             body.kind,
             body.app_name,
-            body.end(parental.repository.now()),
+            body.end(),
             actor,
             begins_at=body.begins_at,
             reason=body.reason,

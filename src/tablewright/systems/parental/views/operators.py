@@ -11,7 +11,8 @@ from tablewright.systems.parental.views.common import Body, Moment
 
 
 class AppBody(Body):
-    """An app as it shall be. A range may be text, or `{cidr, enforce}` with the operator's own word."""
+    """An app as it shall be: without ports, on all of them. A range may be text, or `{cidr, enforce}` with the
+    operator's own word."""
 
     app_category: str
     default_ports: list[Port] = Field(default_factory=list)
@@ -24,7 +25,9 @@ class AppBody(Body):
     version: int | None = None
 
     def fields(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", by_alias=True, exclude={"version"}, exclude_unset=True)
+        # What was not said of a range stays unsaid: `enforce` is then ours to judge.
+        sent = self.model_dump(mode="json", by_alias=True, exclude={"version"}, exclude_unset=True)
+        return {"defaultPorts": [], "domains": [], "ipRanges": [], **sent}
 
 
 class NewDevice(Body):

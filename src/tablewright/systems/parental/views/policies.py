@@ -87,11 +87,11 @@ class NewOverride(Body):
     begins_at: Moment = None
     reason: str | None = None
 
-    def end(self, now: datetime) -> datetime:
+    def end(self) -> datetime | timedelta:
+        """When it is over, or how long after it begins."""
         if (self.minutes is None) == (self.until is None):
             raise BadRequest("INVALID_TIME", "Say either for how many minutes, or until when.", "until")
-        begin = max(self.begins_at or now, now)
-        return self.until or begin + timedelta(minutes=self.minutes or 0)
+        return self.until or timedelta(minutes=self.minutes or 0)
 
 
 # --- what holds ---
