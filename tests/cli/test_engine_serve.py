@@ -159,17 +159,6 @@ def test_memory_and_a_directory_exclude_each_other(tmp_path: Path) -> None:
     assert "not allowed with" in ran.err
 
 
-def test_the_first_request_is_answered_soon_after_the_start(tmp_path: Path) -> None:
-    def start() -> float:
-        started = time.monotonic()
-        with served("--data", tmp_path) as (line, _):
-            assert once(url_in(line), GET_HEALTH).status == 200
-            return time.monotonic() - started
-
-    # 0.3 s on a quiet machine with compiled bytecode; ten times that here means something heavy crept in.
-    assert min(start() for _ in range(2)) < 3
-
-
 def test_expired_items_are_swept_as_often_and_as_late_as_asked(tmp_path: Path) -> None:
     options = ("--memory", "--ttl-seconds", "0.05", "--ttl-lag", "3600")
     with served(*options, cwd=tmp_path) as (line, _):
