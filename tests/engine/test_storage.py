@@ -11,7 +11,7 @@ import pytest
 from tests.engine.tables import definition, found, item, keyed, put
 
 from tablewright import Engine
-from tablewright.engine import NotAStore, StoreInUse, verify
+from tablewright.engine import NotAStore, ServiceError, StoreInUse, verify
 from tablewright.engine.schema import FORMAT
 from tablewright.engine.storage import FILE, MemoryRanOut, Storage
 
@@ -240,7 +240,8 @@ def test_a_store_in_memory_that_lost_writes_for_want_of_memory_takes_no_more() -
         engine.call("CreateTable", definition())
         # What SQLite does by itself when it cannot get memory.
         engine._storage.writes.connection.execute("ROLLBACK")
-        with pytest.raises(MemoryRanOut, match="open a new one"):
+        # If the keeper was writing at that moment it has met the mistake, and the put that waited with it a fault.
+        with pytest.raises((MemoryRanOut, ServiceError), match=r"open a new one|Internal server error"):
             engine.call("PutItem", put("rex"))
 
 

@@ -29,10 +29,10 @@ from tablewright.systems.travel.merge import (
 from tablewright.systems.travel.model import Stamp
 
 PHONE, TABLET = "phone", "tablet"
-values = st.one_of(st.none(), st.sampled_from(("a", "b", "c")))
+texts = st.sampled_from(("a", "b", "c"))
 names = st.sampled_from(("notes", "visited_date", "trips/1", "trips/2"))
-states = st.dictionaries(names, values.filter(lambda value: value is not None))
-edits = st.dictionaries(names, values)
+states = st.dictionaries(names, texts)
+edits = st.dictionaries(names, st.one_of(st.none(), texts))
 
 
 def live(version: int = 3, **fields: Any) -> Known:
