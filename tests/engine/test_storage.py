@@ -259,3 +259,42 @@ def test_an_insert_over_an_item_changes_nothing_and_says_so(store: Path) -> None
         assert row.item == b"old"
     finally:
         storage.close()
+
+
+def test_rows_that_wait_for_the_commit_are_seen_by_whoever_looks(store: Path) -> None:
+    storage = Storage(store, "relaxed")
+    try:
+        table = _one_table(storage)
+        storage.begin()
+        storage.writes.create_index(table, 1)
+        storage.writes.add_entry(table, 1, b"e", 7)
+        storage.writes.append(1, 5, 0, table, b"k", None, b"new")
+        assert list(storage.writes.all_entries(table, 1)) == [(b"e", 7)]
+        assert storage.writes.last_sequence() == (1, 5)
+        storage.writes.add_entry(table, 1, b"f", 8)
+        storage.writes.drop_entry(table, 1, b"f")
+        storage.writes.append(2, 6, 0, table, b"k", b"new", None)
+        assert list(storage.writes.connection.execute("SELECT seq FROM journal ORDER BY seq")) == [(1,), (2,)]
+        storage.commit()
+        assert list(storage.writes.all_entries(table, 1)) == [(b"e", 7)]
+    finally:
+        storage.close()
+
+
+def test_rows_that_wait_go_with_the_transaction_that_is_undone(store: Path) -> None:
+    storage = Storage(store, "relaxed")
+    try:
+        table = _one_table(storage)
+        storage.begin()
+        storage.writes.create_index(table, 1)
+        storage.commit()
+        storage.begin()
+        storage.writes.add_entry(table, 1, b"e", 7)
+        storage.writes.append(1, 5, 0, table, b"k", None, b"new")
+        storage.rollback()
+        storage.begin()
+        storage.commit()
+        assert list(storage.writes.all_entries(table, 1)) == []
+        assert storage.writes.last_sequence() == (0, 0)
+    finally:
+        storage.close()

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from time import sleep
-from typing import NamedTuple, TextIO
+from typing import NamedTuple, TextIO, TypeAlias
 
 import apsw
 
@@ -177,6 +177,7 @@ def _index_sql(table: int, index: int) -> _IndexSql:
     )
 
 
+Execute: TypeAlias = Callable[..., apsw.Cursor]
 _APPEND = "INSERT INTO journal(seq, at, source, owner, key, old, new) VALUES(?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -184,18 +185,24 @@ class Rows:
     """Reading through one connection."""
 
     def __init__(self, connection: apsw.Connection) -> None:
-        self.connection = connection
+        self._connection = connection
         # Every call makes a cursor of its own, which is what a walk needs. What is done before it returns
         # takes this one: a third less for a statement of a microsecond.
-        self._execute = connection.execute
-        self._at_once = connection.cursor().execute
+        self._straight = connection.cursor().execute
+        self._execute: Execute = connection.execute
+        self._at_once: Execute = self._straight
         self._tables: dict[int, _TableSql] = {}
         self._indexes: dict[tuple[int, int], _IndexSql] = {}
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """For what is said in the other files of SQL (storage_*.py)."""
+        return self._connection
 
     def get(self, table: int, key: bytes) -> Row | None:
         sql = self._tables.get(table) or self._table(table)
         # The whole list, so that the statement is over: one left half read would keep its snapshot.
-        for number, size, item in list(self._at_once(sql.get, (key,))):
+        for number, size, item in list(self._straight(sql.get, (key,))):
             return Row(number, size, item)
         return None
 
@@ -354,22 +361,20 @@ class Rows:
 class Writes(Rows):
     """Reading and writing through the writer's connection, inside its transaction.
 
-    New entries of indexes and rows of the journal wait until the end of the transaction, or until anybody looks:
-    many rows of one statement cost a third less than as many statements. So whoever asks for the connection, and
-    every statement but those that touch an item by its key, settles them first.
+    New entries of indexes and rows of the journal wait until the end of the transaction, or until anybody looks,
+    because many rows of one statement are cheaper than as many statements. Whoever asks for the connection, and
+    every statement but those that touch an item by its key or row, settles them first.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)
-        self._connection = connection
-        self._straight = self._at_once
         self._execute_many = connection.cursor().executemany
         self._journal: list[tuple[int, int, int, int, bytes, bytes | None, bytes | None]] = []
         self._entries: dict[tuple[int, int], list[tuple[bytes, int]]] = {}
         self._execute = self._settling(connection.execute)
         self._at_once = self._settling(self._straight)
 
-    def _settling(self, execute: Callable[..., apsw.Cursor]) -> Callable[..., apsw.Cursor]:
+    def _settling(self, execute: Execute) -> Execute:
         def settled(sql: str, values: Sequence[int | float | str | bytes | None] = ()) -> apsw.Cursor:
             self.settle()
             return execute(sql, values)
@@ -380,10 +385,6 @@ class Writes(Rows):
     def connection(self) -> apsw.Connection:
         self.settle()
         return self._connection
-
-    @connection.setter
-    def connection(self, connection: apsw.Connection) -> None:
-        self._connection = connection
 
     def settle(self) -> None:
         """Write what waits."""
@@ -399,12 +400,6 @@ class Writes(Rows):
         """Drop what waits: its transaction is undone."""
         self._entries.clear()
         self._journal.clear()
-
-    def get(self, table: int, key: bytes) -> Row | None:
-        sql = self._tables.get(table) or self._table(table)
-        for number, size, item in list(self._straight(sql.get, (key,))):
-            return Row(number, size, item)
-        return None
 
     def insert(self, table: int, key: bytes, size: int, item: bytes) -> int | None:
         """The row of the new item; None if the key has an item already, which then stays as it is."""
