@@ -331,6 +331,11 @@ def test_a_deletion_against_an_edit_says_which_side_was_which() -> None:
 # --- devices, settings, baggage ---
 
 
+def shown_version(travel: Travel, user_id: str) -> str:
+    """What the form of the settings was made from."""
+    return str(travel.repository.profile(user_id).entity_version)
+
+
 def test_a_device_is_signed_out_after_being_asked(enter: Enter, travel: Travel) -> None:
     jonas = enter(JONAS)
     assert "cannot send or get anything any more" in jonas.get(f"{HOME}/devices/laptop/sign-out").text
@@ -350,19 +355,48 @@ def test_nobody_signs_out_somebody_elses_device(maya: httpx.Client, travel: Trav
 def test_settings_that_were_changed_are_an_edit_and_the_rest_is_not(
     maya: httpx.Client, travel: Travel
 ) -> None:
-    form = {"display_name": "Maya O.", "time_zone": "Europe/Amsterdam", "mark_country": "never"}
+    form = {
+        "display_name": "Maya O.",
+        "time_zone": "Europe/Amsterdam",
+        "mark_country": "never",
+        "version": shown_version(travel, MAYA),
+    }
     answer = maya.post(f"{HOME}/settings", data={**form, "share_visits": "on", "sync_conflicts": "on"})
     assert "Saved." in answer.text
     profile = travel.repository.profile(MAYA)
     assert (profile.display_name, profile.mark_country) == ("Maya O.", "never")
     assert profile.privacy_settings.share_visits
     assert not profile.privacy_settings.profile_public
+    form["version"] = shown_version(travel, MAYA)
     same = maya.post(f"{HOME}/settings", data={**form, "share_visits": "on", "sync_conflicts": "on"})
     assert "Nothing was changed." in same.text
 
 
-def test_a_zone_that_is_none_is_said_beside_its_field(maya: httpx.Client) -> None:
-    answer = maya.post(f"{HOME}/settings", data={"display_name": "M", "time_zone": "Mars/Olympus"})
+def test_a_page_opened_before_another_device_changed_the_settings_undoes_nothing(
+    maya: httpx.Client, travel: Travel
+) -> None:
+    assert f'name="version" value="{shown_version(travel, MAYA)}"' in maya.get(f"{HOME}/settings").text
+    before = travel.repository.profile(MAYA)
+    form = {
+        "display_name": "Somebody",
+        "time_zone": before.time_zone,
+        "mark_country": before.mark_country,
+        "share_visits": "on",
+        "version": shown_version(travel, MAYA),
+    }
+    travel.sync.change_user(MAYA, {"privacy_settings": {"share_visits": True}})
+    travel.sync.change_user(MAYA, {"privacy_settings": {"share_visits": False}})
+    answer = maya.post(f"{HOME}/settings", data=form)
+    assert answer.status_code == 409
+    assert "changed on another device" in answer.text
+    after = travel.repository.profile(MAYA)
+    assert not after.privacy_settings.share_visits
+    assert after.display_name == before.display_name
+
+
+def test_a_zone_that_is_none_is_said_beside_its_field(maya: httpx.Client, travel: Travel) -> None:
+    form = {"display_name": "M", "time_zone": "Mars/Olympus", "version": shown_version(travel, MAYA)}
+    answer = maya.post(f"{HOME}/settings", data=form)
     assert answer.status_code == 400
     assert 'value="Mars/Olympus"' in answer.text
 
@@ -371,7 +405,13 @@ def test_a_childs_map_cannot_be_made_public(enter: Enter, travel: Travel) -> Non
     lena = enter(LENA)
     assert "stays so" in lena.get(f"{HOME}/settings").text
     zone = travel.repository.profile(LENA).time_zone
-    lena.post(f"{HOME}/settings", data={"time_zone": zone, "mark_country": "ask", "profile_public": "on"})
+    form = {
+        "time_zone": zone,
+        "mark_country": "ask",
+        "profile_public": "on",
+        "version": shown_version(travel, LENA),
+    }
+    lena.post(f"{HOME}/settings", data=form)
     assert not travel.repository.profile(LENA).privacy_settings.profile_public
 
 

@@ -4,6 +4,7 @@ Must hold: everything is private until it is switched on here; each switch says 
 devices as an operation. Elsewhere: blocks and erasing (systems/travel/privacy.py).
 """
 
+from dataclasses import replace
 from typing import Annotated
 from zoneinfo import available_timezones
 
@@ -71,6 +72,12 @@ def settings_page(
     )
 
 
+CHANGED_MEANWHILE = (
+    "These settings were changed on another device since you opened the page. "
+    "They are shown as they are now; nothing of yours was saved."
+)
+
+
 def form_of(profile: Profile) -> Form:
     """The settings as they are, switches as ticks."""
     ticks = {**profile.privacy_settings.model_dump(), **profile.notification_settings.model_dump()}
@@ -120,11 +127,15 @@ def _settings(desk: Desk) -> APIRouter:
     @router.post("/settings", dependencies=[Depends(desk.signed_in)])
     def save(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         profile = desk.traveller(request)
+        if form.get("version") != str(profile.entity_version):
+            # What the form does not show as it is now would be taken for an edit, and undo another device's.
+            fresh = replace(form_of(profile), error=CHANGED_MEANWHILE)
+            return settings_page(desk, request, fresh, status=409)
         fields = changed(profile, form)
         if not fields:
             return desk.console.go(PATH, "Nothing was changed.", "note")
         try:
-            result = desk.travel.sync.change_user(profile.user_id, fields)
+            result = desk.travel.sync.change_user(profile.user_id, fields, profile.entity_version)
             if result.status == "failed":
                 raise BadRequest(result.error or "FAILED", result.message or "It was refused.", result.field)
         except TravelMistake as mistake:
