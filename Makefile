@@ -7,6 +7,9 @@ BIN := .venv/bin
 PORT ?= 8080
 DYNAMODB_PORT ?= 8000
 
+# Many tests start commands of ours; without kept bytecode each of those compiles the whole package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test setup browser network redis rxdb check clean
 
 run: setup

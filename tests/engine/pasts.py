@@ -36,8 +36,10 @@ def restore(engine: Engine, source: str, target: str, **more: Any) -> Json:
 
 
 def snapshots(engine: Engine) -> list[Snapshot]:
-    return past.snapshots(engine._storage.writes)
+    with engine._storage.writing:
+        return past.snapshots(engine._storage.writes)
 
 
 def chunk_count(engine: Engine) -> int:
-    return len(list(past.all_chunks(engine._storage.writes)))
+    with engine._storage.writing:
+        return len(list(past.all_chunks(engine._storage.writes)))

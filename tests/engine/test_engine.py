@@ -217,8 +217,9 @@ FILTER = {"FilterExpression": "attribute_exists(wings)"}
 
 
 def test_a_transaction_that_was_broken_off_is_undone_by_the_next_write(engine: Engine) -> None:
-    engine._storage.begin()
-    engine._storage.writes.add_to_counts("left behind", 1, 1)
+    with engine._storage.writing:  # else the engine's own chores may be writing
+        engine._storage.begin()
+        engine._storage.writes.add_to_counts("left behind", 1, 1)
     engine.call("PutItem", put("a"))
     assert found(engine, "a")
     assert engine.verify() == []

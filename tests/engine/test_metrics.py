@@ -377,10 +377,11 @@ def test_verify_names_broken_figures(store: Path) -> None:
         engine.call("PutItem", put("a"))
     with Engine.open(store) as engine:
         writes = engine._storage.writes.connection
-        writes.execute("UPDATE metric_points SET sum = 1000000 WHERE series = 1")
-        writes.execute("UPDATE metric_series SET metric = 'Speed' WHERE id = 2")
-        writes.execute("INSERT INTO metric_points VALUES(999, 1, 1, 1, 1, 1, NULL)")
-        writes.execute("INSERT INTO scaling VALUES('pets', '', 'Read', 99, 1, 2)")
+        with engine._storage.writing:
+            writes.execute("UPDATE metric_points SET sum = 1000000 WHERE series = 1")
+            writes.execute("UPDATE metric_series SET metric = 'Speed' WHERE id = 2")
+            writes.execute("INSERT INTO metric_points VALUES(999, 1, 1, 1, 1, 1, NULL)")
+            writes.execute("INSERT INTO scaling VALUES('pets', '', 'Read', 99, 1, 2)")
         found = engine.verify()
     assert any("1 points belong to no series" in text for text in found)
     assert any("its sum does not fit" in text for text in found)

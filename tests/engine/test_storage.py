@@ -104,10 +104,12 @@ def test_a_durability_nobody_knows_is_refused(store: Path) -> None:
 def test_a_durable_commit_waits_for_the_disk_and_a_relaxed_one_does_not(store: Path) -> None:
     with Engine.open(store, durability="durable") as engine:
         assert engine.commit_blocks
-        assert list(engine._storage.writes.connection.execute("PRAGMA synchronous")) == [(2,)]
+        with engine._storage.writing:
+            assert list(engine._storage.writes.connection.execute("PRAGMA synchronous")) == [(2,)]
     with Engine.open(store, durability="relaxed") as engine:
         assert not engine.commit_blocks
-        assert list(engine._storage.writes.connection.execute("PRAGMA synchronous")) == [(1,)]
+        with engine._storage.writing:
+            assert list(engine._storage.writes.connection.execute("PRAGMA synchronous")) == [(1,)]
 
 
 def test_two_engines_in_memory_know_nothing_of_each_other() -> None:
@@ -239,7 +241,8 @@ def test_a_store_in_memory_that_lost_writes_for_want_of_memory_takes_no_more() -
     with Engine.open() as engine:
         engine.call("CreateTable", definition())
         # What SQLite does by itself when it cannot get memory.
-        engine._storage.writes.connection.execute("ROLLBACK")
+        with engine._storage.writing:
+            engine._storage.writes.connection.execute("ROLLBACK")
         # If the keeper was writing at that moment it has met the mistake, and the put that waited with it a fault.
         with pytest.raises((MemoryRanOut, ServiceError), match=r"open a new one|Internal server error"):
             engine.call("PutItem", put("rex"))

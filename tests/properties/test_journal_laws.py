@@ -6,6 +6,7 @@ Elsewhere: the same count beside every other operation (test_engine_against_mode
 import orjson
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engine.tables import records as journal
 from tests.properties import requests
 from tests.properties.claims import ALWAYS
 from tests.properties.effort import effort
@@ -51,7 +52,7 @@ def test_the_journal_has_one_record_for_each_change_and_none_for_none(
 ) -> None:
     with testing.engine() as engine:
         table = lived(engine, history)
-        records = list(engine._storage.writes.journal())
+        records = journal(engine)
         assert len(records) == table.changes
         assert [record[0] for record in records] == list(range(1, table.changes + 1))
 
@@ -62,7 +63,7 @@ def test_replaying_the_journal_from_nothing_gives_the_table(history: list[tuple[
     with testing.engine() as engine:
         table = lived(engine, history)
         replayed: dict[bytes, bytes] = {}
-        for _, _, _, _, key, old, new in engine._storage.writes.journal():
+        for _, _, _, _, key, old, new in journal(engine):
             assert replayed.get(key) == old
             if new is None:
                 del replayed[key]
@@ -81,7 +82,7 @@ def test_turning_the_journal_back_gives_the_table_of_any_earlier_moment(
 ) -> None:
     with testing.engine() as engine:
         lived(engine, history)
-        records = [(key, old, new) for _, _, _, _, key, old, new in engine._storage.writes.journal()]
+        records = [(key, old, new) for _, _, _, _, key, old, new in journal(engine)]
         forward = {key: new for key, _, new in records[:kept]}
         back = {key: new for key, _, new in records}
         back |= {key: old for key, old, _ in reversed(records[kept:])}

@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -161,7 +162,16 @@ def open_network(home: Path) -> Iterator[Network]:
         stack.enter_context(_internet(network))
         stack.callback(network.stop_dns)
         network.restart_dns()
+        _await_names(network)
         yield network
+
+
+def _await_names(network: Network) -> None:
+    """Both servers of names have started, and a name goes all the way."""
+    end = time.monotonic() + 30
+    while not network.look_up("other.example"):
+        assert time.monotonic() < end, "the network's DNS servers do not answer"
+        time.sleep(0.02)
 
 
 def _wire(network: Network) -> None:

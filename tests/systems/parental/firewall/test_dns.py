@@ -113,6 +113,20 @@ def test_what_was_answered_in_time_is_taken_and_the_rest_left_out(server: socket
     assert found == {"a.example": {f"198.51.100.{ord('a')}"}, "b.example": {f"198.51.100.{ord('b')}"}}
 
 
+def test_a_question_that_was_lost_is_asked_again(server: socket.socket) -> None:
+    def serve() -> None:
+        server.recvfrom(512)  # the first of two questions is lost
+        for _ in range(2):
+            asked, who = server.recvfrom(512)
+            server.sendto(answered(asked, record(A, bytes([198, 51, 100, 7]))), who)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    found = Resolver("127.0.0.1", server.getsockname()[1], seconds=0.3).ask(["a.example"])
+    thread.join()
+    assert found == {"a.example": {"198.51.100.7"}}
+
+
 def test_without_any_answer_names_cannot_be_blocked_and_nobody_says_they_are(server: socket.socket) -> None:
     port = server.getsockname()[1]
     server.close()

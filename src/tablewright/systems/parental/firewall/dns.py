@@ -63,6 +63,7 @@ class Resolver:
     port: int = 53
     namespace: str | None = None
     seconds: float = 1.0
+    tries: int = 2
 
     def follow(self, domains: Iterable[str], sets_of: SetsOf, refused: Sequence[str]) -> None:
         """Nothing to prepare: what `look_up` found is all there is."""
@@ -95,17 +96,20 @@ class Resolver:
         with made_inside(self.namespace, self._socket) as talk:
             talk.settimeout(self.seconds)
             waiting = set(range(len(questions)))
-            try:
-                for number, (host, kind) in enumerate(questions):
-                    talk.send(question(number, host, kind))
-                while waiting:
-                    number, addresses = answer(talk.recv(4096))
-                    if number in waiting:
-                        waiting.remove(number)
-                        host = questions[number][0]
-                        heard[host] = heard.get(host, frozenset()) | addresses
-            except OSError:
-                pass  # nobody there, or too late: what was heard is what there is
+            for _ in range(self.tries):  # a datagram may be lost
+                try:
+                    for number in sorted(waiting):
+                        talk.send(question(number, *questions[number]))
+                    while waiting:
+                        number, addresses = answer(talk.recv(4096))
+                        if number in waiting:
+                            waiting.remove(number)
+                            host = questions[number][0]
+                            heard[host] = heard.get(host, frozenset()) | addresses
+                except TimeoutError:
+                    continue
+                except OSError:
+                    break  # nobody there: what was heard is what there is
         return heard
 
     def _socket(self) -> socket.socket:
