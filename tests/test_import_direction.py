@@ -35,9 +35,9 @@ ROOMS: Mapping[str, str] = {
     "": "engine",
     "__main__": "cli",
 }
-# A module that only one file may open. Of uuid the type is anybody's; making ids is not.
+# A module that only some files may open. Of uuid the type is anybody's; making ids is not.
 DOORS: Mapping[str, str] = {
-    "apsw": "engine/storage.py",
+    "apsw": "engine/storage.py engine/storage_rows.py",
     "sqlite3": "engine/storage.py",
     "random": "world.py",
     "secrets": "world.py",
@@ -102,14 +102,14 @@ def wrong_imports(source: Path = SOURCE) -> list[str]:
 
 
 def wrong_doors(source: Path = SOURCE) -> list[str]:
-    """Each use of SQL, ids or chance outside its one file."""
+    """Each use of SQL, ids or chance outside its files."""
     wrong = []
     for path in files(source):
         where = path.relative_to(source).as_posix()
         for name in imported(ast.parse(path.read_text())):
             door = None if name == "uuid.UUID" else DOORS.get(name.partition(".")[0])
-            if door is not None and where != door:
-                wrong.append(f"{where}: only {door} may import {name}")
+            if door is not None and where not in door.split():
+                wrong.append(f"{where}: only {door.replace(' ', ' and ')} may import {name}")
     return wrong
 
 
@@ -136,7 +136,7 @@ def test_every_import_follows_the_map() -> None:
     assert wrong_imports() == []
 
 
-def test_storage_is_the_only_file_that_says_sql_and_the_world_the_only_one_that_throws_dice() -> None:
+def test_only_the_storage_says_sql_and_the_world_the_only_one_that_throws_dice() -> None:
     assert wrong_doors() == []
 
 

@@ -19,7 +19,8 @@ from tablewright import Engine, testing
 from tablewright.engine import verify
 from tablewright.engine.catalog import load
 from tablewright.engine.journal import microseconds
-from tablewright.engine.storage import ROWS_PRUNED, Storage
+from tablewright.engine.storage import Storage
+from tablewright.engine.storage_rows import ROWS_PRUNED
 
 KILLS = 5
 OLD_ITEMS = 600

@@ -15,6 +15,7 @@ from typing import Any
 
 from tablewright import Engine
 from tablewright.engine import chores, retention, storage, streams, ttl
+from tablewright.engine.storage_rows import ROWS_PRUNED
 from tablewright.world import World, real_world
 
 THREADS = 2
@@ -67,7 +68,7 @@ def watch(engine: Engine, turn: str) -> None:
 def _pruned(engine: Engine) -> int:
     rows = engine._storage.lend()
     try:
-        return rows.counts(storage.ROWS_PRUNED)[0]
+        return rows.counts(ROWS_PRUNED)[0]
     finally:
         engine._storage.give_back(rows)
 

@@ -11,7 +11,7 @@ from tests.engine.unkept import UnkeptEngine
 
 from tablewright.engine import checkpoints, retention
 from tablewright.engine import storage_history as past
-from tablewright.engine.storage import ROWS_PRUNED
+from tablewright.engine.storage_rows import ROWS_PRUNED
 from tablewright.testing import Clock
 
 DAY = timedelta(days=1)

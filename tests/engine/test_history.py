@@ -15,8 +15,8 @@ from tests.engine.unkept import UnkeptEngine, small_steps
 from tablewright.engine import checkpoints, chunks, history, verify
 from tablewright.engine import storage_history as past
 from tablewright.engine.chunks import cut, items_of, pack, unpack
-from tablewright.engine.storage import Rows
 from tablewright.engine.storage_history import Kept
+from tablewright.engine.storage_rows import Rows
 from tablewright.engine.writing import Writing
 from tablewright.testing import Clock
 

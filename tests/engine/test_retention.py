@@ -12,7 +12,7 @@ from tests.engine.unkept import UnkeptEngine
 from tablewright import Engine
 from tablewright.engine import retention, verify
 from tablewright.engine.journal import first_since, microseconds
-from tablewright.engine.storage import ROWS_PRUNED
+from tablewright.engine.storage_rows import ROWS_PRUNED
 from tablewright.testing import Clock
 
 

@@ -87,7 +87,7 @@ def test_an_upgrade_that_was_cut_short_is_done_again(old: Path, monkeypatch: pyt
         raise Cut
 
     with monkeypatch.context() as patched:
-        patched.setattr("tablewright.engine.storage.Writes.create_index", cut)
+        patched.setattr("tablewright.engine.storage_rows.Writes.create_index", cut)
         with pytest.raises(Cut):
             UnkeptEngine.unkept(old)
     assert format_of(old) == 1

@@ -30,7 +30,6 @@ from tablewright.engine.scaling_settings import (
     settings_here,
     wrong_setting,
 )
-from tablewright.engine.storage import Rows
 from tablewright.engine.storage_metrics import (
     Scaling,
     Series,
@@ -39,6 +38,7 @@ from tablewright.engine.storage_metrics import (
     forget_scaling,
     points_of,
 )
+from tablewright.engine.storage_rows import Rows
 from tablewright.engine.writing import Writing
 
 Kind: TypeAlias = Literal["Read", "Write"]

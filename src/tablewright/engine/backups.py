@@ -17,9 +17,9 @@ from tablewright.engine.errors import ServiceError, invalid
 from tablewright.engine.limits import RECOVERY_DAYS
 from tablewright.engine.recovery import DAY
 from tablewright.engine.shapes import Text
-from tablewright.engine.storage import Rows
-from tablewright.engine.storage import table_name as rows_name
 from tablewright.engine.storage_history import Backup
+from tablewright.engine.storage_rows import Rows
+from tablewright.engine.storage_rows import table_name as rows_name
 from tablewright.engine.writing import Writing
 
 BACKUP_ARN = Text(37, 1024)

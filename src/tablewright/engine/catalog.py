@@ -21,7 +21,7 @@ from tablewright.engine.limits import (
 from tablewright.engine.metric_names import CONSUMED_WRITE, Key
 from tablewright.engine.replica_group import Group, Ledger, group_from
 from tablewright.engine.replica_views import described_replicas
-from tablewright.engine.storage import Rows, collections_name, index_name, table_name
+from tablewright.engine.storage_rows import Rows, collections_name, index_name, table_name
 from tablewright.values import WrongJson
 from tablewright.values.codec import NOT_UTF8
 

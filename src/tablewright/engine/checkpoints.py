@@ -17,8 +17,8 @@ from tablewright.engine.doors import Doors, EngineClosed
 from tablewright.engine.errors import ServiceError
 from tablewright.engine.history import Page, hold, items_of, pages_at, release, with_body
 from tablewright.engine.recovery import window
-from tablewright.engine.storage import table_name
 from tablewright.engine.storage_history import Kept, Ref, Snapshot
+from tablewright.engine.storage_rows import table_name
 from tablewright.engine.writing import Writing
 
 # A checkpoint is due after so many changes, or half as many as there are items, so that going back to any moment

@@ -20,7 +20,7 @@ from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import entry_key, expiry_key
 from tablewright.engine.replicas import prune_traces
 from tablewright.engine.retention import blank_some, prune_some
-from tablewright.engine.storage import index_name
+from tablewright.engine.storage_rows import index_name
 from tablewright.engine.streams import tend_some
 from tablewright.engine.ttl import sweep_some
 from tablewright.engine.writing import Writing

@@ -12,8 +12,8 @@ import orjson
 from tablewright.engine.catalog import Table
 from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import entry_key, partition_of
-from tablewright.engine.storage import index_name, table_name
 from tablewright.engine.storage_history import Kept, insert_all
+from tablewright.engine.storage_rows import index_name, table_name
 from tablewright.engine.writing import Writing
 
 # Small enough that a write waits a few milliseconds at most.

@@ -20,8 +20,8 @@ from tablewright.engine import storage_history as past
 from tablewright.engine.chunks import unpack
 from tablewright.engine.doors import Doors
 from tablewright.engine.journal import first_since
-from tablewright.engine.storage import Rows, table_name
 from tablewright.engine.storage_history import Hold, Kept, Ref, Snapshot
+from tablewright.engine.storage_rows import Rows, table_name
 from tablewright.engine.writing import Reading, Writing
 from tablewright.values import item_size
 

@@ -16,7 +16,7 @@ from tablewright.engine.arguments import (
 )
 from tablewright.engine.catalog import Catalog, Table
 from tablewright.engine.shapes import Request
-from tablewright.engine.storage import Row, Rows
+from tablewright.engine.storage_rows import Row, Rows
 from tablewright.expressions import Path, project
 from tablewright.values import admit_item
 

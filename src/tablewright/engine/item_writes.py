@@ -28,7 +28,7 @@ from tablewright.engine.keys import entry_key, partition_of
 from tablewright.engine.limits import GB, ITEM_BYTES, WRITE_UNIT_BYTES
 from tablewright.engine.metric_names import CONDITION_FAILED
 from tablewright.engine.shapes import Request
-from tablewright.engine.storage import Row, Rows
+from tablewright.engine.storage_rows import Row, Rows
 from tablewright.engine.writing import Writing, refuse_full_collection
 from tablewright.expressions import (
     Condition,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import orjson
 
 from tablewright.engine.errors import ServiceError, invalid
-from tablewright.engine.storage import Rows, Shard, Stream
+from tablewright.engine.storage_rows import Rows, Shard, Stream
 from tablewright.engine.streams import DAY
 
 ITERATOR_AGE = 15 * 60_000_000

@@ -12,7 +12,7 @@ Elsewhere: how far back it is kept (retention.py), streams as readings of it (st
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tablewright.engine.storage import Rows, Writes
+from tablewright.engine.storage_rows import Rows, Writes
 
 # Who made a change.
 CLIENT = 0

@@ -11,8 +11,8 @@ from tablewright.engine.metric_names import (
     PROVISIONED_WRITE,
     SIZE_BYTES,
 )
-from tablewright.engine.storage import Rows, index_name, table_name
 from tablewright.engine.storage_metrics import Series
+from tablewright.engine.storage_rows import Rows, index_name, table_name
 
 
 def levels(rows: Rows, tables: Catalog) -> Iterator[tuple[Series, float]]:

@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeAlias
 
 from tablewright.engine.metric_names import METRICS
 from tablewright.engine.metric_values import Tally
-from tablewright.engine.storage import Rows
 from tablewright.engine.storage_metrics import Series, all_series, last_point, points_of
+from tablewright.engine.storage_rows import Rows
 
 MINUTE = timedelta(minutes=1)
 # By series and minute.

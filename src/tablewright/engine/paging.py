@@ -20,7 +20,7 @@ from tablewright.engine.keys import key_names
 from tablewright.engine.limits import PAGE_BYTES
 from tablewright.engine.metric_names import RETURNED_ITEMS
 from tablewright.engine.shapes import Request
-from tablewright.engine.storage import Rows
+from tablewright.engine.storage_rows import Rows
 from tablewright.engine.writing import Reading
 from tablewright.expressions import Condition, Path, holds, project, top_level_names
 from tablewright.values import Item, item_size

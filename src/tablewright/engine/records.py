@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from tablewright.engine.journal import TIME_TO_LIVE
-from tablewright.engine.storage import Change, Stream
+from tablewright.engine.storage_rows import Change, Stream
 from tablewright.engine.streams import sequence_number
 from tablewright.values import Item, item_size
 

@@ -12,7 +12,7 @@ from typing import Any
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import ServiceError
 from tablewright.engine.journal import first_since
-from tablewright.engine.storage import Rows
+from tablewright.engine.storage_rows import Rows
 
 DAY = 86_400_000_000
 SECOND = 1_000_000

@@ -24,7 +24,6 @@ from tablewright.engine.metric_names import CONSUMED_WRITE
 from tablewright.engine.metric_names import Mark as Used
 from tablewright.engine.replica_group import Copying, Group, Member, Overrides
 from tablewright.engine.scaling_settings import settings_here
-from tablewright.engine.storage import Rows
 from tablewright.engine.storage_replicas import (
     Kept,
     Stamp,
@@ -41,6 +40,7 @@ from tablewright.engine.storage_replicas import (
     unread,
     vector,
 )
+from tablewright.engine.storage_rows import Rows
 from tablewright.engine.writing import Writing
 from tablewright.values import Item, admit_item
 

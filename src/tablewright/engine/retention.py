@@ -14,7 +14,7 @@ from tablewright.engine import storage_history as past
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.journal import first_since
 from tablewright.engine.recovery import window
-from tablewright.engine.storage import Rows
+from tablewright.engine.storage_rows import Rows
 from tablewright.engine.streams import DAY, open_streams_since
 from tablewright.engine.writing import Writing
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from tablewright.engine.catalog import Index, Table
 from tablewright.engine.replica_group import Settings
-from tablewright.engine.storage import Rows
 from tablewright.engine.storage_metrics import Scaling, all_scaling, forget_scaling, save_scaling
+from tablewright.engine.storage_rows import Rows
 from tablewright.engine.writing import Reading, Writing
 
 KINDS = ("Read", "Write")

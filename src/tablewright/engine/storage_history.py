@@ -7,7 +7,7 @@ Elsewhere: what is said here is meant (history.py, checkpoints.py, backups.py, r
 from collections.abc import Generator, Iterable, Iterator
 from typing import NamedTuple
 
-from tablewright.engine.storage import Rows, Writes, table_name
+from tablewright.engine.storage_rows import Rows, Writes, table_name
 
 # More changes than there will ever be.
 NO_CHANGE = 1 << 62

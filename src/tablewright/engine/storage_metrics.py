@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tablewright.engine.metric_names import METRICS
 from tablewright.engine.metric_values import Tally, spread_from_bytes, spread_to_bytes
-from tablewright.engine.storage import Rows, Writes
+from tablewright.engine.storage_rows import Rows, Writes
 
 
 class Series(NamedTuple):

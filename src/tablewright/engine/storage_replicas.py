@@ -3,14 +3,14 @@
 A replicated table has a table of stamps beside it: for each key that was written since it got replicas, when and where
 its last write was made, that write's number among its region's writes to the table, and whether it left nothing. The
 newest write of a key is all there is of it here: what happened in between is the journal's.
-Elsewhere: what stamps mean (replicas.py), the SQL of everything else (storage.py).
+Elsewhere: what stamps mean (replicas.py), the SQL of everything else (storage_rows.py).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from tablewright.engine.replica_group import Ledger
-from tablewright.engine.storage import Rows, Writes, table_name
+from tablewright.engine.storage_rows import Rows, Writes, table_name
 
 
 class Stamp(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from tablewright.engine.storage import Rows, Writes
+from tablewright.engine.storage_rows import Rows, Writes
 from tablewright.engine.transfers.layout import DataFile
 
 IN_PROGRESS, COMPLETED, FAILED = "IN_PROGRESS", "COMPLETED", "FAILED"

@@ -16,7 +16,7 @@ import orjson
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import invalid, resource_not_found
 from tablewright.engine.keys import HASH_SPACE
-from tablewright.engine.storage import Rows, Shard, Stream
+from tablewright.engine.storage_rows import Rows, Shard, Stream
 from tablewright.engine.writing import Reading, Writing
 
 # How long a change can be read, and a stream or shard that was closed.

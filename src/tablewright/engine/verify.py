@@ -16,20 +16,17 @@ from tablewright.engine import schema
 from tablewright.engine.catalog import Index, Table, from_json
 from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import HASH_SPACE, entry_key, expiry_key, item_key, partition_of
-from tablewright.engine.storage import (
+from tablewright.engine.storage import NotAStore, Storage, StoreInUse, exists
+from tablewright.engine.storage_history import ROWS_BLANKED
+from tablewright.engine.storage_rows import (
     ROWS_PRUNED,
     TABLES_EVER,
-    NotAStore,
     Rows,
     Shard,
-    Storage,
-    StoreInUse,
     Stream,
-    exists,
     index_name,
     table_name,
 )
-from tablewright.engine.storage_history import ROWS_BLANKED
 from tablewright.engine.streams import shard_name
 from tablewright.engine.verify_history import wrong_past
 from tablewright.engine.verify_metrics import wrong_figures

@@ -10,8 +10,8 @@ from hashlib import blake2b
 from tablewright.engine import storage_history as past
 from tablewright.engine.catalog import Table, from_json
 from tablewright.engine.chunks import items_of, name_of
-from tablewright.engine.storage import Rows
 from tablewright.engine.storage_history import Kept, Ref, Snapshot
+from tablewright.engine.storage_rows import Rows
 
 STATUSES = ("MAKING", "AVAILABLE", "FAILED", "DELETED")
 STEP = 500

@@ -6,8 +6,8 @@ from math import isfinite
 from tablewright.engine.metric_names import METRICS
 from tablewright.engine.metric_values import BOUNDS, Tally
 from tablewright.engine.scaling_settings import KINDS, wrong_setting
-from tablewright.engine.storage import Rows
 from tablewright.engine.storage_metrics import Series, all_scaling, all_series, orphan_points, points_of
+from tablewright.engine.storage_rows import Rows
 
 _EVER = 1 << 62
 # Sums of many fractions differ a little by the order in which they were added.

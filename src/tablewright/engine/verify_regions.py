@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from tablewright.engine.catalog import Table
-from tablewright.engine.storage import Rows
+from tablewright.engine.storage_rows import Rows
 
 _NAMED = (("stream", "streams"), ("backup", "backups"), ("export", "exports"), ("import", "imports"))
 

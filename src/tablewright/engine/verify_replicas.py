@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from tablewright.engine.catalog import Table
 from tablewright.engine.journal import REPLICA
 from tablewright.engine.replica_group import Group
-from tablewright.engine.storage import Rows
 from tablewright.engine.storage_replicas import all_marks, all_stamps, mark
+from tablewright.engine.storage_rows import Rows
 
 
 def wrong_replicas(rows: Rows, tables: Sequence[Table]) -> Iterator[str]:

@@ -8,7 +8,7 @@ import orjson
 from tablewright.engine import storage_history as past
 from tablewright.engine import storage_transfers as stored
 from tablewright.engine.catalog import Table
-from tablewright.engine.storage import Rows
+from tablewright.engine.storage_rows import Rows
 from tablewright.engine.storage_transfers import (
     COMPLETED,
     EXPORTS,

@@ -21,8 +21,8 @@ from tablewright.engine.limits import COLLECTION_BYTES
 from tablewright.engine.metric_names import CONSUMED_READ, TRANSACTION_CONFLICT, Mark
 from tablewright.engine.replica_lease import Lease
 from tablewright.engine.replica_lines import Line
-from tablewright.engine.storage import Row, Rows, Writes, table_name
 from tablewright.engine.storage_replicas import Stamp, mark, save_number, stamp_own
+from tablewright.engine.storage_rows import Row, Rows, Writes, table_name
 from tablewright.engine.throttle import Reason, Throttle, Throttled, marks_of
 from tablewright.engine.transfers.buckets import Buckets
 from tablewright.values import Item

@@ -6,7 +6,7 @@ import orjson
 
 from tablewright.engine.members import SHARD_ID, STREAM_ARN
 from tablewright.engine.shapes import Request, Struct, Text, Whole
-from tablewright.engine.storage import Shard
+from tablewright.engine.storage_rows import Shard
 from tablewright.engine.streams import find_shard, find_stream, kept_shards, sequence_number, shard_name
 from tablewright.engine.writing import Reading
 

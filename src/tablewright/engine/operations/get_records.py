@@ -12,7 +12,7 @@ from tablewright.engine.journal import first_since
 from tablewright.engine.limits import PAGE_BYTES
 from tablewright.engine.records import key_names, record
 from tablewright.engine.shapes import Request, Struct, Text, Whole
-from tablewright.engine.storage import Shard, Stream
+from tablewright.engine.storage_rows import Shard, Stream
 from tablewright.engine.streams import DAY, find_stream, kept_shards
 from tablewright.engine.writing import Reading
 

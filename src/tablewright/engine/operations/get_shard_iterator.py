@@ -7,7 +7,7 @@ from tablewright.engine.iterators import MOST, iterator_at, refuse_trimmed
 from tablewright.engine.journal import first_since
 from tablewright.engine.members import SHARD_ID, STREAM_ARN
 from tablewright.engine.shapes import Request, Struct, Text, Whole
-from tablewright.engine.storage import Shard
+from tablewright.engine.storage_rows import Shard
 from tablewright.engine.streams import DAY, find_shard, find_stream, sequence_number
 from tablewright.engine.writing import Reading
 

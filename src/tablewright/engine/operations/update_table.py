@@ -43,7 +43,7 @@ from tablewright.engine.replica_updates import (
     with_replica_change,
 )
 from tablewright.engine.shapes import ListOf, Request, Struct, Text
-from tablewright.engine.storage import index_name
+from tablewright.engine.storage_rows import index_name
 from tablewright.engine.streams import close_stream, open_stream
 from tablewright.engine.writing import Writing
 

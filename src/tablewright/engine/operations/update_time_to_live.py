@@ -12,7 +12,7 @@ from tablewright.engine.errors import invalid
 from tablewright.engine.members import FLAG, TABLE_NAME
 from tablewright.engine.operations.describe_table import settled_table
 from tablewright.engine.shapes import Request, Struct, Text
-from tablewright.engine.storage import index_name
+from tablewright.engine.storage_rows import index_name
 from tablewright.engine.writing import Writing
 
 SHAPE = Struct(
