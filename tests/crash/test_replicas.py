@@ -15,7 +15,7 @@ from typing import Any
 
 from tablewright.client import CallFailed, Credentials, HttpCall, Retries
 from tablewright.engine import verify
-from tablewright.engine.replica_control import compare, standing
+from tablewright.engine.replica_standings import compare, standing
 from tablewright.wire.peers import HttpPeer
 
 HERE, THERE = "us-east-1", "eu-west-1"

@@ -22,19 +22,9 @@ from tests.engine.tables import definition, found, item, keyed, names, put, tran
 
 from tablewright import Engine, ServiceError
 from tablewright.engine import Regions, replica_peers
-from tablewright.engine.replica_control import (
-    Promotion,
-    ReplicasMistake,
-    compare,
-    promote,
-    promotion,
-    rejoin,
-    release,
-    standing,
-    unread,
-    unwritten,
-)
+from tablewright.engine.replica_control import Promotion, promote, promotion, rejoin, release
 from tablewright.engine.replica_pulls import _question, take_told
+from tablewright.engine.replica_standings import ReplicasMistake, compare, standing, unread, unwritten
 from tablewright.testing import Clock
 
 SECOND = timedelta(seconds=1)

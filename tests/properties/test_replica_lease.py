@@ -21,8 +21,9 @@ from tests.properties.effort import effort
 
 from tablewright import ServiceError
 from tablewright.engine.regions import Regions, asking
-from tablewright.engine.replica_control import ReplicasMistake, promote, promotion
+from tablewright.engine.replica_control import promote, promotion
 from tablewright.engine.replica_lines import Ask, PeerUnreachable
+from tablewright.engine.replica_standings import ReplicasMistake
 from tablewright.testing import Clock
 
 NAMES = ("us-east-1", "eu-west-1", "sa-east-1")

@@ -23,16 +23,9 @@ from tablewright import Engine, ServiceError
 from tablewright.engine import replica_peers, replicas
 from tablewright.engine.keys import partition_bytes
 from tablewright.engine.regions import Regions, asking
-from tablewright.engine.replica_control import (
-    ReplicasMistake,
-    compare,
-    promote,
-    promotion,
-    rejoin,
-    standing,
-    unread,
-)
+from tablewright.engine.replica_control import promote, promotion, rejoin
 from tablewright.engine.replica_pulls import _question, take_told
+from tablewright.engine.replica_standings import ReplicasMistake, compare, standing, unread
 from tablewright.engine.storage_replicas import all_stamps, stamp
 from tablewright.testing import Clock
 

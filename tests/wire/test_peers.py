@@ -12,7 +12,7 @@ from tests.wire.talk import Line, request
 
 from tablewright import Engine, ServiceError
 from tablewright.engine import PeerUnreachable, Regions
-from tablewright.engine.replica_control import compare
+from tablewright.engine.replica_standings import compare
 from tablewright.wire import AccessKey, serving
 from tablewright.wire.peers import TARGET, HttpPeer, PeerUnusable, peer_named
 

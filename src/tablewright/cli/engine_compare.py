@@ -27,7 +27,7 @@ def run(given: argparse.Namespace) -> int:
     """0 when they are the same, 1 when they differ, 2 when they cannot be compared."""
 
     def work(asks: "Mapping[str, Ask]") -> int:
-        from tablewright.engine.replica_control import ReplicasMistake, compare
+        from tablewright.engine.replica_standings import ReplicasMistake, compare
 
         if len(asks) != 2:
             raise ReplicasMistake("two regions are compared: name two")

@@ -53,7 +53,7 @@ def answers(text: str) -> int:
 
 def run(given: argparse.Namespace) -> int:
     def work(asks: "Mapping[str, Ask]") -> int:
-        from tablewright.engine.replica_control import lines
+        from tablewright.engine.replica_standings import lines
 
         wanted = asks if given.reader is None else {given.reader: replica_places.named(asks, given.reader)}
         asked = _asked(given)

@@ -9,8 +9,9 @@ from tablewright.cli import replica_places
 from tablewright.cli.plans import agreed, yes
 
 if TYPE_CHECKING:  # heavy
-    from tablewright.engine.replica_control import Promotion, Standing
+    from tablewright.engine.replica_control import Promotion
     from tablewright.engine.replica_lines import Ask
+    from tablewright.engine.replica_standings import Standing
 
 SUMMARY = "Make a region the writer of its tables; the writer before stops, also after it comes back."
 EXAMPLES = f"""Name all regions. Those that could write and answer are compared with the new writer, stop writing, and
@@ -38,7 +39,8 @@ def run(given: argparse.Namespace) -> int:
     """0 when it is the writer, 1 when only the plan was shown, 2 when it cannot be."""
 
     def work(asks: "Mapping[str, Ask]") -> int:
-        from tablewright.engine.replica_control import ReplicasMistake, promote, promotion, standings
+        from tablewright.engine.replica_control import promote, promotion
+        from tablewright.engine.replica_standings import ReplicasMistake, standings
 
         ask = replica_places.named(asks, given.region)
         mine = {one.table for one in standings(ask) if one.writer == given.region}
@@ -67,7 +69,7 @@ def run(given: argparse.Namespace) -> int:
 def _left_behind(asks: "Mapping[str, Ask]", plan: "Promotion", now: "Standing") -> list[str]:
     """What the new writer has not read of those that stopped for it, in words: some, where it was forced."""
     from tablewright.engine import PeerUnreachable
-    from tablewright.engine.replica_control import unread
+    from tablewright.engine.replica_standings import unread
 
     found = []
     for region in (one.regions[1] for one in plan.comparisons):

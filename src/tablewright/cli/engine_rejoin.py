@@ -32,7 +32,8 @@ def run(given: argparse.Namespace) -> int:
     """0 when it is done, 1 when only the plan was shown, 2 when it cannot be."""
 
     def work(asks: "Mapping[str, Ask]") -> int:
-        from tablewright.engine.replica_control import rejoin, unread
+        from tablewright.engine.replica_control import rejoin
+        from tablewright.engine.replica_standings import unread
 
         ask = replica_places.named(asks, given.region)
         lost = {table: unread(ask, table) for table in replica_places.tables_of(given, ask)}

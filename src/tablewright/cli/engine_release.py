@@ -8,8 +8,8 @@ from tablewright.cli import replica_places
 from tablewright.cli.plans import agreed, yes
 
 if TYPE_CHECKING:  # heavy
-    from tablewright.engine.replica_control import Standing
     from tablewright.engine.replica_lines import Ask
+    from tablewright.engine.replica_standings import Standing
 
 SUMMARY = "Let every replica take writes again, the last write of an item winning; asked of the writer."
 EXAMPLES = f"""Protection is given up: of two writes to one item in two regions, only the later one stays.
@@ -31,7 +31,8 @@ def run(given: argparse.Namespace) -> int:
     """0 when it is done, 1 when only the plan was shown, 2 when it cannot be."""
 
     def work(asks: "Mapping[str, Ask]") -> int:
-        from tablewright.engine.replica_control import ReplicasMistake, release, standing
+        from tablewright.engine.replica_control import release
+        from tablewright.engine.replica_standings import ReplicasMistake, standing
 
         ask = replica_places.named(asks, given.region)
         there = [standing(ask, table) for table in replica_places.tables_of(given, ask)]

@@ -8,8 +8,8 @@ from tablewright.cli import replica_places
 from tablewright.cli.engine_line import state
 
 if TYPE_CHECKING:  # heavy
-    from tablewright.engine.replica_control import Standing
     from tablewright.engine.replica_lines import Ask
+    from tablewright.engine.replica_standings import Standing
 
 SUMMARY = "Show the replicas of every table: who writes, who follows, how far behind."
 EXAMPLES = f"""{replica_places.KEYS}
@@ -28,7 +28,7 @@ def run(given: argparse.Namespace) -> int:
 
     def work(asks: "Mapping[str, Ask]") -> int:
         from tablewright.engine import PeerUnreachable
-        from tablewright.engine.replica_control import lines, standings, unwritten
+        from tablewright.engine.replica_standings import lines, standings, unwritten
 
         found: list[Standing] = []
         silent: list[str] = []

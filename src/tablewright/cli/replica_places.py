@@ -63,7 +63,7 @@ def tables(parser: argparse.ArgumentParser) -> None:
 def at(given: argparse.Namespace, work: "Callable[[Mapping[str, Ask]], int]") -> int:
     """Do the work with the regions that were named; the command's exit code."""
     from tablewright.engine import PeerUnreachable, ServiceError
-    from tablewright.engine.replica_control import ReplicasMistake
+    from tablewright.engine.replica_standings import ReplicasMistake
     from tablewright.wire import CredentialsUnusable, read_credentials
     from tablewright.wire.peers import HttpPeer, PeerUnusable, peer_named
 
@@ -111,7 +111,7 @@ def patiently(peer: "HttpPeer") -> "Ask":
 
 
 def named(asks: "Mapping[str, Ask]", region: str) -> "Ask":
-    from tablewright.engine.replica_control import ReplicasMistake
+    from tablewright.engine.replica_standings import ReplicasMistake
 
     if region not in asks:
         raise ReplicasMistake(f"say where {region} is: {region}=http://host:8000")
@@ -119,7 +119,7 @@ def named(asks: "Mapping[str, Ask]", region: str) -> "Ask":
 
 
 def tables_of(given: argparse.Namespace, ask: "Ask") -> list[str]:
-    from tablewright.engine.replica_control import ReplicasMistake, standings
+    from tablewright.engine.replica_standings import ReplicasMistake, standings
 
     found: list[str] = given.table or [one.table for one in standings(ask)]
     if not found:

@@ -45,8 +45,8 @@ def changes(
         old_key = entry_key(table, index, old, key) if old is not None else None
         if new is None:
             new_key = None
-        elif old is not None and all([old.get(name) is new.get(name) for name in index.schema.names]):
-            # An update shares with the old item what it does not touch: the usual case, for free.
+        elif old is not None and not [n for n in index.schema.names if old.get(n) != new.get(n)]:
+            # Most updates leave the key as it is.
             new_key = old_key
         else:
             new_key = entry_key(table, index, new, key)

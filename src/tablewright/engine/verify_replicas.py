@@ -1,6 +1,6 @@
 """The invariants of replicas: each broken one is a sentence.
 
-Elsewhere: what is compared between two regions (regions.py, replica_control.py); everything else (verify.py).
+Elsewhere: what is compared between two regions (replica_standings.py); everything else (verify.py).
 """
 
 from collections.abc import Iterator, Sequence

@@ -222,6 +222,9 @@ class Writing:
     ) -> None:
         if table.awaits_expiry(row):
             return
+        name = table.ttl_attribute or ""
+        if old is not None and new is not None and old.get(name) == new.get(name):
+            return  # the usual case
         before = None if old is None else expiry_key(table, old, key)
         after = None if new is None else expiry_key(table, new, key)
         if before == after:
