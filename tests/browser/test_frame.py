@@ -2,8 +2,8 @@
 
 import pytest
 from tests.browser.conftest import Keep, Open
+from tests.browser.screens import on_every_screen
 
-SCREENS = [(1280, False), (1280, True), (390, False), (390, True)]
 PAGES = {
     "home": "/",
     "sign-in": "/sign-in",
@@ -21,9 +21,7 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("width", "dark"), SCREENS, ids=["wide-light", "wide-dark", "narrow-light", "narrow-dark"]
-)
+@on_every_screen
 def test_every_page_fits_its_screen_and_has_no_serious_barrier(
     open_page: Open, keep: Keep, width: int, dark: bool
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.browser.conftest import Keep, Open, Served
+from tests.browser.screens import on_every_screen
 
 from tablewright.app.house import House, open_house
 from tablewright.app.serve import app_of
@@ -24,8 +25,6 @@ from tablewright.world import real_world
 
 HOME = "/console/parental"
 ANNA, CHIDI, SAM, ROSA = "parent_anna", "parent_chidi", "support_sam", "engineer_rosa"
-SCREENS = [(1280, False), (1280, True), (390, False), (390, True)]
-IDS = ["wide-light", "wide-dark", "narrow-light", "narrow-dark"]
 # A Monday at 21:10 in New York.
 EVENING = datetime(2026, 11, 17, 2, 10, tzinfo=UTC)
 PATIENT = 40_000
@@ -122,7 +121,7 @@ def looked_at(page: Any, keep: Keep, name: str, width: int, dark: bool) -> None:
     assert looks.overflow(page) <= 0, name
 
 
-@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+@on_every_screen
 def test_parents_pages_fit_every_screen_without_a_serious_barrier(
     open_page: Open, keep: Keep, width: int, dark: bool
 ) -> None:
@@ -147,7 +146,7 @@ def test_parents_pages_fit_every_screen_without_a_serious_barrier(
     looked_at(page, keep, "policy-delete", width, dark)
 
 
-@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+@on_every_screen
 def test_mistakes_and_open_parts_fit_every_screen(
     open_page: Open, keep: Keep, width: int, dark: bool
 ) -> None:
@@ -163,7 +162,7 @@ def test_mistakes_and_open_parts_fit_every_screen(
     looked_at(page, keep, "activity-open", width, dark)
 
 
-@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+@on_every_screen
 def test_a_mistake_stands_beside_its_field_on_every_screen(
     browser: Any, served: Served, keep: Keep, width: int, dark: bool
 ) -> None:
@@ -189,7 +188,7 @@ def test_a_mistake_stands_beside_its_field_on_every_screen(
         looked_at(page, keep, "policy-wrong", width, dark)
 
 
-@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+@on_every_screen
 def test_pages_of_others_fit_every_screen(open_page: Open, keep: Keep, width: int, dark: bool) -> None:
     support = open_page(SAM, width=width, dark=dark)
     looked_at(support, keep, "support", width, dark)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.browser.conftest import Keep, Open
+from tests.browser.screens import on_every_screen
 
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.seed import AGENCY, BUSINESS, CUSTOMER
@@ -14,8 +15,6 @@ from tablewright.world import real_world
 
 HOME = "/console/portal"
 THANDI, SIPHO = "admin_thandi", "support_sipho"
-SCREENS = [(1280, False), (1280, True), (390, False), (390, True)]
-IDS = ["wide-light", "wide-dark", "narrow-light", "narrow-dark"]
 PUBLIC = {
     "pricing": "",
     "landing": "/campaigns/SUMMER_SPECIAL",
@@ -25,7 +24,6 @@ PUBLIC = {
     "verify": "/verify",
     "verify-code": f"/verify?address={CUSTOMER}",
     "verify-link": f"/verify?address={CUSTOMER}&secret=0123456789abcdef",
-    "mailbox": f"/mailbox?address={CUSTOMER}",
 }
 STAFF = {
     "overview": "/overview",
@@ -58,7 +56,7 @@ OF_ONE = {
     "order": ("/orders", ""),
     "order-refund": ("/orders", "/refund"),
     "order-cancel": ("/orders?status=PENDING", "/cancel"),
-    "message": ("/outbox", ""),
+    "message": ("/outbox?state=SENT", ""),
 }
 
 
@@ -70,7 +68,7 @@ def looked_at(page: Any, keep: Keep, name: str, width: int, dark: bool) -> None:
     assert looks.overflow(page) <= 0, name
 
 
-@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+@on_every_screen
 def test_customers_pages_fit_every_screen_without_a_serious_barrier(
     open_page: Open, keep: Keep, width: int, dark: bool
 ) -> None:
@@ -80,7 +78,7 @@ def test_customers_pages_fit_every_screen_without_a_serious_barrier(
         looked_at(page, keep, name, width, dark)
 
 
-@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+@on_every_screen
 def test_staff_pages_fit_every_screen_without_a_serious_barrier(
     open_page: Open, keep: Keep, width: int, dark: bool
 ) -> None:
@@ -97,7 +95,7 @@ def _staff(page: Any) -> Iterator[tuple[str, str]]:
         yield name, page.locator("td a").first.get_attribute("href") + rest
 
 
-@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+@on_every_screen
 def test_an_account_fits_every_screen_without_a_serious_barrier(
     open_page: Open, keep: Keep, width: int, dark: bool
 ) -> None:

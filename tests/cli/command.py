@@ -1,4 +1,4 @@
-"""How the command-line tests run `tablewright`: as a user does, in a process of its own."""
+"""How the command-line tests run `tablewright`: in a process of its own as a user does, or quicker in this one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tablewright(*arguments: str | Path, cwd: Path | None = None) -> Ran:
 
 
 def here(*arguments: str | Path) -> Ran:
-    """Run a command in this process: for tests that run many, and look at what is said only."""
+    """Run a command in this process: for tests that run many, and ask only for what is said and the exit code."""
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
         try:
             code = main([str(one) for one in arguments])

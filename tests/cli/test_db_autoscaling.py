@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import tablewright
+from tests.cli.command import here
 from tests.cli.stores import PETS, server_of
 
 from tablewright.engine import Engine
@@ -27,7 +27,7 @@ def store(tmp_path: Path) -> Path:
 
 
 def settings(*words: str | Path) -> dict[tuple[str, str], tuple[Any, Any, Any]]:
-    ran = tablewright("db", "autoscaling", *words, "--json")
+    ran = here("db", "autoscaling", *words, "--json")
     assert (ran.code, ran.err) == (0, "")
     return {
         (one["of"], one["units"]): (one["least"], one["most"], one["target"]) for one in json.loads(ran.out)
@@ -50,7 +50,7 @@ def test_settings_are_made_shown_and_taken_away_in_a_store(store: Path) -> None:
     index = settings("pets", *at, "--index", "by-age", "--write", "5", "10", "50", "--read", "6", "11", "51")
     assert index == {("by-age", "read"): (6, 11, 51.0), ("by-age", "write"): (5, 10, 50.0)}
     assert settings("pets", *at, "--off", "read")[("table", "read")] == OFF
-    ran = tablewright("db", "autoscaling", "pets", *at)
+    ran = here("db", "autoscaling", "pets", *at)
     assert ran.out.splitlines()[0].split() == ["region", "of", "units", "least", "most", "target"]
     assert "us-east-1  table   write      1    50  62.5 %" in ran.out
     assert set(settings("pets", *at, "--off").values()) == {OFF, (6, 11, 51.0), (5, 10, 50.0)}
@@ -79,6 +79,6 @@ def test_a_server_is_asked_the_same(store: Path) -> None:
     ],
 )
 def test_what_cannot_be_set_is_one_sentence(store: Path, words: tuple[str, ...], sentence: str) -> None:
-    ran = tablewright("db", "autoscaling", *words, "--data", store)
+    ran = here("db", "autoscaling", *words, "--data", store)
     assert (ran.code, ran.out) == (2, "")
     assert sentence in ran.err

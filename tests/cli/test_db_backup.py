@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import Ran, tablewright
+from tests.cli.command import Ran, here
 from tests.cli.stores import server_of, store_of_pets
 from tests.engine.pasts import back_up, recover
 from tests.engine.unkept import UnkeptEngine
@@ -49,62 +49,54 @@ def refused(ran: Ran) -> str:
 
 
 def items(place: list[str]) -> dict[str, int]:
-    return {
-        one["name"]: one["items"] for one in json.loads(fine(tablewright("db", "tables", *place, "--json")))
-    }
+    return {one["name"]: one["items"] for one in json.loads(fine(here("db", "tables", *place, "--json")))}
 
 
 def test_a_backup_is_made_listed_restored_and_deleted(place: list[str]) -> None:
-    made = fine(tablewright("db", "backup", "create", "pets", "--name", "first", *place))
+    made = fine(here("db", "backup", "create", "pets", "--name", "first", *place))
     assert made.startswith("first  AVAILABLE  ")
-    listed = fine(tablewright("db", "backup", "list", *place)).splitlines()
+    listed = fine(here("db", "backup", "list", *place)).splitlines()
     assert listed[1].split()[:4] == ["first", "pets", "AVAILABLE", "user"]
-    (one,) = json.loads(fine(tablewright("db", "backup", "list", "pets", *place, "--json")))
+    (one,) = json.loads(fine(here("db", "backup", "list", "pets", *place, "--json")))
     assert one["BackupArn"] in made
 
-    told = fine(tablewright("db", "restore", "--from", "first", "--to", "pets-again", *place))
+    told = fine(here("db", "restore", "--from", "first", "--to", "pets-again", *place))
     assert told == "pets-again is there, with 3 items\n"
     assert items(place) == {"pets": 3, "pets-again": 3}
-    again = tablewright("db", "restore", "--from", one["BackupArn"], "--to", "pets-again", *place)
+    again = here("db", "restore", "--from", one["BackupArn"], "--to", "pets-again", *place)
     assert fine(again) == told
     assert f"pets-again was restored from the backup {one['BackupArn']} by an earlier request" in again.err
-    there = tablewright("db", "restore", "--from", "first", "--to", "pets", *place)
+    there = here("db", "restore", "--from", "first", "--to", "pets", *place)
     assert "pets is there already, and a restore never overwrites" in refused(there)
 
-    plan = tablewright("db", "backup", "delete", "first", *place)
+    plan = here("db", "backup", "delete", "first", *place)
     assert plan.code == 1
     assert "the backup first of pets" in plan.out
     assert "--yes" in plan.err
-    assert fine(tablewright("db", "backup", "delete", "first", *place, "--yes")).endswith("deleted first\n")
-    assert fine(tablewright("db", "backup", "list", *place)) == "there are no backups\n"
-    assert "there is no backup first" in refused(
-        tablewright("db", "backup", "delete", "first", *place, "--yes")
-    )
+    assert fine(here("db", "backup", "delete", "first", *place, "--yes")).endswith("deleted first\n")
+    assert fine(here("db", "backup", "list", *place)) == "there are no backups\n"
+    assert "there is no backup first" in refused(here("db", "backup", "delete", "first", *place, "--yes"))
 
 
 def test_recovery_is_switched_on_and_a_moment_restored(place: list[str]) -> None:
-    assert fine(tablewright("db", "recovery", "pets", *place)) == "off\n"
-    assert fine(tablewright("db", "recovery", "pets", "--on", "--days", "7", *place)).startswith(
-        "on, 7 days: "
-    )
-    told = fine(
-        tablewright("db", "restore", "pets", "--at", "latest", "--to", "pets-then", "--no-indexes", *place)
-    )
+    assert fine(here("db", "recovery", "pets", *place)) == "off\n"
+    assert fine(here("db", "recovery", "pets", "--on", "--days", "7", *place)).startswith("on, 7 days: ")
+    told = fine(here("db", "restore", "pets", "--at", "latest", "--to", "pets-then", "--no-indexes", *place))
     assert told == "pets-then is there, with 3 items\n"
-    described = json.loads(fine(tablewright("db", "describe", "pets-then", *place, "--json")))
+    described = json.loads(fine(here("db", "describe", "pets-then", *place, "--json")))
     assert "GlobalSecondaryIndexes" not in described["Table"]
-    long_ago = tablewright("db", "restore", "pets", "--at", "2001-01-01T00:00:00Z", "--to", "older", *place)
+    long_ago = here("db", "restore", "pets", "--at", "2001-01-01T00:00:00Z", "--to", "older", *place)
     assert "InvalidRestoreTimeException" in refused(long_ago)
-    plan = tablewright("db", "recovery", "pets", "--off", *place)
+    plan = here("db", "recovery", "pets", "--off", *place)
     assert (plan.code, "will be forgotten" in plan.out) == (1, True)
-    assert fine(tablewright("db", "recovery", "pets", "--off", "--yes", *place)).endswith("off\n")
+    assert fine(here("db", "recovery", "pets", "--off", "--yes", *place)).endswith("off\n")
 
 
 def test_a_moment_after_the_latest_is_refused_and_the_latest_is_not(place: list[str]) -> None:
-    fine(tablewright("db", "recovery", "pets", "--on", *place))
-    late = tablewright("db", "restore", "pets", "--at", "2099-01-01", "--to", "pets-then", *place)
+    fine(here("db", "recovery", "pets", "--on", *place))
+    late = here("db", "restore", "pets", "--at", "2099-01-01", "--to", "pets-then", *place)
     assert "LatestRestorableDateTime" in refused(late)
-    fine(tablewright("db", "restore", "pets", "--at", "latest", "--to", "pets-then", *place))
+    fine(here("db", "restore", "pets", "--at", "latest", "--to", "pets-then", *place))
 
 
 # --- cut off, and called again ---
@@ -126,7 +118,7 @@ def back_up_and_recover(store: Path) -> str:
 
 def test_a_restore_that_was_cut_off_is_waited_for_by_the_same_command(store: Path) -> None:
     cut_off(store, "RestoreTableFromBackup", BackupArn=back_up_and_recover(store))
-    ran = tablewright("db", "restore", "--from", "first", "--to", "pets-again", "--data", store)
+    ran = here("db", "restore", "--from", "first", "--to", "pets-again", "--data", store)
     assert fine(ran) == "pets-again is there, with 3 items\n"
     assert "restored from the backup" in ran.err
     assert "by an earlier request" in ran.err
@@ -178,7 +170,7 @@ def test_a_moment_under_way_is_known_by_its_table_and_its_second(store: Path) ->
 
 
 def test_without_recovery_a_moment_is_refused_in_the_services_words(store: Path) -> None:
-    ran = tablewright("db", "restore", "pets", "--at", "latest", "--to", "pets-then", "--data", store)
+    ran = here("db", "restore", "pets", "--at", "latest", "--to", "pets-then", "--data", store)
     assert "PointInTimeRecoveryUnavailableException" in refused(ran)
 
 
@@ -192,13 +184,13 @@ def test_without_recovery_a_moment_is_refused_in_the_services_words(store: Path)
     ],
 )
 def test_a_restore_that_makes_no_sense_is_a_misuse(words: list[str], why: str) -> None:
-    ran = tablewright("db", "restore", *words)
+    ran = here("db", "restore", *words)
     assert ran.code == 2
     assert why in ran.err
 
 
 def test_a_backup_has_a_name_of_its_own_if_none_is_given(store: Path) -> None:
-    made = json.loads(fine(tablewright("db", "backup", "create", "pets", "--json", "--data", store)))
+    made = json.loads(fine(here("db", "backup", "create", "pets", "--json", "--data", store)))
     assert made["BackupName"].startswith("pets-20")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from tests.cli.command import tablewright
+from tests.cli.command import here
 from tests.cli.stores import PETS, server_of, store_of_pets
 
 from tablewright.engine import Engine, storage_compact, verify
@@ -56,7 +56,7 @@ def contents(store: Path) -> object:
 
 def test_the_plan_is_shown_first_and_changes_nothing(store: Path) -> None:
     before = size_of(store)
-    ran = tablewright("db", "compact", "--data", store)
+    ran = here("db", "compact", "--data", store)
     assert ran.code == 1
     assert "hold nothing; it would be written anew" in ran.out
     assert "--yes" in ran.err
@@ -65,7 +65,7 @@ def test_the_plan_is_shown_first_and_changes_nothing(store: Path) -> None:
 
 def test_the_file_shrinks_and_holds_the_same(store: Path) -> None:
     before, held = size_of(store), contents(store)
-    ran = tablewright("db", "compact", "--data", store, "--yes", "--json")
+    ran = here("db", "compact", "--data", store, "--yes", "--json")
     assert ran.code == 0
     told = json.loads(ran.out)
     assert told["bytes_before"] == before
@@ -76,19 +76,19 @@ def test_the_file_shrinks_and_holds_the_same(store: Path) -> None:
     assert verify(store) == []
     assert not (store / COPY).exists()
     # A second time there is nothing to gain, and it is still the same store.
-    assert tablewright("db", "compact", "--data", store, "--yes").code == 0
+    assert here("db", "compact", "--data", store, "--yes").code == 0
     assert contents(store) == held
 
 
 def test_a_store_that_a_server_has_open_is_refused(store: Path) -> None:
     with server_of(store):
-        ran = tablewright("db", "compact", "--data", store, "--yes")
+        ran = here("db", "compact", "--data", store, "--yes")
     assert (ran.code, ran.out) == (2, "")
     assert "is open" in ran.err
 
 
 def test_a_directory_without_a_store_is_refused_and_left_alone(tmp_path: Path) -> None:
-    ran = tablewright("db", "compact", "--data", tmp_path)
+    ran = here("db", "compact", "--data", tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert list(tmp_path.iterdir()) == []
 

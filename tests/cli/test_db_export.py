@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.command import Ran, tablewright
+from tests.cli.command import Ran, here
 from tests.cli.stores import server_of, store_of_pets
 
 from tablewright.engine import Engine, verify
@@ -45,16 +45,16 @@ def test_an_export_of_a_store_is_in_the_services_layout_and_imports_as_the_same_
     store: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    assert fine(tablewright("db", "export", "pets", "--to", out, "--data", store)).startswith("3 items, ")
+    assert fine(here("db", "export", "pets", "--to", out, "--data", store)).startswith("3 items, ")
     (summary,) = out.glob("AWSDynamoDB/*/manifest-summary.json")
     assert json.loads(summary.read_text())["itemCount"] == 3
     for line in (summary.parent / "manifest-files.json").read_text().splitlines():
         assert (out / json.loads(line)["dataFileS3Key"]).is_file()
-    told = fine(tablewright("db", "import", out, "--to", "pets-again", "--data", store))
+    told = fine(here("db", "import", out, "--to", "pets-again", "--data", store))
     assert told.startswith("pets-again is there: 3 items from ")
     assert told.endswith(", as many as the export's manifest says\n")
     assert scanned(store, "pets-again") == scanned(store, "pets")
-    described = json.loads(fine(tablewright("db", "describe", "pets-again", "--data", store, "--json")))
+    described = json.loads(fine(here("db", "describe", "pets-again", "--data", store, "--json")))
     assert [index["IndexName"] for index in described["Table"]["GlobalSecondaryIndexes"]] == ["by-age"]
     assert verify(store) == []
     left = [path for path in (store / "buckets").rglob("*") if path.is_file() or path.is_symlink()]
@@ -64,27 +64,23 @@ def test_an_export_of_a_store_is_in_the_services_layout_and_imports_as_the_same_
 def test_a_server_exports_to_a_bucket_of_its_own_and_imports_from_it(store: Path) -> None:
     with server_of(store) as url:
         told = fine(
-            tablewright(
-                "db", "export", "pets", "--bucket", "kept", "--prefix", "p", "--endpoint", url, "--json"
-            )
+            here("db", "export", "pets", "--bucket", "kept", "--prefix", "p", "--endpoint", url, "--json")
         )
         prefix = json.loads(told)["ExportManifest"].rpartition("/")[0]
         told = fine(
-            tablewright(
+            here(
                 "db", "import", "--bucket", "kept", "--prefix", f"{prefix}/data/", "--like", "pets",
                 "--to", "pets-again", "--endpoint", url,
             )
         )  # fmt: skip
         assert told.startswith("pets-again is there: 3 items")
-        assert "--bucket NAME" in refused(
-            tablewright("db", "export", "pets", "--to", "out", "--endpoint", url)
-        )
+        assert "--bucket NAME" in refused(here("db", "export", "pets", "--to", "out", "--endpoint", url))
 
 
 def test_changes_are_exported_since_a_moment(store: Path, tmp_path: Path) -> None:
     words = ("db", "export", "pets", "--to", tmp_path / "out", "--data", store)
-    early = tablewright(*words, "--since", "2001-01-01T00:00:00Z", "--until", "2001-01-01T01:00:00Z")
+    early = here(*words, "--since", "2001-01-01T00:00:00Z", "--until", "2001-01-01T01:00:00Z")
     assert "InvalidExportTimeException" in refused(early)
     assert not (tmp_path / "out").exists()
-    assert "--until goes with --since" in refused(tablewright(*words, "--until", "2001-01-01"))
-    assert "choose" in refused(tablewright(*words, "--at", "2001-01-01", "--since", "2001-01-01"))
+    assert "--until goes with --since" in refused(here(*words, "--until", "2001-01-01"))
+    assert "choose" in refused(here(*words, "--at", "2001-01-01", "--since", "2001-01-01"))

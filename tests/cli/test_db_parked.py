@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import Ran, tablewright
+from tests.cli.command import Ran, here
 from tests.mapping.consuming import Log, feed, notes
 
 from tablewright import testing
@@ -34,7 +34,7 @@ class Mailer:
         return self.consumer().run_once()
 
     def command(self, verb: str, *words: str) -> Ran:
-        return tablewright("db", "parked", verb, *words, *self.place)
+        return here("db", "parked", verb, *words, *self.place)
 
 
 @pytest.fixture
@@ -125,8 +125,8 @@ def test_a_store_on_disk_is_as_good_as_a_server(tmp_path: Path) -> None:
         mailer.run()
         mailer.db.write(notes.create(notes.model(id="a")))
         mailer.run()
-    assert tablewright("db", "parked", "list", "--data", tmp_path / "store").code == 1
-    assert tablewright("db", "parked", "replay", "feed", "mailer", "--data", tmp_path / "store").code == 0
+    assert here("db", "parked", "list", "--data", tmp_path / "store").code == 1
+    assert here("db", "parked", "replay", "feed", "mailer", "--data", tmp_path / "store").code == 0
     with opened() as engine:
         mailer = Mailer(Db(embedded(engine), feed), Log(), [])
         assert mailer.run().replayed == 1
@@ -135,6 +135,6 @@ def test_a_store_on_disk_is_as_good_as_a_server(tmp_path: Path) -> None:
 def test_where_no_consumer_ever_was_it_says_so(tmp_path: Path) -> None:
     with testing.engine(tmp_path / "store"):
         pass
-    ran = tablewright("db", "parked", "list", "--data", tmp_path / "store")
+    ran = here("db", "parked", "list", "--data", tmp_path / "store")
     assert (ran.code, ran.out) == (2, "")
     assert "there is no table stream_consumers" in ran.err

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import COMMAND, tablewright
+from tests.cli.command import COMMAND, here
 from tests.cli.stores import PETS, pet, put, server_of, store_of_pets
 from tests.mapping.consuming import HOUR
 
@@ -30,26 +30,26 @@ def numbers(records: list[dict[str, Any]]) -> list[str]:
 
 
 def test_of_a_store_everything_is_told_and_then_it_ends(store: Path) -> None:
-    ran = tablewright("db", "stream", "tail", "pets", "--data", store)
+    ran = here("db", "stream", "tail", "pets", "--data", store)
     assert (ran.code, ran.err) == (0, "")
     assert [line.split()[3] for line in ran.out.splitlines()] == ["INSERT"] * 3
 
 
 def test_keys_and_items_are_shown_only_when_asked_for(store: Path) -> None:
     tail = ("db", "stream", "tail", "pets", "--data", store, "--json")
-    plain = [json.loads(line) for line in tablewright(*tail).out.splitlines()]
+    plain = [json.loads(line) for line in here(*tail).out.splitlines()]
     assert all(set(one) == {"at", "event", "sequence", "bytes"} for one in plain)
-    keys = [json.loads(line) for line in tablewright(*tail, "--keys").out.splitlines()]
+    keys = [json.loads(line) for line in here(*tail, "--keys").out.splitlines()]
     assert keys[0]["keys"] == {"owner": {"S": "anna"}, "name": {"S": "pet 0"}}
     assert "after" not in keys[0]
-    images = [json.loads(line) for line in tablewright(*tail, "--images").out.splitlines()]
+    images = [json.loads(line) for line in here(*tail, "--images").out.splitlines()]
     assert images[2]["after"] == pet("anna", "pet 2", 2)
 
 
 def test_it_ends_after_as_many_as_asked_for(store: Path) -> None:
-    ran = tablewright("db", "stream", "tail", "pets", "--data", store, "--limit", "2")
+    ran = here("db", "stream", "tail", "pets", "--data", store, "--limit", "2")
     assert len(ran.out.splitlines()) == 2
-    assert tablewright("db", "stream", "tail", "pets", "--data", store, "--limit", "0").code == 2
+    assert here("db", "stream", "tail", "pets", "--data", store, "--limit", "0").code == 2
 
 
 def test_a_server_is_followed_until_ctrl_c_which_is_no_error(store: Path) -> None:
@@ -71,19 +71,17 @@ def test_a_server_is_followed_until_ctrl_c_which_is_no_error(store: Path) -> Non
 
 def test_of_a_stream_that_was_switched_off_the_rest_is_told_and_then_it_ends(store: Path) -> None:
     with server_of(store) as url:
-        assert tablewright("db", "stream", "off", "pets", "--endpoint", url, "--yes").code == 0
+        assert here("db", "stream", "off", "pets", "--endpoint", url, "--yes").code == 0
         for begin, lines in (("start", 3), ("now", 0)):
-            ran = tablewright("db", "stream", "tail", "pets", "--endpoint", url, "--from", begin)
+            ran = here("db", "stream", "tail", "pets", "--endpoint", url, "--from", begin)
             assert (ran.code, len(ran.out.splitlines())) == (0, lines)
             assert ran.err == (
                 "tablewright: the stream of pets is off, and there is no more of it; `tablewright db stream on pets` "
                 "gives it a new one\n"
             )
-        ran = tablewright(
-            "db", "stream", "tail", "pets", "--endpoint", url, "--from", "start", "--limit", "3"
-        )
+        ran = here("db", "stream", "tail", "pets", "--endpoint", url, "--from", "start", "--limit", "3")
         assert (len(ran.out.splitlines()), ran.err) == (3, "")
-    ran = tablewright("db", "stream", "tail", "pets", "--data", store)
+    ran = here("db", "stream", "tail", "pets", "--data", store)
     assert len(ran.out.splitlines()) == 3
     assert "the stream of pets is off" in ran.err
 
@@ -113,12 +111,12 @@ def test_who_reads_no_further_ends_it_without_a_word(store: Path) -> None:
 def test_a_table_without_a_stream_is_a_misuse(tmp_path: Path) -> None:
     with testing.engine(tmp_path / "store") as engine:
         engine.call("CreateTable", PETS | {"StreamSpecification": {"StreamEnabled": False}})
-    ran = tablewright("db", "stream", "tail", "pets", "--data", tmp_path / "store")
+    ran = here("db", "stream", "tail", "pets", "--data", tmp_path / "store")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
         "tablewright: pets has no stream, so its changes are not told; `tablewright db stream on pets` gives it one\n"
     )
-    missing = tablewright("db", "stream", "tail", "cats", "--data", tmp_path / "store")
+    missing = here("db", "stream", "tail", "cats", "--data", tmp_path / "store")
     assert "ResourceNotFoundException" in missing.err
 
 
@@ -134,26 +132,26 @@ def test_a_stream_is_switched_on_and_off_from_the_terminal(tmp_path: Path, way: 
             else ["--endpoint", stack.enter_context(server_of(store))]
         )
         on = ("db", "stream", "on", "pets", *place)
-        ran = tablewright(*on, "--view", "KEYS_ONLY")
+        ran = here(*on, "--view", "KEYS_ONLY")
         assert (ran.code, ran.err) == (0, "")
         said, arn = ran.out.splitlines()
         assert said == "pets has a stream, KEYS_ONLY"
         assert ":table/pets/stream/" in arn
-        again = tablewright(*on, "--view", "KEYS_ONLY")
+        again = here(*on, "--view", "KEYS_ONLY")
         assert (again.code, again.out) == (0, f"pets has a stream, KEYS_ONLY: it had it before\n{arn}\n")
-        other = tablewright(*on)
+        other = here(*on)
         assert (other.code, other.out) == (2, "")
         assert "tells KEYS_ONLY; for NEW_AND_OLD_IMAGES end it first" in other.err
 
         off = ("db", "stream", "off", "pets", *place)
-        plan = tablewright(*off)
+        plan = here(*off)
         assert (plan.code, plan.err) == (1, "tablewright: nothing was done; --yes does it\n")
         assert "the stream of pets (KEYS_ONLY) will end" in plan.out
-        assert tablewright(*on, "--view", "KEYS_ONLY").out == again.out, "the plan has done nothing"
-        done = tablewright(*off, "--yes")
+        assert here(*on, "--view", "KEYS_ONLY").out == again.out, "the plan has done nothing"
+        done = here(*off, "--yes")
         assert (done.code, done.out.splitlines()[-1]) == (0, "pets has no stream any more")
-        assert tablewright(*off).out == "pets has no stream\n"
-        assert tablewright(*on).code == 0
+        assert here(*off).out == "pets has no stream\n"
+        assert here(*on).code == 0
 
 
 # --- what it rests on ---

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.command import Ran, tablewright
+from tests.cli.command import Ran, here, tablewright
 from tests.cli.stores import PETS, server_of, store_of_pets
 
 from tablewright.engine import Engine, Regions
@@ -30,7 +30,7 @@ def place(request: pytest.FixtureRequest, store: Path) -> Iterator[list[str]]:
 
 
 def test_tables_are_listed_with_their_items_and_settings(place: list[str]) -> None:
-    ran = tablewright("db", "tables", *place)
+    ran = here("db", "tables", *place)
     assert (ran.code, ran.err) == (0, "")
     head, row = ran.out.splitlines()
     assert head.split() == ["table", "status", "items", "size", "indexes", "billing", "stream", "protected"]
@@ -39,7 +39,7 @@ def test_tables_are_listed_with_their_items_and_settings(place: list[str]) -> No
 
 
 def test_tables_as_json_are_a_list_of_objects(place: list[str]) -> None:
-    (one,) = json.loads(tablewright("db", "tables", *place, "--json").out)
+    (one,) = json.loads(here("db", "tables", *place, "--json").out)
     assert (one["name"], one["items"], one["indexes"], one["billing"]) == (
         "pets",
         3,
@@ -49,7 +49,7 @@ def test_tables_as_json_are_a_list_of_objects(place: list[str]) -> None:
 
 
 def test_a_table_is_described_with_everything_that_is_set_on_it(place: list[str]) -> None:
-    ran = tablewright("db", "describe", "pets", *place)
+    ran = here("db", "describe", "pets", *place)
     assert (ran.code, ran.err) == (0, "")
     facts, _, indexes = ran.out.partition("\n\n")
     told = dict(line.split(maxsplit=1) for line in facts.splitlines())
@@ -61,13 +61,13 @@ def test_a_table_is_described_with_everything_that_is_set_on_it(place: list[str]
 
 
 def test_a_table_described_as_json_is_in_the_services_words(place: list[str]) -> None:
-    found = json.loads(tablewright("db", "describe", "pets", *place, "--json").out)
+    found = json.loads(here("db", "describe", "pets", *place, "--json").out)
     assert found["Table"]["TableName"] == "pets"
     assert found["Tags"] == [{"Key": "team", "Value": "vets"}]
 
 
 def test_nothing_of_an_item_is_shown(place: list[str]) -> None:
-    shown = [tablewright("db", *words, *place).out for words in (["tables"], ["describe", "pets"])]
+    shown = [here("db", *words, *place).out for words in (["tables"], ["describe", "pets"])]
     assert not any("anna" in text for text in shown)
 
 
@@ -79,18 +79,18 @@ def refused(ran: Ran) -> str:
 
 
 def test_a_table_that_is_not_there_is_refused_in_the_services_words(place: list[str]) -> None:
-    assert "ResourceNotFoundException" in refused(tablewright("db", "describe", "cats", *place))
+    assert "ResourceNotFoundException" in refused(here("db", "describe", "cats", *place))
 
 
 def test_a_store_that_a_server_has_open_is_refused_with_what_to_do(store: Path) -> None:
     with server_of(store):
-        said = refused(tablewright("db", "tables", "--data", store))
+        said = refused(here("db", "tables", "--data", store))
     assert "is open by process" in said
     assert "--endpoint URL" in said
 
 
 def test_a_directory_without_a_store_is_refused_and_left_alone(tmp_path: Path) -> None:
-    assert "there is no store in" in refused(tablewright("db", "tables", "--data", tmp_path))
+    assert "there is no store in" in refused(here("db", "tables", "--data", tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -100,17 +100,15 @@ def test_the_store_in_data_is_looked_at_where_none_is_named(tmp_path: Path) -> N
 
 
 def test_a_server_that_is_not_there_is_one_sentence() -> None:
-    assert "ListTables got no answer" in refused(
-        tablewright("db", "tables", "--endpoint", "http://127.0.0.1:1")
-    )
+    assert "ListTables got no answer" in refused(here("db", "tables", "--endpoint", "http://127.0.0.1:1"))
 
 
 def test_an_address_that_is_none_is_one_sentence() -> None:
-    assert "cannot be used" in refused(tablewright("db", "tables", "--endpoint", "localhost:8000"))
+    assert "cannot be used" in refused(here("db", "tables", "--endpoint", "localhost:8000"))
 
 
 def test_a_store_and_a_server_exclude_each_other(store: Path) -> None:
-    ran = tablewright("db", "tables", "--data", store, "--endpoint", "http://127.0.0.1:8000")
+    ran = here("db", "tables", "--data", store, "--endpoint", "http://127.0.0.1:8000")
     assert ran.code == 2
     assert "not allowed with" in ran.err
 
@@ -126,8 +124,8 @@ def test_looking_at_a_store_sweeps_nothing(store: Path) -> None:
                 "Item": {"owner": {"S": "ben"}, "name": {"S": "old"}, "age": {"N": "1700000000"}},
             },
         )
-    tablewright("db", "tables", "--data", store)
-    ((one,),) = [json.loads(tablewright("db", "tables", "--data", store, "--json").out)]
+    here("db", "tables", "--data", store)
+    ((one,),) = [json.loads(here("db", "tables", "--data", store, "--json").out)]
     assert one["items"] == 4
 
 
@@ -138,19 +136,19 @@ def test_a_region_alone_is_amazons_and_without_keys_it_is_told_what_to_set(
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    said = refused(tablewright("db", "tables", "--region", "eu-west-1"))
+    said = refused(here("db", "tables", "--region", "eu-west-1"))
     assert "no credentials were found: set AWS_ACCESS_KEY_ID" in said
 
 
 def test_the_region_of_a_store_is_that_of_its_tables(tmp_path: Path) -> None:
     with Engine.open(tmp_path, region="eu-west-1") as engine:
         engine.call("CreateTable", PETS)
-    assert tablewright("db", "backup", "create", "pets", "--name", "first", "--data", tmp_path).code == 0
-    assert tablewright("db", "restore", "--from", "first", "--to", "again", "--data", tmp_path).code == 0
+    assert here("db", "backup", "create", "pets", "--name", "first", "--data", tmp_path).code == 0
+    assert here("db", "restore", "--from", "first", "--to", "again", "--data", tmp_path).code == 0
     with Engine.open(tmp_path, region="eu-west-1") as engine:
         arn = engine.call("DescribeTable", {"TableName": "again"})["Table"]["TableArn"]
     assert arn.startswith("arn:aws:dynamodb:eu-west-1:")
-    said = refused(tablewright("db", "tables", "--data", tmp_path, "--region", "us-west-2"))
+    said = refused(here("db", "tables", "--data", tmp_path, "--region", "us-west-2"))
     assert "is eu-west-1's, and there is none of us-west-2 below it" in said
 
 
@@ -160,7 +158,7 @@ def test_a_store_of_several_regions_is_asked_for_one_of_them(tmp_path: Path) -> 
         regions["eu-west-1"].call("CreateTable", PETS | {"TableName": "cats"})
     found = {
         region: [one["name"] for one in json.loads(
-            tablewright("db", "tables", "--data", tmp_path, "--json", *more).out)]
+            here("db", "tables", "--data", tmp_path, "--json", *more).out)]
         for region, more in (("home", ()), ("us", ("--region", "us-east-1")), ("eu", ("--region", "eu-west-1")))
     }  # fmt: skip
     assert found == {"home": ["pets"], "us": ["pets"], "eu": ["cats"]}

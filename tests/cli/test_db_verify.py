@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.cli.command import served, tablewright
+from tests.cli.command import here, served
 
 from tablewright.engine import Engine
 
@@ -39,34 +39,34 @@ def break_it(store: Path) -> None:
 
 
 def test_a_sound_store_is_ok(store: Path) -> None:
-    ran = tablewright("db", "verify", store)
+    ran = here("db", "verify", store)
     assert (ran.code, ran.out, ran.err) == (0, "OK\n", "")
 
 
 def test_a_sound_store_has_an_empty_list_in_json(store: Path) -> None:
-    ran = tablewright("db", "verify", store, "--json")
+    ran = here("db", "verify", store, "--json")
     assert (ran.code, json.loads(ran.out)) == (0, [])
 
 
 def test_each_broken_invariant_is_a_sentence_and_the_code_is_1(store: Path) -> None:
     break_it(store)
-    ran = tablewright("db", "verify", store)
+    ran = here("db", "verify", store)
     assert ran.code == 1
     assert ran.out.strip()
     assert "OK" not in ran.out
-    as_json = tablewright("db", "verify", store, "--json")
+    as_json = here("db", "verify", store, "--json")
     assert (as_json.code, json.loads(as_json.out)) == (1, ran.out.rstrip("\n").split("\n"))
 
 
 def test_a_directory_that_is_not_there_is_a_misuse(tmp_path: Path) -> None:
-    ran = tablewright("db", "verify", tmp_path / "nowhere")
+    ran = here("db", "verify", tmp_path / "nowhere")
     assert (ran.code, ran.out) == (2, "")
     assert "nowhere" in ran.err
     assert not (tmp_path / "nowhere").exists()
 
 
 def test_a_directory_without_a_store_is_a_misuse_and_stays_empty(tmp_path: Path) -> None:
-    ran = tablewright("db", "verify", tmp_path)
+    ran = here("db", "verify", tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("tablewright: ")
     assert list(tmp_path.iterdir()) == []
@@ -74,6 +74,6 @@ def test_a_directory_without_a_store_is_a_misuse_and_stays_empty(tmp_path: Path)
 
 def test_a_store_in_use_is_a_misuse(tmp_path: Path) -> None:
     with served("--data", tmp_path):
-        ran = tablewright("db", "verify", tmp_path)
+        ran = here("db", "verify", tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert "is open" in ran.err

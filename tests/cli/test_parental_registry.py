@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import tablewright
+from tests.cli.command import here
 from tests.cli.stores import server_of
 
 from tablewright.app.house import open_house
@@ -37,7 +37,7 @@ def edited(store: Path) -> None:
 
 
 def listed(store: Path, *options: str) -> dict[str, Any]:
-    ran = tablewright(*LIST, "--data", store, "--json", *options)
+    ran = here(*LIST, "--data", store, "--json", *options)
     assert ran.code == 0, ran.err
     return {app["appName"]: app for app in json.loads(ran.out)}
 
@@ -48,13 +48,13 @@ def file_of(path: Path, *apps: Any, version: Any = 1) -> Path:
 
 
 def test_loading_twice_is_loading_once(store: Path) -> None:
-    empty = tablewright(*LIST, "--data", store)
+    empty = here(*LIST, "--data", store)
     assert "no apps in the registry" in empty.out
-    first = tablewright(*LOAD, "--data", store, "--json")
+    first = here(*LOAD, "--data", store, "--json")
     assert first.code == 0, first.err
     created = json.loads(first.out)["created"]
     assert created[:5] == ["TikTok", "YouTube", "Instagram", "Snapchat", "Fortnite"]
-    again = tablewright(*LOAD, "--data", store)
+    again = here(*LOAD, "--data", store)
     assert (again.code, again.out) == (0, "every app is as the list says\n")
     apps = listed(store)
     assert len(apps) == len(created) > 100
@@ -63,26 +63,26 @@ def test_loading_twice_is_loading_once(store: Path) -> None:
 
 
 def test_a_plan_does_nothing(store: Path) -> None:
-    plan = tablewright(*LOAD, "--data", store, "--plan")
+    plan = here(*LOAD, "--data", store, "--plan")
     assert "apps would be created: TikTok, YouTube," in plan.out
     assert listed(store) == {}
-    told = json.loads(tablewright(*LOAD, "--data", store, "--plan", "--json").out)
+    told = json.loads(here(*LOAD, "--data", store, "--plan", "--json").out)
     assert (told["done"], len(told["created"]) > 100) == (False, True)
 
 
 def test_what_an_operator_wrote_stays_unless_forced_and_agreed_to(store: Path) -> None:
-    tablewright(*LOAD, "--data", store)
+    here(*LOAD, "--data", store)
     edited(store)
-    kept = tablewright(*LOAD, "--data", store)
+    kept = here(*LOAD, "--data", store)
     assert kept.out == "1 app kept as somebody edited them: TikTok\n"
-    asked = tablewright(*LOAD, "--data", store, "--force")
+    asked = here(*LOAD, "--data", store, "--force")
     assert "1 app would be taken back to the list, of those updated: TikTok" in asked.out
     assert "nothing was done; --yes does it" in asked.err
     assert listed(store)["TikTok"]["domains"] == ["tiktok.com"]
-    told = json.loads(tablewright(*LOAD, "--data", store, "--force", "--json").out)
+    told = json.loads(here(*LOAD, "--data", store, "--force", "--json").out)
     assert (told["overwritten"], told["done"]) == (["TikTok"], False)
     assert listed(store)["TikTok"]["domains"] == ["tiktok.com"]
-    done = tablewright(*LOAD, "--data", store, "--force", "--yes")
+    done = here(*LOAD, "--data", store, "--force", "--yes")
     assert done.code == 0
     assert "tiktokcdn.com" in listed(store)["TikTok"]["domains"]
 
@@ -91,12 +91,10 @@ def test_a_list_of_ones_own_is_loaded_and_brought_up_to_date_by_its_version(
     store: Path, tmp_path: Path
 ) -> None:
     file = file_of(tmp_path / "ours.json", OURS)
-    assert tablewright(*LOAD, file, "--data", store).out == "1 app created: Puzzles\n"
+    assert here(*LOAD, file, "--data", store).out == "1 app created: Puzzles\n"
     more = {**OURS, "domains": ["puzzles.example", "puzzles.test"]}
-    assert tablewright(*LOAD, file_of(file, more), "--data", store).out == "every app is as the list says\n"
-    assert (
-        tablewright(*LOAD, file_of(file, more, version=2), "--data", store).out == "1 app updated: Puzzles\n"
-    )
+    assert here(*LOAD, file_of(file, more), "--data", store).out == "every app is as the list says\n"
+    assert here(*LOAD, file_of(file, more, version=2), "--data", store).out == "1 app updated: Puzzles\n"
     assert listed(store)["Puzzles"]["domains"] == ["puzzles.example", "puzzles.test"]
 
 
@@ -116,7 +114,7 @@ def test_a_list_that_is_wrong_is_refused_whole_with_where_it_is_wrong(
     store: Path, tmp_path: Path, apps: list[Any], version: Any, said: str
 ) -> None:
     good = {**OURS, "appName": "Good", "domains": ["good.example"]}
-    ran = tablewright(*LOAD, file_of(tmp_path / "x.json", good, *apps, version=version), "--data", store)
+    ran = here(*LOAD, file_of(tmp_path / "x.json", good, *apps, version=version), "--data", store)
     if "Entry 1" in said:
         said = said.replace("1", "2")
     assert (ran.code, ran.out) == (2, "")
@@ -126,25 +124,25 @@ def test_a_list_that_is_wrong_is_refused_whole_with_where_it_is_wrong(
 
 def test_a_file_that_is_no_list_and_one_that_is_not_there_are_refused(store: Path, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("no JSON")
-    assert "A list of apps is" in tablewright(*LOAD, tmp_path / "x.json", "--data", store).err
+    assert "A list of apps is" in here(*LOAD, tmp_path / "x.json", "--data", store).err
     (tmp_path / "y.json").write_bytes(b"\xff\xfe")
-    assert "is not text in UTF-8" in tablewright(*LOAD, tmp_path / "y.json", "--data", store).err
-    ran = tablewright(*LOAD, tmp_path / "none.json", "--data", store)
+    assert "is not text in UTF-8" in here(*LOAD, tmp_path / "y.json", "--data", store).err
+    ran = here(*LOAD, tmp_path / "none.json", "--data", store)
     assert (ran.code, "none.json" in ran.err) == (2, True)
 
 
 def test_a_store_without_parental_controls_is_left_as_it_is(tmp_path: Path) -> None:
     Engine.open(tmp_path / "bare", durability="relaxed").close()
-    ran = tablewright(*LOAD, "--data", tmp_path / "bare")
+    ran = here(*LOAD, "--data", tmp_path / "bare")
     assert (ran.code, ran.out) == (2, "")
     assert "there is no table ApplicationRegistry" in ran.err
-    assert tablewright("db", "tables", "--data", tmp_path / "bare").out.startswith("no tables")
+    assert here("db", "tables", "--data", tmp_path / "bare").out.startswith("no tables")
 
 
 def test_a_server_is_asked_by_its_endpoint(store: Path) -> None:
     with server_of(store) as url:
-        assert "apps created" in tablewright(*LOAD, "--endpoint", url).out
-        ran = tablewright(*LIST, "--endpoint", url, "--category", "Gaming")
+        assert "apps created" in here(*LOAD, "--endpoint", url).out
+        ran = here(*LIST, "--endpoint", url, "--category", "Gaming")
     assert ran.code == 0
     assert "Fortnite" in ran.out
     assert "TikTok" not in ran.out
