@@ -4,10 +4,12 @@
     python benchmarks/travel.py --users 100000 --visits 3 --rounds 50 --json found.json
 
 Two tables, one with `--few` travellers (10 000) and one with `--users` (1 000 000), each of whom has been to France and
-shares that, and to `--visits` minus one other places. In each table some more travellers push, turn by turn: now in the
-small one, now in the large one, so that neighbours disturb both alike.
+shares that, and to `--visits` minus one other places. Of each there is what a traveller leaves who pushed this from a
+phone: the profile, its login guard, enrolment, device and session, the feed with its head, the operations with their
+receipts, the figures of the day. In each table some more travellers push, turn by turn: now in the small one, now in
+the large one, so that neighbours disturb both alike.
 push: 100 operations in one request, edits of 100 places. pull: the 100 changes of such a push. count: how many were in
-France. visitors: the latest 100 of them. stats: the figures of a traveller after a push.
+France. stats: the figures of a traveller after a push.
 Must hold: what was pushed is compared with what is pulled, and what is counted with what was loaded.
 stdout is the answer, stderr the talk. Code 0: every measured target met; 1: one was not; 2: it cannot run.
 Figures depend on the machine, so no test asserts them. What was loaded is written without going through a push, the
@@ -21,7 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -42,9 +44,24 @@ from tablewright.design import Write
 from tablewright.design.parts import codec
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.model import Device, PrivacySettings, Profile, RegionTally, Visit
+from tablewright.systems.travel.model import (
+    Change,
+    Device,
+    Enrolment,
+    Head,
+    Identity,
+    Login,
+    Operation,
+    PrivacySettings,
+    Profile,
+    Receipt,
+    RegionTally,
+    Session,
+    Visit,
+)
 from tablewright.systems.travel.operations import Edit, place_id
 from tablewright.systems.travel.service import Travel, open_travel
+from tablewright.systems.travel.statistics import Asked, counted, figures
 
 OPERATIONS, PAGE = 100, 100
 # So many travellers push in turn: a device may push 60 times a minute.
@@ -76,6 +93,8 @@ class World:
     travel: Travel
     codes: Sequence[str]
     since: Counter[str] = dataclasses.field(default_factory=Counter)
+    # Of the places of those who are measured, by entity id.
+    versions: dict[str, int] = dataclasses.field(default_factory=dict)
     number: int = 0
 
     @property
@@ -91,15 +110,85 @@ def crowd(world: World, each: int) -> Iterator[Write[Any]]:
     now = world.travel.repository.now()
     others = [code for code in world.codes if code != "FR"]
     for number in range(world.users):
-        user_id = f"traveller-{number:08}"
         # Spread over the last weeks, as marks are.
         marked = now - timedelta(seconds=(number * 7919) % 2_000_000)
-        for place in range(each):
-            code = "FR" if place == 0 else others[(number + place) % len(others)]
-            yield d.visits.put(visit_of(world, user_id, code, marked))
+        codes = ["FR"] + [others[(number + place) % len(others)] for place in range(1, each)]
+        user_id = f"traveller-{number:08}"
+        yield from account_of(user_id, len(codes), marked)
+        visits = [visit_of(world, user_id, code, place, marked) for place, code in enumerate(codes, 1)]
+        for visit in visits:
+            yield d.visits.put(visit)
+            yield from history_of(visit)
+        asked = Asked(user_id, len(visits), "UTC", now)
+        yield d.statistics.put(figures(counted(visits), world.travel.geography, asked))
 
 
-def visit_of(world: World, user_id: str, code: str, marked: Any) -> Visit:
+def account_of(user_id: str, places: int, at: datetime) -> Iterator[Write[Any]]:
+    """Somebody who signed in on a phone."""
+    login = Login.model_construct(provider="apple", provider_id=user_id)
+    yield d.profiles.put(
+        profile_of(user_id, at, logins=[login], sync_version=places, countries_visited=places)
+    )
+    yield d.identities.put(
+        Identity.model_construct(provider="apple", provider_id=user_id, user_id=user_id, created_at=at)
+    )
+    yield d.enrolments.put(Enrolment.model_construct(user_id=user_id, enrolled_at=at))
+    yield d.devices.put(device_of(user_id, at))
+    yield d.sessions.put(
+        Session.model_construct(
+            user_id=user_id, session_id=f"session-{user_id}", device_id=DEVICE, created_at=at, last_seen_at=at,
+            last_seen_ms=milliseconds(at), refresh_hash="0" * 64,
+        )
+    )  # fmt: skip
+    yield d.heads.put(
+        Head.model_construct(
+            user_id=user_id, server_version=places, countries_visited=places, shares_visits=True
+        )
+    )
+
+
+def history_of(visit: Visit) -> Iterator[Write[Any]]:
+    """What is left of the operation that made a visit."""
+    same: dict[str, Any] = {"user_id": visit.user_id, "operation_id": visit.operation_id}
+    at, moment, version = visit.marked_at, visit.timestamp_ms, visit.server_version
+    yield d.changes.put(
+        Change.model_construct(
+            **same, server_version=version, entity_type="visited_place", entity_id=visit.composite_key,
+            entity_version=visit.sync_version, kind="set", region_type=visit.region_type, region_code=visit.region_code,
+            timestamp_ms=moment, visited_date=visit.visited_date, device_id=DEVICE, changed_at=at,
+        )
+    )  # fmt: skip
+    yield d.operations.put(
+        Operation.model_construct(
+            **same, timestamp_ms=moment, status="processed", device_id=DEVICE, operation_type="create",
+            entity_type="visited_place", entity_id=visit.composite_key, entity_data={"notes": visit.notes},
+            client_version=0, server_version=version, client_timestamp=at, server_timestamp=at, is_processed=True,
+        )
+    )  # fmt: skip
+    result = {"operation_id": visit.operation_id, "status": "applied", "server_version": version}
+    yield d.receipts.put(
+        Receipt.model_construct(**same, timestamp_ms=moment, digest="0" * 64, result=result, done_at=at)
+    )
+
+
+def profile_of(user_id: str, at: datetime, **more: Any) -> Profile:
+    return Profile.model_construct(
+        user_id=user_id, auth_provider="apple", auth_provider_id=user_id, created_at=at, updated_at=at,
+        privacy_settings=PrivacySettings(share_visits=True), **more,
+    )  # fmt: skip
+
+
+def device_of(user_id: str, at: datetime) -> Device:
+    return Device.model_construct(
+        user_id=user_id, device_id=DEVICE, name="a phone", registered_at=at, last_seen_at=at
+    )
+
+
+def milliseconds(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)
+
+
+def visit_of(world: World, user_id: str, code: str, version: int, marked: datetime) -> Visit:
     region = world.travel.geography.get("country", code)
     if region is None:
         raise CannotMeasure(f"there is no {code} in the geography")
@@ -107,8 +196,8 @@ def visit_of(world: World, user_id: str, code: str, marked: Any) -> Visit:
         schema_version=2, composite_key=place_id(user_id, "country", code), user_id=user_id, region_type="country",
         region_code=code, region_name=region.display_name, visited_date="2024-05-01",
         notes="Somewhere between the station and the sea, with too much luggage and not enough time.",
-        trips={}, marked_at=marked, timestamp_ms=round(marked.timestamp() * 1000), marked_from_device=DEVICE,
-        sync_version=1, server_version=1, last_modified_at=marked, operation_id=f"op-{user_id}-{code}",
+        trips={}, marked_at=marked, timestamp_ms=milliseconds(marked), marked_from_device=DEVICE,
+        sync_version=version, server_version=version, last_modified_at=marked, operation_id=f"op-{user_id}-{code}",
         is_deleted=False, is_listed=True, deleted_at=None, stamps={},
     )  # fmt: skip
 
@@ -129,14 +218,7 @@ def load(world: World, each: int) -> None:
         tally = RegionTally(region_type="country", region_code="FR", shard=shard, visitors=visitors)
         db.write(d.region_tallies.put(tally))
     for user_id in pushers():
-        profile = Profile(
-            user_id=user_id, auth_provider="apple", auth_provider_id=user_id, created_at=now, updated_at=now,
-            privacy_settings=PrivacySettings(share_visits=True),
-        )  # fmt: skip
-        device = Device(
-            user_id=user_id, device_id=DEVICE, name="a phone", registered_at=now, last_seen_at=now
-        )
-        db.write(d.profiles.create(profile), d.devices.create(device))
+        db.write(d.profiles.create(profile_of(user_id, now)), d.devices.create(device_of(user_id, now)))
     say(f"{world.name}: loaded in {time.perf_counter() - began:.0f} s")
 
 
@@ -156,7 +238,7 @@ def push(world: World, user_id: str) -> None:
             operation_type="update" if known else "create",
             region_type="country",
             region_code=code,
-            client_version=known,
+            client_version=world.versions.get(place_id(user_id, "country", code), 0),
             entity_data={"notes": f"the {known}th time, and still nothing like it"},
             client_timestamp=world.travel.repository.now(),
         )
@@ -164,7 +246,10 @@ def push(world: World, user_id: str) -> None:
     ]
     pushed = world.travel.sync.push(user_id, DEVICE, edits)
     if any(result.status != "applied" for result in pushed.results):
-        raise CannotMeasure(f"an operation was not applied: {pushed.results[0]}")
+        refused = next(result for result in pushed.results if result.status != "applied")
+        raise CannotMeasure(f"an operation was not applied: {refused}")
+    for result in pushed.results:
+        world.versions |= {entity.entity_id: entity.entity_version for entity in result.entities}
 
 
 def pull(world: World, user_id: str) -> None:
@@ -186,25 +271,18 @@ def count(world: World, user_id: str) -> None:
         raise CannotMeasure("the visitors counted are not those who were loaded")
 
 
-def visitors(world: World, user_id: str) -> None:
-    if len(world.travel.regions.visitors("country", "FR", PAGE).items) != PAGE:
-        raise CannotMeasure("the latest visitors of France are not there")
-
-
 # In this order in each round: a pull needs a push before it, figures too.
 REQUESTS: dict[str, Callable[[World, str], None]] = {
     "push": push,
     "pull": pull,
     "stats": stats,
     "count": count,
-    "visitors": visitors,
 }
 SAYS = {
     "push": f"push of {OPERATIONS} operations",
     "pull": f"pull of {OPERATIONS} changes",
     "stats": "figures after a push",
     "count": "visitors of France, counted",
-    "visitors": f"visitors of France, the latest {PAGE}",
 }
 
 

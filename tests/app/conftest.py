@@ -1,19 +1,15 @@
 """An app of the little library, over real HTTP; a browser without a script is an httpx client with cookies."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from typing import TypeAlias
+from collections.abc import Iterator
 
-import httpx
 import pytest
+from tests.app.browsing import Enter, browsers
 from tests.app.library import LIBRARY
 
 from tablewright import testing
 from tablewright.app.house import House, open_house
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
-
-Enter: TypeAlias = Callable[..., httpx.Client]
 
 
 @pytest.fixture
@@ -35,15 +31,5 @@ def url(house: House) -> Iterator[str]:
 
 @pytest.fixture
 def enter(url: str) -> Iterator[Enter]:
-    """Somebody at a browser: `enter("lib_ines")` is signed in, `enter()` is not."""
-    with ExitStack() as stack:
-
-        def entered(person: str | None = None) -> httpx.Client:
-            client = stack.enter_context(
-                httpx.Client(base_url=url, headers={"Accept": "text/html"}, follow_redirects=True, timeout=30)
-            )
-            if person is not None:
-                assert client.post("/sign-in", data={"person": person}).status_code == 200
-            return client
-
+    with browsers(url) as entered:
         yield entered

@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 from fastapi import APIRouter
-from tests.app.conftest import Enter
+from tests.app.browsing import Enter
 from tests.app.library import isbn
 
 from tablewright.app.console.area import Area, Nav

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
-from tests.app.conftest import Enter
+from tests.app.browsing import Enter
 from tests.app.library import library, notes
 from tests.app.test_console_frame import text_of
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import httpx
 import pytest
 from pydantic import BaseModel, Field
-from tests.app.conftest import Enter
+from tests.app.browsing import Enter
 from tests.app.test_console_frame import text_of
 
 from tablewright.app.console.forms import Form, FormWrong, form_of, read

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import httpx
-from tests.app.conftest import Enter
+from tests.app.browsing import Enter
 from tests.app.library import isbn
 
 from tablewright.app.house import House

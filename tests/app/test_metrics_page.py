@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
-from tests.app.conftest import Enter
+from tests.app.browsing import Enter
 from tests.app.library import LIBRARY
 from tests.app.test_console_frame import text_of
 

@@ -4,13 +4,13 @@ Who may come in; what is shown is what is; what is typed is never lost; nobody h
 """
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
+from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import forms_of, send, words_of
 
 from tablewright import testing
@@ -24,7 +24,7 @@ from tablewright.systems.parental.events import Batch, Event
 from tablewright.systems.parental.firewall.driver import PREFIX, Rule
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
-from tablewright.systems.parental.model import BlockedApp
+from tablewright.systems.parental.model import BlockedApp, DnsGuard
 from tablewright.systems.parental.policies import Draft
 from tablewright.systems.parental.seed import ADA, ANNA, OPERATOR, SARAH, THABO, TOM, seed
 from tablewright.systems.parental.service import Parental
@@ -35,7 +35,6 @@ EAST, WEST = "ftd-device-001", "ftd-device-002"
 # A Monday, 03:00 in New York: the Millers' children sleep, and much is blocked.
 NOW = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 HOSTILE = '<script>alert("x")</script>'
-Enter = Callable[..., httpx.Client]
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +44,8 @@ def clock() -> testing.Clock:
 
 @pytest.fixture(scope="module")
 def house(clock: testing.Clock) -> Iterator[House]:
-    def ticking() -> datetime:
-        clock.move(timedelta(milliseconds=1))  # no two things happen at once
-        return clock.now()
-
     small = replace(PARENTAL, seed=lambda parental, told: seed(parental, told, families=1))
-    world = replace(clock.world(), now=ticking)
-    with open_house(memory=True, systems=(small,), world=world, jobs=False) as opened:
+    with open_house(memory=True, systems=(small,), world=ticking(clock), jobs=False) as opened:
         yield opened
 
 
@@ -69,16 +63,7 @@ def url(house: House) -> Iterator[str]:
 
 @pytest.fixture
 def enter(url: str) -> Iterator[Enter]:
-    with ExitStack() as stack:
-
-        def entered(person: str | None = None) -> httpx.Client:
-            client = stack.enter_context(
-                httpx.Client(base_url=url, headers={"Accept": "text/html"}, follow_redirects=True, timeout=30)
-            )
-            if person is not None:
-                assert client.post("/sign-in", data={"person": person}).status_code == 200
-            return client
-
+    with browsers(url) as entered:
         yield entered
 
 
@@ -117,7 +102,7 @@ CHANGES = (
     f"/devices/{EAST}/health", f"/devices/{EAST}/verify", f"/devices/{EAST}/switch", f"/devices/{EAST}/faults",
     f"/devices/{EAST}/mend", f"/devices/{EAST}/wipe", f"/devices/{EAST}/edit", "/devices/new", "/failures/1.x/retry",
     "/registry/new", "/registry/edit?name=TikTok", "/registry/retire", "/registry/restore", "/registry/load",
-    "/quarantine/x/again", "/errands/run",
+    "/quarantine/x/again", "/errands/run", f"/devices/{EAST}/guard",
 )  # fmt: skip
 
 
@@ -232,7 +217,31 @@ def test_only_a_simulated_firewall_can_be_made_to_fail(olga: httpx.Client, paren
     olga.post(f"{HOME}/devices/new", data={"deviceId": "linux-1", "kind": "nftables", "name": "Linux"})
     assert "Make it fail" not in read(olga, "/devices/linux-1")
     assert olga.post(f"{HOME}/devices/linux-1/faults", data={"isDown": "on"}).status_code == 404
+    assert "Questions for names" not in read(olga, f"/devices/{EAST}")
     assert olga.post(f"{HOME}/devices/linux-1/wipe").status_code == 404
+
+
+def test_the_guard_of_a_gateway_is_set_on_its_page_and_the_page_says_whether_it_is_in_force(
+    olga: httpx.Client, parental: Parental
+) -> None:
+    linux = {"deviceId": "linux-2", "kind": "nftables", "name": "Linux", "address": "no-such-namespace"}
+    olga.post(f"{HOME}/devices/new", data=linux)
+    page, action = olga.get(f"{HOME}/devices/linux-2"), f"{HOME}/devices/linux-2/guard"
+    assert "has not been told" not in words_of(page)
+    wrong = send(olga, page, action, guarded="10.20.0.0/16 10.20.0.1/24")
+    assert "Did you mean 10.20.0.0/24?" in words_of(wrong)
+    assert parental.devices.get("linux-2").guard == DnsGuard()
+    said = send(olga, page, action, guarded="10.20.0.0/16\nfd00::/64", refusesEncryptedDns="on")
+    assert "the gateway could not be told" in words_of(said)
+    assert "has not been told of this yet" in words_of(said)
+    kept = parental.devices.get("linux-2")
+    assert kept.guard == DnsGuard(guarded=["10.20.0.0/16", "fd00::/64"], refuses_encrypted_dns=True)
+    assert "DNS guard not told yet" in read(olga, "/devices")
+    late = send(olga, page, action, safe="192.0.2.0/28")
+    assert "Somebody changed this meanwhile" in words_of(late)
+    assert "192.0.2.0/28" in late.text, "what was typed is still there"
+    send(olga, late, action)
+    assert parental.devices.get("linux-2").guard.safe == ["192.0.2.0/28"]
 
 
 def test_a_connection_can_be_tried_on_a_simulated_firewall(olga: httpx.Client) -> None:

@@ -6,13 +6,14 @@ Who may see what; nothing typed is lost; a state is what is on the firewall; tim
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
+from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import forms_of, send, words_of
 
 from tablewright import testing
@@ -41,7 +42,6 @@ P_ANNA, P_BEN, P_CHIDI, P_OLGA, P_SAM = (
     "operator_olga",
     "support_sam",
 )
-Enter = Callable[..., httpx.Client]
 Kid = Callable[..., Child]
 
 
@@ -54,12 +54,7 @@ def clock() -> testing.Clock:
 def house(clock: testing.Clock) -> Iterator[House]:
     small = replace(PARENTAL, seed=lambda parental, told: seed(parental, told, families=0))
 
-    def ticking() -> datetime:
-        clock.move(timedelta(milliseconds=1))  # no two things happen at once
-        return clock.now()
-
-    world = replace(clock.world(), now=ticking)
-    with open_house(memory=True, systems=(small,), world=world, jobs=False) as opened:
+    with open_house(memory=True, systems=(small,), world=ticking(clock), jobs=False) as opened:
         yield opened
 
 
@@ -77,19 +72,7 @@ def url(house: House) -> Iterator[str]:
 
 @pytest.fixture
 def enter(url: str) -> Iterator[Enter]:
-    """Somebody at a browser; `follow=False` shows where one is sent."""
-    with ExitStack() as stack:
-
-        def entered(person: str | None = None, *, follow: bool = True) -> httpx.Client:
-            client = stack.enter_context(
-                httpx.Client(
-                    base_url=url, headers={"Accept": "text/html"}, follow_redirects=follow, timeout=60
-                )
-            )
-            if person is not None:
-                assert client.post("/sign-in", data={"person": person}).status_code in (200, 303)
-            return client
-
+    with browsers(url) as entered:
         yield entered
 
 

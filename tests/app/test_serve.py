@@ -16,6 +16,7 @@ import pytest
 from tests.cli.command import COMMAND, tablewright
 
 from tablewright.app.serve import DemoIsForThisMachine, check_reach
+from tablewright.cli import main
 
 # Who asks first waits until the pages and the description of the API are made, on a busy machine for long.
 get = partial(httpx.get, timeout=30)
@@ -110,6 +111,32 @@ def test_a_port_that_is_taken_is_said_with_what_to_do(tmp_path: Path) -> None:
     assert "--dynamodb-port" in there.err
     assert "--no-dynamodb" in there.err
     assert "Traceback" not in here.err + there.err
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            ["--smtp", "smtp://a:s3cret@mail.example", "--mail-from", "a@b.example"],
+            "TABLEWRIGHT_SMTP_PASSWORD",
+        ),
+        (["--smtp", "smtp://mail.example"], "--mail-from"),
+        (["--mail-from", "a@b.example"], "--smtp"),
+    ],
+)
+def test_a_way_for_mail_that_cannot_be_used_is_said_before_a_store_is_made(
+    given: list[str],
+    words: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve", *given]) == 2
+    told = capsys.readouterr()
+    assert words in told.err
+    assert "s3cret" not in told.err
+    assert (told.out, list(tmp_path.iterdir())) == ("", [])
 
 
 def test_a_store_in_use_is_said_so(tmp_path: Path) -> None:

@@ -4,14 +4,14 @@ Whose map it is comes from the login alone; nothing typed is lost; what a browse
 """
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import httpx
 import orjson
 import pytest
+from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import words_of
 
 from tablewright import testing
@@ -30,20 +30,14 @@ HOME = "/console/travel"
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 HOSTILE = '<script>alert("x")</script>'
 MAYA, JONAS, LENA, INES = "traveller_maya", "traveller_jonas", "traveller_lena", "admin_ines"
-Enter = Callable[..., httpx.Client]
 
 
 @pytest.fixture(scope="module")
 def house() -> Iterator[House]:
     clock = testing.Clock(NOW)
 
-    def ticking() -> datetime:
-        clock.move(timedelta(milliseconds=1))  # no two things happen at once
-        return clock.now()
-
-    world = replace(clock.world(), now=ticking)
     bare = replace(PORTAL, seed=None)
-    with open_house(memory=True, systems=(TRAVEL, bare), world=world, jobs=False) as opened:
+    with open_house(memory=True, systems=(TRAVEL, bare), world=ticking(clock), jobs=False) as opened:
         yield opened
 
 
@@ -61,19 +55,7 @@ def url(house: House) -> Iterator[str]:
 
 @pytest.fixture
 def enter(url: str) -> Iterator[Enter]:
-    """Somebody at a browser; `follow=False` shows where one is sent."""
-    with ExitStack() as stack:
-
-        def entered(person: str | None = None, *, follow: bool = True) -> httpx.Client:
-            client = stack.enter_context(
-                httpx.Client(
-                    base_url=url, headers={"Accept": "text/html"}, follow_redirects=follow, timeout=60
-                )
-            )
-            if person is not None:
-                assert client.post("/sign-in", data={"person": person}).status_code in (200, 303)
-            return client
-
+    with browsers(url) as entered:
         yield entered
 
 
@@ -205,6 +187,40 @@ def test_unmarking_a_country_leaves_its_states_and_says_so(maya: httpx.Client, t
     maya.post(f"{HOME}/places/country/CA/mark", data={})
 
 
+def test_a_mark_is_taken_away_only_as_it_was_seen(maya: httpx.Client, travel: Travel) -> None:
+    seen = hidden(maya.get(f"{HOME}/places/country/PT"), "unmark")
+    travel.visits.mark(MAYA, "country", "PT", {"notes": "Sintra"})
+    answer = maya.post(f"{HOME}/places/country/PT/unmark", data={"version": seen})
+    assert answer.status_code == 409
+    assert "Another device changed this place meanwhile" in answer.text
+    assert travel.visits.one(MAYA, "country", "PT").notes == "Sintra"
+    again = maya.post(f"{HOME}/places/country/PT/unmark", data={"version": hidden(answer, "unmark")})
+    assert "Portugal is not marked any more." in again.text
+    assert not marked(travel, "PT")
+    twice = maya.post(f"{HOME}/places/country/PT/unmark", data={"version": seen})
+    assert "Portugal is not marked any more." in twice.text
+    travel.visits.mark(MAYA, "country", "PT")
+
+
+def test_a_trip_is_removed_only_as_it_was_seen(maya: httpx.Client, travel: Travel) -> None:
+    travel.visits.mark(MAYA, "country", "AT", {"trips": {"one": {"start": "2020"}}})
+    seen = hidden(maya.get(f"{HOME}/places/country/AT"), "remove")
+    travel.visits.mark(MAYA, "country", "AT", {"trips": {"one": {"start": "2021"}}})
+    answer = maya.post(f"{HOME}/places/country/AT/trips/one/remove", data={"version": seen})
+    assert (answer.status_code, travel.visits.one(MAYA, "country", "AT").trips["one"].start) == (409, "2021")
+    maya.post(f"{HOME}/places/country/AT/trips/one/remove", data={"version": hidden(answer, "remove")})
+    assert travel.visits.one(MAYA, "country", "AT").trips == {}
+
+
+def hidden(page: httpx.Response, action: str) -> str:
+    """The version a form of a page rests on."""
+    found = re.search(
+        rf'action="[^"]*/{action}" method="post"><input type="hidden" name="version" value="(\d+)"', page.text
+    )
+    assert found is not None
+    return found[1]
+
+
 @pytest.mark.parametrize(
     ("field", "typed", "words"),
     [
@@ -214,9 +230,10 @@ def test_unmarking_a_country_leaves_its_states_and_says_so(maya: httpx.Client, t
     ],
 )
 def test_what_cannot_be_is_said_beside_its_field_and_what_was_typed_stays(
-    maya: httpx.Client, field: str, typed: str, words: str
+    maya: httpx.Client, travel: Travel, field: str, typed: str, words: str
 ) -> None:
-    answer = maya.post(f"{HOME}/places/country/IT", data={field: typed, "version": "1"})
+    version = str(travel.visits.one(MAYA, "country", "IT").sync_version)
+    answer = maya.post(f"{HOME}/places/country/IT", data={field: typed, "version": version})
     assert answer.status_code == 400
     assert words in words_of(answer)
     assert typed in answer.text
@@ -323,6 +340,36 @@ def test_a_conflict_is_settled_by_writing_something_else(maya: httpx.Client, tra
     assert again.status_code == 409
 
 
+def test_a_conflict_is_settled_from_what_the_page_showed(maya: httpx.Client, travel: Travel) -> None:
+    version = travel.visits.one(MAYA, "country", "IT").sync_version
+    for device, notes in (("phone", "Gelato"), ("tablet", "Opera")):
+        edit = Edit(
+            operation_id=f"seen-{device}",
+            operation_type="update",
+            region_type="country",
+            region_code="IT",
+            client_version=version,
+            entity_data={"notes": notes},
+            client_timestamp=NOW,
+        )
+        travel.sync.push(MAYA, device, [edit])
+    path = f"{HOME}/conflicts/seen-tablet"
+    shown = _hidden(maya.get(f"{HOME}/conflicts").text)
+    travel.visits.mark(MAYA, "country", "IT", {"notes": "Written on the phone since"})
+    late = maya.post(path, data={**shown, "choice": "other"})
+    assert late.status_code == 409
+    assert "Another device changed this meanwhile" in late.text
+    assert "Written on the phone since" in late.text
+    assert travel.visits.one(MAYA, "country", "IT").notes == "Written on the phone since"
+    settled = maya.post(path, data={**_hidden(late.text), "choice": "other"})
+    assert "Settled." in settled.text
+    assert travel.visits.one(MAYA, "country", "IT").notes == "Opera"
+
+
+def _hidden(page: str) -> dict[str, str]:
+    return dict(re.findall(r'name="(seen:[^"]+)" value="(\d+)"', page))
+
+
 def test_a_deletion_against_an_edit_says_which_side_was_which() -> None:
     assert side_words("*", None) == "Not marked"
     assert side_words("*", {"notes": "Oaxaca"}) == "Marked (“Oaxaca”)"
@@ -340,16 +387,16 @@ def test_a_device_is_signed_out_after_being_asked(enter: Enter, travel: Travel) 
     jonas = enter(JONAS)
     assert "cannot send or get anything any more" in jonas.get(f"{HOME}/devices/laptop/sign-out").text
     jonas.post(f"{HOME}/devices/laptop/sign-out")
-    assert "laptop" not in {device.device_id for device in travel.accounts.devices(JONAS)}
+    assert "laptop" not in {device.device_id for device in travel.devices.of(JONAS)}
     page = jonas.get(f"{HOME}/devices")
     assert "Signed out" in page.text
 
 
 def test_nobody_signs_out_somebody_elses_device(maya: httpx.Client, travel: Travel) -> None:
-    device = travel.accounts.devices(LENA)[0]
+    device = travel.devices.of(LENA)[0]
     before = device.revoked_at
     assert maya.post(f"{HOME}/devices/not-mine/sign-out").status_code == 404
-    assert travel.accounts.devices(LENA)[0].revoked_at == before
+    assert travel.devices.of(LENA)[0].revoked_at == before
 
 
 def test_settings_that_were_changed_are_an_edit_and_the_rest_is_not(

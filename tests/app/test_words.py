@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 from tablewright.app.console.charts import Bar, Point, bars, line
 from tablewright.app.console.icons import icon
 from tablewright.app.console.json_words import pretty
-from tablewright.app.console.words import ago, exact, label, lifetime, money, number, plural, size, when
+from tablewright.app.console.words import (
+    ago,
+    exact,
+    label,
+    lifetime,
+    linked,
+    money,
+    number,
+    plural,
+    size,
+    when,
+)
 from tablewright.app.prices import PRICES, calls_a_month
 from tablewright.design import Load
 
@@ -120,3 +131,13 @@ def test_prices_have_a_source_and_a_date() -> None:
     assert PRICES.as_of
     assert calls_a_month(Load(per_second=1)) == 2_592_000
     assert calls_a_month(Load(per_month=7)) == 7
+
+
+def test_links_in_a_mail_are_followed_and_nothing_else_in_it_is_run() -> None:
+    made = linked(
+        'Open /console/portal/verify?a=1&b="2" or https://bbws.example/x <b>now</b>, not x/console/portal/y'
+    )
+    assert '<a href="/console/portal/verify?a=1&amp;b=&#34;2&#34;">' in made
+    assert '<a href="https://bbws.example/x">' in made
+    assert "<b>" not in made
+    assert made.count("<a ") == 2

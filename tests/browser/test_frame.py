@@ -18,6 +18,7 @@ PAGES = {
     "items": "/console/designs/items",
     "store": "/console/designs/store",
     "metrics": "/console/designs/metrics?table=products",
+    "mail": "/console/designs/mail",
 }
 
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.browser.conftest import ARTIFACTS, Keep, Open, Served
+from tests.browser.screens import on_every_screen
 
 from tablewright.app.house import House, open_house
 from tablewright.app.serve import app_of
@@ -24,8 +25,6 @@ from tablewright.systems.travel.service import Travel
 
 HOME = "/console/travel"
 MAYA, JONAS, LENA, INES = "traveller_maya", "traveller_jonas", "traveller_lena", "admin_ines"
-SCREENS = [(1280, False), (1280, True), (390, False), (390, True)]
-IDS = ["wide-light", "wide-dark", "narrow-light", "narrow-dark"]
 PATIENT = 40_000
 
 
@@ -149,6 +148,7 @@ def phone(browser: Any, wire: Wire) -> Iterator[Any]:
 def signed_in(page: Any, person: str) -> Any:
     page.goto("/sign-in")
     page.locator(f'.people button[value="{person}"]').click()
+    page.wait_for_url(lambda url: "/sign-in" not in url)
     return page
 
 
@@ -322,7 +322,7 @@ def opened(page: Any, path: str) -> None:
         page.locator("#card[data-ready=yes]").wait_for(timeout=PATIENT)
 
 
-@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+@on_every_screen
 def test_a_travellers_pages_fit_every_screen_without_a_serious_barrier(
     open_page: Open, keep: Keep, width: int, dark: bool
 ) -> None:
@@ -338,7 +338,7 @@ def test_a_travellers_pages_fit_every_screen_without_a_serious_barrier(
     looked_at(page, keep, "map-chosen", width, dark)
 
 
-@pytest.mark.parametrize(("width", "dark"), SCREENS, ids=IDS)
+@on_every_screen
 def test_an_admins_pages_fit_every_screen_without_a_serious_barrier(
     open_page: Open, keep: Keep, width: int, dark: bool
 ) -> None:
@@ -422,6 +422,43 @@ def test_a_trip_with_a_year_alone_and_dates_that_cannot_be(open_page: Open, trav
     )
 
 
+def test_what_was_told_while_one_types_is_not_overwritten(open_page: Open, travel: Travel) -> None:
+    page = open_page(LENA)
+    open_map(page)
+    wait_saved(page)
+    mark(page, "Estonia")
+    wait_saved(page)
+    page.locator("#s-notes").fill("Tallinn by ferry")
+    travel.visits.mark(LENA, "country", "EE", {"notes": "Tartu by bus", "visited_date": "2018"})
+    page.evaluate("dispatchEvent(new Event('online'))")  # looks for news at once
+    page.get_by_text("Another device changed this place while you were writing.").wait_for()
+    assert page.locator("#s-notes").input_value() == "Tallinn by ferry", "what is being typed stays"
+    page.locator(".spot-form").get_by_role("button", name="Save").click()
+    until(page, lambda: "Tallinn" in (notes_of(travel, LENA, "EE") or ""))
+    visit = travel.visits.one(LENA, "country", "EE")
+    assert visit.notes is not None
+    assert "Tartu by bus" in visit.notes
+    assert visit.visited_date == "2018"
+    page.get_by_role("link", name="Look at both sides").wait_for()
+    until(page, lambda: page.locator("#s-notes").input_value() == visit.notes)
+    # What nobody else touched is simply saved, and so is the next edit.
+    say(page, notes="Both")
+    until(page, lambda: notes_of(travel, LENA, "EE") == "Both")
+
+
+def test_a_mark_is_not_taken_away_with_what_was_told_since(open_page: Open, travel: Travel) -> None:
+    page = open_page(LENA)
+    open_map(page)
+    wait_saved(page)
+    mark(page, "Latvia")
+    wait_saved(page)
+    # The page looks for news again in half a minute.
+    travel.visits.mark(LENA, "country", "LV", {"notes": "Riga"})
+    page.get_by_role("button", name="Take the mark away").click()
+    page.get_by_role("link", name="Look at both sides").wait_for()
+    assert notes_of(travel, LENA, "LV") == "Riga"
+
+
 # --- devices, conflicts, people ---
 
 
@@ -429,32 +466,136 @@ def test_a_browser_that_was_signed_out_says_so_and_keeps_what_it_did(phone: Any,
     page = signed_in(phone, LENA)
     open_map(page)
     wait_saved(page)
-    mine = next(one for one in travel.accounts.devices(LENA) if one.platform == "web")
-    travel.accounts.revoke_others(LENA, None, LENA)
+    mine = next(one for one in travel.devices.of(LENA) if one.platform == "web")
+    travel.devices.revoke_others(LENA, None, LENA)
     mark(page, "Iceland")
     page.locator('.sync-state[data-state="revoked"][data-waiting="1"]').wait_for(timeout=PATIENT)
     assert notes_of(travel, LENA, "IS") is None
     page.get_by_role("button", name="Use this browser again").click()
     until(page, lambda: notes_of(travel, LENA, "IS") is not None)
-    assert mine.device_id not in {one.device_id for one in travel.accounts.devices(LENA)}
+    assert mine.device_id not in {one.device_id for one in travel.devices.of(LENA)}
 
 
 def test_nothing_is_sent_for_somebody_who_signed_in_meanwhile(phone: Any, travel: Travel) -> None:
     page = signed_in(phone, LENA)
     open_map(page)
     wait_saved(page)
-    other = page.context.new_page()
-    other.goto("/sign-in")
-    other.locator(f'.people button[value="{MAYA}"]').click()
+    # Signed in as somebody else by other means than the console's pages: nobody was asked about Lena's map.
+    signed = page.context.request.post("/sign-in", form={"person": MAYA}, headers={"Origin": origin(page)})
+    assert signed.ok
     mark(page, "Bhutan")
     page.locator('.sync-state[data-state="somebody-else"]').wait_for(timeout=PATIENT)
     assert notes_of(travel, MAYA, "BT") is None
+    other = page.context.new_page()
     open_map(other)
     wait_saved(other)
     assert not is_marked(other, "BT"), "one traveller's map does not show in another's"
+    other.get_by_text("1 change of another traveller’s map was never sent from this browser.").wait_for()
+    assert kept_of(other, LENA) == {"states": 0, "news": 0, "meta": 0, "queue": 1}
     signed_in(other, LENA)
     open_map(other)
     until(other, lambda: notes_of(travel, LENA, "BT") is not None)
+    assert MAYA not in kept_people(other)
+
+
+def origin(page: Any) -> str:
+    parts = urlsplit(page.url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def test_a_late_answer_brings_back_nothing_that_went_before_everything_was_taken_anew(
+    open_page: Open,
+) -> None:
+    page = open_page(LENA)
+    open_map(page)
+    kept = page.evaluate(
+        """async () => {
+             const store = await skratch.openStore("somebody");
+             const state = (id, version) => ({
+               entity_id: id, entity_type: "visited_place", entity_version: version, server_version: version,
+               is_deleted: false, data: { region_type: "country", region_code: id, notes: String(version) },
+             });
+             const answer = states => store.answered([{ operation_id: "one", status: "applied", entities: states }]);
+             await answer([state("PT", 3)]);
+             await store.replaced([state("FR", 5)], { since: 10, seal: "a" });
+             await answer([state("PT", 3), state("FR", 4), state("ES", 11)]);
+             const places = (await store.view()).places;
+             store.close();
+             indexedDB.deleteDatabase("skratch.somebody");
+             return Array.from(places.values()).map(place => place.region_code + place.notes);
+           }"""
+    )
+    assert sorted(kept) == ["ES11", "FR5"]
+
+
+def kept_people(page: Any) -> set[str]:
+    """Whose maps this browser keeps."""
+    found = page.evaluate("indexedDB.databases().then(all => all.map(one => one.name))")
+    return {name.removeprefix("skratch.") for name in found if name.startswith("skratch.")}
+
+
+def kept_of(page: Any, person: str) -> dict[str, int]:
+    """How much this browser keeps of somebody's map."""
+    found: dict[str, int] = page.evaluate(
+        """async name => {
+             const asked = request => new Promise((yes, no) => {
+               request.onsuccess = () => yes(request.result); request.onerror = () => no(request.error);
+             });
+             const db = await asked(indexedDB.open(name)), counts = {};
+             for (const one of db.objectStoreNames) {
+               counts[one] = await asked(db.transaction(one).objectStore(one).count());
+             }
+             db.close();
+             return counts;
+           }""",
+        f"skratch.{person}",
+    )
+    return found
+
+
+def test_signing_out_on_any_page_takes_the_map_away_and_tells_first_what_was_not_sent(
+    phone: Any, wire: Wire, travel: Travel
+) -> None:
+    open_map(signed_in(phone, LENA))
+    wait_saved(phone)
+    assert kept_people(phone) == {LENA}
+    travel.devices.revoke_others(LENA, None, LENA)  # so that what is marked now waits
+    mark(phone, "Chad")
+    phone.locator('.sync-state[data-state="revoked"][data-waiting="1"]').wait_for()
+    phone.goto(f"{HOME}/timeline")
+    asked: list[str] = []
+
+    def decide(dialog: Any, go_on: bool) -> None:
+        asked.append(dialog.message)
+        if go_on:
+            dialog.accept()
+        else:
+            dialog.dismiss()
+
+    def sign_out(*, go_on: bool) -> None:
+        phone.once("dialog", lambda dialog: decide(dialog, go_on))
+        phone.locator("details.who summary").click()
+        phone.get_by_role("button", name="Sign out").click()
+
+    sign_out(go_on=False)
+    until(phone, lambda: len(asked) == 1)
+    assert "1 change of the map was not sent yet" in asked[0]
+    assert kept_of(phone, LENA)["queue"] == 1
+    phone.goto(f"{HOME}/statistics")
+    assert phone.get_by_role("heading", name="Statistics").is_visible(), "still signed in"
+    sign_out(go_on=True)
+    phone.get_by_text("You are signed out.").wait_for()
+    assert kept_people(phone) == set()
+
+
+def test_who_signs_in_as_somebody_else_closes_the_map_in_other_tabs(phone: Any) -> None:
+    open_map(signed_in(phone, LENA))
+    wait_saved(phone)
+    other = phone.context.new_page()
+    signed_in(other, JONAS)
+    other.wait_for_url(lambda url: "/sign-in" not in url)
+    phone.get_by_text("This map was closed").wait_for()
+    assert LENA not in kept_people(other)
 
 
 def test_who_signs_out_on_the_map_leaves_no_map_behind(phone: Any, wire: Wire) -> None:

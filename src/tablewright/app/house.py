@@ -9,27 +9,31 @@ Elsewhere: HTTP (serve.py), what a system is (system.py).
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 from types import TracebackType
 from typing import Any
 
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
 from tablewright.app.keepsake import kept_secret, new_secret
+from tablewright.app.mail import Directory, Mail, Way
 from tablewright.app.people import THE_ENGINEER, Person, everybody
 from tablewright.app.progress import Told, silent
-from tablewright.app.schedule import Schedule
+from tablewright.app.schedule import Follower, Schedule
 from tablewright.app.system import Issue, Start, System, SystemsClash
 from tablewright.app.systems import SYSTEMS
 from tablewright.app.work import Works
 from tablewright.client import Call, embedded
 from tablewright.design import Design
 from tablewright.edge import Issuer, Verifier
+from tablewright.edge.dispatch import Dispatch, Letter
 from tablewright.engine import Engine, Regions
 from tablewright.mapping import Db
 from tablewright.wire import serving
@@ -46,6 +50,11 @@ class Lived:
     system: System
     db: Db
     service: Any
+
+    @property
+    def dispatch(self) -> Dispatch[Any] | None:
+        """What it has to say by mail, if anything."""
+        return self.system.dispatch(self.service) if self.system.dispatch is not None else None
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,7 @@ class House:
     people: tuple[Person, ...]
     data: Path | None
     dynamodb_url: str | None
+    mail: Mail
     # The engine above is the home region's; each other region has one of its own.
     regions: Regions
     _closing: ExitStack = field(repr=False)
@@ -88,6 +98,12 @@ class House:
             email=person.email,
             claims=claims,
         )
+
+    def deliver(self) -> None:
+        """A round of every system's mail, on this thread."""
+        for each in self.lived:
+            if each.dispatch is not None:
+                self.mail.deliver(each.system.name, each.system.title, each.dispatch, Event())
 
     def is_answering(self) -> bool:
         """Whether the store answers; for /ready."""
@@ -121,10 +137,12 @@ def open_house(
     throttling: bool = False,
     buckets: str | None = None,
     also_regions: Sequence[str] = (),
+    mail: Way | None = None,
     jobs: bool = True,
 ) -> House:
     """Everything up and running, but for HTTP. `url` is where tokens say they are from; port 0 is any free one.
 
+    Letters go the way `mail` says, into a directory of the store if it says nothing.
     The systems live in the home region; replicas of their tables may be made in `also_regions`.
     Without `jobs` nothing runs by itself: `house.schedule` still lists what would.
     """
@@ -163,15 +181,16 @@ def open_house(
             stack.enter_context(serving(regions, port=dynamodb_port)) if dynamodb_port is not None else None
         )
         schedule = Schedule(db, world)
+        post = Mail(mail or Directory(files / "mail"))
         for each in lived:
-            schedule.add(each.system.name, each.system.jobs(each.service))
+            schedule.add(each.system.name, [*_mail_of(each, post), *each.system.jobs(each.service)])
         if jobs:
             stack.callback(schedule.close)
             schedule.start()
         people = everybody([*(p for each in lived for p in _people(each)), THE_ENGINEER])
         return House(
             engine, call, world, secret, issuer, issuer.verifier([AUDIENCE]), db, works, schedule, lived, people, home,
-            dynamodb, regions, stack.pop_all(),
+            dynamodb, post, regions, stack.pop_all(),
         )  # fmt: skip
 
 
@@ -219,12 +238,25 @@ def _seed_once(each: Lived, db: Db, world: World, told: Told) -> None:
     if system.seed is None or db.one(seeded.get(system.name), consistent=True) is not None:
         return
     system.seed(each.service, _named(system.title, told))
+    if each.dispatch is not None:
+        while each.dispatch.run(_told_long_ago).sent:
+            pass
     db.write(seeded.put(Seeded(system=system.name, at=world.now())))
 
 
 def _named(title: str, told: Told) -> Callable[[int, int | None, str], None]:
     """Progress with the system's name in front."""
     return lambda done, total, what: told(done, total, f"{title}, {what}" if what else title)
+
+
+def _told_long_ago(letter: Letter) -> None:
+    """The demo's people got their letters before its story begins; none of them has a mailbox."""
+
+
+def _mail_of(each: Lived, mail: Mail) -> Iterator[Follower]:
+    if each.dispatch is not None:
+        watch = partial(mail.watch, each.system.name, each.system.title, each.dispatch)
+        yield Follower("mail", watch, f"Letters on their way to {mail.way.where}.")
 
 
 def _people(each: Lived) -> Sequence[Person]:

@@ -23,6 +23,7 @@ from tablewright.app.console.sign_in import sign_in_router
 from tablewright.app.console.work_pages import work_router
 from tablewright.app.house import House
 from tablewright.app.identity import identity_of
+from tablewright.app.mail import Directory
 from tablewright.edge import SessionCookie, make_app, principal
 from tablewright.edge.problems import Problem, bad_request
 from tablewright.edge.security import LOOPBACK_HOSTS
@@ -60,7 +61,8 @@ def app_of(
     # Cookies know no ports: two servers on one machine must not sign each other's people out.
     cookie = SessionCookie(f"tablewright-{port}", secure=is_https)
     find = principal(house.verifier, cookie=cookie)
-    console = Console(house.world, find, house.people, cookie, house.secret, is_demo)
+    keeps_mail = isinstance(house.mail.way, Directory)
+    console = Console(house.world, find, house.people, cookie, house.secret, is_demo, keeps_mail)
     areas = [
         each.system.area(each.service, console, identity_of(find, each.system.name))
         for each in house.lived

@@ -19,6 +19,7 @@ from tablewright.app.people import Person
 from tablewright.app.progress import Told
 from tablewright.app.schedule import Follower, Job
 from tablewright.design import Design
+from tablewright.edge.dispatch import Dispatch
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem
 from tablewright.mapping import Db
@@ -71,6 +72,8 @@ class System:
     people: Callable[[Any], Sequence[Person]] = _nobody
     seed: Callable[[Any, Told], None] | None = None
     close: Callable[[Any], None] | None = None
+    # What it has to say to people by mail.
+    dispatch: Callable[[Any], Dispatch[Any]] | None = None
     # What runs by itself while the app is up.
     jobs: Callable[[Any], Sequence[Job | Follower]] = _no_jobs
     translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)

@@ -89,6 +89,7 @@ PORTAL = System(
     area=portal_area,
     people=_portal_people,
     seed=portal_seed.seed,
+    dispatch=lambda portal: portal.dispatch,
     jobs=_portal_jobs,
     translations=portal_api.TRANSLATIONS,
 )
@@ -119,12 +120,7 @@ def _parental_followers(parental: Parental) -> Iterator[Follower]:
     yield Follower(
         "windows and retries",
         partial(parental_jobs.watch, parental),
-        "Windows that open and close, exceptions that end, what failed and may be tried again.",
-    )
-    yield Follower(
-        "names of gateways",
-        partial(parental_jobs.watch_names, parental),
-        "Where the names of the registry lead, for gateways that block addresses.",
+        "Windows that open and close, exceptions that end, what failed and may be tried again; where names lead.",
     )
     if parental.listen is not None:
         yield Follower(
@@ -147,8 +143,6 @@ def _parental_jobs(parental: Parental) -> Sequence[Job | Follower]:
         Job("purge", hour, partial(jobs.purge_policies, parental), "Policies deleted 30 days ago."),
         Job("sweep", minute, partial(jobs.sweep, parental), "Looks at everybody, some at a time."),
     ]
-    if parental.sender is not None:
-        found.insert(0, Job("outbox", timedelta(seconds=5), parental.deliver, "Sends what waits."))
     if parental_seed.is_there(parental):
         words = "Keeps the demo's children on the network."
         found.append(Job("demo", hour, partial(parental_seed.keep_alive, parental), words))
@@ -181,6 +175,7 @@ PARENTAL = System(
     people=_parental_people,
     seed=parental_seed.seed,
     close=Parental.close,
+    dispatch=lambda parental: parental.dispatch,
     jobs=_parental_jobs,
     translations=parental_api.TRANSLATIONS,
 )
@@ -203,25 +198,29 @@ def _start_travel(given: Start) -> Travel:
         objects=Directory(given.home / "objects", given.world),
     )
     travel.follower().create_tables()  # before anything is written: changes from before a stream are not in it
+    travel_jobs.clean_restored(travel)  # before anybody is served
     return travel
 
 
 def _travel_jobs(travel: Travel) -> Sequence[Job | Follower]:
-    minute = timedelta(minutes=1)
-    # Publishing the geography is thousands of writes at once: an admin does it, and until then searches read the files.
+    minute, hour = timedelta(minutes=1), timedelta(hours=1)
     jobs = travel_jobs
     follower = jobs.follower(travel)
     return (
         Follower(f"changes of {follower.table}", follower.run, "Figures, and who has been to a region."),
         Job("erasures", minute, partial(jobs.erase, travel), "Accounts whose week is over."),
-        Job("conflicts", 10 * minute, partial(jobs.tell_conflicts, travel), "Mail about what is in dispute."),
+        Job("restored", hour, partial(jobs.clean_restored, travel), "Who was erased stays erased."),
+        Job("conflicts", minute, partial(jobs.tell_conflicts, travel), "Mail about what is in dispute."),
         Job("recount", minute, partial(jobs.recount, travel), "Counts everybody's places, some at a time."),
         Job("visitors", minute, partial(jobs.recount_regions, travel), "Counts who has been to each region."),
         Job("tombstones", minute, partial(jobs.purge_tombstones, travel), "What every device knows is gone."),
         Job("addresses", minute, partial(jobs.rekey, travel), "Hashes of addresses, with the newest secret."),
         Job("figures", minute, partial(jobs.warm_statistics, travel), "Today's, for who had some yesterday."),
         Job("weekly", minute, partial(jobs.weekly_statistics, travel), "Mail with figures, to who wants it."),
+        Job("inactive", minute, partial(jobs.tell_inactive, travel), "Mail to who was not seen for a year."),
         Job("analytics", minute, partial(jobs.export_week, travel), "The file of the week, without names."),
+        # Thousands of writes: until they are done searches read the files.
+        Job("geography", hour, partial(jobs.publish_geography, travel), "Regions, for searches."),
     )
 
 
@@ -240,6 +239,7 @@ TRAVEL = System(
     area=travel_area,
     people=_travel_people,
     seed=travel_seed.seed,
+    dispatch=lambda travel: travel.dispatch,
     jobs=_travel_jobs,
     translations=travel_api.TRANSLATIONS,
 )

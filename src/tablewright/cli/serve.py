@@ -6,7 +6,9 @@ exits 0.
 
 import argparse
 import gc
+import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from tablewright.cli.engine_serve import port, seconds
@@ -66,6 +68,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a proxy to be believed about who is calling",
     )
     parser.add_argument(
+        "--url",
+        metavar="URL",
+        help="how people reach this server, for links in mail (default: where it listens)",
+    )
+    parser.add_argument(
+        "--smtp",
+        metavar="URL",
+        help="the server that mail goes to: smtp://user@host:587 (STARTTLS), smtps://user@host:465, or without TLS and "
+        "password smtp+plain://host:25. The password is in TABLEWRIGHT_SMTP_PASSWORD or in a file. Without --smtp mail "
+        "is kept in the store's directory mail, and the console shows it",
+    )
+    parser.add_argument("--smtp-password-file", metavar="FILE", help="a file that only its owner can read")
+    parser.add_argument(
+        "--mail-from", metavar="WHO", help="the sender of mail, such as 'Example Ltd <post@example.com>'"
+    )
+    parser.add_argument(
         "--log",
         choices=("faults", "json"),
         default="faults",
@@ -115,13 +133,14 @@ def run(given: argparse.Namespace) -> int:
     progress = Terminal(sys.stderr, prefix="tablewright: seeding ")
     try:
         check_reach(given.host, is_demo)  # before a store is made for nothing
+        mail = _mail(given)
         opened = listening(given.host, given.port)
         with opened:
             url = url_of(opened)
             with open_house(
                 given.data,
                 memory=given.memory,
-                url=url,
+                url=given.url or url,
                 durability=given.durability,
                 dynamodb_port=None if given.no_dynamodb else given.dynamodb_port,
                 seed=not given.no_seed,
@@ -130,6 +149,7 @@ def run(given: argparse.Namespace) -> int:
                 throttling=given.throttle,
                 buckets=given.buckets,
                 also_regions=given.also_region,
+                mail=mail,
             ) as house:
                 progress.end()
                 app = app_of(
@@ -157,9 +177,25 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
+def _mail(given: argparse.Namespace) -> Any:
+    """The way mail goes; None for the store's own directory."""
+    from tablewright.app.mail import PASSWORD, MailMistake, password_in, smtp_from
+
+    if given.smtp is None:
+        if given.mail_from or given.smtp_password_file:
+            raise MailMistake("mail goes nowhere yet; say where to with --smtp smtp://user@host:587")
+        return None
+    if not given.mail_from:
+        raise MailMistake("mail needs a sender; add --mail-from 'Example Ltd <post@example.com>'")
+    file = given.smtp_password_file
+    password = password_in(Path(file)) if file else os.environ.get(PASSWORD, "")
+    return smtp_from(given.smtp, given.mail_from, password)
+
+
 def _mistakes() -> tuple[type[Exception], ...]:
     """What is the caller's to mend: a port that is taken, a store that is in use."""
     from tablewright.app.keepsake import SecretUnusable
+    from tablewright.app.mail import MailMistake
     from tablewright.app.serve import DemoIsForThisMachine
     from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreInUse
     from tablewright.mapping import TableDiffers
@@ -167,6 +203,7 @@ def _mistakes() -> tuple[type[Exception], ...]:
     return (
         DemoIsForThisMachine,
         SecretUnusable,
+        MailMistake,
         StoreInUse,
         NotAStore,
         BucketsUnknown,
@@ -202,5 +239,7 @@ def ready_lines(given: argparse.Namespace, url: str, house: Any) -> str:
         lines.append(f"tablewright: DynamoDB  {house.dynamodb_url} (any AWS SDK; any keys)")
     kept = "memory, gone when this ends" if given.memory else f"{given.data} ({given.durability})"
     lines.append(f"tablewright: data      {kept}")
+    goes = house.mail.way.where if given.smtp else f"stays here; read it at {url}/console/designs/mail"
+    lines.append(f"tablewright: mail      {goes}")
     lines.append("tablewright: ready; Ctrl-C ends it")
     return "\n".join(lines)

@@ -12,6 +12,11 @@ from tablewright.values import admit_item
 
 def place_of(table: str, key: Mapping[str, Any]) -> tuple[str, str]:
     """1, 1.0 and 1E0 are one place. What is no key at all is left for the service to refuse."""
+    try:
+        # Text has one spelling, and most keys are nothing but text.
+        return table, repr(sorted([(str(name), value["S"]) for name, value in key.items()]))
+    except (KeyError, TypeError):
+        pass
     attributes = dict(key)
     with suppress(ValueError):
         attributes, _ = admit_item(attributes)

@@ -6,6 +6,7 @@
 from tablewright.mapping.consumer import Consumer, ConsumerUnusable
 from tablewright.mapping.db import Db, Page
 from tablewright.mapping.errors import (
+    ActionsRefused,
     AlreadyExists,
     BadCursor,
     ConditionNotMet,
@@ -34,6 +35,7 @@ from tablewright.mapping.stream_design import Parked, stream_consumers
 from tablewright.mapping.tables import create_table
 
 __all__ = [
+    "ActionsRefused",
     "AlreadyExists",
     "BadCursor",
     "Change",

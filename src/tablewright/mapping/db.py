@@ -16,13 +16,24 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from tablewright.client import Call, CallRefused, HttpCall, batch_get, batch_write, retrying, transact_get
+from tablewright.client import (
+    Call,
+    CallRefused,
+    HttpCall,
+    TransactionRefused,
+    batch_get,
+    batch_write,
+    retrying,
+    transact_get,
+    transact_write,
+)
 from tablewright.client import pages as paged
 from tablewright.client.identity import place_of
-from tablewright.design import Design, Entity, Environment, Get, Query, Write
+from tablewright.design import Design, Entity, Environment, Get, Query, Table, Write
 from tablewright.mapping import pages, running
 from tablewright.mapping.cursors import Seal
 from tablewright.mapping.errors import (
+    ActionsRefused,
     AlreadyExists,
     ConditionNotMet,
     NotForBatches,
@@ -38,7 +49,7 @@ from tablewright.mapping.receipts import KEPT, TABLE, Written, kept_result
 from tablewright.mapping.running import ATTEMPTS, Line
 from tablewright.mapping.tables import create_table, make_tables
 from tablewright.mapping.trackers import has_trackers
-from tablewright.mapping.writes import OWNER
+from tablewright.mapping.writes import OWNER, actions
 from tablewright.values import Item, Value
 from tablewright.world import World, real_world
 
@@ -119,26 +130,22 @@ class Db:
         self, gets: Sequence[Get[E]], *, consistent: bool | None = None, deleted: bool = False
     ) -> list[E | None]:
         """Many items in few calls, each in its place."""
-        if not gets:
-            return []
-        strong = any(get.consistent for get in gets) if consistent is None else consistent
-        keys: dict[str, list[Mapping[str, Value]]] = {}
-        names: dict[str, Sequence[str]] = {}
-        for get in gets:
-            table = self.physical(get.shape.table.name)
-            keys.setdefault(table, []).append(get.key)
-            names[table] = get.shape.table.key_names
-        metered = self._line.metered("+".join(dict.fromkeys(get.name for get in gets)))
-        found = batch_get(metered, keys, consistent=strong, world=self.world)
-        if found.unread:
-            raise CallRefused("ProvisionedThroughputExceededException", "a batch was not read to its end")
-        places = {
-            place_of(table, {name: item[name] for name in names[table]}): item for table, item in found.items
-        }
+        found = self.items(gets, consistent=consistent, deleted=deleted)
         return [
-            self._seen(get, places.get(place_of(self.physical(get.shape.table.name), get.key)), deleted)
-            for get in gets
+            None if item is None else model_of(get.shape, item) for get, item in zip(gets, found, strict=True)
         ]
+
+    def items(
+        self, gets: Sequence[Get[Any]], *, consistent: bool | None = None, deleted: bool = False
+    ) -> list[Item | None]:
+        """The same as they are stored, for who writes them back as `transact` takes them."""
+        strong = any(get.consistent for get in gets) if consistent is None else consistent
+        found = self._at_keys(
+            "+".join(dict.fromkeys(get.name for get in gets)),
+            [(get.shape.table, get.key) for get in gets],
+            strong,
+        )
+        return [self._shown(get, item, deleted) for get, item in zip(gets, found, strict=True)]
 
     def holder(
         self, entity: Entity[E, Any], unique: str, *, deleted: bool = False, **fields: object
@@ -154,6 +161,19 @@ class Db:
             return None
         get: Get[E] = Get(f"{entity.shape.tag}.holder", entity.shape, held[OWNER]["M"], True)
         return self.one(get, deleted=deleted)
+
+    def holders(
+        self, entity: Entity[E, Any], unique: str, values: Sequence[Mapping[str, object]]
+    ) -> list[E | None]:
+        """The items that have these values, each in its place: `holder` of many in few calls."""
+        name, shape = f"{entity.shape.tag}.holder", entity.shape
+        guard = next(guard for guard in shape.guards if guard.unique.name == unique)
+        keys = [guard.key(fields) for fields in values]
+        held = iter(self._at_keys(name, [(guard.table, key) for key in keys if key is not None], True))
+        guards = [None if key is None else next(held) for key in keys]
+        gets: list[Get[E]] = [Get(name, shape, item[OWNER]["M"], True) for item in guards if item is not None]
+        owners = iter(self.many(gets))
+        return [None if item is None else next(owners) for item in guards]
 
     def together(self, *gets: Get[Any], deleted: bool = False) -> tuple[Any, ...]:
         """Several items as they stood at one moment."""
@@ -247,6 +267,27 @@ class Db:
             _receipt_id(once, {write.shape.table.design for write in writes}) if once is not None else None
         )
         return running.transact(self._line, writes, receipt, result, kept)
+
+    def wire(self, *writes: Write[Any]) -> list[dict[str, Any]]:
+        """Writes as actions of a transaction, each followed by those of its guards."""
+        planned = [action for write in writes for action in actions(write, self.physical, self._now())]
+        return [{action.verb: action.body} for action in planned]
+
+    def transact(self, name: str, asked: Sequence[Mapping[str, Any]]) -> None:
+        """Actions in the wire's form as one transaction; ActionsRefused if the condition of one does not hold.
+
+        For what is written so often that a model for each item costs more than the writing (see `items` and `wire`).
+        What the conditions are is the caller's business here.
+        """
+        try:
+            transact_write(self._line.metered(name), asked, world=self.world)
+        except TransactionRefused as refusal:
+            failed = {
+                one.position: one.item for one in refusal.reasons if one.code == running.CONDITION_FAILED
+            }
+            if not failed:
+                raise
+            raise ActionsRefused(name, failed) from None
 
     def done(self, once: str, *designs: Design) -> Written | None:
         """What `write(..., once=once)` left behind, or None if it was not done or is forgotten.
@@ -363,6 +404,26 @@ class Db:
         self.meter.count(name, verb, answer)
         return answer
 
+    def _at_keys(
+        self, name: str, places: Sequence[tuple[Table, Mapping[str, Value]]], strong: bool
+    ) -> list[Item | None]:
+        """Many items in few calls, each in its place."""
+        if not places:
+            return []
+        keys: dict[str, list[Mapping[str, Value]]] = {}
+        names: dict[str, Sequence[str]] = {}
+        for table, key in places:
+            physical = self.physical(table.name)
+            keys.setdefault(physical, []).append(key)
+            names[physical] = table.key_names
+        found = batch_get(self._line.metered(name), keys, consistent=strong, world=self.world)
+        if found.unread:
+            raise CallRefused("ProvisionedThroughputExceededException", "a batch was not read to its end")
+        items = {
+            place_of(table, {name: item[name] for name in names[table]}): item for table, item in found.items
+        }
+        return [items.get(place_of(self.physical(table.name), key)) for table, key in places]
+
     def _asker(self, query: Query[Any], deleted: bool, units: list[float]) -> pages.Ask:
         now, sieved = self._now(), is_sieved(query, deleted)
         requests = [
@@ -398,10 +459,16 @@ class Db:
                 yield model_of(shape, item)
 
     def _seen(self, get: Get[E], item: Item | None, deleted: bool) -> E | None:
+        shown = self._shown(get, item, deleted)
+        if shown is None:
+            return None
+        found: E = model_of(get.shape, shown)
+        return found
+
+    def _shown(self, get: Get[Any], item: Item | None, deleted: bool) -> Item | None:
         shape = get.shape
         if item is None or (shape.expires is not None and is_expired(shape, item, self._now())):
             return None
         if not deleted and shape.soft_delete is not None and is_deleted(shape, item):
             return None
-        found: E = model_of(shape, item)
-        return found
+        return item

@@ -56,6 +56,17 @@ class NotUnique(WriteRefused):
         super().__init__(entity, key, f"another item has this {constraint}")
 
 
+class ActionsRefused(MappingMistake):
+    """Conditions of a transaction in the wire's form did not hold.
+
+    `failed` are the positions of those actions, each with its item as it is if the action asked for it.
+    """
+
+    def __init__(self, name: str, failed: Mapping[int, Mapping[str, Value] | None]) -> None:
+        self.failed = failed
+        super().__init__(f"{name}: the conditions of actions {', '.join(map(str, failed))} do not hold")
+
+
 class BadCursor(MappingMistake):
     """A page token that was not made here, or not for this pattern, these parameters and this reader."""
 

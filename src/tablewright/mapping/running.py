@@ -32,6 +32,7 @@ from tablewright.world import World
 
 ATTEMPTS = 20
 _VERBS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
+CONDITION_FAILED = "ConditionalCheckFailed"
 _NO_PARENT = "document path provided in the update expression is invalid"
 
 
@@ -155,7 +156,7 @@ def transact(
             transact_write(line.metered(name), sent, key_names=keys, world=line.world)
             return Written(False, result)
         except TransactionRefused as refusal:
-            failed = [reason for reason in refusal.reasons if reason.code == "ConditionalCheckFailed"]
+            failed = [reason for reason in refusal.reasons if reason.code == CONDITION_FAILED]
             if not failed and not any(
                 _lacks_parent("ValidationException", r.message) for r in refusal.reasons
             ):

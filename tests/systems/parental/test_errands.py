@@ -110,6 +110,27 @@ def test_an_exception_made_under_a_new_number_stays_beside_those_that_come_after
     _finish(at)
 
 
+def test_a_policy_made_under_a_new_number_stays_beside_those_that_come_after_it(at: Place) -> None:
+    child = _lived(at)
+    first, second = at.parental.policies.of_child(child)
+    at.parental.policies.delete(child, second.policy_id, ANNA)
+    at.parental.children.prove(OTHER_PHONE, ANNA)
+    moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
+    made = [at.policy(moved, "Instagram", notes=f"made there {number}") for number in (1, 2)]
+    assert [one.policy_id for one in made] == [first.policy_id, second.policy_id], "the same numbers"
+    at.parental.errands.run()
+    assert at.parental.policies.of_child(child) == []
+    after = {one.policy_id: one.notes for one in at.parental.policies.of_child(moved)}
+    day = first.policy_id[:-3]
+    assert after == {f"{day}001": "made there 1", f"{day}002": "made there 2", f"{day}003": "kept"}
+    (purge,) = at.db.all(d.purges_of_child(child=moved.child))
+    assert purge.policy_id == f"{day}004", "what was deleted is purged under its new number"
+    audit = [entry.subject for entry in at.db.all(d.audit_of_family(family_id=moved.family_id))]
+    assert audit.count(f"{moved.child}/{day}003") == 2, "made, and renumbered"
+    assert not [one for one in audit if one.startswith(f"{child.child}/")]
+    _finish(at)
+
+
 @pytest.mark.parametrize("lives", [2, 4, 6, 9, 14])
 def test_pc_d23_a_change_of_address_that_dies_anywhere_is_taken_up_again(at: Place, lives: int) -> None:
     _lived(at)

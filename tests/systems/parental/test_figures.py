@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from tests.client.ways import WAYS
 from tests.systems.parental.talk import ANNA, OTHER_PHONE, PHONE, Place, refuses
 
+from tablewright.systems.parental.counting import kept_until
 from tablewright.systems.parental.events import Batch, Event
 from tablewright.systems.parental.figures import AppFigures, DayFigures, Figures, dashboard, period, weeks
-from tablewright.systems.parental.ingest import Ingest, kept_until
+from tablewright.systems.parental.ingest import Ingest
 from tablewright.systems.parental.model import Metric
 
 TODAY = date(2030, 6, 14)  # a Friday

@@ -25,8 +25,9 @@ from tests.systems.parental.talk import (
 )
 from tests.systems.talk import at_once, given, refused
 
+from tablewright.systems.parental import jobs
 from tablewright.systems.parental.firewall.flows import Flow
-from tablewright.systems.parental.firewall.simulated import Faults
+from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 
 DEVICE = {"deviceId": "ftd-device-001", "kind": "simulated", "name": "Gateway", "accessPolicyId": "p1"}
 ADDRESS = "10.20.30.40"
@@ -471,6 +472,68 @@ def test_devices_are_kept_by_operators(at: Place, api: Api) -> None:
     assert (changed["enabled"], changed["version"]) == (False, 2)
     assert [one["deviceId"] for one in given(api.get("/devices", by=OPERATOR))] == ["ftd-device-001"]
     assert refused(api.get("/devices/none", by=OPERATOR)) == (404, "DEVICE_NOT_FOUND")
+
+
+class Guarding(SimulatedFirewall):
+    """A gateway that can be told to guard DNS."""
+
+    told: int = 0
+
+    def keep_guard(self) -> None:
+        self.list()  # fails as every call does while it is down
+        self.told += 1
+
+
+def test_the_guard_of_a_gateway_is_set_and_told_over_http(at: Place, api: Api) -> None:
+    gateway = at.firewalls["gw-1"] = Guarding(at.clock.world())
+    given(api.post("/devices", {**DEVICE, "deviceId": "gw-1", "kind": "nftables"}, by=OPERATOR), 201)
+    guard = {"safe": ["192.0.2.0/28"], "guarded": ["10.20.0.0/16"], "refusesEncryptedDns": True}
+    set_to = given(api.patch("/devices/gw-1", {"guard": guard}, by=OPERATOR))
+    assert (set_to["guard"], set_to["guardKept"], gateway.told) == (guard, guard, 1)
+    given(api.patch("/devices/gw-1", {"guard": guard}, by=OPERATOR))
+    assert gateway.told == 1, "it knows"
+    gateway.faults = Faults(is_down=True)
+    changed = given(api.patch("/devices/gw-1", {"guard": {"guarded": ["fd00::/64"]}}, by=OPERATOR))
+    assert changed["guard"] == {"safe": [], "guarded": ["fd00::/64"], "refusesEncryptedDns": False}
+    assert changed["guardKept"] == guard, "the truth: it has not been told"
+    gateway.faults = Faults()
+    jobs.refresh_names(at.parental)
+    kept = given(api.get("/devices/gw-1", by=OPERATOR))
+    assert kept["guardKept"] == kept["guard"] == changed["guard"]
+
+
+def test_a_guard_that_was_set_while_a_gateway_was_off_is_told_when_it_is_on(at: Place, api: Api) -> None:
+    gateway = at.firewalls["gw-1"] = Guarding(at.clock.world())
+    given(api.post("/devices", {**DEVICE, "deviceId": "gw-1", "kind": "nftables"}, by=OPERATOR), 201)
+    off = {"enabled": False, "guard": {"guarded": ["10.20.0.0/16"]}}
+    assert "guardKept" not in given(api.patch("/devices/gw-1", off, by=OPERATOR))
+    jobs.retry(at.parental)
+    assert gateway.told == 0
+    given(api.patch("/devices/gw-1", {"enabled": True}, by=OPERATOR))
+    jobs.retry(at.parental)
+    kept = at.parental.devices.get("gw-1")
+    assert (gateway.told, kept.guard_kept) == (1, kept.guard)
+
+
+@pytest.mark.parametrize(
+    ("guard", "field"),
+    [
+        ({"guarded": ["10.20.0.1/16"]}, "guard.guarded[0]"),
+        ({"safe": ["192.0.2.0/28", "school"]}, "guard.safe[1]"),
+        ({"safe": ["0.0.0.0/0"]}, "guard.safe[0]"),
+    ],
+)
+def test_what_is_no_network_is_no_guard(api: Api, guard: dict[str, object], field: str) -> None:
+    given(api.post("/devices", {**DEVICE, "kind": "nftables"}, by=OPERATOR), 201)
+    told = api.patch("/devices/ftd-device-001", {"guard": guard}, by=OPERATOR)
+    assert refused(told) == (400, "INVALID_CIDR")
+    assert told.json()["field"] == field
+
+
+def test_a_firewall_that_answers_no_names_has_no_guard(api: Api) -> None:
+    given(api.post("/devices", DEVICE, by=OPERATOR), 201)
+    told = api.patch("/devices/ftd-device-001", {"guard": {"guarded": ["10.0.0.0/8"]}}, by=OPERATOR)
+    assert refused(told) == (400, "INVALID_DEVICE")
 
 
 def test_a_number_is_released_and_changed_over_http(at: Place, api: Api) -> None:

@@ -173,25 +173,28 @@ def test_a_crash_between_counting_and_the_times_is_mended_by_the_next_delivery(
     at.clock.move(timedelta(hours=2))
     ingest.take(batch("first", event(begin + timedelta(minutes=30))))
     around = batch("around", event(begin), event(begin + timedelta(hours=1)))
-    real = ingest._found
+    counting, others = ingest._counting, Ingest(at.parental.repository)
+    real, seen = counting._found, []
 
     def found_too_early(rows: Any) -> Any:
         """What is found, and then another worker counts something later than we have."""
         found = real(rows)
-        Ingest(at.parental.repository).take(batch("meanwhile", event(begin + timedelta(hours=2))))
+        seen.append(found)
+        others.take(batch(f"meanwhile/{len(seen)}", event(begin + timedelta(hours=2))))
         return found
 
     with monkeypatch.context() as dying:
-        dying.setattr(ingest, "_found", found_too_early)
-        dying.setattr(ingest, "_follow_times", _die)
+        dying.setattr(counting, "_known", found_too_early)
+        dying.setattr(counting, "_found", found_too_early)
+        dying.setattr(counting, "follow_times", _die)
         with pytest.raises(SystemExit):
             ingest.take(around)
     counted = row(at, child, date(2030, 6, 14))
-    assert (counted.blocked_count, counted.timestamp_first) == (4, begin + timedelta(minutes=30))
+    assert (counted.blocked_count, counted.timestamp_first) == (5, begin + timedelta(minutes=30))
     assert ingest.take(around).repeated == 2
     mended = row(at, child, date(2030, 6, 14))
     assert (mended.timestamp_first, mended.timestamp_last) == (begin, begin + timedelta(hours=2))
-    assert mended.blocked_count == 4
+    assert mended.blocked_count == sum(mended.hourly.values()) == 5
 
 
 def _die(*given: object) -> None:
@@ -216,7 +219,7 @@ def test_pc_d12_a_batch_with_more_apps_than_a_transaction_takes_is_counted_whole
     first, second = ingest.take(many), ingest.take(many)
     assert (first.counted, first.repeated, second.counted, second.repeated) == (250, 0, 0, 250)
     assert [one.blocked_count for one in rows(at)] == [1] * 250
-    assert len(at.scan("IngestReceipts")) == len(of.chunks(many)) == 6
+    assert len(at.scan("IngestReceipts")) == len(of.chunks(many)) == 3
 
 
 def test_a_batch_that_failed_halfway_is_finished_by_its_next_delivery(
@@ -238,7 +241,7 @@ def test_a_batch_that_failed_halfway_is_finished_by_its_next_delivery(
         with pytest.raises(CallRefused):
             ingest.take(many)
     done = ingest.take(many)
-    assert (done.counted, done.repeated) == (53, 47)
+    assert (done.counted, done.repeated) == (6, 94)
     assert sum(one.blocked_count for one in rows(at)) == 100
 
 
@@ -311,6 +314,17 @@ def test_pc_d33_events_of_a_number_nobody_has_are_kept_and_counted_when_somebody
         == 0
     )
     assert row(at, child, date(2030, 6, 14)).blocked_count == 1
+
+
+def test_what_is_no_number_and_no_address_is_nobodys_and_keeps_no_other_event_from_being_counted(
+    at: Place, ingest: Ingest
+) -> None:
+    at.child()
+    now = at.clock.now()
+    odd = [event(now, phone=text) for text in ("", "  ", "\x00")]
+    odd += [Event(at=now, app_name="TikTok", privateIP=text) for text in ("", "x y")]
+    done = ingest.take(batch("odd", *odd, event(now)))
+    assert (done.counted, done.quarantined) == (1, 5)
 
 
 def test_a_batch_of_nothing_but_strangers_is_kept_whole(at: Place, ingest: Ingest) -> None:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from tests.systems.parental.lanes import PATIENCE, Hanging, watched, within
 from tests.systems.parental.rig import ANNA, BEN, DEVICE, IP, NIGHT, OTHER_IP, START, Rig, closing, make_rig
 
 from tablewright import testing
 from tablewright.client import embedded
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import enforcement_figures, jobs
+from tablewright.systems.parental import enforcement_figures, erasing, jobs
 from tablewright.systems.parental.attempts import KEPT_CLAIM
 from tablewright.systems.parental.firewall.flows import Flow
-from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.lanes import Lanes, Task, wake_now
+from tablewright.systems.parental.repository import SYSTEM
 from tablewright.testing import Clock
 
 HEALTHY = "ftd-device-002"
-PATIENCE = 60.0
 
 
 @pytest.fixture
@@ -38,46 +36,6 @@ def rig() -> Iterator[Rig]:
         made.device(HEALTHY)
         made.devices.simulated(HEALTHY)
         yield made
-
-
-class Hanging:
-    """A firewall that answers no more, from the next call on, until it is let go."""
-
-    def __init__(self, firewall: SimulatedFirewall) -> None:
-        self.is_asked, self.go = threading.Event(), threading.Event()
-        firewall.at = self._at
-
-    def _at(self, place: str) -> None:
-        if place.endswith(":before"):
-            self.is_asked.set()
-            assert self.go.wait(2 * PATIENCE)
-
-
-def within(holds: Callable[[], bool]) -> bool:
-    until = time.monotonic() + PATIENCE
-    while not holds():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-@contextmanager
-def watched(rig: Rig, hanging: Hanging | None = None) -> Iterator[None]:
-    """Everything that runs by itself each second, in its threads; what hangs is let go in the end."""
-    stop = threading.Event()
-    thread = threading.Thread(target=jobs.watch, args=(rig, stop, 0.02))
-    thread.start()
-    try:
-        assert within(lambda: rig.lanes.is_open)
-        yield
-    finally:
-        if hanging is not None:
-            hanging.go.set()
-        stop.set()
-        thread.join(PATIENCE)
-    assert not thread.is_alive()
-    assert [one.name for one in threading.enumerate() if one.name.startswith("tablewright-lane")] == []
 
 
 def two_children(rig: Rig) -> None:
@@ -144,6 +102,41 @@ def test_retries_and_comparisons_of_one_firewall_do_not_wait_for_another(rig: Ri
         rig.firewalls[HEALTHY].wipe()
         jobs.verify(rig)
         assert within(lambda: is_blocked_for_ben(rig))
+
+
+def test_an_errand_for_a_child_does_not_wait_for_the_firewall_of_another(rig: Rig) -> None:
+    two_children(rig)
+    for phone in (ANNA, BEN):
+        rig.policy("TikTok", child=phone)
+    rig.follow()
+    for phone in (ANNA, BEN):
+        erasing.begin(rig.repository, phone, SYSTEM)
+    hanging = Hanging(rig.firewall)
+    with watched(rig, hanging):
+        assert jobs.run_errands(rig) == 0
+        assert hanging.is_asked.wait(PATIENCE)
+        assert within(lambda: not rig.rules(BEN))
+        assert not is_blocked_for_ben(rig)
+        hanging.go.set()
+        assert within(lambda: not rig.rules(ANNA) and not rig.is_blocked())
+    rig.move(minutes=11)
+    assert jobs.run_errands(rig) == 2
+
+
+def test_an_errand_that_was_called_off_while_it_waited_is_not_done(rig: Rig) -> None:
+    rig.child()
+    rig.policy("TikTok")
+    errand = erasing.begin(rig.repository, ANNA, SYSTEM)
+    hold = threading.Event()
+    with watched(rig):
+        rig.lanes.take(Task("another", run=lambda: hold.wait(PATIENCE)), ())
+        jobs.run_errands(rig)
+        rig.db.write(d.errands.discard(errand.errand_id))
+        after = threading.Event()
+        rig.lanes.take(Task("after it", run=after.set), ())
+        hold.set()
+        assert after.wait(PATIENCE)
+    assert len(rig.repository.policies_of(ANNA)) == 1
 
 
 def test_who_gets_an_address_does_not_wait_for_the_firewall_its_former_holder_went_to(rig: Rig) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
 
 import pytest
+from tests.systems.parental.lanes import watched, within
 from tests.systems.parental.rig import DEVICE, START, Rig, closing, make_rig
 from tests.systems.parental.written import app
 
@@ -28,8 +28,11 @@ class Gateway(SimulatedFirewall):
     heard: list[tuple[str, ...]]
     looks: int = 0
     is_deaf: bool = False
+    gate: threading.Event | None = None
 
     def learn(self, domains: Iterable[str]) -> None:
+        if self.gate is not None:
+            assert self.gate.wait(60)
         if self.is_deaf:
             raise Unavailable("no DNS server answers")
         self.heard.append(tuple(domains))
@@ -64,20 +67,31 @@ def test_the_driver_of_linux_gateways_is_one_that_learns_names() -> None:
 
 
 def test_all_names_of_the_registry_are_told_at_the_start_and_looked_up(rig: Rig, gateway: Gateway) -> None:
-    stop = threading.Event()
-    thread = threading.Thread(target=jobs.watch_names, args=(rig, stop, timedelta(hours=1)))
-    thread.start()
-    try:
-        pause = threading.Event()
-        while not gateway.looks:
-            pause.wait(0.01)
-    finally:
-        stop.set()
-        thread.join(30)
-    assert [set(told) for told in gateway.heard] == [
-        {"tiktok.com", "musical.ly", "instagram.com", "youtube.com"}
-    ]
-    assert gateway.looks == 1
+    with watched(rig):
+        assert within(lambda: gateway.looks == 1)
+        rig.move(seconds=jobs.LOOK_UP_EVERY.total_seconds())
+        assert within(lambda: gateway.looks == 2)
+    names = {"tiktok.com", "musical.ly", "instagram.com", "youtube.com"}
+    assert [set(told) for told in gateway.heard] == [names, names]
+
+
+def test_a_gateway_that_hangs_keeps_no_other_from_being_told_names(rig: Rig, gateway: Gateway) -> None:
+    slow = Gateway(rig.clock.world())
+    slow.heard, slow.gate = [], threading.Event()
+    # Its name sorts first, so whoever asked one after the other would ask it first.
+    rig.firewalls["a-slow-gateway"] = slow
+    rig.device("a-slow-gateway")
+    with watched(rig):
+        try:
+            assert within(lambda: gateway.looks == 1)
+            assert slow.heard == []
+            told = len(gateway.heard)
+            for name in ("one.example", "two.example"):
+                jobs.tell_names(rig, [name])
+            assert within(lambda: len(gateway.heard) == told + 2)
+        finally:
+            slow.gate.set()
+        assert within(lambda: {("one.example",), ("two.example",)} <= {*slow.heard})
 
 
 def test_a_device_that_needs_no_names_is_not_asked(rig: Rig, gateway: Gateway) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from tests.systems.parental.talk import ANNA, BEN, PHONE, START, Place
+from tests.systems.parental.talk import ANNA, BEN, OTHER_PHONE, PHONE, START, Place
 
-from tablewright.systems.parental import design as d
+from tablewright.edge.dispatch import Letter
+from tablewright.systems.parental import weekly
 from tablewright.systems.parental.events import Batch, Event
 from tablewright.systems.parental.firewall.simulated import Faults
-from tablewright.systems.parental.model import Device, Message
-from tablewright.systems.parental.notices import WeekOfChild, report
+from tablewright.systems.parental.model import Device
+from tablewright.systems.parental.notices import KNOWN_FOR, Notices
+from tablewright.systems.parental.weekly import WeekOfChild, report
 
 
 def _online(at: Place) -> None:
@@ -59,11 +61,41 @@ def test_pc_x10_many_attempts_are_told_once_a_day_and_only_to_who_asked(at: Plac
 
     assert count(1, 500) == 0
     at.parental.families.change(child.family_id, {"alert_after_blocks": 505}, ANNA)
+    at.clock.move(KNOWN_FOR)
     assert count(2, 4) == 0
     assert count(3, 1) == 1
     assert count(4, 100) == 0
     at.clock.move(timedelta(days=1))
     assert count(5, 505) == 1
+
+
+def test_children_of_a_batch_are_looked_at_together_and_not_again_once_their_family_was_told(
+    at: Place,
+) -> None:
+    sarah, tom = at.child(), at.child(phone=OTHER_PHONE, name="Tom")
+    at.parental.families.change(sarah.family_id, {"alert_after_blocks": 3}, ANNA)
+    at.clock.move(timedelta(minutes=1))
+    blocked = [
+        Event(at=at.clock.now(), app_name="TikTok", phone_number=phone, count=3)
+        for phone in (PHONE, OTHER_PHONE)
+    ]
+    touched = at.parental.ingest.take(Batch("b", blocked)).touched
+    assert len(touched) == 2
+
+    def calls() -> int:
+        return sum(spent.calls for spent in at.db.meter.spent().values())
+
+    before = calls()
+    assert at.parental.notices.blocked_often([*touched, ("nobody", date(2030, 6, 14))]) == 2
+    assert (
+        calls() - before == 2 + 2 * 3
+    )  # the children, their families; of each its counts, itself, the message
+    before = calls()
+    assert at.parental.notices.blocked_often(touched) == 0
+    assert calls() == before
+    elsewhere = Notices(at.parental.repository)
+    assert elsewhere.blocked_often(touched) == 0  # the receipt is there
+    assert any("Tom" in text for text in at.messages(tom.parent_email))
 
 
 def test_pc_x10_the_week_is_reported_on_monday_morning_to_every_guardian(at: Place) -> None:
@@ -75,20 +107,19 @@ def test_pc_x10_the_week_is_reported_on_monday_morning_to_every_guardian(at: Pla
         for app, count in (("TikTok", 12), ("YouTube", 3))
     ]
     at.parental.ingest.take(Batch("b", events))
-    notices = at.parental.notices
-    assert notices.weekly() == 0
+    assert weekly.run(at.parental.repository) == 0
     monday = START + timedelta(days=3)
     at.clock.move(monday.replace(hour=10, minute=59) - at.clock.now())
-    assert notices.weekly() == 0
+    assert weekly.run(at.parental.repository) == 0
     at.clock.move(timedelta(minutes=1))
-    assert notices.weekly() == 1
-    assert notices.weekly() == 0
+    assert weekly.run(at.parental.repository) == 1
+    assert weekly.run(at.parental.repository) == 0
     for address in ("anna@example.com", "ben@example.com"):
         (text,) = [text for text in at.messages(address) if "Blocked attempts" in text]
         assert "Sarah: 15, 15 more than the week before." in text
         assert "TikTok: 12" in text
     at.clock.move(timedelta(days=7))
-    assert notices.weekly() == 1
+    assert weekly.run(at.parental.repository) == 1
     assert child.child_name in at.messages("ben@example.com")[-1]
 
 
@@ -100,22 +131,15 @@ def test_a_report_reads_like_one() -> None:
     )
 
 
-def test_messages_leave_the_outbox_and_are_tried_five_times(at: Place) -> None:
+def test_mail_and_texts_leave_the_outbox_by_one_way(at: Place) -> None:
     family = at.family()
     at.parental.guardians.invite(family.family_id, "ben@example.com", ANNA)
-    sent: list[Message] = []
-
-    def broken(message: Message) -> None:
-        raise ConnectionError("no line")
-
-    for _ in range(2):
-        assert at.parental.notices.deliver(broken) == (0, 1)
-    assert at.parental.notices.deliver(sent.append) == (1, 0)
-    assert [message.recipient for message in sent] == ["ben@example.com"]
-    assert at.parental.notices.deliver(sent.append) == (0, 0)
-    at.parental.guardians.invite(family.family_id, "zoe@example.org", ANNA)
-    for _ in range(5):
-        at.parental.notices.deliver(broken)
-    assert at.parental.notices.deliver(sent.append) == (0, 0)
-    (failed,) = at.db.all(d.messages_by_state(state="FAILED"))
-    assert failed.attempts == 5
+    at.parental.children.prove("+27821234567", ANNA, family.family_id)
+    sent: list[Letter] = []
+    assert at.parental.dispatch.run(sent.append).sent == 2
+    assert {letter.recipient: letter.is_text for letter in sent} == {
+        "ben@example.com": False,
+        "+27821234567": True,
+    }
+    assert at.parental.dispatch.run(sent.append).sent == 0
+    assert {each.attempts for each in at.parental.dispatch.by_state("SENT")} == {1}

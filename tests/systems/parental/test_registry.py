@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -139,10 +140,34 @@ def test_a_hundred_further_apps_are_shipped_with_category_and_source() -> None:
     found = apps.shipped_apps(real_world().now())
     ours = found[len(DOCUMENTED) :]
     assert len(ours) >= 100
-    assert {app.source for app in found[: len(DOCUMENTED)]} == {"the design document"}
-    assert all((app.source or "").startswith("own curation") for app in ours)
+    assert {app.source for app in found[: len(DOCUMENTED)]} == {"The design document"}
+    assert all(app.source for app in ours)
     assert len({app.app_category for app in ours}) >= 10
     assert len({app.app_name.casefold() for app in found}) == len(found)
+
+
+def test_every_name_and_port_of_a_shipped_app_has_its_source_and_the_file_says_what_that_means() -> None:
+    text = resources.files("tablewright.systems.parental").joinpath("data/apps.json").read_text("utf-8")
+    levels = json.loads(text)["sources"]
+    told = {app.app_name: parts_of(app.source or "") for app in apps.shipped_apps(real_world().now())[5:]}
+    assert {level for parts in told.values() for level in parts} == set(levels) - {"The design document"}
+    for app in apps.shipped_apps(real_world().now())[5:]:
+        parts = told[app.app_name]
+        published = parts.get("Published by its maker", "")
+        assert not published or "." in published.partition("(")[2], "the page is named"
+        said = " ".join(parts.values())
+        assert [name for name in app.domains if name not in said] == []
+        web = {"443/TCP", "80/TCP"}
+        others = {one.split("/")[0] for one in shown_ports(app) if one not in web} - {"443"}
+        assert not published or not app.ip_ranges or "address" in published
+        assert [port for port in others if port not in said and "ports" not in published] == []
+
+
+def parts_of(source: str) -> dict[str, str]:
+    """What is said of each source of an entry."""
+    found = re.findall(r"(?:^|\. )([A-Z][^:.]+): (.+?)(?=\. [A-Z]|$)", source)
+    assert len(found) == source.count(". ") + 1, source
+    return dict(found)
 
 
 @pytest.mark.parametrize("app", apps.shipped_apps(real_world().now())[5:], ids=lambda app: str(app.app_name))
@@ -203,7 +228,9 @@ def test_a_newer_list_reaches_what_nobody_has_edited(registry: Registry, at: Pla
     now = at.clock.now()
     shipped = apps.shipped_apps(now)
     newer = [
-        app.model_copy(update={"data_version": 2, "domains": [*app.domains, "new.example.com"]})
+        app.model_copy(
+            update={"data_version": app.data_version + 1, "domains": [*app.domains, "new.example.com"]}
+        )
         for app in shipped
         if app.app_name in ("TikTok", "YouTube")
     ]

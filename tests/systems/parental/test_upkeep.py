@@ -10,7 +10,7 @@ from tests.systems.parental.talk import ANNA, OTHER_PHONE, PHONE, ZOE, Place
 
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import jobs, uses
+from tablewright.systems.parental import jobs, uses, weekly
 from tablewright.systems.parental.model import BlockedApp, Policy
 from tablewright.systems.parental.policies import Draft
 from tablewright.systems.parental.repository import Actor
@@ -99,7 +99,7 @@ def test_pc_x15_whom_an_app_is_about_is_found_without_looking_at_other_families(
     found: list[Policy] = []
     asked = _asked(at.db, lambda: found.extend(at.parental.registry.affected("tiktok").policies))
     assert found == [policy]
-    assert (asked["policies_of_child"], asked["children_of_family"], asked["all_families"]) == (1, 0, 0)
+    assert (asked["policies_of_child"], asked["children_of_family"], asked["families_after"]) == (1, 0, 0)
 
 
 def test_what_a_policy_names_no_more_is_forgotten_when_somebody_looks(at: Place) -> None:
@@ -136,3 +136,51 @@ def test_a_sweep_mends_what_came_by_another_way(at: Place) -> None:
     assert at.parental.registry.affected("TikTok").policies == ()
     jobs.sweep(at.parental)
     assert at.parental.registry.affected("TikTok").children == (child.child,)
+
+
+# --- the week ---
+
+
+def test_pc_x10_reports_cost_nothing_while_none_is_due_and_a_run_takes_so_many(at: Place) -> None:
+    _families(at, 5)
+    repository = at.parental.repository
+    assert weekly.run(repository) == 0
+    idle = _asked(at.db, lambda: weekly.run(repository))
+    assert {name: count for name, count in idle.items() if count} == {"reports_due": 1}
+    at.clock.move(timedelta(days=7))
+    assert [weekly.run(repository, at_most=2) for _ in range(4)] == [2, 2, 1, 0]
+    at.clock.move(timedelta(days=7))
+    assert weekly.run(repository) == 5
+
+
+def test_a_family_that_is_trouble_keeps_no_other_from_its_report(at: Place) -> None:
+    first, *others = _families(at, 3)
+    repository = at.parental.repository
+    weekly.run(repository)
+    child = repository.child(first)
+    at.db.write(d.children.change(child, child.model_copy(update={"timezone": "Nowhere/Such"})))
+    at.clock.move(timedelta(days=7))
+    assert weekly.run(repository) == len(others)
+    assert weekly.run(repository) == 0, "it is not tried every time"
+    broken = repository.child(first)
+    at.db.write(d.children.change(broken, broken.model_copy(update={"timezone": "Europe/Berlin"})))
+    at.clock.move(timedelta(hours=1))
+    assert weekly.run(repository) == 1
+
+
+def test_a_family_whose_report_nobody_noted_is_found_by_the_sweep(at: Place) -> None:
+    at.child()
+    family = at.parental.families.own(ANNA)
+    at.db.write(d.reports.discard(family.family_id))
+    at.clock.move(timedelta(days=7))
+    assert weekly.run(at.parental.repository) == 0
+    jobs.sweep(at.parental)
+    assert weekly.run(at.parental.repository) == 1
+
+
+def test_what_is_left_of_a_family_that_is_gone_goes(at: Place) -> None:
+    at.child()
+    family = at.parental.families.own(ANNA)
+    at.db.write(d.families.discard(family.family_id))
+    assert weekly.run(at.parental.repository) == 0
+    assert list(at.db.all(d.reports_due())) == []

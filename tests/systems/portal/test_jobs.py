@@ -7,9 +7,8 @@ from functools import partial
 
 from tests.systems.portal.talk import ADMIN, Place, meddled
 
-from tablewright.systems.portal import design as d
+from tablewright.edge.dispatch import Delivered, Letter, LetterRefused
 from tablewright.systems.portal import jobs
-from tablewright.systems.portal.model import Message
 from tablewright.systems.portal.repository import SYSTEM
 
 
@@ -59,26 +58,23 @@ def test_staff_hears_once_of_a_campaign_that_ends_soon(at: Place) -> None:
     assert at.mails(staff) == ["SUMMER2030 ends on 2030-06-19."]
 
 
-def test_mail_is_delivered_and_what_fails_is_tried_five_times(at: Place) -> None:
+def test_mail_leaves_the_outbox_and_what_is_refused_says_why(at: Place) -> None:
     product = at.product()
     at.order(product, "a@example.com")
     at.order(product, "broken@example.com")
     sent: list[str] = []
 
-    def deliver(message: Message) -> None:
-        if message.recipient.startswith("broken"):
-            raise ConnectionRefusedError
-        sent.append(message.recipient)
+    def send(letter: Letter) -> None:
+        if letter.recipient.startswith("broken"):
+            raise LetterRefused("550")
+        sent.append(letter.recipient)
 
-    outcomes = [jobs.deliver_mail(at.portal.repository, deliver) for _ in range(7)]
-    assert outcomes == [(1, 1)] + [(0, 1)] * 4 + [(0, 0)] * 2
+    assert at.portal.dispatch.run(send) == Delivered(sent=1, failed=1)
+    assert at.portal.dispatch.run(send) == Delivered()
     assert sent == ["a@example.com"]
-    states = {message.recipient: message.state for s in ("SENT", "FAILED") for message in _outbox(at, s)}
-    assert states == {"a@example.com": "SENT", "broken@example.com": "FAILED"}
-
-
-def _outbox(at: Place, state: str) -> list[Message]:
-    return list(at.db.all(d.messages_by_state(state=state)))  # type: ignore[arg-type]  # a Literal
+    (kept,), (failed,) = at.portal.dispatch.by_state("SENT"), at.portal.dispatch.by_state("FAILED")
+    assert (kept.recipient, kept.error) == ("a@example.com", None)
+    assert (failed.recipient, failed.error, failed.attempts) == ("broken@example.com", "550", 1)
 
 
 def test_a_price_that_is_due_is_applied_once_by_two_runs_at_once(at: Place) -> None:

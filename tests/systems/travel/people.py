@@ -16,14 +16,15 @@ from tests.systems.travel.talk import SECRET
 from tablewright.client import Call
 from tablewright.design import Environment
 from tablewright.edge import Issuer
+from tablewright.edge.dispatch import Letter
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.accounts import Gadget, Proved, SignedIn
+from tablewright.systems.travel.accounts import Proved, SignedIn
 from tablewright.systems.travel.apple import DevelopmentApple
 from tablewright.systems.travel.design import TRAVEL
+from tablewright.systems.travel.devices import Gadget
 from tablewright.systems.travel.keyring import KeyDirectory, KeyRing
 from tablewright.systems.travel.objects import Directory
-from tablewright.systems.travel.outbox import Letter
 from tablewright.systems.travel.service import Travel, open_travel
 from tablewright.testing import Clock
 
@@ -84,7 +85,9 @@ class Home:
 
     def letters(self) -> list[Letter]:
         """What waits to be sent, the oldest first."""
-        return [letter for _, letter in self.travel.outbox.waiting()]
+        leaving = self.travel.dispatch
+        made = [leaving.letter(message) for message in leaving.by_state("PENDING")]
+        return [letter for letter in made if letter is not None]
 
     def code(self) -> str:
         """The newest code that was sent."""

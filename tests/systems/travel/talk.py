@@ -17,7 +17,16 @@ from tablewright.client import Call, pages
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.model import Device, Head, Identity, OperationType, Profile, RegionType, Visit
-from tablewright.systems.travel.operations import Edit, EntityState, Pulled, Pushed, Result, Target, place_id
+from tablewright.systems.travel.operations import (
+    Edit,
+    EntityState,
+    Pulled,
+    Pushed,
+    Result,
+    Target,
+    place_id,
+    targets,
+)
 from tablewright.systems.travel.service import Travel
 from tablewright.testing import Clock
 
@@ -44,6 +53,14 @@ class Place:
         """Everything in the table, as it is stored."""
         for page in pages(self.call, "Scan", {"TableName": self.db.physical(d.table.table.name)}):
             yield from page["Items"]
+
+    def set_back(self, items: Sequence[dict[str, Any]]) -> None:
+        """The table as it once was: a backup is restored."""
+        table = {"TableName": self.db.physical(d.table.table.name)}
+        for item in list(self.items()):
+            self.call("DeleteItem", {**table, "Key": {name: item[name] for name in ("PK", "SK")}})
+        for item in items:
+            self.call("PutItem", {**table, "Item": item})
 
     def gadget(self, device_id: str, user_id: str = ANNA) -> Gadget:
         return Gadget(self.travel, self.clock, user_id, device_id)
@@ -97,6 +114,8 @@ class Gadget:
     user_id: str
     device_id: str
     since: int = 0
+    seal: str | None = None
+    as_of: int = 0
     told: dict[str, EntityState] = field(default_factory=dict)
     queue: list[Edit] = field(default_factory=list)
     results: dict[str, Result] = field(default_factory=dict)
@@ -115,7 +134,6 @@ class Gadget:
         """Do something to a place, without a network."""
         entity = place_id(self.user_id, *place)
         known = self.told.get(entity)
-        pending = [one.operation_id for one in self.queue if (one.region_type, one.region_code) == place]
         made = Edit(
             operation_id=id or f"op-{self.device_id}-{next(_numbers)}",
             operation_type=kind,
@@ -124,7 +142,7 @@ class Gadget:
             client_version=known.entity_version if known is not None else 0,
             entity_data=data or {},
             client_timestamp=at or self.clock.now(),
-            previous=pending[-1] if pending else None,
+            previous=self._pending([place]),
         )
         self.queue.append(made)
         return made
@@ -138,7 +156,9 @@ class Gadget:
     def unmark(self, place: Spot = FR) -> Edit:
         return self.edit("delete", place)
 
-    def batch(self, kind: OperationType, places: Sequence[Spot], **data: Any) -> Edit:
+    def batch(
+        self, kind: OperationType, places: Sequence[Spot], *, at: datetime | None = None, **data: Any
+    ) -> Edit:
         made = Edit(
             operation_id=f"op-{self.device_id}-{next(_numbers)}",
             operation_type=kind,
@@ -151,10 +171,18 @@ class Gadget:
                 )
                 for place in places
             ],
-            client_timestamp=self.clock.now(),
+            client_timestamp=at or self.clock.now(),
+            previous=self._pending(places),
         )
         self.queue.append(made)
         return made
+
+    def _pending(self, places: Sequence[Spot]) -> str | None:
+        """The last operation about one of some places that was not answered."""
+        for edit in reversed(self.queue):
+            if any((target.region_type, target.region_code) in places for target in targets(edit)):
+                return edit.operation_id
+        return None
 
     def _version(self, place: Spot) -> int:
         known = self.told.get(place_id(self.user_id, *place))
@@ -165,7 +193,7 @@ class Gadget:
     def push(self) -> list[Result]:
         """Send what was not answered; take the answers."""
         sent = list(self.queue)
-        pushed = self.travel.sync.push(self.user_id, self.device_id, sent)
+        pushed = self.travel.sync.push(self.user_id, self.device_id, sent, self.since, self.seal)
         self.answered(sent, pushed)
         return pushed.results
 
@@ -183,7 +211,7 @@ class Gadget:
         """Catch up, whatever it takes."""
         while True:
             asked = self.since
-            pulled = self.travel.feed.pull(self.user_id, self.device_id, asked, size=size)
+            pulled = self.travel.feed.pull(self.user_id, self.device_id, asked, self.seal, size=size)
             if pulled.full_resync_required:
                 self.resync(size)
             elif not self.told_of(asked, pulled):
@@ -195,25 +223,28 @@ class Gadget:
             return False
         for state in pulled.changes:
             self.take(state)
-        self.since = pulled.next
+        self.since, self.seal = pulled.next, pulled.seal
         return pulled.more
 
     def resync(self, size: int = 100) -> None:
         """Forget everything but what was not answered, and take everything anew."""
         self.told.clear()
+        self.as_of = 0
         after: str | None = None
         while True:
             page = self.travel.feed.snapshot(self.user_id, self.device_id, after, size=size)
             for state in page.entities:
                 self.take(state)
-            self.since, after = page.as_of, page.after
+            self.since, self.seal, after = page.as_of, page.seal, page.after
             if after is None:
+                self.as_of = page.as_of
                 return
 
     def take(self, state: EntityState) -> None:
-        """What an entity is, unless something newer is known of it."""
+        """What an entity is, unless something newer is known of it; or that a snapshot did not have it any more."""
         known = self.told.get(state.entity_id)
-        if known is None or known.server_version <= state.server_version:
+        newest = known.server_version if known is not None else self.as_of + 1 if self.as_of else 0
+        if newest <= state.server_version:
             self.told[state.entity_id] = state
 
     # --- looking ---

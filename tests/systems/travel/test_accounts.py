@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from tests.client.ways import WAYS
@@ -13,9 +14,10 @@ from tests.systems.talk import at_once
 from tests.systems.travel.people import MAIL, PHONE, TABLET, Home
 
 from tablewright.edge import Issuer, Problem, make_app, serving_app
+from tablewright.edge.dispatch import Letter, LetterDelayed, State
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import jobs
-from tablewright.systems.travel.accounts import FORMER_WORKS, Gadget, OpenedWithoutLogins, Proved, SignedIn
+from tablewright.systems.travel.accounts import OpenedWithoutLogins, Proved, SignedIn
 from tablewright.systems.travel.addresses import email_address
 from tablewright.systems.travel.apple import (
     AppleSettingsUnusable,
@@ -24,6 +26,7 @@ from tablewright.systems.travel.apple import (
     apple_in,
     apple_of,
 )
+from tablewright.systems.travel.devices import FORMER_WORKS, Gadget
 from tablewright.systems.travel.email_login import CODES_A_WINDOW, LIVES, TRIES, WINDOW
 from tablewright.systems.travel.errors import TravelMistake
 from tablewright.systems.travel.keyring import (
@@ -34,9 +37,10 @@ from tablewright.systems.travel.keyring import (
     keyring_of,
 )
 from tablewright.systems.travel.operations import Edit
-from tablewright.systems.travel.outbox import Letter
 from tablewright.systems.travel.service import open_travel
 from tablewright.testing import Clock
+
+STATES: tuple[State, ...] = get_args(State)
 
 
 @contextmanager
@@ -341,41 +345,41 @@ def test_a_session_lasts_90_days_after_it_was_last_seen(home: Home) -> None:
     signed = home.by_apple()
     user_id, id = signed.profile.user_id, signed.session.session_id
     home.clock.move(timedelta(days=89))
-    assert home.travel.accounts.session(user_id, id).session_id == id
+    assert home.travel.devices.session(user_id, id).session_id == id
     home.clock.move(timedelta(days=89))
-    home.travel.accounts.session(user_id, id)
+    home.travel.devices.session(user_id, id)
     home.clock.move(timedelta(days=90, seconds=1))
     with refuses("SESSION_ENDED"):
-        home.travel.accounts.session(user_id, id)
+        home.travel.devices.session(user_id, id)
 
 
 def test_a_device_that_was_signed_out_cannot_go_on(home: Home) -> None:
     phone, tablet = home.by_apple(), home.by_apple(gadget=TABLET)
-    user_id, accounts = phone.profile.user_id, home.travel.accounts
-    accounts.revoke(user_id, "tablet", user_id)
+    user_id, devices = phone.profile.user_id, home.travel.devices
+    devices.revoke(user_id, "tablet", user_id)
     with refuses("SESSION_ENDED"):
-        accounts.session(user_id, tablet.session.session_id)
+        devices.session(user_id, tablet.session.session_id)
     with refuses("SESSION_ENDED"):
-        accounts.refresh(tablet.refresh_token)
+        home.travel.accounts.refresh(tablet.refresh_token)
     with refuses("DEVICE_REVOKED"):
         home.travel.sync.push(user_id, "tablet", [_mark(home)])
     with refuses("DEVICE_REVOKED"):  # a login from elsewhere does not bring it back
-        accounts.register(user_id, TABLET)
-    assert [device.device_id for device in accounts.devices(user_id)] == ["phone"]
+        devices.register(user_id, TABLET)
+    assert [device.device_id for device in devices.of(user_id)] == ["phone"]
     back = home.by_apple(gadget=TABLET)
     assert home.travel.sync.push(user_id, "tablet", [_mark(home)]).server_version == 1
-    assert accounts.session(user_id, back.session.session_id)
+    assert devices.session(user_id, back.session.session_id)
 
 
 def test_signing_out_the_other_devices_leaves_this_one(home: Home) -> None:
     phone = home.by_apple()
     others = [home.by_apple(gadget=Gadget(f"other-{n}")) for n in range(3)]
-    gone = home.travel.accounts.revoke_others(phone.profile.user_id, "phone", phone.profile.user_id)
+    gone = home.travel.devices.revoke_others(phone.profile.user_id, "phone", phone.profile.user_id)
     assert {device.device_id for device in gone} == {"other-0", "other-1", "other-2"}
-    assert home.travel.accounts.session(phone.profile.user_id, phone.session.session_id)
+    assert home.travel.devices.session(phone.profile.user_id, phone.session.session_id)
     for other in others:
         with refuses("SESSION_ENDED"):
-            home.travel.accounts.session(other.profile.user_id, other.session.session_id)
+            home.travel.devices.session(other.profile.user_id, other.session.session_id)
 
 
 @pytest.mark.parametrize("wrong", ["", "a#b", "server", "x" * 65, "é"])
@@ -469,22 +473,26 @@ def test_two_processes_on_one_directory_have_one_secret(tmp_path: Path, clock: C
 # --- mail ---
 
 
-def test_mail_that_was_sent_is_gone_and_mail_that_cannot_be_is_tried_again(home: Home) -> None:
+def test_mail_that_was_sent_is_gone_and_its_address_stands_sealed_until_then(home: Home) -> None:
     home.travel.email_login.start(MAIL)
-    tried = []
-
-    def fails(letter: object) -> None:
-        tried.append(letter)
-        raise OSError("no network")
-
-    for _ in range(5):
-        assert jobs.deliver(home.travel, fails) == (0, 1)
-    assert jobs.deliver(home.travel, fails) == (0, 0)  # given up
-    home.travel.email_login.start("ben@example.com")
+    (message,) = home.travel.dispatch.by_state("PENDING")
+    assert MAIL not in message.recipient
     sent: list[Letter] = []
-    assert jobs.deliver(home.travel, sent.append) == (1, 0)
-    assert sent[0].recipient == "ben@example.com"
-    assert jobs.deliver(home.travel, sent.append) == (0, 0)
+    assert home.travel.dispatch.run(sent.append).sent == 1
+    assert sent[0].recipient == MAIL
+    assert home.travel.dispatch.run(sent.append).sent == 0
+    assert [each for state in STATES for each in home.travel.dispatch.by_state(state)] == []
+
+
+def test_mail_that_cannot_be_sent_yet_is_kept_with_how_often_it_was_tried(home: Home) -> None:
+    home.travel.email_login.start(MAIL)
+
+    def delayed(letter: Letter) -> None:
+        raise LetterDelayed("451")
+
+    assert home.travel.dispatch.run(delayed).later == 1
+    (message,) = home.travel.dispatch.by_state("PENDING")
+    assert (message.attempts, message.tried_at, message.error) == (1, home.clock.now(), "451")
 
 
 # --- children ---

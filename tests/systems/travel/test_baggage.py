@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 from datetime import timedelta
@@ -44,6 +45,21 @@ def test_an_export_has_everything_and_no_secret(home: Home, ada: str) -> None:
     profile = home.travel.repository.profile(ada)
     assert "hash" not in json.dumps(found)
     assert (profile.email_hmac or "") not in json.dumps(found)
+
+
+def test_an_export_has_what_was_deleted_the_picture_and_mail_that_waits(home: Home, ada: str) -> None:
+    picture = b"\x89PNG\r\n\x1a\n" + b"\1" * 20
+    home.travel.pictures.put(ada, picture)
+    home.travel.visits.mark(ada, "country", "DE", {"notes": "Berlin"})
+    home.travel.visits.unmark(ada, "country", "DE")
+    _take(home, ada, "country", "Atlantis", key="the-key-1")
+    home.travel.privacy.ask(ada, ada)
+    found = json.loads(json.dumps(home.travel.exporting.everything(ada)))
+    assert base64.b64decode(found["picture"]["base64"]) == picture
+    assert [visit["region_code"] for visit in found["deleted_visits"]] == ["DE"]
+    assert found["visits"] == []
+    assert [mail["subject"] for mail in found["mail"]] == ["Your account will be erased"]
+    assert "Atlantis" in json.dumps(found["imports"])
 
 
 def test_geojson_has_a_border_for_each_place(home: Home, ada: str) -> None:

@@ -14,7 +14,7 @@ from tests.systems.travel.people import Api, Home, bearer
 from tests.systems.travel.talk import ANNA, PHONE, TABLET, Gadget, Place
 
 from tablewright.systems.travel.documents import Checkpoint, Document, PushedDocuments, Row
-from tablewright.systems.travel.errors import BadRequest, Forbidden
+from tablewright.systems.travel.errors import BadRequest, Forbidden, ResyncRequired
 from tablewright.systems.travel.rules import PUSH_AT_MOST
 
 
@@ -65,6 +65,20 @@ def test_a_row_that_is_sent_again_is_done_once(at: Place) -> None:
     assert visit.sync_version == 2
 
 
+def test_a_row_that_is_sent_again_when_much_has_happened_since_is_done_once(at: Place) -> None:
+    told = marked(at, notes="P")
+    again = row(told, edited(at, told, notes="Paris"))
+    first = push(at, again)
+    at.travel.visits.unmark(ANNA, "country", "FR")
+    at.travel.visits.mark(ANNA, "country", "FR", {"visited_date": "2020"})
+    after = push(at, again)
+    assert [one.replayed for one in after.results] == [True]
+    assert [(one.status, one.operation_id) for one in after.results] == [
+        (one.status, one.operation_id) for one in first.results
+    ]
+    assert [(one.notes, one.visited_date) for one in after.conflicts] == [(None, "2020")]
+
+
 def test_the_same_edit_at_another_moment_is_another_edit(at: Place, tablet: Gadget) -> None:
     told = marked(at, notes="Paris")
     (none,) = push(at, row(told, edited(at, told, notes=None))).conflicts
@@ -87,6 +101,58 @@ def test_a_device_that_edits_again_before_it_is_answered_does_not_conflict_with_
     after = push(at, row(told, edited(at, told, notes="Paris")))
     assert [one.status for one in after.results] == ["applied"]
     assert after.conflicts[0].notes == "Paris"
+
+
+def test_a_row_that_was_overtaken_by_a_later_one_of_its_device_does_not_win_in_silence(at: Place) -> None:
+    told = marked(at, notes="P", visited_date="2001")
+    late = row(
+        told, edited(at, told, notes="Pa", visited_date="2002")
+    )  # is on its way for longer than the next one
+    later = row(told, edited(at, told, notes="Paris", visited_date="2003"))
+    assert [one.status for one in push(at, later).results] == ["applied"]
+    after = push(at, late)
+    (result,) = after.results
+    assert (result.status, after.conflicts[0].visited_date) == ("conflict", "2003")
+    sides = {one.field: (one.server, one.client) for one in result.conflicts}
+    assert sides == {"visited_date": ("2003", "2002"), "notes": ("Paris", "Pa")}
+    kept = at.travel.sync.conflicts(ANNA).items
+    assert [one.operation_id for one in kept] == [result.operation_id]
+
+
+def test_a_row_that_was_overtaken_unmarks_nothing(at: Place) -> None:
+    told = marked(at)
+    late = row(told, edited(at, told, is_deleted=True))
+    push(at, row(told, edited(at, told, notes="Paris")))
+    after = push(at, late)
+    assert [one.status for one in after.results] == ["conflict"]
+    assert [(one.is_deleted, one.notes) for one in after.conflicts] == [(False, "Paris")]
+
+
+@pytest.mark.parametrize(
+    ("said", "fields"), [({"notes": "Rome"}, ["notes"]), ({"visited_date": "1999"}, ["notes"])]
+)
+def test_a_state_the_server_never_had_is_not_believed(
+    at: Place, said: dict[str, Any], fields: list[str]
+) -> None:
+    told = marked(at, notes="Paris")
+    other = told.model_copy(update=said)  # the same version, of another history
+    after = push(at, row(other, edited(at, other, notes="Lyon")), device=TABLET)
+    (result,) = after.results
+    assert (result.status, [one.field for one in result.conflicts]) == ("conflict", fields)
+    assert after.conflicts[0].notes is not None
+    assert {"Paris", "Lyon"} <= set(after.conflicts[0].notes.replace(":", "").split())
+
+
+def test_a_state_from_before_a_place_was_forgotten_and_marked_anew_is_not_believed(
+    at: Place, phone: Gadget
+) -> None:
+    told = marked(at, visited_date="2001")
+    at.travel.visits.unmark(ANNA, "country", "FR")
+    at.clock.move(timedelta(days=181))
+    at.travel.visits.mark(ANNA, "country", "FR", {"visited_date": "2020"})
+    after = push(at, row(told, edited(at, told, visited_date="2002")))
+    assert [one.strategy for one in after.results] == ["server_wins"]
+    assert after.conflicts[0].visited_date == "2020"
 
 
 def test_what_another_device_wrote_in_between_is_still_a_conflict(at: Place) -> None:
@@ -160,7 +226,7 @@ def test_who_has_no_checkpoint_gets_everything_and_then_what_is_new(at: Place) -
         marked(at, code)
     everything = at.travel.documents.pull(ANNA, TABLET, Checkpoint())
     assert {one.region_code for one in everything.documents} == {"FR", "JP", "IS"}
-    assert everything.checkpoint == Checkpoint(feed=3)
+    assert everything.checkpoint == Checkpoint(feed=3, seal=at.head().seal)
     marked(at, "DE")
     news = at.travel.documents.pull(ANNA, TABLET, everything.checkpoint)
     assert [one.region_code for one in news.documents] == ["DE"]
@@ -187,7 +253,7 @@ def test_a_page_is_full_unless_it_is_the_last(at: Place, phone: Gadget, size: in
             break
     assert told.keys() == set(codes)
     assert told["FR"].notes == "the 9th time"
-    assert here == Checkpoint(feed=16)
+    assert here == Checkpoint(feed=16, seal=at.head().seal)
 
 
 def test_a_walk_through_everything_goes_on_where_it_was_left(at: Place, phone: Gadget) -> None:
@@ -203,7 +269,7 @@ def test_a_walk_through_everything_goes_on_where_it_was_left(at: Place, phone: G
         if len(page.documents) < 5:
             break
     assert sorted(found) == sorted(codes)
-    assert here == Checkpoint(feed=23)
+    assert here == Checkpoint(feed=23, seal=at.head().seal)
 
 
 def test_a_walk_that_was_left_for_a_day_begins_anew(at: Place, phone: Gadget) -> None:
@@ -215,7 +281,21 @@ def test_a_walk_that_was_left_for_a_day_begins_anew(at: Place, phone: Gadget) ->
     at.clock.move(timedelta(days=2))
     again = at.travel.documents.pull(ANNA, TABLET, first.checkpoint)
     assert {one.region_code for one in again.documents} == {"FR", "JP", "IS"}
-    assert again.checkpoint == Checkpoint(feed=3)
+    assert again.checkpoint == Checkpoint(feed=3, seal=at.head().seal)
+
+
+def test_a_walk_that_was_left_until_tombstones_went_has_to_begin_from_nothing(
+    at: Place, phone: Gadget
+) -> None:
+    for code in ("FR", "JP", "IS"):
+        phone.mark(("country", code))
+    phone.push()
+    half = at.travel.documents.pull(ANNA, TABLET, Checkpoint(), size=1)
+    phone.unmark(("country", half.documents[0].region_code))
+    phone.push()
+    at.clock.move(timedelta(days=181))
+    with pytest.raises(ResyncRequired):
+        at.travel.documents.pull(ANNA, TABLET, half.checkpoint)
 
 
 def test_who_comes_back_after_a_month_hears_of_what_was_deleted(at: Place, phone: Gadget) -> None:
@@ -234,7 +314,7 @@ def test_a_device_has_seen_what_it_asks_from_and_not_what_is_on_its_way(at: Plac
         phone.edit("update" if notes != "one" else "create", data={"notes": notes})
     phone.push()
     page = at.travel.documents.pull(ANNA, TABLET, Checkpoint(feed=1), size=2)
-    assert page.checkpoint == Checkpoint(feed=4)
+    assert page.checkpoint == Checkpoint(feed=4, seal=at.head().seal)
     assert at.travel.repository.device(ANNA, TABLET).acknowledged_version == 1
     at.travel.documents.pull(ANNA, TABLET, page.checkpoint)
     assert at.travel.repository.device(ANNA, TABLET).acknowledged_version == 4
@@ -259,7 +339,8 @@ def test_a_device_too_long_away_has_to_begin_anew(home: Home, api: Api) -> None:
     assert refused(answer) == (410, "FULL_RESYNC_REQUIRED")
     anew = given(api.get("/sync/documents/pull", headers=login))
     assert [one for one in anew["documents"] if not one["_deleted"]] == []
-    assert anew["checkpoint"] == {"feed": 2, "snapshot": None}
+    assert (anew["checkpoint"]["feed"], anew["checkpoint"]["snapshot"]) == (2, None)
+    assert anew["checkpoint"]["seal"] is not None
 
 
 def test_a_checkpoint_from_before_the_server_went_back_to_a_backup_begins_anew(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -10,20 +12,27 @@ from tests.systems.travel.people import PHONE, TABLET, Home
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import jobs, seed
 from tablewright.systems.travel.operations import Edit
-from tablewright.systems.travel.walking import walk
+from tablewright.systems.travel.walking import travellers, walk
 
 
 def _people(home: Home, count: int) -> set[str]:
     return {home.by_apple(f"{n:03}.walker").profile.user_id for n in range(count)}
 
 
+def _walk(home: Home, visit: Callable[[str], object], at_most: int) -> int:
+    return walk(home.travel.repository, "test", travellers(home.travel.repository, at_most), visit)
+
+
 def test_a_round_sees_everybody_once_however_many_at_a_time(home: Home) -> None:
     people, seen = _people(home, 7), list[str]()
-    counts = [walk(home.travel.repository, "test", seen.append, at_most=3) for _ in range(4)]
-    assert counts == [3, 3, 1, 0]
+    assert [_walk(home, seen.append, 3) for _ in range(4)] == [3, 3, 1, 0]
     assert sorted(seen) == sorted(people)
     home.clock.move(timedelta(days=1))
-    assert walk(home.travel.repository, "test", seen.append, at_most=100) == 7
+    assert _walk(home, seen.append, 100) == 7
+
+
+class PowerOut(BaseException):
+    """The process dies."""
 
 
 def test_a_round_that_died_is_gone_on_with_where_it_was(home: Home) -> None:
@@ -31,16 +40,51 @@ def test_a_round_that_died_is_gone_on_with_where_it_was(home: Home) -> None:
 
     def dies(user_id: str) -> None:
         if len(seen) == 3:
-            raise RuntimeError("the power went out")
+            raise PowerOut
         seen.append(user_id)
 
-    assert walk(home.travel.repository, "test", dies, at_most=2) == 2
-    with pytest.raises(RuntimeError):
-        walk(home.travel.repository, "test", dies, at_most=2)
+    assert _walk(home, dies, 2) == 2
+    with pytest.raises(PowerOut):
+        _walk(home, dies, 2)
     seen.clear()
-    while walk(home.travel.repository, "test", seen.append, at_most=2):
+    while _walk(home, seen.append, 2):
         pass
     assert len(people - set(seen)) == 2  # those of the first stretch, who were noted
+
+
+def test_an_account_that_breaks_a_job_is_told_to_the_log_and_passed_over(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    people, seen = sorted(_people(home, 5)), list[str]()
+
+    def breaks(user_id: str) -> None:
+        if user_id == people[1]:
+            raise KeyError("an item nobody can read")
+        seen.append(user_id)
+
+    assert _walk(home, breaks, 5) == 5
+    assert seen == [people[0], *people[2:]]
+    (told,) = [record for record in caplog.records if record.getMessage() == "passed over"]
+    assert (told.__dict__["job"], told.__dict__["mistake"]) == ("test", "KeyError")
+
+
+def test_a_map_that_cannot_be_read_keeps_nobody_elses_out_of_the_weekly_file(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = sorted(_people(home, 3))
+    for user_id in people:
+        home.travel.visits.mark(user_id, "country", "FR")
+    lines = home.travel.exporting.lines
+
+    def breaks(user_id: str) -> list[bytes]:
+        if user_id == people[0]:
+            raise KeyError("an item nobody can read")
+        return lines(user_id)
+
+    monkeypatch.setattr(home.travel.exporting, "lines", breaks)
+    assert jobs.export_week(home.travel) == 3
+    (name,) = home.objects.names("analytics/")
+    assert len(gzip.decompress(home.objects.get(name) or b"").splitlines()) == 2
 
 
 def test_a_traveller_who_is_gone_keeps_nobody_waiting(home: Home) -> None:
@@ -63,6 +107,16 @@ def test_counters_that_are_wrong_are_put_right(home: Home) -> None:
     assert mended is not None
     assert mended.countries_visited == 1
     assert home.travel.repository.profile(ada).countries_visited == 1
+
+
+def test_a_profile_that_counts_otherwise_than_the_head_is_put_right(home: Home) -> None:
+    ada = home.by_apple().profile.user_id
+    home.travel.visits.mark(ada, "country", "FR")
+    profile = home.travel.repository.profile(ada)
+    home.db.write(d.profiles.put(profile.model_copy(update={"us_states_visited": 7, "sync_version": 0})))
+    assert jobs.recount(home.travel) == 1
+    assert home.travel.repository.profile(ada) == profile
+    assert home.travel.statistics.repair(ada) is None
 
 
 def test_a_count_of_visitors_that_is_wrong_is_put_right_by_the_second_look(home: Home) -> None:
@@ -112,44 +166,86 @@ def test_figures_of_today_are_there_before_anybody_asks(home: Home) -> None:
     assert kept.calculation_date == home.clock.now().date()
 
 
-def test_a_conflict_is_told_once_and_only_if_it_stays(home: Home) -> None:
-    ada = home.by_mail("ada@example.com", PHONE).profile.user_id
-    home.by_mail("ada@example.com", TABLET)
-    jobs.deliver(home.travel, lambda letter: None)
-    home.travel.visits.mark(ada, "country", "FR")
+def _dispute(home: Home, user_id: str, code: str) -> None:
+    """Two devices say different things about a place."""
+    home.travel.visits.mark(user_id, "country", code)
     for device, date in (("phone", "2020"), ("tablet", "2021")):
         edit = Edit(
-            operation_id=f"op-{device}", operation_type="update", region_type="country", region_code="FR",
+            operation_id=f"op-{device}-{code}", operation_type="update", region_type="country", region_code=code,
             client_version=1, entity_data={"visited_date": date}, client_timestamp=home.clock.now(),
         )  # fmt: skip
-        home.travel.sync.push(ada, device, [edit])
+        home.travel.sync.push(user_id, device, [edit])
+
+
+def _two_devices(home: Home) -> str:
+    ada = home.by_mail("ada@example.com", PHONE).profile.user_id
+    home.by_mail("ada@example.com", TABLET)
+    home.travel.dispatch.run(lambda letter: None)
+    return ada
+
+
+def test_a_conflict_is_told_once_and_only_if_it_stays(home: Home) -> None:
+    _dispute(home, _two_devices(home), "FR")
     assert jobs.tell_conflicts(home.travel) == 0
     home.clock.move(timedelta(hours=1))
     assert jobs.tell_conflicts(home.travel) == 1
+    home.clock.move(jobs.CONFLICTS_EVERY)
     assert jobs.tell_conflicts(home.travel) == 0
     assert [letter.recipient for letter in home.letters()] == ["ada@example.com"]
+
+
+def test_conflicts_that_nobody_settles_keep_no_later_one_from_being_told(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "AT_ONCE", 2)
+    ada = _two_devices(home)
+    for code in ("FR", "DE", "IT", "ES", "PT"):
+        _dispute(home, ada, code)
+        home.clock.move(timedelta(seconds=1))
+    home.clock.move(timedelta(hours=1))
+    assert [jobs.tell_conflicts(home.travel) for _ in range(4)] == [2, 2, 1, 0]
+    _dispute(home, ada, "GR")
+    home.clock.move(timedelta(hours=1))
+    assert jobs.tell_conflicts(home.travel) == 0
+    home.clock.move(
+        timedelta(days=2)
+    )  # the place where it stopped is no longer understood: from the beginning
+    assert [jobs.tell_conflicts(home.travel) for _ in range(3)] == [0, 0, 1]
 
 
 def test_weekly_figures_go_to_who_wants_them_and_idle_travellers_are_asked_once(home: Home) -> None:
     ada = home.by_mail("ada@example.com").profile.user_id
     home.by_mail("ben@example.com")
-    jobs.deliver(home.travel, lambda letter: None)
+    home.travel.dispatch.run(lambda letter: None)
     home.travel.sync.change_user(ada, {"notification_settings": {"weekly_stats": True}})
     assert jobs.weekly_statistics(home.travel) == 2
     assert jobs.weekly_statistics(home.travel) == 0
     assert [(it.recipient, it.subject) for it in home.letters()] == [
         ("ada@example.com", "Your map this week")
     ]
-    jobs.deliver(home.travel, lambda letter: None)
+    home.travel.dispatch.run(lambda letter: None)
     home.clock.move(timedelta(days=364))
     jobs.tell_inactive(home.travel)
     assert home.letters() == []
     home.clock.move(timedelta(days=2))
     jobs.tell_inactive(home.travel)
     assert {it.recipient for it in home.letters()} == {"ada@example.com", "ben@example.com"}
-    home.clock.move(timedelta(days=2))
-    jobs.tell_inactive(home.travel)
-    assert len(home.letters()) == 2
+    home.travel.dispatch.run(lambda letter: None)
+    for days in (2, 40, 100):
+        home.clock.move(timedelta(days=days))
+        jobs.tell_inactive(home.travel)
+        assert home.letters() == []
+
+
+def test_the_geography_is_published_by_itself_unless_the_table_has_a_later_one(home: Home) -> None:
+    assert jobs.publish_geography(home.travel) > 1000
+    assert jobs.publish_geography(home.travel) == 0
+    release = home.travel.places.release()
+    assert release is not None
+    later = release.model_copy(update={"data_version": "999-abc"})
+    home.db.write(d.geo_releases.put(later))
+    assert jobs.publish_geography(home.travel) == 0
+    assert home.travel.places.release() == later
 
 
 # --- the demo ---
@@ -161,16 +257,18 @@ def test_the_demo_has_maps_devices_and_something_to_settle(home: Home) -> None:
     assert told[0] == "Maya Okonkwo"
     assert seed.is_there(home.travel)
     assert len(home.travel.visits.all(seed.MAYA)) > 50
-    assert len(home.travel.accounts.devices(seed.MAYA)) == 3
+    assert len(home.travel.devices.of(seed.MAYA)) == 3
     assert {operation.operation_id for operation in home.travel.sync.conflicts(seed.MAYA).items} == {
         "seed-conflict-jp-tablet", "seed-conflict-mx-tablet",
     }  # fmt: skip
     assert home.travel.repository.profile(seed.LENA).is_minor
     people = {person.subject for person in seed.people(home.travel)}
     assert {seed.MAYA, seed.JONAS, seed.LENA, seed.ADMIN} == people
-    names = [visitor.display_name for visitor in home.travel.sharing.visitors("", "country", "FR").items]
-    assert "Jonas Weber" in names
-    assert "Lena Weber" not in names
+    listed = {
+        visitor.user_id for visitor in home.db.all(d.visitors_of(region_type="country", region_code="FR"))
+    }
+    assert seed.JONAS in listed
+    assert seed.LENA not in listed
     failed = home.travel.sync.by_status("failed", "").items
     assert failed == ()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import JsonValue
@@ -20,6 +21,7 @@ from tests.systems.travel.test_accounts import refuses
 from tablewright import Engine, testing
 from tablewright.client import embedded
 from tablewright.design import Environment
+from tablewright.design.requests import Query
 from tablewright.edge import Issuer
 from tablewright.mapping.tables import create_table
 from tablewright.systems.travel import design as d
@@ -51,8 +53,9 @@ def _shares(home: Home, subject: str) -> str:
     return user_id
 
 
-def _visitors(home: Home, reader: str = "") -> list[str]:
-    return [it.user_id for it in home.travel.sharing.visitors(reader, "country", "FR").items]
+def _listed(home: Home) -> set[str]:
+    """Who is counted in France."""
+    return {it.user_id for it in home.db.all(d.visitors_of(region_type=FR[0], region_code=FR[1]))}
 
 
 # --- who sees whom ---
@@ -64,10 +67,10 @@ def test_sk_s13_who_goes_private_is_on_no_list_any_more(home: Home) -> None:
     ada, ben = _shares(home, "001.ada"), _shares(home, "002.ben")
     home.travel.visits.mark(ada, "us_state", "US-NY")
     _follow(home)
-    assert set(_visitors(home)) == {ada, ben}
+    assert _listed(home) == {ada, ben}
     assert home.travel.regions.count("country", "FR") == 2
     home.travel.sync.change_user(ada, {"privacy_settings": {"share_visits": False}})
-    assert _visitors(home) == [ben]
+    assert _listed(home) == {ben}
     listed = [item for item in home.items() if "REGION#" in item.get("GSI1PK", {"S": ""})["S"]]
     assert {item["user_id"]["S"] for item in listed} == {ben}
     _follow(home)
@@ -77,7 +80,7 @@ def test_sk_s13_who_goes_private_is_on_no_list_any_more(home: Home) -> None:
 def test_nobody_is_seen_before_they_say_so(home: Home) -> None:
     ada = home.by_apple("001.ada").profile.user_id
     home.travel.visits.mark(ada, *FR)
-    assert _visitors(home) == []
+    assert _listed(home) == set()
     with refuses("USER_NOT_FOUND"):
         home.travel.sharing.public_map("somebody", ada)
     assert home.travel.sharing.public_map(ada, ada).profile.user_id == ada
@@ -94,25 +97,16 @@ def test_a_public_map_shows_what_each_switch_says(home: Home) -> None:
     assert home.travel.sharing.public_map("somebody", ada).visits == ()
 
 
-def test_a_name_is_shown_only_of_who_is_public(home: Home) -> None:
-    ada = _shares(home, "001.ada")
-    assert home.travel.sharing.visitors("", "country", "FR").items[0].display_name == "T. 001.ada"
-    home.travel.sync.change_user(ada, {"privacy_settings": {"profile_public": False}})
-    assert home.travel.sharing.visitors("", "country", "FR").items[0].display_name is None
-
-
 def test_neither_of_two_sees_the_other_once_one_blocked(home: Home) -> None:
     ada, ben = _shares(home, "001.ada"), _shares(home, "002.ben")
     home.travel.privacy.block(ada, ben)
     home.travel.privacy.block(ada, ben)
-    assert _visitors(home, ada) == [ada]
-    assert _visitors(home, ben) == [ben]
     for reader, other in ((ada, ben), (ben, ada)):
         with refuses("USER_NOT_FOUND"):
             home.travel.sharing.public_map(reader, other)
     assert [block.blocked_id for block in home.travel.privacy.blocks(ada).items] == [ben]
     home.travel.privacy.unblock(ada, ben)
-    assert set(_visitors(home, ben)) == {ada, ben}
+    assert home.travel.sharing.public_map(ben, ada).profile.user_id == ada
     with refuses("CANNOT_BLOCK_YOURSELF"):
         home.travel.privacy.block(ada, ada)
     with refuses("USER_NOT_FOUND"):
@@ -138,6 +132,7 @@ def _lived(home: Home) -> Profile:
     travel.statistics.of(user_id)
     travel.pictures.put(user_id, b"\x89PNG\r\n\x1a\n" + b"\0" * 20)
     jobs.export_week(travel)
+    travel.importing.take(user_id, f"country,notes\n{SECRET_NOTES},".encode(), key="the-key-1")
     travel.email_login.start(MAIL)
     other = _shares(home, "003.other")
     travel.privacy.block(user_id, other)
@@ -208,7 +203,8 @@ def test_an_account_is_kept_by_who_thinks_again_within_a_week(home: Home) -> Non
     asked = privacy.ask(user_id, user_id)
     assert privacy.ask(user_id, user_id) == asked
     assert home.travel.repository.profile(user_id).erases_at == asked.due_at
-    assert user_id not in _visitors(home)
+    with refuses("USER_NOT_FOUND"):
+        home.travel.sharing.public_map("somebody", user_id)
     home.clock.move(UNDO - timedelta(seconds=1))
     jobs.erase(home.travel)
     assert privacy.keep(user_id, user_id).erases_at is None
@@ -216,7 +212,7 @@ def test_an_account_is_kept_by_who_thinks_again_within_a_week(home: Home) -> Non
     home.clock.move(UNDO)
     jobs.erase(home.travel)
     assert [visit.region_code for visit in home.travel.visits.all(user_id)] == ["FR"]
-    assert user_id in _visitors(home)
+    assert home.travel.sharing.public_map("somebody", user_id).profile.user_id == user_id
 
 
 def test_of_who_keeps_and_who_erases_in_the_same_moment_one_wins(home: Home) -> None:
@@ -254,6 +250,66 @@ def test_what_has_expired_and_was_not_swept_yet_goes_too(home: Home) -> None:
     assert _traces(home, profile) == []
 
 
+def test_an_account_that_cannot_be_erased_keeps_no_other_from_it(
+    home: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    people = [home.by_apple(f"00{n}.leaver").profile.user_id for n in range(3)]
+    for user_id in people:
+        home.travel.privacy.ask(user_id, user_id)
+    remove = home.db.clear
+
+    def breaks(query: Query[Any]) -> int:
+        if people[0] in repr(query):
+            raise KeyError("an item nobody can read")
+        return remove(query)
+
+    home.clock.move(UNDO)
+    with monkeypatch.context() as patch:
+        patch.setattr(home.db, "clear", breaks)
+        assert jobs.erase(home.travel) == 0
+        home.clock.move(SETTLES)
+        assert jobs.erase(home.travel) == 2
+    assert [erasure.user_id for erasure in home.travel.privacy.erasures()] == [people[0]]
+    told = [record for record in caplog.records if record.getMessage() == "account not erased"]
+    assert {record.__dict__["mistake"] for record in told} == {"KeyError"}
+    assert jobs.erase(home.travel) == 1
+    assert home.mentions(*people) == []
+
+
+def test_the_weekly_files_are_gone_through_once_for_all_who_leave_together(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = [home.by_apple(f"00{n}.leaver").profile.user_id for n in range(2)]
+    home.travel.visits.mark(people[0], *FR)
+    jobs.export_week(home.travel)
+    looked = list[str]()
+    get = home.objects.get
+
+    def looking(name: str) -> bytes | None:
+        looked.append(name)
+        return get(name)
+
+    monkeypatch.setattr(home.objects, "get", looking)
+    for user_id in people:
+        home.travel.privacy.ask(user_id, user_id)
+    home.clock.move(UNDO)
+    for _ in range(4):
+        jobs.erase(home.travel)
+        home.clock.move(SETTLES / 4)
+    assert looked == []
+    assert jobs.erase(home.travel) == 2
+    assert [name for name in looked if name.startswith("analytics/")] == looked[:1]
+    assert _exported_lines(home) == []
+
+
+def test_a_weekly_file_that_is_damaged_goes_when_somebody_leaves(home: Home) -> None:
+    user_id = home.by_apple().profile.user_id
+    home.objects.put("analytics/2024-W20/aa.jsonl.gz", b"\x1f\x8b cut short")
+    home.objects.put("analytics/2024-W20/bb.jsonl.gz", gzip.compress(b"{}\n"))
+    _erase(home, user_id)
+    assert list(home.objects.names("analytics/")) == []
+
+
 # --- a copy that is restored ---
 
 
@@ -281,10 +337,32 @@ def test_sk_s14_yesterdays_export_does_not_bring_an_erased_traveller_back(
         Environment("restored", REGION, table_name="restored-{table}"),
     )  # fmt: skip
     assert back.travel.repository.profile(profile.user_id).email == MAIL  # it is all there again
-    assert back.travel.privacy.apply_deletions() == 1
+    assert jobs.clean_restored(back.travel) == 1
     assert _traces(back, profile) == []
     assert back.travel.repository.profile(other).email == "ben@example.com"
-    assert back.travel.privacy.apply_deletions() == 0
+    assert not back.travel.privacy.is_restored()
+    assert jobs.clean_restored(back.travel) == 0
+    # The proof came after the copy was made, and is there again too.
+    assert list(back.travel.privacy.erased()) == list(home.travel.privacy.erased())
+
+
+def test_an_erasure_that_was_begun_holds_in_a_copy_of_before_too(
+    recorded: tuple[Engine, Home], clock: Clock, issuer: Issuer, tmp_path: Path
+) -> None:
+    engine, home = recorded
+    profile = _lived(home)
+    home.travel.privacy.ask(profile.user_id, profile.user_id)
+    copy = _exported(engine)
+    home.clock.move(UNDO)
+    assert jobs.erase(home.travel) == 0
+    assert not home.travel.privacy.is_restored()  # the list and the table agree that it was begun
+    _imported(engine, copy)
+    place = Environment("restored", REGION, table_name="restored-{table}")
+    back = home_over(home.call, clock, issuer, tmp_path / "kept", place)
+    assert jobs.clean_restored(back.travel) == 1
+    assert list(back.travel.privacy.erasures()) == []
+    own = home.db.physical("skratch-data")
+    assert [trace for trace in _traces(back, profile) if not trace.startswith(f"{own}:")] == []
 
 
 def _exported(engine: Engine) -> str:

@@ -123,6 +123,51 @@ def test_an_operation_that_comes_before_the_one_it_follows_waits_for_it(at: Plac
     assert [result.status for result in results] == ["applied", "applied"]
 
 
+def test_an_operation_does_not_overtake_one_that_waits(at: Place, phone: Gadget) -> None:
+    edits = [phone.mark(), phone.change(notes="later"), phone.change(visited_date="2024")]
+    early = at.travel.sync.push(ANNA, PHONE, edits[1:]).results
+    assert [result.status for result in early] == ["waiting", "waiting"]
+    assert at.visit() is None
+    assert [result.status for result in phone.push()] == ["applied"] * 3
+
+
+def test_an_operation_does_not_wait_for_one_whose_receipt_is_gone(
+    at: Place, phone: Gadget, tablet: Gadget
+) -> None:
+    phone.mark()
+    first = phone.change(notes="one", visited_date="2024")
+    late = phone.change(notes="two")
+    at.travel.sync.push(ANNA, PHONE, phone.queue[:2])
+    phone.queue = [late]
+    assert late.previous == first.operation_id
+    at.clock.move(timedelta(days=31))
+    tablet.pull()
+    tablet.change(visited_date="2025")
+    tablet.push()
+    assert [result.status for result in phone.push()] == ["merged"]
+    visit = at.visit()
+    assert visit is not None
+    assert (visit.notes, visit.visited_date) == ("two", "2025")
+
+
+@pytest.mark.parametrize("ahead", [timedelta(days=1), timedelta(days=3000), timedelta(days=-3000)])
+def test_nobody_waits_for_ever_whatever_their_clock_says(at: Place, phone: Gadget, ahead: timedelta) -> None:
+    lost = phone.edit("create", FR, at=at.clock.now() + ahead)
+    late = phone.edit("update", FR, {"notes": "x"}, at=at.clock.now() + ahead)
+    assert late.previous == lost.operation_id
+    assert at.travel.sync.push(ANNA, PHONE, [late]).results[0].status == "applied"
+    told = at.travel.sync.push(ANNA, PHONE, [lost]).results[0]
+    assert told.status == "merged"
+
+
+@pytest.mark.parametrize("previous", ["", "a b", "x" * 65, "B.0-45", "itself"])
+def test_a_predecessor_that_cannot_be_one_is_a_mistake(at: Place, phone: Gadget, previous: str) -> None:
+    edit = phone.edit("create", FR, id="itself")
+    phone.queue = [edit.model_copy(update={"previous": previous})]
+    assert refusal(phone) == "INVALID_ID"
+    assert at.visit() is None
+
+
 def test_a_deletion_after_an_own_edit_is_no_conflict_but_after_anothers_it_is(
     at: Place, phone: Gadget, tablet: Gadget
 ) -> None:
@@ -173,7 +218,7 @@ def test_a_batch_that_was_half_done_is_finished_when_it_comes_again(
     piece = Sync._piece
 
     def dying(self: Sync, source: Any, tasks: Any) -> dict[str, Result]:
-        if tasks[0].id.endswith(".45"):
+        if tasks[0].id.endswith(".45-60"):
             raise KeyboardInterrupt
         return piece(self, source, tasks)
 
@@ -406,6 +451,21 @@ def test_a_snapshot_is_right_though_things_change_while_it_is_read(
     assert len(tablet.places()) == 10
 
 
+def test_an_answer_that_comes_after_a_snapshot_brings_nothing_back(
+    at: Place, phone: Gadget, tablet: Gadget
+) -> None:
+    phone.mark()
+    sent = list(phone.queue)
+    late = at.travel.sync.push(ANNA, PHONE, sent)
+    tablet.pull()
+    tablet.unmark()
+    tablet.push()
+    phone.resync()
+    phone.answered(sent, late)
+    phone.pull()
+    assert phone.places() == {}
+
+
 def test_a_snapshots_token_is_for_its_traveller_and_cannot_be_made_up(at: Place, phone: Gadget) -> None:
     sign_up(at.db, at.clock, BEN)
     for spot in countries(at, 5):
@@ -487,6 +547,30 @@ def test_versions_of_before_a_place_was_forgotten_are_not_believed(
     tablet.change(visited_date="2021")
     at.clock.move(timedelta(days=181))
     phone.mark()
+    phone.change(visited_date="2029")
+    phone.push()
+    assert tablet.push()[0].status == "conflict"
+    visit = at.visit()
+    assert visit is not None
+    assert visit.visited_date == "2029"
+
+
+def test_versions_of_before_a_place_was_purged_are_not_believed(
+    at: Place, phone: Gadget, tablet: Gadget
+) -> None:
+    """The tablet has seen the deletion, so the tombstone may go; what it did before that still waits in its queue."""
+    for year in ("2018", "2019", "2020"):
+        phone.edit("restore", FR, {"visited_date": year})
+    sync_all(phone, tablet)
+    tablet.change(visited_date="2021")
+    phone.unmark()
+    phone.push()
+    for _ in range(2):
+        phone.pull()
+        tablet.pull()
+    at.clock.move(timedelta(days=31))
+    assert at.travel.feed.purge(ANNA) == 1
+    phone.mark(visited_date="2028")
     phone.change(visited_date="2029")
     phone.push()
     assert tablet.push()[0].status == "conflict"
@@ -636,6 +720,25 @@ def test_settings_are_merged_switch_by_switch(at: Place, phone: Gadget, tablet: 
     assert phone.told[ANNA].data == tablet.told[ANNA].data
 
 
+def test_settings_that_are_told_again_are_told_with_the_version_they_have_now(
+    at: Place, phone: Gadget
+) -> None:
+    setting(phone, 1, display_name="Anna")
+    (edit,) = (one for one in at.db.all(d.operations_of(user_id=ANNA)))
+    again = Edit(
+        operation_id=edit.operation_id,
+        operation_type="update",
+        entity_type="user",
+        client_version=1,
+        entity_data={"display_name": "Anna"},
+        client_timestamp=at.clock.now(),
+    )
+    at.travel.sync.change_user(ANNA, {"display_name": "Annie"})
+    (result,) = at.travel.sync.push(ANNA, PHONE, [again]).results
+    (state,) = result.entities
+    assert (result.replayed, state.data["display_name"], state.server_version) == (True, "Annie", 2)
+
+
 @pytest.mark.parametrize(
     ("data", "code"),
     [
@@ -687,9 +790,6 @@ def test_a_clock_that_is_years_behind_is_taken_for_a_month_behind(at: Place, pho
     assert operation.timestamp_ms == int(earliest.timestamp() * 1000)
 
 
-# --- codes that were retired (SK-X12) ---
-
-
 @pytest.mark.parametrize(
     "says",
     ["0001-01-01T00:00:00+14:00", "0900-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2030-06-14T14:00:00"],
@@ -700,6 +800,9 @@ def test_whatever_a_clock_says_the_operation_is_done_and_listed(at: Place, says:
     (result,) = at.travel.sync.push(ANNA, PHONE, [edit]).results
     assert result.status == "applied"
     assert [it.operation_id for it in at.travel.sync.operations(ANNA).items] == ["op"]
+
+
+# --- codes that were retired (SK-X12) ---
 
 
 def test_a_code_that_was_renamed_is_followed(at: Place, phone: Gadget) -> None:

@@ -17,7 +17,7 @@ from tablewright.systems.travel import design as d
 from tablewright.systems.travel.errors import BadRequest, NotThere, VersionConflict
 from tablewright.systems.travel.geography.regions import Retired
 from tablewright.systems.travel.model import SERVER
-from tablewright.systems.travel.service import open_travel
+from tablewright.systems.travel.service import Travel, open_travel
 
 NY: Spot = ("us_state", "US-NY")
 SHARING: dict[str, JsonValue] = {"privacy_settings": {"share_visits": True}}
@@ -129,7 +129,7 @@ def test_a_private_visit_is_in_no_list_of_its_region(at: Place, phone: Gadget) -
     keys = index_keys(item_of(at, "VISIT#country#FR"))
     assert keys.keys() == {"GSI2PK", "GSI2SK"}
     assert keys["GSI2PK"] == "USER#anna#country"
-    assert not at.travel.regions.visitors(*FR).items
+    assert at.db.count(d.visitors_of(region_type=FR[0], region_code=FR[1])) == 0
 
 
 def test_a_shared_visit_is_listed_by_time_in_one_of_sixteen_parts(at: Place, phone: Gadget) -> None:
@@ -159,17 +159,18 @@ def test_a_tombstone_loses_all_four_index_keys_and_expires(at: Place, phone: Gad
 # --- visitors ---
 
 
-def test_visitors_of_a_region_are_those_who_share_and_only_by_name(at: Place) -> None:
+def test_the_list_of_a_region_has_those_who_share_and_nothing_they_wrote(at: Place) -> None:
     for number in range(20):
         sign_up(at.db, at.clock, f"user{number}", (PHONE,))
         if number % 2 == 0:
             at.travel.sync.change_user(f"user{number}", SHARING)
         at.travel.visits.mark(f"user{number}", *FR, {"notes": "secret"})
         at.clock.move(timedelta(seconds=1))
-    page = at.travel.regions.visitors(*FR, 4)
+    listed = d.visitors_of(region_type=FR[0], region_code=FR[1])
+    page = at.db.page(listed, size=4)
     assert [visitor.user_id for visitor in page.items] == ["user18", "user16", "user14", "user12"]
     assert all(visitor.model_dump().keys() == {"user_id", "timestamp_ms"} for visitor in page.items)
-    rest = at.travel.regions.visitors(*FR, 10, page.next)
+    rest = at.db.page(listed, size=10, after=page.next)
     assert len(rest.items) == 6
 
 
@@ -231,7 +232,38 @@ def test_a_change_that_is_told_twice_counts_once(at: Place) -> None:
     assert at.travel.regions.count(*FR) == 1
 
 
+def test_a_mark_that_is_changed_while_it_is_taken_away_stays(
+    at: Place, phone: Gadget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    phone.mark(FR)
+    phone.push()
+    apply = at.travel.sync.apply
+
+    def slow(*given: Any, **more: Any) -> Any:
+        phone.change(FR, notes="Paris")
+        phone.push()
+        return apply(*given, **more)
+
+    monkeypatch.setattr(at.travel.sync, "apply", slow)
+    with pytest.raises(VersionConflict):
+        at.travel.visits.unmark(ANNA, *FR)
+    assert at.travel.visits.one(ANNA, *FR).notes == "Paris"
+    assert not at.travel.sync.conflicts(ANNA).items
+
+
 # --- codes that are retired later (SK-X12) ---
+
+
+def retired(at: Place, code: str, *became: str) -> Travel:
+    """Skratch of a later day, when a country's code was retired."""
+    now = at.travel.geography
+    without = {each: region for each, region in now.regions["country"].items() if each != code}
+    later = replace(
+        now,
+        regions={**now.regions, "country": without},
+        retired={**now.retired, "country": {code: Retired(code, "Once", 2031, became)}},
+    )
+    return open_travel(at.db, at.clock.world(), places=later)
 
 
 def test_visits_of_a_code_that_is_retired_later_move_to_the_present_one(at: Place, phone: Gadget) -> None:
@@ -239,14 +271,7 @@ def test_visits_of_a_code_that_is_retired_later_move_to_the_present_one(at: Plac
     phone.push()
     marked = at.travel.visits.one(ANNA, *FR).marked_at
     at.clock.move(timedelta(days=400))
-    now = at.travel.geography
-    without = {code: region for code, region in now.regions["country"].items() if code != "FR"}
-    later = replace(
-        now,
-        regions={**now.regions, "country": without},
-        retired={**now.retired, "country": {"FR": Retired("FR", "France", 2031, ("DE",))}},
-    )
-    travel = open_travel(at.db, at.clock.world(), places=later)
+    travel = retired(at, "FR", "DE")
     assert [result.status for result in travel.visits.follow_codes(ANNA)] == ["applied"]
     (visit,) = travel.visits.all(ANNA)
     assert (visit.region_code, visit.notes, visit.visited_date) == ("DE", "Paris", "2024")
@@ -255,3 +280,74 @@ def test_visits_of_a_code_that_is_retired_later_move_to_the_present_one(at: Plac
     assert travel.visits.follow_codes(ANNA) == []
     phone.pull()
     assert list(phone.places()) == ["country#DE"]
+
+
+@pytest.mark.parametrize("became", [("DE",), ("DE", "IT")])
+@pytest.mark.parametrize("by", ["a device", "the web", "the web that saw it"])
+def test_a_mark_that_is_taken_away_by_its_retired_code_before_it_moved_stays_away(
+    at: Place, phone: Gadget, became: tuple[str, ...], by: str
+) -> None:
+    phone.mark(FR, notes="Paris")
+    phone.push()
+    travel = retired(at, "FR", *became)
+    if by == "a device":
+        (result,) = travel.sync.push(ANNA, PHONE, [phone.unmark(FR)]).results
+        assert (result.status, [state.entity_id for state in result.entities]) == (
+            "applied",
+            ["anna#country#FR"],
+        )
+    else:
+        travel.visits.unmark(ANNA, *FR, phone.told["anna#country#FR"].entity_version if "saw" in by else None)
+    assert travel.visits.follow_codes(ANNA) == []
+    assert travel.visits.all(ANNA) == []
+    assert at.head().countries_visited == 0
+
+
+def test_a_mark_that_has_moved_is_taken_away_on_the_web_by_its_retired_code_too(at: Place) -> None:
+    at.travel.visits.mark(ANNA, "country", "MM", {"notes": "Bagan"})
+    at.travel.visits.unmark(ANNA, "country", "BU")
+    assert at.travel.visits.all(ANNA) == []
+
+
+def test_a_mark_that_is_changed_by_its_retired_code_moves_with_the_change(at: Place, phone: Gadget) -> None:
+    phone.mark(FR, notes="Paris")
+    phone.push()
+    travel = retired(at, "FR", "DE")
+    (result,) = travel.sync.push(ANNA, PHONE, [phone.change(FR, notes="Lyon")]).results
+    assert result.status == "applied"
+    travel.visits.follow_codes(ANNA)
+    assert [(visit.region_code, visit.notes) for visit in travel.visits.all(ANNA)] == [("DE", "Lyon")]
+
+
+def test_what_was_seen_under_a_former_code_is_not_taken_for_what_is_under_the_present_one(
+    at: Place, phone: Gadget, tablet: Gadget
+) -> None:
+    tablet.mark(("country", "DE"), notes="Berlin")
+    tablet.push()
+    for year in ("2018", "2019", "2020"):
+        phone.edit("restore", FR, {"visited_date": year})
+    phone.push()
+    travel = retired(at, "FR", "DE")
+    travel.visits.follow_codes(ANNA)
+    (result,) = travel.sync.push(ANNA, PHONE, [phone.unmark(FR)]).results
+    assert result.status == "conflict"
+    assert [(visit.region_code, visit.notes) for visit in travel.visits.all(ANNA)] == [("DE", "Berlin")]
+
+
+def test_a_mark_that_is_changed_while_it_moves_is_moved_the_next_time(
+    at: Place, phone: Gadget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    phone.mark(FR, notes="Paris")
+    phone.push()
+    travel = retired(at, "FR", "DE")
+    move = travel.sync.move
+
+    def slow(visit: Any, code: str) -> Any:
+        at.travel.visits.mark(ANNA, *FR, {"notes": "Lyon"})
+        return move(visit, code)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(travel.sync, "move", slow)
+        assert travel.visits.follow_codes(ANNA) == []
+    travel.visits.follow_codes(ANNA)
+    assert [(visit.region_code, visit.notes) for visit in travel.visits.all(ANNA)] == [("DE", "Lyon")]

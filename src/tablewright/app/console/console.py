@@ -71,6 +71,7 @@ class Frame:
     flash: tuple[tuple[Tone, str], ...]
     search: str
     is_demo: bool
+    keeps_mail: bool
 
     @property
     def accent(self) -> str:
@@ -94,6 +95,7 @@ class Console:
     cookie: SessionCookie
     secret: bytes = field(repr=False)
     is_demo: bool = True
+    keeps_mail: bool = False  # letters stay on this machine, where the page of designs/mail.py shows them
     environment: Environment = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -190,6 +192,7 @@ class Console:
             _flash(request),
             request.query_params.get("q", "") if path == "/search" else "",
             self.is_demo,
+            self.keeps_mail,
         )
 
 
@@ -231,6 +234,7 @@ def _environment() -> Environment:
         "label": words.label,
         "duration": duration,
         "lifetime": words.lifetime,
+        "linked": words.linked,
     }
     environment.globals |= {"asset": asset, "icon": icon, "bars": charts.bars, "line": charts.line}
     return environment

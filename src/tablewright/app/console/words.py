@@ -1,16 +1,19 @@
-"""How values read on a page: numbers, sizes, money, times. Pure; the templates' filters.
+"""How values read on a page: numbers, sizes, money, times, letters. Pure; the templates' filters.
 
 Must hold: a time is always shown with its zone, if only on hover.
 """
 
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from zoneinfo import ZoneInfo
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 NARROW = "\u202f"  # a narrow space that does not break: between groups of digits
 _CURRENCIES = {"ZAR": "R", "USD": "$", "EUR": "€", "GBP": "£"}
+
+_LINK = re.compile(r"(https?://[^\s<>]+|(?<!\S)/console/[^\s<>]*)")
 
 
 def number(value: float | int | Decimal) -> str:
@@ -92,3 +95,12 @@ def lifetime(given: timedelta) -> str:
         if count and not rest:
             return plural(count, unit)
     return plural(int(given.total_seconds()), "second")
+
+
+def linked(text: str) -> Markup:
+    """A letter's text with its links to follow: whole addresses, and paths of this console."""
+    parts = [
+        Markup('<a href="{0}">{0}</a>').format(part) if place % 2 else escape(part)
+        for place, part in enumerate(_LINK.split(text))
+    ]
+    return Markup("").join(parts)

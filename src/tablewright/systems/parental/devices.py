@@ -22,11 +22,13 @@ from typing import Any, TypeAlias, TypeVar
 
 from tablewright.mapping import Stale
 from tablewright.systems.parental import design as d
+from tablewright.systems.parental import rules
 from tablewright.systems.parental.errors import BadRequest, VersionConflict
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc, FmcOptions
 from tablewright.systems.parental.firewall.driver import (
     FirewallDriver,
     FirewallMistake,
+    GuardsDns,
     Health,
     LearnsNames,
     RateLimited,
@@ -35,6 +37,7 @@ from tablewright.systems.parental.firewall.driver import (
 )
 from tablewright.systems.parental.firewall.fmc_client import Connection
 from tablewright.systems.parental.firewall.gateway import options_in
+from tablewright.systems.parental.firewall.nft_script import Guard
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.meters import Answer, Meters
@@ -59,6 +62,8 @@ PACE = timedelta(minutes=1)
 RATES: dict[str, int | None] = {"cisco_fmc": 120, "nftables": None, "simulated": None}
 # Kinds that cannot end a connection which stands: it is judged by the rules of when it began.
 LETS_OPEN_ONES_GO_ON = frozenset(("cisco_fmc",))
+# Kinds that answer questions for names, and so can be told whose (model.DnsGuard).
+GUARDS_DNS = frozenset(("nftables",))
 
 
 class NotAsked(Unavailable):
@@ -110,12 +115,20 @@ class Devices:
         return device
 
     def change(self, device_id: str, expected: int | None = None, **fields: Any) -> Device:
-        """Other facts of a device; VERSION_CONFLICT if it is not the version the caller has seen."""
+        """Other facts of a device; VERSION_CONFLICT if it is not the version the caller has seen.
+
+        Another guard is told to the device at once; one that cannot be told now is told later (`guard_kept`).
+        """
+        if "guard" in fields:
+            fields["guard"] = rules.dns_guard(fields["guard"])
 
         def attempt() -> Device:
             before = self.get(device_id)
             if expected is not None and before.version != expected:
                 raise VersionConflict(before)
+            if fields.get("guard", before.guard) != before.guard and before.kind not in GUARDS_DNS:
+                words = "This firewall answers no questions for names; a Linux gateway does."
+                raise BadRequest("INVALID_DEVICE", words, "guard")
             # Who switches it on means that it is well: it is asked at once.
             fresh = (
                 {"failures": 0, "breaker_until": None} if fields.get("enabled") and not before.enabled else {}
@@ -125,7 +138,28 @@ class Devices:
             assert write.item is not None
             return write.item
 
-        return self._repository.retried(expected, attempt)
+        changed = self._repository.retried(expected, attempt)
+        return self._guarding(changed) if "guard" in fields else changed
+
+    def keep_guard(self, device_id: str) -> Device:
+        """Have a device guard DNS as it shall; any FirewallMistake if that cannot be done now."""
+        device = self.get(device_id)
+        self.call(device_id, lambda driver: driver.keep_guard() if isinstance(driver, GuardsDns) else None)
+        if device.guard_kept == device.guard:
+            return device
+        return self.change(device_id, guard_kept=device.guard)
+
+    def _guarding(self, device: Device) -> Device:
+        if device.guard_kept == device.guard or device.kind not in GUARDS_DNS:
+            return device
+        try:
+            return self.keep_guard(device.device_id)
+        except FirewallMistake as mistake:
+            log.warning(
+                "gateway not told its guard",
+                extra={"device": device.device_id, "mistake": type(mistake).__name__},
+            )
+            return self.get(device.device_id)
 
     # --- asking them ---
 
@@ -161,6 +195,11 @@ class Devices:
     def learns_names(self, device_id: str) -> bool:
         """Whether a device has to be told names before it can block them."""
         return isinstance(self._opened(self.get(device_id)), LearnsNames)
+
+    def needs_no_names(self, device_id: str) -> bool:
+        """Whether it is known, without waiting for anything, that a device has no use for names."""
+        driver = self._line(device_id).driver
+        return driver is not None and not isinstance(driver, LearnsNames)
 
     def simulated(self, device_id: str) -> SimulatedFirewall | None:
         """The device itself, if it is a simulated one: somebody wants it to fail."""
@@ -246,7 +285,7 @@ class Devices:
 
     def _driver(self, device: Device, line: _Line) -> FirewallDriver:
         """The driver, made anew if the device is reached in another way than before."""
-        how = (device.kind, device.address, device.access_policy_id, device.secret_name)
+        how = (device.kind, device.address, device.access_policy_id, device.secret_name, device.guard)
         if line.driver is None or line.opened_for != how:
             if line.driver is not None:
                 line.driver.close()
@@ -358,7 +397,13 @@ def open_driver(home: Path, world: World, secrets: Callable[[str], str]) -> Driv
 
 def gateway_options(home: Path, device: Device) -> NftOptions:
     """How an nftables gateway is driven and heard; its directory may hold a file that says more (gateway.py)."""
-    return options_in(home / _directory(device), device.address or None)
+    return options_in(home / _directory(device), device.address or None, guard_of(device))
+
+
+def guard_of(device: Device) -> Guard:
+    """What a device shall do about DNS, as its driver takes it."""
+    told = device.guard
+    return Guard(tuple(told.safe), tuple(told.guarded), told.refuses_encrypted_dns)
 
 
 def _directory(device: Device) -> str:

@@ -41,7 +41,8 @@ class Erasing:
         if errand.kind == "family":
             family = db.one(d.families.get(errand.family_id), consistent=True)
             is_closed = family is not None and family.closed_at is not None
-            writes += [d.families.delete(family)] if family is not None and is_closed else []
+            if family is not None and is_closed:
+                writes += [d.families.delete(family), d.reports.discard(family.family_id)]
             others = [one for one in self.open(errand.family_id) if one.errand_id != errand.errand_id]
             writes += [d.errands.discard(one.errand_id) for one in others]
         return writes

@@ -24,6 +24,8 @@ log = logging.getLogger("tablewright.parental")
 
 # Does what is left of an errand; what it waits for, None if nothing is left.
 Work: TypeAlias = Callable[[Errand], str | None]
+# Those that ask firewalls, of their child.
+ON_DEVICES: frozenset[ErrandKind] = frozenset(("number", "release", "erase"))
 
 
 class Errands:
@@ -42,9 +44,18 @@ class Errands:
 
     def run(self) -> int:
         """A step of every errand whose time has come; how many were finished."""
+        return sum([self.step(one) for one in self.due()])
+
+    def due(self) -> list[Errand]:
+        """Those whose time has come, oldest first."""
         now = self._repository.now()
-        found = list(self._repository.db.all(d.open_errands()))
-        return sum([self.step(one) for one in found if one.begins_at is None or one.begins_at <= now])
+        found = self._repository.db.all(d.open_errands())
+        return [one for one in found if one.begins_at is None or one.begins_at <= now]
+
+    def take_up(self, errand_id: str) -> bool:
+        """A step of one that waited for its turn, as it is now; nothing if it is done or was called off."""
+        errand = self._repository.db.one(d.errands.get(errand_id), consistent=True)
+        return errand is not None and self.step(errand)
 
     def open(self, family_id: str) -> list[Errand]:
         """What is not finished for a family."""

@@ -1,42 +1,27 @@
 """What a caller of parental controls did wrong, with the code the API answers.
 
-Must hold: whatever is raised here, nothing was written. Elsewhere: HTTP statuses (api.py).
+Must hold: whatever is raised here, nothing was written. Elsewhere: what mistakes of all systems have in common
+(edge/mistakes.py), HTTP statuses (api.py).
 """
-
-from collections.abc import Mapping
-from typing import Any
 
 from pydantic import BaseModel
 
+from tablewright.edge import mistakes
+from tablewright.edge.mistakes import Mistake
 
-class ParentalMistake(Exception):
-    """The base. `code` is stable and for programs; the message is for people."""
+
+class ParentalMistake(Mistake):
+    """The base of what can be wrong here."""
 
     code = "PARENTAL_MISTAKE"
 
-    def __init__(
-        self, message: str, *, field: str | None = None, facts: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.message, self.field, self.facts = message, field, dict(facts or {})
+
+class NotThere(mistakes.NotThere, ParentalMistake):
+    """There is no such thing, or none of the caller's: CHILD_NOT_FOUND and the like."""
 
 
-class NotThere(ParentalMistake):
-    """There is no such thing, or none of the caller's. `noun` makes the code: CHILD_NOT_FOUND."""
-
-    def __init__(self, noun: str, message: str | None = None, field: str | None = None) -> None:
-        self.code = f"{noun.upper()}_NOT_FOUND"
-        super().__init__(message or f"There is no such {noun.lower()}.", field=field)
-
-
-class Refused(ParentalMistake):
+class Refused(mistakes.Refused, ParentalMistake):
     """A rule says no."""
-
-    def __init__(
-        self, code: str, message: str, field: str | None = None, facts: Mapping[str, Any] | None = None
-    ) -> None:
-        self.code = code
-        super().__init__(message, field=field, facts=facts)
 
 
 class BadRequest(Refused):
@@ -75,12 +60,8 @@ class RaceLost(Conflict):
         super().__init__("STATE_CONFLICT", "It is no longer in the state this needs. Read it again.")
 
 
-class TooOften(ParentalMistake):
+class TooOften(mistakes.TooOften, ParentalMistake):
     """A limit is used up for a while."""
-
-    def __init__(self, code: str, message: str, retry_after: int) -> None:
-        self.code, self.retry_after = code, retry_after
-        super().__init__(message)
 
 
 class DeviceUnavailable(Refused):

@@ -19,7 +19,7 @@ from tablewright.systems.parental.errors import (
     Refused,
     VersionConflict,
 )
-from tablewright.systems.parental.model import AuditEntry, Child, Family, Guardian
+from tablewright.systems.parental.model import AuditEntry, Child, Family, Guardian, ReportDue
 from tablewright.systems.parental.repository import Actor, Repository, found
 
 FAMILIES_PER_PERSON = 5
@@ -159,6 +159,7 @@ class Families:
             "FAMILY",
             d.families.create(family),
             d.guardians.create(owner),
+            d.reports.create(ReportDue(family_id=family.family_id, at=now)),
             audit,
             once=once,
             result={"familyId": family.family_id},

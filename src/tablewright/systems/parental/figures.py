@@ -1,7 +1,7 @@
 """What a parent sees of what was blocked: sums of today, 7 and 30 days, by app, by hour, this week against the last.
 
 All of it is of the days of the child's own clock, as they were counted. Must hold: the sums of a period's days, of its
-apps and of its heat map are all its total. Pure but for `Figures`, which reads. Elsewhere: the counting (ingest.py).
+apps and of its heat map are all its total. Pure but for `Figures`, which reads. Elsewhere: the counting (counting.py).
 """
 
 from collections.abc import Iterable, Sequence

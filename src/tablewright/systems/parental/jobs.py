@@ -18,9 +18,9 @@ from typing import Any, Protocol
 from tablewright.mapping import Consumer, Missing, Stale
 from tablewright.mapping.records import Change
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import planning, upkeep
-from tablewright.systems.parental.devices import Devices, is_well
-from tablewright.systems.parental.errands import Errands
+from tablewright.systems.parental import planning, upkeep, weekly
+from tablewright.systems.parental.devices import GUARDS_DNS, Devices, is_well
+from tablewright.systems.parental.errands import ON_DEVICES, Errands
 from tablewright.systems.parental.firewall.driver import FirewallDriver, FirewallMistake, LearnsNames
 from tablewright.systems.parental.lanes import Lanes, Place, Task, wake_now
 from tablewright.systems.parental.meters import Cause
@@ -40,6 +40,7 @@ from tablewright.systems.parental.planning import NEVER
 from tablewright.systems.parental.reconciler import Outcome, Reconciler, Verified
 from tablewright.systems.parental.registry import Registry
 from tablewright.systems.parental.repository import Repository
+from tablewright.systems.parental.rules import digest
 from tablewright.systems.parental.sessions import Sessions
 
 log = logging.getLogger("tablewright.parental")
@@ -204,8 +205,12 @@ def on_app(parental: Parts, change: Change[App]) -> bool:
 
 
 def watch(parental: Parts, stop: threading.Event, pause: float = 1.0) -> None:
-    """Windows and retries, as they come due, until told to stop; meanwhile firewalls are asked in lanes."""
+    """Windows and retries, as they come due, until told to stop; meanwhile firewalls are asked in lanes.
+
+    Gateways are told the names of the registry at the start, and look up again now and then where those lead.
+    """
     lanes = parental.lanes
+    look_up_at: datetime | None = None
     # Nobody knows how they were before.
     lanes.ill.update(device.device_id for device in parental.devices.all())
     with (
@@ -216,6 +221,9 @@ def watch(parental: Parts, stop: threading.Event, pause: float = 1.0) -> None:
             try:
                 open_windows(parental)
                 retry(parental)
+                if look_up_at is None or parental.repository.now() >= look_up_at:
+                    refresh_names(parental)
+                    look_up_at = parental.repository.now() + LOOK_UP_EVERY
             except Exception as mistake:
                 # The lanes stay open: to close them is to wait for the slowest of all firewalls.
                 log.error("what is due was not found", extra={"mistake": type(mistake).__name__})
@@ -253,6 +261,8 @@ def _retry(parental: Parts, device: Device) -> int:
         # It is back, or was switched on: nobody waits for the end of their pause.
         ill.discard(id)
         due, hurry = waiting, frozenset((id,))
+        if device.guard != device.guard_kept:
+            _keep_guard(parental, device)
     since = {rule.child: rule.failing_since for rule in due}
     _look_at(parental, since, hurry, cause="retry", since=since)
     return len(since)
@@ -322,6 +332,7 @@ def sweep(parental: Parts, at_most: int = FAMILIES_AT_ONCE) -> int:
     stretch = upkeep.next_stretch(repository, "sweep", at_most)
     if stretch is None:
         return 0
+    upkeep.mend_families(repository, stretch.families)
     for child in stretch.children:
         upkeep.mend(repository, child)
     _look_at(parental, dict.fromkeys(child.child for child in stretch.children))
@@ -335,53 +346,105 @@ def purge_policies(parental: Parts) -> int:
 
 
 def run_errands(parental: Parts) -> int:
-    return parental.errands.run()
+    """A step of every errand whose time has come; how many were finished here. Those that ask firewalls do so in their
+    child's lane, if there are lanes."""
+    if not parental.lanes.is_open:
+        return parental.errands.run()
+    finished = 0
+    for errand in parental.errands.due():
+        if errand.kind in ON_DEVICES:
+            run = partial(parental.errands.take_up, errand.errand_id)
+            name, now = f"errand {errand.errand_id}", parental.repository.now()
+            parental.lanes.take(Task(name, since=now, run=run, of=errand.child))
+        else:
+            finished += parental.errands.step(errand)
+    return finished
 
 
 def run_notices(parental: Parts) -> int:
-    return parental.notices.run()
+    """What families are to be told by now; how many were."""
+    return parental.notices.failures() + weekly.run(parental.repository)
 
 
 # --- names ---
 
 
-def watch_names(parental: Parts, stop: threading.Event, pause: timedelta = LOOK_UP_EVERY) -> None:
-    """Tell gateways the names of the registry, and have them look up again where those lead, until told to stop."""
-    while not stop.is_set():
-        tell_names(parental, [name for app in parental.registry.all() for name in app.domains])
-        look_up_again(parental)
-        stop.wait(pause.total_seconds())
+def refresh_names(parental: Parts) -> None:
+    """Have gateways guard DNS as they shall, tell them the registry's names, and let them look up where those lead."""
+    for device in parental.devices.all():
+        _keep_guard(parental, device)
+    tell_names(parental, [name for app in parental.registry.all() for name in app.domains])
+    look_up_again(parental)
 
 
 def tell_names(parental: Parts, names: Iterable[str]) -> int:
-    """Names that may be blocked, to devices that have to know them before; how many devices took them."""
+    """Names that may be blocked, to devices that have to know them before; how many devices took them by now."""
     told = tuple(dict.fromkeys(names))
-    return _each_gateway(parental, lambda driver: driver.learn(told)) if told else 0
+    if not told:
+        return 0
+    # Others' names are other work: in a lane neither may stand for both.
+    return _each_gateway(parental, f"learn {digest(*told)}", lambda driver: driver.learn(told))
 
 
 def look_up_again(parental: Parts) -> int:
-    """Where names lead, asked anew by devices that block addresses; how many devices did."""
-    return _each_gateway(parental, lambda driver: driver.look_up_again())
+    """Where names lead, asked anew by devices that block addresses; how many devices did by now."""
+    return _each_gateway(parental, "look up again", lambda driver: driver.look_up_again())
 
 
-def _each_gateway(parental: Parts, work: Callable[[LearnsNames], object]) -> int:
+def _keep_guard(parental: Parts, device: Device) -> None:
+    """Also where nothing changed: somebody else may have changed it on the device."""
+    if device.kind not in GUARDS_DNS or not device.enabled:
+        return
+    id, now = device.device_id, parental.repository.now()
+    ask = partial(_ask_guard, parental, id)
+    if parental.lanes.is_open:
+        parental.lanes.take(Task(f"guard: {id}", since=now, run=ask), (id,))
+    else:
+        ask()
+
+
+def _ask_guard(parental: Parts, device_id: str) -> None:
+    try:
+        parental.devices.keep_guard(device_id)
+    except FirewallMistake as mistake:
+        log.warning(
+            "gateway not told its guard", extra={"device": device_id, "mistake": type(mistake).__name__}
+        )
+
+
+def _each_gateway(parental: Parts, name: str, work: Callable[[LearnsNames], object]) -> int:
+    """Each in its own lane, if there are lanes, for one may be slow."""
+    done = 0
+    for device in parental.devices.all():
+        id, now = device.device_id, parental.repository.now()
+        if not device.enabled or parental.devices.needs_no_names(id):
+            continue
+        ask = partial(_ask_gateway, parental, id, work)
+        if parental.lanes.is_open:
+            parental.lanes.take(Task(f"{name}: {id}", since=now, run=ask), (id,))
+        else:
+            done += ask()
+    return done
+
+
+def _ask_gateway(parental: Parts, device_id: str, work: Callable[[LearnsNames], object]) -> bool:
+    """Whether it has to know names, and was asked."""
+
     def asked(driver: FirewallDriver) -> None:
         if isinstance(driver, LearnsNames):
             work(driver)
 
-    done = 0
-    for device in parental.devices.all():
-        try:
-            # Others are not even asked: that would be taken for a sign of life.
-            if device.enabled and parental.devices.learns_names(device.device_id):
-                parental.devices.call(device.device_id, asked)
-                done += 1
-        except FirewallMistake as mistake:
-            log.warning(
-                "gateway does not know names",
-                extra={"device": device.device_id, "mistake": type(mistake).__name__},
-            )
-    return done
+    try:
+        # Others are not even asked: that would be taken for a sign of life.
+        is_one = parental.devices.learns_names(device_id)
+        if is_one:
+            parental.devices.call(device_id, asked)
+        return is_one
+    except FirewallMistake as mistake:
+        log.warning(
+            "gateway does not know names", extra={"device": device_id, "mistake": type(mistake).__name__}
+        )
+        return False
 
 
 # --- parts ---

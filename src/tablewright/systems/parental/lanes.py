@@ -41,7 +41,7 @@ WRITES = 20
 class Task:
     """A child to be looked at, since when and why; on devices in `hurry` without waiting for the end of a pause.
 
-    With `run` it is other work with a device, and `key` its name.
+    With `run` it is other work with devices, and `key` its name; `of` is the child it is for, if it is for one.
     """
 
     key: str
@@ -49,7 +49,13 @@ class Task:
     since: datetime | None = None
     hurry: frozenset[str] = frozenset()
     run: Callable[[], object] | None = None
+    of: str | None = None
     put_at: float = 0.0
+
+    @property
+    def child(self) -> str | None:
+        """Whose devices it waits for; None if its place was given."""
+        return self.key if self.run is None else self.of
 
     def joined(self, later: "Task") -> "Task":
         """Both in one: the cause is that of the first."""
@@ -97,7 +103,8 @@ class Lanes:
     def take(self, task: Task, place: Place | None = None, *, is_news: bool = False) -> bool:
         """Put somebody into their lane; False if that has no room, or lanes are closed.
 
-        Who is there already stays there. With `is_news`, who is just being looked at is looked at once more.
+        Work that is for no child needs its `place`. Who is there already stays there. With `is_news`, who is just being
+        looked at is looked at once more.
         """
         crew = self._crew
         if crew is None:
@@ -105,7 +112,7 @@ class Lanes:
         if not is_news and crew.has(task):
             return True
         if place is None:
-            place = self.place_of(task.key)
+            place = self.place_of(task.child or task.key)
         return crew.put(place, replace(task, put_at=time.monotonic()), is_news=is_news)
 
     def place_of(self, child: str) -> Place:
@@ -292,6 +299,6 @@ class _Crew:
     def _elsewhere(self, place: Place, tasks: Sequence[Task]) -> dict[str, Place]:
         """Those that waited here for a while and are to do with other devices by now, and with which."""
         now = time.monotonic()
-        old = [task for task in tasks if task.run is None and now - task.put_at > SETTLED_SECONDS]
-        places = {task.key: self._place_of(task.key) for task in old}
+        old = [(task.key, task.child) for task in tasks if now - task.put_at > SETTLED_SECONDS]
+        places = {key: self._place_of(child) for key, child in old if child is not None}
         return {key: found for key, found in places.items() if found != place}

@@ -64,6 +64,14 @@ class Family(Value):
     version: int = 1
 
 
+class ReportDue(Value):
+    """When a family is next to be told of its week."""
+
+    family_id: str
+    at: datetime
+    version: int = 1
+
+
 class Guardian(Value):
     """A person of a family. `subject` is who the login says they are."""
 
@@ -394,8 +402,20 @@ class Quarantined(Value):
 # --- devices, messages, audit ---
 
 
+class DnsGuard(Value):
+    """What a gateway does besides rules. `safe` networks are never blocked; of the `guarded` ones every question for a
+    name is answered by the gateway, whomever it was sent to; `refuses_encrypted_dns` leaves them no other way to ask.
+    """
+
+    safe: list[str] = []
+    guarded: list[str] = []
+    refuses_encrypted_dns: bool = False
+
+
 class Device(Value):
-    """A firewall. `kind` names the driver; secrets are referred to, not kept."""
+    """A firewall. `kind` names the driver; secrets are referred to, not kept. `guard_kept`: the guard it was last told
+    of; until that is `guard`, that one is not in force.
+    """
 
     device_id: str
     kind: Literal["simulated", "nftables", "cisco_fmc"]
@@ -403,6 +423,8 @@ class Device(Value):
     address: str = ""
     access_policy_id: str
     secret_name: str | None = None
+    guard: DnsGuard = DnsGuard()
+    guard_kept: DnsGuard | None = None
     enabled: bool = True
     breaker_until: datetime | None = None
     failures: int = 0
@@ -421,6 +443,8 @@ class Message(Value):
     body: str
     state: MessageState = "PENDING"
     attempts: int = 0
+    tried_at: datetime | None = None
+    error: str | None = None
     created_at: datetime
     expires_at: datetime
 

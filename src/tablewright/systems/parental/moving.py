@@ -1,24 +1,28 @@
 """Another address for a family's records, another number for a child, a number that was given up (PC-D23, PC-D24).
 
 Each function does what is left to do of an errand and may be repeated at any point; it says what it waits for, if it
-could not do all. Must hold: what moves is first there and then not here, so a crash leaves both and never none; counts
-move in one transaction, so they are counted once. Elsewhere: who calls, and how often (errands.py).
+could not do all. Must hold: what moves is first there and then not here, so a crash leaves both and never none; counts,
+policies and exceptions move in one transaction, so they are there once, and beside what was made under the new name
+meanwhile. Elsewhere: who calls, and how often (errands.py).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from tablewright.design import Write
 from tablewright.mapping import AlreadyExists, Missing, Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import uses
-from tablewright.systems.parental.model import Errand, Metric, Override
+from tablewright.systems.parental.model import CHILD, Action, AuditEntry, Errand, Metric, Override, Policy
 from tablewright.systems.parental.overrides import next_id
-from tablewright.systems.parental.repository import Repository
+from tablewright.systems.parental.policies import next_policy_id
+from tablewright.systems.parental.repository import SYSTEM, Repository
+from tablewright.systems.parental.upkeep import purge_of
 
 # What is done for a child so that nothing of it stays on devices.
 Reconcile: TypeAlias = Callable[[str], object]
 RULES_LEFT = "rules on a device"
+RENUMBERED = "policy renumbered"
 
 
 class Moving:
@@ -59,26 +63,24 @@ class Moving:
         """Everything of a child under its new name; the old one is left with nothing."""
         db, old, new = self._repository.db, errand.source, errand.target
         for policy in self._repository.policies_of(old, deleted=True):
-            # First there, then not here: a crash in between leaves both, and only the new one counts.
-            uses.note(self._repository, new, policy.blocked_apps)
-            db.get_or_create(d.policies.create(policy.model_copy(update={"child": new})))
-            db.write(d.policies.discard(old, policy.policy_id))
-        for purge in list(db.all(d.purges_of_child(child=old))):
-            db.write(
-                d.purges.put(purge.model_copy(update={"child": new})), d.purges.discard(old, purge.policy_id)
-            )
+            self._move_policy(policy, errand)
+        purges = list(db.all(d.purges_of_child(child=old)))
+        self._batch(d.purges.discard(old, purge.policy_id) for purge in purges)
         gone = list(db.all(d.uses_of_child(child=old)))
         self._batch(d.uses.discard(old, use.app) for use in gone)
         for override in list(db.all(d.overrides_of_child(child=old))):
             self._move_override(override, new)
+        audit = list(db.all(d.audit_of_family(family_id=errand.family_id)))
+        renamed = _renamed(audit, errand)
         actions = list(db.all(d.actions_of_child(child=old)))
-        self._batch(d.actions.put(action.model_copy(update={"child": new})) for action in actions)
+        self._batch(d.actions.put(_moved_action(action, new, renamed)) for action in actions)
         self._batch(d.actions.discard(old, action.occurred_at, action.action_id) for action in actions)
         for metric in list(db.all(d.metrics_of_child(child=old))):
             self._move(metric, new)
-        for entry in list(db.all(d.audit_of_family(family_id=errand.family_id))):
-            if entry.subject.partition("/")[0] == old:
-                subject = f"{new}{entry.subject[len(old) :]}"
+        for entry in audit:
+            whose, mark, about = entry.subject.partition("/")
+            if whose == old:
+                subject = f"{new}{mark}{renamed.get(about, about)}"
                 db.write(d.audit.put(entry.model_copy(update={"subject": subject})))
         waits_for = off_devices(self._repository, self._reconcile, old)
         if waits_for is None:
@@ -88,6 +90,31 @@ class Moving:
 
     def _batch(self, writes: Iterable[Write[Any]]) -> None:
         in_batches(self._repository, writes)
+
+    def _move_policy(self, policy: Policy | None, errand: Errand) -> None:
+        """A policy under the new name of its child; by another number, which is recorded, if one was made there
+        meanwhile."""
+        db, child = self._repository.db, errand.target
+        policy_id = None if policy is None else policy.policy_id
+        while policy is not None:
+            uses.note(self._repository, child, policy.blocked_apps)
+            moved = policy.model_copy(update={"child": child, "policy_id": policy_id})
+            writes: list[Write[Any]] = [d.policies.create(moved), d.policies.delete(policy)]
+            if moved.status == "deleted":
+                writes.append(d.purges.put(purge_of(moved)))
+            if moved.policy_id != policy.policy_id:
+                subject = f"{child}/{moved.policy_id}"
+                writes.append(
+                    self._repository.audit(errand.family_id, subject, RENUMBERED, SYSTEM, policy, moved)
+                )
+            try:
+                db.write(*writes)
+                return
+            except AlreadyExists:
+                policy_id = next_policy_id(self._repository.policies_of(child, deleted=True), policy)
+            except (Missing, Stale):
+                # Somebody changed it in this moment, or moved it: as it is now.
+                policy = db.one(d.policy_by_id(child=policy.child, policy_id=policy.policy_id))
 
     def _move_override(self, override: Override, child: str) -> None:
         """An exception under another name of its child; by another number, if one was made there meanwhile."""
@@ -119,6 +146,21 @@ class Moving:
             add = add.at(lambda m, hour=hour: m.hourly[hour]).add(count)  # type: ignore[misc]  # a bound loop variable
         # Together: counts that moved are not here any more, so they cannot move again.
         db.write(add, d.metrics.delete(metric))
+
+
+def _renamed(audit: Iterable[AuditEntry], errand: Errand) -> dict[str, str]:
+    """The policies that have another number since they moved, as the record of it has them."""
+    return {
+        entry.before["policyId"]: entry.after["policyId"]
+        for entry in audit
+        if entry.action == RENUMBERED
+        and (entry.before.get(CHILD), entry.after.get(CHILD)) == (errand.source, errand.target)
+    }
+
+
+def _moved_action(action: Action, child: str, renamed: Mapping[str, str]) -> Action:
+    policy_ids = [renamed.get(one, one) for one in action.policy_ids]
+    return action.model_copy(update={"child": child, "policy_ids": policy_ids})
 
 
 def off_devices(repository: Repository, reconcile: Reconcile, child: str) -> str | None:

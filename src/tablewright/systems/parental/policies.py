@@ -5,7 +5,7 @@ are never more policies than a child may have. Every child that comes in here wa
 decided there. Elsewhere: what a policy means at a moment (evaluator.py), exceptions for a while (overrides.py).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -127,15 +127,11 @@ class Policies:
         The number after the highest, on a condition that it is free: who loses reads again and so sees who won,
         which also makes the limit exact however many come at once.
         """
-        prefix = f"policy_{policy.created_at:%Y%m%d}_"
         for tried in range(_ATTEMPTS):
             there = self._repository.policies_of(child.child, deleted=True)
             live = sum(1 for one in there if one.status != "deleted")
             rules.limited(live + 1, rules.POLICIES_PER_CHILD, "policies for a child")
-            taken = [
-                int(one.policy_id.removeprefix(prefix)) for one in there if one.policy_id.startswith(prefix)
-            ]
-            named = policy.model_copy(update={"policy_id": f"{prefix}{max(taken, default=0) + 1:03}"})
+            named = policy.model_copy(update={"policy_id": next_policy_id(there, policy)})
             audit = self._repository.audit(
                 child.family_id, f"{child.child}/{named.policy_id}", "policy created", actor, None, named
             )
@@ -275,6 +271,13 @@ class Policies:
                 raise BadRequest("UNKNOWN_APP", words, f"blockedApps[{number}].appName")
             named.append(entry)
         return named
+
+
+def next_policy_id(there: Iterable[Policy], policy: Policy) -> str:
+    """The number after the highest of the day the policy was made on (PC-3)."""
+    prefix = f"policy_{policy.created_at:%Y%m%d}_"
+    taken = [int(one.policy_id.removeprefix(prefix)) for one in there if one.policy_id.startswith(prefix)]
+    return f"{prefix}{max(taken, default=0) + 1:03}"
 
 
 def _check_filled(policy: Policy) -> None:

@@ -303,7 +303,7 @@ def canonical(app: App) -> App:
         update={
             "app_category": rules.name_of(app.app_category, "appCategory", 40),
             "description": rules.text_of(app.description, "description", 500),
-            "source": rules.text_of(app.source, "source", 500),
+            "source": rules.text_of(app.source, "source", 1000),
             "domains": list(dict.fromkeys(domains)),
             "ip_ranges": list(ranges.values()),
             "default_ports": list(dict.fromkeys(app.default_ports)),

@@ -13,6 +13,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from tablewright.design import Write
+from tablewright.edge.dispatch import Dispatch, Letter
 from tablewright.mapping import (
     AlreadyExists,
     BadCursor,
@@ -200,6 +201,15 @@ class Repository(Tables):
                 created_at=now,
                 expires_at=now + kept,
             )
+        )
+
+    def dispatch(self) -> Dispatch[Message]:
+        """How messages leave the outbox: mail and texts to numbers alike."""
+        return Dispatch(
+            self.now,
+            lambda state: self.db.all(d.messages_by_state(state=state)),
+            lambda it: Letter(it.message_id, it.recipient, it.subject, it.body, it.created_at),
+            lambda it, changed: self.db.write(d.messages.change(it, it.model_copy(update=changed))),
         )
 
 

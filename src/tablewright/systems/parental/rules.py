@@ -16,8 +16,9 @@ from tablewright.design import normalised
 from tablewright.mapping.differences import differences as differ
 from tablewright.systems.parental import windows
 from tablewright.systems.parental.compiler import check_entry
+from tablewright.systems.parental.destinations import check_cidr
 from tablewright.systems.parental.errors import BadRequest, LimitExceeded
-from tablewright.systems.parental.model import EVERYTHING, BlockedApp
+from tablewright.systems.parental.model import EVERYTHING, BlockedApp, DnsGuard
 
 # PC-X13
 POLICIES_PER_CHILD = 50
@@ -31,6 +32,7 @@ GUARDIANS_PER_FAMILY = 10
 INVITATIONS_PER_FAMILY = 10
 OVERRIDES_PER_CHILD = 50
 ALLOWED_DOMAINS = 200
+NETWORKS_PER_GUARD = 100
 LONGEST_OVERRIDE = timedelta(days=7)
 LONGEST_PAUSE = timedelta(days=366)
 ERASED = "[erased]"
@@ -111,6 +113,25 @@ def masked(phone: str) -> str:
 def digest(*parts: str) -> str:
     """What a receipt may say of somebody: it outlives an erasure, so it must not say whose it is."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+# --- devices ---
+
+
+def dns_guard(given: DnsGuard, field: str = "guard") -> DnsGuard:
+    """The networks of a guard in canonical form, each once; INVALID_CIDR for what is none."""
+    networks = {"safe": given.safe, "guarded": given.guarded}
+    for name, texts in networks.items():
+        limited(len(texts), NETWORKS_PER_GUARD, "networks here", f"{field}.{name}")
+    checked = {
+        name: list(dict.fromkeys(check_cidr(text, f"{field}.{name}[{n}]") for n, text in enumerate(texts)))
+        for name, texts in networks.items()
+    }
+    for number, network in enumerate(checked["safe"]):
+        if network.endswith("/0"):
+            words = f"With {network} nothing would ever be blocked. Name the networks that are to stay free."
+            raise BadRequest("INVALID_CIDR", words, f"{field}.safe[{number}]")
+    return given.model_copy(update=checked)
 
 
 # --- policies ---

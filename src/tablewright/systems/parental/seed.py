@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import evaluator, seed_past
+from tablewright.systems.parental import evaluator, seed_past, weekly
 from tablewright.systems.parental.errors import Conflict, ParentalMistake
 from tablewright.systems.parental.events import Batch
 from tablewright.systems.parental.families import Families
@@ -215,7 +215,7 @@ def seed(parental: Parental, told: Told, families: int = 12) -> None:
         done += 1
         told(done, total, "children on the network")
     _today(parental)
-    parental.notices.weekly()
+    weekly.run(parental.repository)
     told(total, total, "done")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from tablewright.edge.dispatch import Dispatch
 from tablewright.mapping import Db
 from tablewright.systems.parental import evaluator
 from tablewright.systems.parental.cache import Cache
@@ -21,8 +22,8 @@ from tablewright.systems.parental.figures import Figures
 from tablewright.systems.parental.guardians import Guardians
 from tablewright.systems.parental.ingest import Ingest
 from tablewright.systems.parental.lanes import Lanes
-from tablewright.systems.parental.model import Child, Override, Policy
-from tablewright.systems.parental.notices import Notices, Sender
+from tablewright.systems.parental.model import Child, Message, Override, Policy
+from tablewright.systems.parental.notices import Notices
 from tablewright.systems.parental.numbers import Numbers
 from tablewright.systems.parental.overrides import Overrides
 from tablewright.systems.parental.policies import Policies
@@ -50,10 +51,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Parental:
-    """The parts of parental controls. `sender` takes messages to people; without one they stay in the outbox.
-
-    `listen` opens an ear at a gateway; without one nobody hears what gateways stopped.
-    """
+    """The parts of parental controls. `listen` opens an ear at a gateway: else nobody hears what those stopped."""
 
     repository: Repository
     numbers: Numbers
@@ -74,7 +72,7 @@ class Parental:
     privacy: Privacy
     closing: Closing
     notices: Notices
-    sender: Sender | None
+    dispatch: Dispatch[Message]
     listen: Listen | None
     issue: Issue
 
@@ -95,10 +93,6 @@ class Parental:
             return (), ()
         return self.repository.policies_of(child.child), self.repository.overrides_of(child.child)
 
-    def deliver(self) -> tuple[int, int]:
-        """Send what waits in the outbox, if there is somebody who sends; sent and failed. Codes wait for this."""
-        return (0, 0) if self.sender is None else self.notices.deliver(self.sender)
-
     def close(self) -> None:
         """Let go of what the drivers hold."""
         self.devices.close()
@@ -112,7 +106,6 @@ def open_parental(
     *,
     drivers: Drivers,
     cache: Cache | None = None,
-    sender: Sender | None = None,
     listen: Listen | None = None,
     invitation_link: str = INVITATION_LINK,
 ) -> Parental:
@@ -148,7 +141,7 @@ def open_parental(
         privacy=Privacy(repository, errands),
         closing=Closing(repository, families, errands),
         notices=Notices(repository),
-        sender=sender,
+        dispatch=repository.dispatch(),
         listen=listen,
         issue=issue,
     )

@@ -4,6 +4,7 @@ Must hold: whatever there is of families, a run is short, and the next one, in w
 stopped. Elsewhere: when it runs, and what is done for whom is looked at (jobs.py).
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,7 +13,7 @@ from itertools import islice
 from tablewright.mapping import AlreadyExists, Missing, Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import uses
-from tablewright.systems.parental.model import Child, Policy, Purge, Walk
+from tablewright.systems.parental.model import Child, Family, Policy, Purge, ReportDue, Walk
 from tablewright.systems.parental.policies import PURGE_AFTER
 from tablewright.systems.parental.repository import Repository
 
@@ -21,8 +22,9 @@ A_ROUND = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The children to look at now, and where the walk is afterwards."""
+    """The families to look at now with their children, and where the walk is afterwards."""
 
+    families: tuple[Family, ...]
     children: tuple[Child, ...]
     before: Walk | None
     after: Walk
@@ -44,7 +46,7 @@ def next_stretch(repository: Repository, name: str, at_most: int) -> Stretch | N
     ]  # fmt: skip
     after = families[-1].family_id if len(families) == at_most else None
     walk = Walk(name=name, after=after, began_at=began_at, version=before.version if before else 1)
-    return Stretch(tuple(children), before, walk)
+    return Stretch(tuple(families), tuple(children), before, walk)
 
 
 def walked(repository: Repository, stretch: Stretch) -> None:
@@ -53,6 +55,15 @@ def walked(repository: Repository, stretch: Stretch) -> None:
     # Another process walked the same stretch meanwhile: then it is noted already.
     with suppress(AlreadyExists, Stale, Missing):
         repository.db.write(d.walks.create(after) if before is None else d.walks.change(before, after))
+
+
+def mend_families(repository: Repository, families: Sequence[Family]) -> None:
+    """When each is to be told of its week, where nobody has noted that."""
+    noted = repository.db.many([d.reports.get(family.family_id) for family in families])
+    for family, due in zip(families, noted, strict=True):
+        if due is None:
+            due = ReportDue(family_id=family.family_id, at=repository.now())
+            repository.db.get_or_create(d.reports.create(due))
 
 
 def mend(repository: Repository, child: Child) -> None:

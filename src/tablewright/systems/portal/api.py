@@ -16,7 +16,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import BeforeValidator
 from starlette.concurrency import run_in_threadpool
 
-from tablewright.edge import Buckets, Principal, Problem, limited, require
+from tablewright.edge import Buckets, Principal, Problem, limited, mistakes, require
 from tablewright.edge.etags import if_match, mark, public_cache, unchanged
 from tablewright.edge.idempotency import HEADER, idempotency_key
 from tablewright.edge.identity.guards import FindPrincipal, login_required
@@ -40,7 +40,7 @@ from tablewright.systems.portal.service import Portal
 from tablewright.systems.portal.tallies import KINDS, tally_of
 from tablewright.systems.portal.views import Page
 
-_STATUSES: tuple[tuple[type[errors.PortalMistake], int], ...] = (
+_STATUSES: mistakes.Statuses = (
     (errors.NotThere, 404),
     (errors.Taken, 409),
     (errors.Changed, 412),
@@ -54,9 +54,7 @@ _STATUSES: tuple[tuple[type[errors.PortalMistake], int], ...] = (
 
 def problem_of(mistake: errors.PortalMistake) -> Problem:
     """The portal's mistake as an answer."""
-    status = next((status for kind, status in _STATUSES if isinstance(mistake, kind)), 422)
-    headers = {"Retry-After": str(mistake.retry_after)} if isinstance(mistake, errors.TooOften) else {}
-    return Problem(status, mistake.code, mistake.message, mistake.field, mistake.facts, headers)
+    return mistakes.problem_of(mistake, _STATUSES)
 
 
 TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {errors.PortalMistake: problem_of}

@@ -1,30 +1,21 @@
 """What a caller of the portal did wrong, with the code the API answers (CP-79).
 
-Must hold: whatever is raised here, nothing was written. Elsewhere: HTTP statuses (api.py).
+Must hold: whatever is raised here, nothing was written. Elsewhere: what mistakes of all systems have in common
+(edge/mistakes.py), HTTP statuses (api.py).
 """
 
-from collections.abc import Mapping
-from typing import Any
+from tablewright.edge import mistakes
+from tablewright.edge.mistakes import Mistake
 
 
-class PortalMistake(Exception):
-    """The base. `code` is stable and for programs; the message is for people."""
+class PortalMistake(Mistake):
+    """The base of what can be wrong here."""
 
     code = "PORTAL_MISTAKE"
 
-    def __init__(
-        self, message: str, *, field: str | None = None, facts: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.message, self.field, self.facts = message, field, dict(facts or {})
 
-
-class NotThere(PortalMistake):
-    """There is no such thing. `noun` makes the code: TENANT_NOT_FOUND."""
-
-    def __init__(self, noun: str, message: str | None = None, field: str | None = None) -> None:
-        self.code = f"{noun.upper()}_NOT_FOUND"
-        super().__init__(message or f"There is no such {noun.lower()}.", field=field)
+class NotThere(mistakes.NotThere, PortalMistake):
+    """There is no such thing: TENANT_NOT_FOUND and the like."""
 
 
 class Taken(PortalMistake):
@@ -44,14 +35,8 @@ class Changed(PortalMistake):
         super().__init__("It has changed since you read it. Read it again, then repeat your change.")
 
 
-class Refused(PortalMistake):
+class Refused(mistakes.Refused, PortalMistake):
     """A rule of the portal says no."""
-
-    def __init__(
-        self, code: str, message: str, field: str | None = None, facts: Mapping[str, Any] | None = None
-    ) -> None:
-        self.code = code
-        super().__init__(message, field=field, facts=facts)
 
 
 class Forbidden(Refused):
@@ -73,12 +58,8 @@ class Unavailable(Refused):
     """It was there once."""
 
 
-class TooOften(PortalMistake):
+class TooOften(mistakes.TooOften, PortalMistake):
     """A limit is used up for a while."""
-
-    def __init__(self, code: str, message: str, retry_after: int) -> None:
-        self.code, self.retry_after = code, retry_after
-        super().__init__(message)
 
 
 class BadRequest(Refused):

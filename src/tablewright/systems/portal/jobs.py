@@ -1,19 +1,18 @@
-"""What happens by itself: reminders, scheduled prices, notices of campaigns that end, mail; and what follows a change.
+"""What happens by itself: reminders, scheduled prices, notices of campaigns that end; and what follows a change.
 
 Each job may be run at any time and any number of times; what was done is written with it. Elsewhere: when they run
 (the app's schedule), what the tallies are (tallies.py).
 """
 
 import logging
-from collections.abc import Callable
 from datetime import timedelta
 
-from tablewright.mapping import ConditionNotMet, Consumer, Missing, Stale
+from tablewright.mapping import Consumer, Stale
 from tablewright.mapping.records import Change
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules, tallies
 from tablewright.systems.portal.catalogue import Catalogue
-from tablewright.systems.portal.model import Kind, Message, Product
+from tablewright.systems.portal.model import Kind, Product
 from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
 
 log = logging.getLogger("tablewright.portal")
@@ -24,7 +23,6 @@ PROPOSE_PURGE_AFTER = timedelta(days=90)
 ENDS_SOON = timedelta(days=3)
 RECONCILE_AFTER = timedelta(days=1)
 JOBS = Actor("system:jobs", "system")
-Deliver = Callable[[Message], None]
 
 
 def remind_unvalidated(repository: Repository) -> int:
@@ -72,30 +70,6 @@ def notify_ending_campaigns(repository: Repository, to: str) -> int:
         done = repository.db.write(mail, once=f"campaign-ends:{campaign.code}:{campaign.to_date.isoformat()}")
         told += not done.repeated
     return told
-
-
-def deliver_mail(repository: Repository, deliver: Deliver) -> tuple[int, int]:
-    """Send what waits in the outbox; sent and failed. A message may be sent twice if we die in between, never lost."""
-    sent = failed = 0
-    for message in list(repository.db.all(d.messages_by_state(state="PENDING"))):
-        try:
-            deliver(message)
-            after = message.model_copy(update={"state": "SENT", "attempts": message.attempts + 1})
-            sent += 1
-        except OSError as error:
-            log.warning(
-                "mail not delivered", extra={"mistake": type(error).__name__, "mail": message.message_id}
-            )
-            attempts = message.attempts + 1
-            after = message.model_copy(
-                update={"attempts": attempts, "state": "FAILED" if attempts >= 5 else "PENDING"}
-            )
-            failed += 1
-        try:
-            repository.db.write(d.messages.change(message, after))
-        except (Stale, Missing, ConditionNotMet):
-            continue  # another run took it
-    return sent, failed
 
 
 def reconcile_tallies(repository: Repository) -> dict[Kind, dict[str, int]]:

@@ -237,5 +237,7 @@ class Message(Value):
     tenant_id: str | None = None
     state: MessageState = "PENDING"
     attempts: int = 0
+    tried_at: datetime | None = None
+    error: str | None = None
     created_at: datetime
     expires_at: datetime

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from tablewright.design import Query, Write
+from tablewright.edge.dispatch import Dispatch, Letter
 from tablewright.mapping import (
     AlreadyExists,
     BadCursor,
@@ -236,6 +237,15 @@ class Repository(Tables):
 
     def outbox(self, state: MessageState) -> Query[Message]:
         return d.messages_by_state(state=state)
+
+    def dispatch(self) -> Dispatch[Message]:
+        """How the outbox's messages leave it."""
+        return Dispatch(
+            self.now,
+            lambda state: self.db.all(self.outbox(state)),
+            lambda it: Letter(it.message_id, it.recipient, it.subject, it.body, it.created_at),
+            lambda it, changed: self.db.write(d.messages.change(it, it.model_copy(update=changed))),
+        )
 
     def message(self, message_id: str) -> Message:
         return self._found(self.db.one(d.messages.get(message_id)), "MESSAGE")

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tablewright.edge.dispatch import Dispatch
 from tablewright.mapping import Db
 from tablewright.systems.portal.catalogue import Catalogue
 from tablewright.systems.portal.checkout import Checkout
-from tablewright.systems.portal.model import Tenant
+from tablewright.systems.portal.model import Message, Tenant
 from tablewright.systems.portal.payments import Payments, SimulatedGateway
 from tablewright.systems.portal.previews import Previews
 from tablewright.systems.portal.repository import Repository
@@ -34,6 +35,7 @@ class Portal:
     verification: Verification
     payments: Payments
     previews: Previews
+    dispatch: Dispatch[Message]
     issue: Issue
 
     def token_for(self, tenant: Tenant) -> str:
@@ -67,5 +69,6 @@ def open_portal(
         Verification(repository, secret, verify_link),
         gateway,
         Previews(secret),
+        repository.dispatch(),
         issue,
     )

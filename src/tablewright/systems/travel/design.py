@@ -607,7 +607,7 @@ def visits_of_type(*, user_id: str, region_type: RegionType) -> None:
 
 
 class Visitor(Value):
-    """Of a visit, what others may see: whose, and when it was marked (SK-D7)."""
+    """Of a visit, what the list of a region has: whose, and when it was marked (SK-D7). Others are told how many."""
 
     user_id: str
     timestamp_ms: int
@@ -781,6 +781,11 @@ def statistics_of_day(*, calculation_date: date) -> None:
 )  # fmt: skip
 def audit_of(*, user_id: str) -> None:
     """Who did what to a traveller's account, the latest first."""
+
+
+@TRAVEL.query(messages, pk="USER#{owner}", sk=begins("MESSAGE#"), page=50, load=Load(per_month=100))
+def messages_to(*, owner: str) -> None:
+    """What waits to be mailed to a traveller, or could not be."""
 
 
 @TRAVEL.query(messages, on=gsi1, pk="OUTBOX#{state}", page=50, load=Load(per_month=50_000, items=2))

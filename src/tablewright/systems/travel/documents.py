@@ -4,8 +4,9 @@ what is to be.
 A document is a place with everything its owner says of it. A row of a push becomes an operation with the fields in
 which the two states differ, so places are merged and conflicts recorded as those of any other device; then the client
 is told what each place is now, as what it calls a conflict, and takes that. Must hold: a row that is sent again is
-done once; a client that takes what it is told ends up with what the server has, also where something was deleted while
-it was away. Elsewhere: who wins (merge.py), operations (sync.py), the feed (feed.py), in words (docs/sync.md).
+done once; what a row takes for the server's state is believed only as far as it is; a client that takes what it is told
+ends up with what the server has, also where something was deleted while it was away. Elsewhere: who wins (merge.py),
+operations (sync.py), the feed (feed.py), in words (docs/sync.md).
 """
 
 import hashlib
@@ -18,9 +19,9 @@ from pydantic import Field, JsonValue
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.errors import BadRequest, ResyncRequired
-from tablewright.systems.travel.feed import LARGEST_PAGE, PAGE, Feed
+from tablewright.systems.travel.feed import LARGEST_PAGE, PAGE, Feed, opened
 from tablewright.systems.travel.geography.regions import Geography
-from tablewright.systems.travel.merge import Fields, difference
+from tablewright.systems.travel.merge import WHOLE, Fields, difference
 from tablewright.systems.travel.model import Device, OperationType, RegionType, Visit
 from tablewright.systems.travel.operations import (
     SCHEMA,
@@ -63,9 +64,10 @@ class Row(Said):
 
 
 class Checkpoint(Said):
-    """Up to where a client was told everything: a place in the feed, or in a walk through everything."""
+    """Up to where a client was told everything: a place in the feed with its seal, or in a walk through everything."""
 
     feed: int | None = None
+    seal: str | None = None
     snapshot: str | None = None
 
 
@@ -109,14 +111,14 @@ class Documents:
                 continue
             # The device has what it asks from. What is read on its behalf beyond that may still be lost on the way.
             found = self._feed.pull(
-                user_id, device_id, here.feed, size=size, schema=schema, acknowledges=here == at
+                user_id, device_id, here.feed, here.seal, size=size, schema=schema, acknowledges=here == at
             )
             if found.full_resync_required:
-                self._refuse_ghosts(device, here.feed > found.server_version)
+                self._refuse_ghosts(device, here)
                 here = Checkpoint()
                 continue
             _take(documents, found.changes)
-            here = Checkpoint(feed=found.next)
+            here = Checkpoint(feed=found.next, seal=found.seal)
             if not found.more:
                 break
         return PulledDocuments(documents=list(documents.values()), checkpoint=here)
@@ -133,16 +135,21 @@ class Documents:
             if refusal.code != "BAD_TOKEN" or here.snapshot is None:
                 raise
             # A client that stopped in the middle keeps its checkpoint for ever, a token is good for a day.
+            self._refuse_ghosts(device, _begun(here.snapshot))
             return Checkpoint()
         _take(documents, page.entities)
-        return Checkpoint(feed=page.as_of) if page.after is None else Checkpoint(snapshot=page.after)
+        if page.after is not None:
+            return Checkpoint(snapshot=page.after)
+        return Checkpoint(feed=page.as_of, seal=page.seal)
 
-    def _refuse_ghosts(self, device: Device, went_back: bool) -> None:
-        """Places whose tombstones have gone would stay with the client for ever."""
+    def _refuse_ghosts(self, device: Device, at: Checkpoint) -> None:
+        """Places whose tombstones have gone, or that this server never had, would stay with the client for ever."""
         away = self._repository.now() - (device.last_sync_at or device.registered_at)
-        if went_back or away >= d.TOMBSTONES_KEPT:
+        is_elsewhere = self._repository.is_elsewhere(device.user_id, at.feed, at.seal)
+        if is_elsewhere or away >= d.TOMBSTONES_KEPT:
             words = (
-                "This device was away too long. Push, remove the local copy, and pull without a checkpoint."
+                "This device was away too long, or the server went back to an earlier state. "
+                "Push, remove the local copy, and pull without a checkpoint."
             )
             raise ResyncRequired(words, field="feed", facts={"full_resync_required": True})
 
@@ -159,11 +166,21 @@ class Documents:
         for row in rows:
             _check(row)
         self._repository.known_device(user_id, device_id)
-        edits = self._edits(user_id, device_id, rows)
-        results = self._sync.push(user_id, device_id, edits, schema=schema).results if edits else []
+        ids = [_operation_id(device_id, row) for row in rows]
+        # A row that was done may mean another operation by now, because of what was done since: it is not asked again.
+        done = {
+            id: Result.model_validate(receipt.result).model_copy(update={"replayed": True})
+            for id, receipt in self._repository.receipts_of(user_id, ids).items()
+        }
+        edits = self._edits(
+            user_id, device_id, [row for id, row in zip(ids, rows, strict=True) if id not in done]
+        )
+        if edits:
+            pushed = self._sync.push(user_id, device_id, edits, schema=schema)
+            done |= {result.operation_id: result for result in pushed.results}
         return PushedDocuments(
             conflicts=self._differing(user_id, rows),
-            results=[result.model_copy(update={"entities": []}) for result in results],
+            results=[done[id].model_copy(update={"entities": []}) for id in dict.fromkeys(ids) if id in done],
         )
 
     def _edits(self, user_id: str, device_id: str, rows: Sequence[Row]) -> list[Edit]:
@@ -171,8 +188,9 @@ class Documents:
         continued = self._continued(user_id, device_id, rows, there)
         edits = []
         for row in rows:
+            visit = there.get(row.new.id)
             previous = continued.get(row.new.id)
-            asked = _asked(row, is_own=previous is not None and not _is_gone(there.get(row.new.id)))
+            asked = _asked(row, is_own=previous is not None and not _is_gone(visit))
             if asked is None or row.new.edited_at is None:
                 continue
             kind, data = asked
@@ -182,7 +200,7 @@ class Documents:
                     operation_type=kind,
                     region_type=row.new.region_type,
                     region_code=row.new.region_code,
-                    client_version=_base(row),
+                    client_version=_base(row) if _is_history(row.assumed, visit) else 0,
                     entity_data=data,
                     client_timestamp=row.new.edited_at,
                     previous=previous,
@@ -196,13 +214,15 @@ class Documents:
         """The places which this very device changed after the version it says it knows, and by which operation.
 
         It changed one again before our answer to the first change had come. A document holds all its client did, so
-        the device has seen its own fields, though it does not know their version yet.
+        the device has seen its own fields, though it does not know their version yet. Not so a row that was overtaken
+        by a later one: it has not seen that.
         """
         own = {
             row.new.id: visit.operation_id
             for row in rows
             if (visit := there.get(row.new.id)) is not None
             and any(stamp.device == device_id and stamp.version > _base(row) for stamp in visit.stamps.values())
+            and _is_later(row, visit.edited.get(device_id))
         }  # fmt: skip
         receipts = self._repository.receipts_of(user_id, list(own.values())) if own else {}
         return {id: operation for id, operation in own.items() if operation in receipts}
@@ -249,6 +269,15 @@ def _take(documents: dict[str, Document], states: Sequence[EntityState]) -> None
             documents[told.id] = told
 
 
+def _begun(snapshot: str) -> Checkpoint:
+    """The place in the feed at which a walk began; none if its token is of no form we know."""
+    try:
+        as_of, seal, _ = opened(snapshot)
+    except BadRequest:
+        return Checkpoint()
+    return Checkpoint(feed=as_of, seal=seal)
+
+
 def _is_gone(visit: Visit | None) -> bool:
     return visit is None or visit.is_deleted
 
@@ -267,6 +296,34 @@ def _check(row: Row) -> None:
 
 def _base(row: Row) -> int:
     return row.assumed.version if row.assumed is not None else 0
+
+
+def _is_later(row: Row, than: int | None) -> bool:
+    """Whether a row was made after a moment of the same device's clock."""
+    return row.new.edited_at is not None and (than is None or rules.milliseconds(row.new.edited_at) > than)
+
+
+def _is_history(assumed: Document | None, visit: Visit | None) -> bool:
+    """Whether a place was once what a row takes for the server's state, as far as that can be seen.
+
+    What nobody set since that version has to be the same. It is not if the version is of another history: of before
+    the server went back to a backup, or before the place was forgotten and marked anew.
+    """
+    if assumed is None or visit is None:
+        return True
+    base, said = assumed.version, _fields(assumed)
+    if _set_after(visit, base).isdisjoint({WHOLE}) and assumed.is_deleted != visit.is_deleted:
+        return False
+    if assumed.is_deleted:
+        return True
+    there = rules.visit_fields(visit)
+    unset = {*said, *there} - _set_after(visit, base)
+    return all(said.get(name) == there.get(name) for name in unset)
+
+
+def _set_after(visit: Visit, version: int) -> frozenset[str]:
+    """The fields that were set after a version."""
+    return frozenset(name for name, stamp in visit.stamps.items() if stamp.version > version)
 
 
 def _asked(row: Row, is_own: bool) -> tuple[OperationType, dict[str, JsonValue]] | None:

@@ -6,7 +6,7 @@ in the draft but its own record. Elsewhere: reading, sending, trying again (sync
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -15,9 +15,9 @@ from pydantic import JsonValue
 from tablewright.design import Write
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import BadRequest
+from tablewright.systems.travel.errors import BadRequest, VersionConflict
 from tablewright.systems.travel.geography.regions import Geography, Region
-from tablewright.systems.travel.merge import Author, Deed, Fields, Known, Settled, settle
+from tablewright.systems.travel.merge import NOTES_AT_MOST, Author, Deed, Fields, Known, Settled, settle
 from tablewright.systems.travel.model import (
     Change,
     Head,
@@ -41,44 +41,70 @@ from tablewright.systems.travel.operations import (
 )
 
 Place: TypeAlias = tuple[RegionType, str]
-# Head, then for each place the visit and its change, for each operation its record and its receipt: 100 in all.
-ACTIONS = 99
-PLACES, PLACES_WITH_HISTORY = 45, 20
+# A transaction has 100 actions: the head; two countries that states may bring along, each a visit and a change; then
+# for each place the visit and its change, for each operation its record and its receipt.
+ACTIONS = 95
+PLACES = 45
+# A record has everything that is in dispute and is an item of 400 KB; a transaction has 4 MB, with receipts and visits.
+RECORD_BYTES, PIECE_BYTES = 350 * 1024, 1024 * 1024
+_FIELD_BYTES = {"notes": 4 * NOTES_AT_MOST + 16, "visited_date": 32}
+_TRIP_BYTES = 4 * rules.TRIP_NOTES_AT_MOST + 64 + 100
+_PLACE_BYTES = sum(_FIELD_BYTES.values()) + rules.TRIPS_AT_MOST * _TRIP_BYTES
+_CLASH_BYTES = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
     """One place, or the traveller if there is none: what is to be done, with which fields, from which version.
 
-    Without a `base` it is done to the newest: who asks has just looked at it.
+    `former` is the retired code a place was asked for by. `insists`: if that would be a conflict, nothing is done.
     """
 
     place: Place | None
     deed: Deed
     fields: Fields
-    base: int | None
+    base: int
+    former: Place | None = None
+    insists: bool = False
+
+    @property
+    def dispute_bytes(self) -> int:
+        """The most that a conflict about it takes in a record: both sides, and what was kept."""
+        if self.deed == "delete":
+            return _CLASH_BYTES + 2 * _PLACE_BYTES
+        named = sum(_CLASH_BYTES + 3 * _FIELD_BYTES.get(name, _TRIP_BYTES) for name in self.fields)
+        # What is not there on the other side is only said by one.
+        return min(_CLASH_BYTES + named, 3 * _PLACE_BYTES + rules.DATA_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """An operation, or a part of one that is too large for a transaction, read and checked.
 
-    `refusal` is what is wrong with it; then nothing is done but to write that down. `also` are writes that belong to
-    it: the conflict that it settles. `marked_at` is when a place was marked, where that is known for certain.
+    `refusal` is what is wrong with it; then nothing is done but to write that down. `after` is the operation, or the
+    part of this one, that has to be done before; `parts` are all of them, if it is the last of several. `settles` is
+    the record of the conflict that it settles, as it will be; such a one is done, or nothing is written.
+    `marked_at` is when a place was marked, where that is known for certain.
     """
 
     id: str
     edit: Edit
     aims: tuple[Aim, ...] = ()
     refusal: BadRequest | None = None
-    also: tuple[Write[Any], ...] = ()
+    after: str | None = None
+    parts: tuple[str, ...] = ()
+    settles: Write[Operation] | None = None
     marked_at: datetime | None = None
 
-    def cost(self, profile: Profile) -> int:
+    @property
+    def actions(self) -> int:
         """How many actions of a transaction it may take."""
-        follows = profile.mark_country == "always"
-        extra = sum(2 for aim in self.aims if follows and aim.place and aim.place[0] != "country")
-        return 2 + 2 * len(self.aims) + extra + len(self.also)
+        return 2 + 2 * len(self.aims) + (self.settles is not None) + bool(self.parts)
+
+    @property
+    def record_bytes(self) -> int:
+        """How large its record may become, about."""
+        return sum(aim.dispute_bytes for aim in self.aims)
 
 
 @dataclass
@@ -94,6 +120,7 @@ class Draft:
     profile: Profile
     head: Head | None
     there: Mapping[Place, Visit | None]
+    seal: str
     # --- what becomes of it ---
     profile_after: Profile = field(init=False)
     head_after: Head = field(init=False)
@@ -120,11 +147,14 @@ def do(draft: Draft, task: Task, continues: bool) -> Result:
     """Apply an operation to the draft; its result is noted with its record and its receipt."""
     if task.refusal is not None:
         return _refused(draft, task, task.refusal)
+    task = replace(task, aims=tuple(_found(draft, aim) for aim in task.aims))
     settled = [(aim, _settled(draft, aim, continues)) for aim in task.aims]
     try:
         for aim, each in settled:
             _check(draft, aim, each)
     except BadRequest as refusal:
+        if task.settles is not None:
+            raise
         return _refused(draft, task, refusal)
     states: list[EntityState] = []
     offers: list[Offer] = []
@@ -173,19 +203,31 @@ def _known(draft: Draft, place: Place | None) -> Known:
         return Known(rules.user_fields(profile), profile.stamps, profile.entity_version)
     visit = draft.visit(place)
     if visit is None:
-        return Known()
+        return Known(floor=draft.head_after.server_version)
     return Known(rules.visit_fields(visit), visit.stamps, visit.sync_version, visit.is_deleted)
+
+
+def _found(draft: Draft, aim: Aim) -> Aim:
+    """An aim by a retired code is at the mark that still stands under it; if there is none, at the present code."""
+    there = draft.visit(aim.former) if aim.former is not None else None
+    return aim if there is None or there.is_deleted else replace(aim, place=aim.former, former=None)
 
 
 def _settled(draft: Draft, aim: Aim, continues: bool) -> Settled:
     known = _known(draft, aim.place)
-    base = known.version if aim.base is None else aim.base
-    author = Author(draft.device_id, base, continues, draft.is_stale, draft.label)
-    return settle(aim.deed, aim.fields, known, author)
+    # A version of the place under its former code says nothing about what is under the present one.
+    is_stale = draft.is_stale or aim.former is not None
+    return settle(
+        aim.deed, aim.fields, known, Author(draft.device_id, aim.base, continues, is_stale, draft.label)
+    )
 
 
 def _check(draft: Draft, aim: Aim, settled: Settled) -> None:
     """What only the merged whole can tell."""
+    if aim.insists and settled.outcome == "conflict":
+        visit = draft.visit(aim.place) if aim.place is not None else None
+        facts = {"current": visit_state(visit).model_dump(mode="json")} if visit is not None else {}
+        raise VersionConflict(visit, facts)
     fields = settled.known.fields
     if aim.place is not None:
         rules.check_trips(fields)
@@ -202,6 +244,7 @@ def _conflicts(draft: Draft, aim: Aim, settled: Settled) -> list[FieldConflict]:
     return [
         FieldConflict(
             entity_id=entity,
+            version=settled.known.version,
             field=clash.field,
             server=clash.server,
             client=clash.client,
@@ -222,7 +265,7 @@ def _take_visit(draft: Draft, task: Task, place: Place, settled: Settled) -> boo
     before, region = draft.visit(place), _region(draft, place)
     was_live = before is not None and not before.is_deleted
     is_live = not settled.known.is_deleted
-    version = draft.head_after.server_version + 1
+    version, follows = draft.head_after.server_version + 1, draft.head_after.seal
     if before is None or (is_live and not was_live):
         marked = task.marked_at or rules.clamped(task.edit.client_timestamp, draft.now)
         origin: dict[str, Any] = {
@@ -247,6 +290,7 @@ def _take_visit(draft: Draft, task: Task, place: Place, settled: Settled) -> boo
         is_listed=is_live and draft.head_after.shares_visits,
         deleted_at=None if is_live else draft.now,
         stamps=dict(settled.known.stamps),
+        edited=_edited(draft, task, before, settled),
         **origin,
         **rules.into_visit(settled.known.fields),
     )
@@ -267,13 +311,24 @@ def _take_visit(draft: Draft, task: Task, place: Place, settled: Settled) -> boo
         device_id=draft.device_id,
         operation_id=task.id,
         changed_at=draft.now,
+        seal=draft.seal,
+        follows=follows,
     )
     draft.records.append(d.changes.create(change))
     return is_live and not was_live
 
 
+def _edited(draft: Draft, task: Task, before: Visit | None, settled: Settled) -> dict[str, int]:
+    """When each device whose stamp is on the place changed it last."""
+    moments = before.edited if before is not None else {}
+    moments = {**moments, draft.device_id: rules.milliseconds(task.edit.client_timestamp)}
+    named = {stamp.device for stamp in settled.known.stamps.values()}
+    return {device: moment for device, moment in moments.items() if device in named}
+
+
 def _take_user(draft: Draft, task: Task, settled: Settled) -> EntityState:
     if settled.changed:
+        follows = draft.head_after.seal
         after = draft.profile_after.model_copy(
             update={
                 **rules.into_profile(settled.known.fields),
@@ -296,13 +351,15 @@ def _take_user(draft: Draft, task: Task, settled: Settled) -> EntityState:
             device_id=draft.device_id,
             operation_id=task.id,
             changed_at=draft.now,
+            seal=draft.seal,
+            follows=follows,
         )
         draft.records.append(d.changes.create(change))
     return user_state(draft.profile_after, draft.head_after.server_version)
 
 
 def _advance(draft: Draft, counted: RegionType | None, by: int) -> None:
-    update: dict[str, int] = {"server_version": draft.head_after.server_version + 1}
+    update: dict[str, Any] = {"server_version": draft.head_after.server_version + 1, "seal": draft.seal}
     if counted is not None:
         name = rules.COUNTERS[counted]
         update[name] = getattr(draft.head_after, name) + by
@@ -389,7 +446,14 @@ def _record(draft: Draft, task: Task, result: Result) -> None:
         result=result.model_copy(update={"entities": []}).model_dump(mode="json"),
         done_at=draft.now,
     )
-    draft.records += [d.operations.create(operation), d.receipts.create(receipt), *task.also]
+    draft.records += [d.operations.create(operation), d.receipts.create(receipt)]
+    if task.parts:
+        whole = receipt.model_copy(
+            update={"operation_id": edit.operation_id, "result": {}, "parts": list(task.parts)}
+        )
+        draft.records.append(d.receipts.create(whole))
+    if task.settles is not None:
+        draft.records.append(task.settles)
 
 
 def _entity_id(draft: Draft, task: Task) -> str:

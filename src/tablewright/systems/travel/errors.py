@@ -1,7 +1,8 @@
 """What a caller of Skratch did wrong, with the code the API answers.
 
-Must hold: whatever is raised here, nothing was written. Elsewhere: HTTP statuses (api.py); what is wrong with one
-operation of a push is its result, not an error (operations.py).
+Must hold: whatever is raised here, nothing was written. Elsewhere: what mistakes of all systems have in common
+(edge/mistakes.py), HTTP statuses (api.py); what is wrong with one operation of a push is its result, not an error
+(operations.py).
 """
 
 from collections.abc import Mapping
@@ -9,35 +10,22 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from tablewright.edge import mistakes
+from tablewright.edge.mistakes import Mistake
 
-class TravelMistake(Exception):
-    """The base. `code` is stable and for programs; the message is for people."""
+
+class TravelMistake(Mistake):
+    """The base of what can be wrong here."""
 
     code = "TRAVEL_MISTAKE"
 
-    def __init__(
-        self, message: str, *, field: str | None = None, facts: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.message, self.field, self.facts = message, field, dict(facts or {})
+
+class NotThere(mistakes.NotThere, TravelMistake):
+    """There is no such thing, or none of the caller's: VISIT_NOT_FOUND and the like."""
 
 
-class NotThere(TravelMistake):
-    """There is no such thing, or none of the caller's. `noun` makes the code: VISIT_NOT_FOUND."""
-
-    def __init__(self, noun: str, message: str | None = None, field: str | None = None) -> None:
-        self.code = f"{noun.upper()}_NOT_FOUND"
-        super().__init__(message or f"There is no such {noun.lower()}.", field=field)
-
-
-class Refused(TravelMistake):
+class Refused(mistakes.Refused, TravelMistake):
     """A rule says no."""
-
-    def __init__(
-        self, code: str, message: str, field: str | None = None, facts: Mapping[str, Any] | None = None
-    ) -> None:
-        self.code = code
-        super().__init__(message, field=field, facts=facts)
 
 
 class BadRequest(Refused):
@@ -81,9 +69,5 @@ class ClientTooOld(TravelMistake):
         super().__init__(words, field="schema", facts={"schema": schema, "minimumSchema": at_least})
 
 
-class TooOften(TravelMistake):
+class TooOften(mistakes.TooOften, TravelMistake):
     """A limit is used up for a while."""
-
-    def __init__(self, code: str, message: str, retry_after: int) -> None:
-        self.code, self.retry_after = code, retry_after
-        super().__init__(message)

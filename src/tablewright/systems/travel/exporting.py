@@ -6,6 +6,9 @@ Elsewhere: the picture to share (the console), reading a sheet back (importing.p
 """
 
 import gzip
+import logging
+import zlib
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,10 +20,13 @@ from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules, sheets
 from tablewright.systems.travel.geography import outlines
 from tablewright.systems.travel.geography.regions import Geography
+from tablewright.systems.travel.importing import SHEET
 from tablewright.systems.travel.keyring import KeyRing
-from tablewright.systems.travel.model import Visit
+from tablewright.systems.travel.model import Receipt, Visit
 from tablewright.systems.travel.objects import Objects
 from tablewright.systems.travel.repository import Repository
+
+log = logging.getLogger("tablewright.travel")
 
 FOLDER = "analytics"
 KEPT = timedelta(days=35)
@@ -28,6 +34,9 @@ _PURPOSE = "analytics"
 _SECRETS: dict[str, set[str]] = {
     "sessions": {"refresh_hash", "former_hash"},
     "profile": {"email_hmac", "stamps", "schema_version"},
+    "visits": {"stamps", "edited"},
+    # Sealed, and in the profile.
+    "mail": {"recipient"},
 }
 
 
@@ -52,17 +61,30 @@ class Exporting:
         ]
         if profile["auth_provider"] == "email":
             del profile["auth_provider_id"]
+        visits = list(db.all(d.visits_of(user_id=user_id)))
+        receipts = (it for it in db.all(d.history_of(user_id=user_id)) if isinstance(it, Receipt))
         return {
             "exported_at": self._repository.now().isoformat(),
             "profile": profile,
-            "visits": _shown(self._repository.live_visits(user_id), {"stamps"}),
+            "picture": self._picture(user_id),
+            "visits": _shown((visit for visit in visits if not visit.is_deleted), _SECRETS["visits"]),
+            "deleted_visits": _shown((visit for visit in visits if visit.is_deleted), _SECRETS["visits"]),
             "devices": _shown(db.all(d.devices_of(user_id=user_id))),
             "sessions": _shown(db.all(d.sessions_of(user_id=user_id)), _SECRETS["sessions"]),
             "operations": _shown(db.all(d.operations_of(user_id=user_id))),
             "statistics": _shown(db.all(d.statistics_of(user_id=user_id)), {"marks"}),
             "blocks": _shown(db.all(d.blocks_of(user_id=user_id))),
             "audit": _shown(db.all(d.audit_of(user_id=user_id))),
+            "imports": [it.result for it in receipts if it.operation_id.startswith(SHEET)],
+            "mail": _shown(db.all(d.messages_to(owner=user_id)), _SECRETS["mail"]),
         }
+
+    def _picture(self, user_id: str) -> dict[str, str] | None:
+        kept = self._repository.profile(user_id).profile_picture_url
+        content = self._objects.get(kept) if kept is not None else None
+        if kept is None or content is None:
+            return None
+        return {"name": kept.rpartition("/")[2], "base64": b64encode(content).decode()}
 
     def sheet(self, user_id: str) -> str:
         """The places as CSV, which can be read back."""
@@ -93,19 +115,18 @@ class Exporting:
 
     # --- for analytics ---
 
-    def part(self, user_ids: Sequence[str]) -> str | None:
-        """A part of this week's file: what some have visited, by whom only as a hash (SK-32). Its name.
+    def lines(self, user_id: str) -> list[bytes]:
+        """What somebody has visited, by whom only as a hash (SK-32)."""
+        return [
+            orjson.dumps(self._line(visit), option=orjson.OPT_APPEND_NEWLINE)
+            for visit in self._repository.live_visits(user_id)
+        ]
 
-        Written anew, it takes the place of the same part.
-        """
+    def part(self, user_ids: Sequence[str], lines: Sequence[bytes]) -> str | None:
+        """A part of this week's file, with the lines of some. Its name; written anew, it takes its own place."""
         if not user_ids:
             return None
         now = self._repository.now()
-        lines = (
-            orjson.dumps(self._line(visit), option=orjson.OPT_APPEND_NEWLINE)
-            for user_id in user_ids
-            for visit in self._repository.live_visits(user_id)
-        )
         first = self._keyring.hmac(_PURPOSE, user_ids[0])
         name = f"{FOLDER}/{now:%G-W%V}/{first[:32]}.jsonl.gz"
         self._objects.put(name, gzip.compress(b"".join(lines), mtime=0))
@@ -122,7 +143,10 @@ class Exporting:
         }
 
     def without(self, user_ids: Iterable[str]) -> int:
-        """Take travellers who were erased out of the files that are kept; how many lines went."""
+        """Take travellers who were erased out of the files that are kept; how many lines went.
+
+        Goes through all files. One that cannot be read is removed: nobody could say whether they are in it.
+        """
         gone = 0
         names = {known for id in user_ids for known in self._keyring.hmacs(_PURPOSE, id)}
         if not names:
@@ -131,8 +155,13 @@ class Exporting:
             content = self._objects.get(name)
             if content is None:
                 continue
-            lines = gzip.decompress(content).splitlines(keepends=True)
-            kept = [line for line in lines if orjson.loads(line)["traveller"] not in names]
+            try:
+                lines = gzip.decompress(content).splitlines(keepends=True)
+                kept = [line for line in lines if orjson.loads(line)["traveller"] not in names]
+            except (gzip.BadGzipFile, EOFError, zlib.error, orjson.JSONDecodeError, KeyError, TypeError):
+                log.warning("damaged file of analytics removed", extra={"file": name})
+                self._objects.remove(name)
+                continue
             if len(kept) < len(lines):
                 self._objects.put(name, gzip.compress(b"".join(kept), mtime=0))
                 gone += len(lines) - len(kept)

@@ -13,7 +13,7 @@ from tablewright.design import absent
 from tablewright.mapping import WriteRefused
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.errors import BadRequest
-from tablewright.systems.travel.model import Change, Device, RegionType, Visit
+from tablewright.systems.travel.model import Change, Device, Head, RegionType, Visit
 from tablewright.systems.travel.operations import (
     SCHEMA,
     EntityState,
@@ -41,12 +41,13 @@ class Feed:
         user_id: str,
         device_id: str,
         since: int,
+        seal: str | None = None,
         *,
         size: int = PAGE,
         schema: int = SCHEMA,
         acknowledges: bool = True,
     ) -> Pulled:
-        """What happened after the version `since`, up to `size` changes at a time.
+        """What happened after the version `since`, up to `size` changes at a time; `seal` came with that version.
 
         Who asks has everything up to `since`, and that is noted; not so where it is asked on a device's behalf.
         """
@@ -56,26 +57,32 @@ class Feed:
         if not 1 <= size <= LARGEST_PAGE:
             raise BadRequest("INVALID_PAGE_SIZE", f"A page has 1 to {LARGEST_PAGE} changes.", "limit")
         device = self._repository.known_device(user_id, device_id)
-        head = self._repository.head(user_id)
-        newest = head.server_version if head is not None else 0
-        if acknowledges and since == newest:
-            self._saw(device, since)
+        head = self._repository.head(user_id) or Head(user_id=user_id)
+        newest = head.server_version
+        anew = Pulled(next=since, seal=seal, server_version=newest, full_resync_required=True)
         if since == newest:
-            return Pulled(next=since, server_version=newest)
+            if not _is_at(seal, head.seal):
+                return anew
+            if acknowledges:
+                self._saw(device, since)
+            return Pulled(next=since, seal=head.seal, server_version=newest)
         changes: Sequence[Change] = ()
         if since < newest:
             query = d.changes_between(user_id=user_id, first=since + 1, last=newest)
             changes = self._repository.page(query, size, None, user_id).items
         # What has expired is not shown: a device that is behind the horizon finds a gap. So does one that knows a
-        # version we never had, because the server went back to a backup.
+        # version we never had, because the server went back to a backup; if it went on since, the seals differ.
         told = [change.server_version for change in changes]
         if not told or told != list(range(since + 1, since + 1 + len(told))):
-            return Pulled(next=since, server_version=newest, full_resync_required=True)
+            return anew
+        if since and not _is_at(seal, changes[0].follows):
+            return anew
         if acknowledges:
             self._saw(device, since)
         return Pulled(
             changes=self._states(user_id, changes),
             next=told[-1],
+            seal=changes[-1].seal,
             server_version=newest,
             more=told[-1] < newest,
         )
@@ -96,19 +103,18 @@ class Feed:
         entities: list[EntityState] = []
         if after is None:
             # The head first: a change that is not in what is read next is behind it.
-            head = self._repository.head(user_id)
-            as_of, token = head.server_version if head is not None else 0, None
+            head = self._repository.head(user_id) or Head(user_id=user_id)
+            as_of, seal, token = head.server_version, head.seal, None
             entities.append(user_state(self._repository.profile(user_id), as_of))
         else:
-            as_of, token = _opened(after)
+            as_of, seal, token = opened(after)
         query = d.visits_of(user_id=user_id)
         if not deleted:
             query = query.where(lambda visit: absent(visit.deleted_at))
-        page = self._repository.page(query, size, token, f"{user_id}@{as_of}")
+        page = self._repository.page(query, size, token, f"{user_id}@{as_of}.{seal or ''}")
         entities += [visit_state(visit) for visit in page.items]
-        return Snapshot(
-            entities=entities, as_of=as_of, after=None if page.next is None else f"{as_of}.{page.next}"
-        )
+        next = None if page.next is None else f"{as_of}.{seal or ''}.{page.next}"
+        return Snapshot(entities=entities, as_of=as_of, seal=seal, after=next)
 
     def purge(self, user_id: str) -> int:
         """Remove tombstones that every device has seen, a month after the deletion at the earliest (SK-D29)."""
@@ -118,15 +124,31 @@ class Feed:
             for device in self._repository.devices_of(user_id)
             if device.last_seen_at > now - d.TOMBSTONES_KEPT
         ]
-        gone = 0
-        for visit in self._repository.db.all(d.visits_of(user_id=user_id)):
-            if visit.deleted_at is None or visit.deleted_at > now - d.TOMBSTONES_KEPT_AT_LEAST:
-                continue
-            if all(device.acknowledged_version >= visit.server_version for device in active):
-                gone += self._removed(visit)
-        return gone
+        seen = min((device.acknowledged_version for device in active), default=None)
+        due = [
+            visit
+            for visit in self._repository.db.all(d.visits_of(user_id=user_id))
+            if visit.deleted_at is not None
+            and visit.deleted_at <= now - d.TOMBSTONES_KEPT_AT_LEAST
+            and (seen is None or visit.server_version <= seen)
+        ]
+        if not due or not self._forgot(user_id, max(visit.server_version for visit in due)):
+            return 0
+        return sum(self._removed(visit) for visit in due)
 
     # --- parts ---
+
+    def _forgot(self, user_id: str, version: int) -> bool:
+        """Noted before tombstones go: a device that was signed out meanwhile has not seen them, and is told so."""
+        head = self._repository.head(user_id)
+        if head is None:
+            return False
+        after = head.model_copy(update={"purged": max(head.purged or 0, version)})
+        try:
+            self._repository.db.write(d.heads.change(head, after))
+        except WriteRefused:
+            return False  # another run is at it
+        return True
 
     def _removed(self, visit: Visit) -> bool:
         version = visit.sync_version
@@ -183,9 +205,15 @@ class Feed:
             return  # another request of the same device told more, or it was removed
 
 
-def _opened(token: str) -> tuple[int, str]:
-    """The version a snapshot began at, and where its next page does."""
-    as_of, _, place = token.partition(".")
+def _is_at(said: str | None, there: str | None) -> bool:
+    """Whether the seal a device has is the feed's. One that says none is believed: it may be older than seals are."""
+    return said is None or said == there
+
+
+def opened(token: str) -> tuple[int, str | None, str]:
+    """The version a snapshot began at with its seal, and where its next page does."""
+    as_of, _, rest = token.partition(".")
+    seal, _, place = rest.partition(".")
     if not as_of.isdecimal() or not place:
         raise BadRequest("BAD_TOKEN", "This is no token of a snapshot.", "after")
-    return int(as_of), place
+    return int(as_of), seal or None, place

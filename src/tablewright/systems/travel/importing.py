@@ -10,14 +10,17 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Any
 
 from pydantic import JsonValue
 
+from tablewright.design import Write
+from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules, sheets
 from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.geography.regions import Geography
-from tablewright.systems.travel.model import REGION_TYPES, RegionType, Value
+from tablewright.systems.travel.model import REGION_TYPES, Receipt, RegionType, Value
 from tablewright.systems.travel.operations import Edit, Result, Target
 from tablewright.systems.travel.repository import Repository
 from tablewright.systems.travel.sheets import Row
@@ -25,6 +28,7 @@ from tablewright.systems.travel.sync import Sync
 
 IN_AN_OPERATION = 40
 REFUSED_AT_MOST = 200
+SHEET = "sheet-"
 
 
 class RefusedLine(Value):
@@ -67,12 +71,13 @@ class Importing:
 
     def take(self, user_id: str, content: bytes, *, key: str | None = None) -> Report:
         """Mark what a sheet says. Sent again with the same key, it is answered as the first time."""
-        once = f"import/{_digest(user_id, key, content)}" if key is not None else None
-        before = self._repository.db.done(once) if once is not None else None
-        if before is not None:
-            return Report.model_validate(before.result)
-        profile = self._repository.profile(user_id)
-        today = rules.today_in(profile.time_zone, self._repository.now())
+        digest = _digest(key or "", content)
+        if key is not None:
+            before = self._repository.db.one(d.receipts.get(user_id, _receipt_id(digest)), consistent=True)
+            if before is not None:
+                return Report.model_validate(before.result)
+        profile, now = self._repository.profile(user_id), self._repository.now()
+        today = rules.today_in(profile.time_zone, now)
         spots: dict[Place, _Spot] = {}
         refused: list[RefusedLine] = []
         count = 0
@@ -94,10 +99,23 @@ class Importing:
             refusals=len(refused),
             refused=sorted(refused, key=lambda each: each.line)[:REFUSED_AT_MOST],
         )
-        done = self._repository.audit(
-            user_id, "sheet imported", user_id, "user", {"lines": count, "refusals": len(refused)}
-        )
-        self._repository.write("SHEET", done, once=once, result=report.model_dump())
+        done: list[Write[Any]] = [
+            self._repository.audit(
+                user_id, "sheet imported", user_id, "user", {"lines": count, "refusals": len(refused)}
+            )
+        ]
+        if key is not None:
+            # With the traveller's other receipts: it says what stood in the sheet, and goes with the account.
+            receipt = Receipt(
+                user_id=user_id,
+                operation_id=_receipt_id(digest),
+                timestamp_ms=rules.milliseconds(now),
+                digest=digest,
+                result=report.model_dump(mode="json"),
+                done_at=now,
+            )
+            done.append(d.receipts.put(receipt))
+        self._repository.write("SHEET", *done)
         return report
 
     # --- reading ---
@@ -192,6 +210,11 @@ class Importing:
             client_timestamp=self._repository.now(),
         )
         return self._sync.apply(user_id, edit)
+
+
+def _receipt_id(digest: str) -> str:
+    """Longer than the id of an operation may be, so that no device has the same."""
+    return f"{SHEET}{digest}"
 
 
 def _digest(*parts: str | bytes) -> str:

@@ -8,25 +8,26 @@ Elsewhere: when they run (the app's schedule), walking along everybody (walking.
 
 import hashlib
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import islice
 
-from tablewright.mapping import Consumer
+from tablewright.mapping import BadCursor, Consumer
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.errors import NotThere
 from tablewright.systems.travel.model import REGION_TYPES, Operation, Profile
-from tablewright.systems.travel.outbox import Sender
 from tablewright.systems.travel.service import Travel
-from tablewright.systems.travel.walking import walk
+from tablewright.systems.travel.walking import A_DAY, Stretch, named, travellers, walk
 
 log = logging.getLogger("tablewright.travel")
 
-AT_ONCE, LOOKED_AT = 200, 5_000
+AT_ONCE = 200
+CONFLICTS_EVERY = timedelta(minutes=10)
 REGIONS_AT_ONCE, REGIONS_EVERY = 20, timedelta(hours=6)
 WEEK = timedelta(days=7)
 # A conflict that is settled by then is nobody's mail.
 TELL_AFTER = timedelta(hours=1)
 INACTIVE_AFTER = timedelta(days=365)
+RECEIPTS_KEPT = timedelta(days=30)
 
 
 def follower(travel: Travel) -> Consumer:
@@ -37,9 +38,15 @@ def follower(travel: Travel) -> Consumer:
 # --- for everybody, some at a time ---
 
 
+def _for_everybody(
+    travel: Travel, name: str, visit: Callable[[str], object], every: timedelta = A_DAY
+) -> int:
+    return walk(travel.repository, name, travellers(travel.repository), visit, every=every)
+
+
 def recount(travel: Travel) -> int:
     """Compare what is counted with what is there, and put right what differs (SK-D19); a round a day."""
-    return walk(travel.repository, "recount", lambda user_id: _recount(travel, user_id))
+    return _for_everybody(travel, "recount", lambda user_id: _recount(travel, user_id))
 
 
 def _recount(travel: Travel, user_id: str) -> None:
@@ -64,17 +71,15 @@ def recount_regions(travel: Travel) -> int:
         if mended:
             log.warning("visitors recounted", extra={"region": name, "parts": mended})
 
-    def after(last: str | None) -> list[str]:
-        return [name for name in sorted(regions) if last is None or name > last]
+    def among(last: str | None) -> Stretch[str]:
+        return named((name for name in sorted(regions) if last is None or name > last), REGIONS_AT_ONCE)
 
-    return walk(
-        travel.repository, "regions", recounted, every=REGIONS_EVERY, at_most=REGIONS_AT_ONCE, among=after
-    )
+    return walk(travel.repository, "regions", among, recounted, every=REGIONS_EVERY)
 
 
 def purge_tombstones(travel: Travel) -> int:
     """Remove tombstones that every device has seen (SK-D29); a round a day."""
-    return walk(travel.repository, "tombstones", travel.feed.purge)
+    return _for_everybody(travel, "tombstones", travel.feed.purge)
 
 
 def rekey(travel: Travel) -> int:
@@ -83,12 +88,12 @@ def rekey(travel: Travel) -> int:
     def move(user_id: str) -> None:
         travel.accounts.rekey(travel.repository.profile(user_id))
 
-    return walk(travel.repository, "rekey", move)
+    return _for_everybody(travel, "rekey", move)
 
 
 def weekly_statistics(travel: Travel) -> int:
     """A mail with the figures to who wants one; a round a week."""
-    return walk(travel.repository, "weekly-statistics", lambda id: _tell_week(travel, id), every=WEEK)
+    return _for_everybody(travel, "weekly-statistics", lambda id: _tell_week(travel, id), WEEK)
 
 
 def _tell_week(travel: Travel, user_id: str) -> None:
@@ -105,8 +110,8 @@ def _tell_week(travel: Travel, user_id: str) -> None:
 
 
 def tell_inactive(travel: Travel, *, after: timedelta = INACTIVE_AFTER) -> int:
-    """A mail to who was not seen for a year, once. Nobody is erased by it; runs only if the app is told to (SK-D14)."""
-    return walk(travel.repository, "inactive", lambda user_id: _tell_inactive(travel, user_id, after))
+    """A mail to who was not seen for a year, once in another year. Nobody is erased by it (SK-D14)."""
+    return _for_everybody(travel, "inactive", lambda user_id: _tell_inactive(travel, user_id, after))
 
 
 def _tell_inactive(travel: Travel, user_id: str, after: timedelta) -> None:
@@ -116,7 +121,7 @@ def _tell_inactive(travel: Travel, user_id: str, after: timedelta) -> None:
     if now - last < after or profile.erases_at is not None:
         return
     words = "Your map is still here. If you no longer want it, sign in and delete your account."
-    _tell(travel, profile, "Are you still travelling?", words, f"inactive/{last:%Y-%m-%d}")
+    _tell(travel, profile, "Are you still travelling?", words, f"inactive/{last:%Y-%m-%d}", kept=after)
 
 
 def warm_statistics(travel: Travel) -> int:
@@ -126,59 +131,77 @@ def warm_statistics(travel: Travel) -> int:
         if travel.repository.db.first(d.statistics_of(user_id=user_id)) is not None:
             travel.statistics.of(user_id)
 
-    return walk(travel.repository, "figures", warm)
+    return _for_everybody(travel, "figures", warm)
 
 
 def export_week(travel: Travel) -> int:
     """The file of the week for analytics, in parts; a round a week."""
-    return walk(travel.repository, "analytics", _nothing, every=WEEK, then=travel.exporting.part)
-
-
-def _nothing(user_id: str) -> None: ...
+    lines = list[bytes]()
+    return walk(
+        travel.repository,
+        "analytics",
+        travellers(travel.repository),
+        lambda user_id: lines.extend(travel.exporting.lines(user_id)),
+        every=WEEK,
+        then=lambda user_ids: travel.exporting.part(user_ids, lines),
+    )
 
 
 # --- by an index ---
 
 
 def tell_conflicts(travel: Travel) -> int:
-    """A mail about what two devices disagree on, to who wants it; each once. Lists what failed to the log."""
-    now, told = travel.repository.now(), 0
-    for operation in islice(travel.repository.db.all(d.operations_by_status(status="conflict")), LOOKED_AT):
-        if now - operation.server_timestamp >= TELL_AFTER:
-            told += _tell_conflict(travel, operation)
-        if told >= AT_ONCE:
-            break
+    """A mail about what two devices disagree on, to who wants it; how many were told. Lists what failed to the log.
+
+    In rounds, some at a time: those that were told and that nobody settles are passed over, however many there are.
+    """
     failed = sum(
         1 for _ in islice(travel.repository.db.all(d.operations_by_status(status="failed")), AT_ONCE)
     )
     if failed:
         log.info("operations refused", extra={"count": failed, "at_least": failed == AT_ONCE})
-    return told
+
+    def among(after: str | None) -> Stretch[Operation]:
+        query = d.operations_by_status(status="conflict")
+        try:
+            page = travel.repository.db.page(query, size=AT_ONCE, after=after, reader="jobs")
+        except BadCursor:  # nobody went on for a day, or the secret of page tokens is another
+            page = travel.repository.db.page(query, size=AT_ONCE, reader="jobs")
+        return Stretch(page.items, page.next)
+
+    told = list[bool]()
+    walk(
+        travel.repository,
+        "conflicts",
+        among,
+        lambda operation: told.append(_tell_conflict(travel, operation)),
+        every=CONFLICTS_EVERY,
+    )
+    return sum(told)
 
 
 def _tell_conflict(travel: Travel, operation: Operation) -> bool:
-    try:
-        profile = travel.repository.profile(operation.user_id)
-    except NotThere:
+    if travel.repository.now() - operation.server_timestamp < TELL_AFTER:
         return False
-    if not profile.notification_settings.sync_conflicts:
+    profile = travel.repository.profile(operation.user_id)
+    if not profile.notification_settings.sync_conflicts or profile.erases_at is not None:
         return False
     words = "Two of your devices say different things about a place. Open your map and choose."
     return _tell(travel, profile, "Which of the two is right?", words, f"conflict/{operation.operation_id}")
 
 
-def _tell(travel: Travel, profile: Profile, subject: str, words: str, about: str) -> bool:
-    """A mail, once. Whose it is stands in the receipt as a hash: receipts outlive an erasure."""
+def _tell(
+    travel: Travel, profile: Profile, subject: str, words: str, about: str, kept: timedelta = RECEIPTS_KEPT
+) -> bool:
+    """A mail, once in as long as it is `kept`. Whose it is stands there as a hash: a receipt outlives an erasure."""
     if profile.email is None:
         return False
+    once = f"tell/{hashlib.sha256(f'{profile.user_id}/{about}'.encode()).hexdigest()}"
+    # Looked at before it is written: for most it was said long ago, and a refused transaction costs more than a look.
+    if travel.repository.db.done(once) is not None:
+        return False
     mail = travel.outbox.mail(profile.user_id, profile.email, subject, words)
-    whose = hashlib.sha256(f"{profile.user_id}/{about}".encode()).hexdigest()
-    return not travel.repository.db.write(mail, once=f"tell/{whose}").repeated
-
-
-def deliver(travel: Travel, send: Sender) -> tuple[int, int]:
-    """Send what waits in the outbox; sent and failed."""
-    return travel.outbox.deliver(send)
+    return not travel.repository.db.write(mail, once=once, kept=kept).repeated
 
 
 def erase(travel: Travel) -> int:
@@ -186,6 +209,21 @@ def erase(travel: Travel) -> int:
     return travel.privacy.erase_due()
 
 
+def clean_restored(travel: Travel) -> int:
+    """If the table is an older copy: erase again whoever was erased since it was made; how many came back (SK-D25).
+
+    Done before anybody is served, and looked at now and then: a table may be restored under a running process.
+    """
+    if not travel.privacy.is_restored():
+        return 0
+    back = travel.privacy.apply_deletions()
+    log.warning("a restored table was cleaned", extra={"came_back": back})
+    return back
+
+
 def publish_geography(travel: Travel) -> int:
-    """The geography in the box, if the table has another; how many items were written."""
-    return travel.places.publish()
+    """The geography in the box, if the table has another; how many items were written.
+
+    A later release stays: while a program is being replaced by its successor both run. Only an admin goes back.
+    """
+    return 0 if travel.places.is_outdated() else travel.places.publish()

@@ -3,7 +3,7 @@
 An address stands in a key as `2-9f86d0...`: the number of the secret, then a keyed hash that no dictionary can undo.
 Must hold: nothing made for one purpose is of use for another; a secret's file is readable by its owner alone, or it is
 not used; two processes that start or rotate together end with the same secrets.
-Elsewhere: who is found by a hash, and moved to the newest secret (accounts.py, upkeep.py).
+Elsewhere: who is found by a hash, and moved to the newest secret (accounts.py, jobs.py).
 """
 
 import hashlib
@@ -133,7 +133,8 @@ class KeyDirectory:
         return newest
 
     def drop(self, number: int) -> None:
-        """Forget an old secret, once nothing made with it is left."""
+        """Forget an old secret, once nothing made with it is left, not even in a backup: the list of who was erased is
+        of hashes, and one that nobody can make again finds nobody in a restored copy."""
         if number == max(self()):
             raise ValueError("the secret in use cannot be dropped: rotate first")
         self._path(number).unlink(missing_ok=True)

@@ -47,12 +47,16 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An entity as the server has it. `version` 0: it has none."""
+    """An entity as the server has it. `version` 0: it has none.
+
+    `floor`: an entity that begins gets a version above it. One that was there before and is forgotten had none above.
+    """
 
     fields: Fields = field(default_factory=dict)
     stamps: Mapping[str, Stamp] = field(default_factory=dict)
     version: int = 0
     is_deleted: bool = False
+    floor: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +177,7 @@ def _of_nothing(deed: Deed, edit: Fields, known: Known, author: Author) -> Settl
         # It was there once, was deleted, and even its tombstone is gone: nobody may bring it back unasked.
         clash = Clash(WHOLE, None, dict(edit), None, "server_wins")
         return Settled(known, "conflict", False, "server_wins", (clash,))
-    return Settled(_begun(edit, 1, author), "applied", True)
+    return Settled(_begun(edit, known.floor + 1, author), "applied", True)
 
 
 def _of_tombstone(deed: Deed, edit: Fields, known: Known, author: Author) -> Settled:

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 RegionType = Literal["country", "us_state", "canadian_province"]
 AuthProvider = Literal["apple", "email"]
@@ -190,7 +190,8 @@ class Visit(Stored):
     """A place somebody has been to: one for each region, live or a tombstone.
 
     `timestamp_ms` is `marked_at`, as keys have it. `is_listed`: the traveller shares visits and this one is live.
-    `server_version` is where its last change is in the feed; `stamps` say which change set which field.
+    `server_version` is where its last change is in the feed; `stamps` say which change set which field, `edited` when
+    the devices of these stamps last changed it, by their own clocks.
     """
 
     schema_version: int = 2
@@ -213,6 +214,7 @@ class Visit(Stored):
     is_listed: bool = False
     deleted_at: datetime | None = None
     stamps: dict[str, Stamp] = {}
+    edited: dict[str, int] = {}
 
 
 # --- sync ---
@@ -244,7 +246,8 @@ class Operation(Stored):
 class Receipt(Stored):
     """That an operation was done, and what was answered: who sends it again gets the same (SK-D10).
 
-    `digest` is of what was asked: the same id for something else is a mistake.
+    `digest` is of what was asked: the same id for something else is a mistake. `parts` are the ids under which an
+    operation was done that did not fit into one transaction; they have records and receipts of their own.
     """
 
     user_id: str
@@ -253,10 +256,15 @@ class Receipt(Stored):
     digest: str
     result: dict[str, JsonValue]
     done_at: datetime
+    parts: list[str] = []
 
 
 class Change(Stored):
-    """One place of a traveller's feed: which entity changed, and what its figures need of it."""
+    """One place of a traveller's feed: which entity changed, and what its figures need of it.
+
+    `seal` is made by chance for each write, `follows` is that of the change before: a feed that was set back to a
+    backup and went on has the same numbers, but not the same seals.
+    """
 
     user_id: str
     server_version: int
@@ -271,16 +279,21 @@ class Change(Stored):
     device_id: str
     operation_id: str
     changed_at: datetime
+    seal: str | None = None
+    follows: str | None = None
 
 
 class Head(Stored):
     """Where a traveller's feed ends, and how much is marked: moved by every change, in its transaction (SK-D6, SK-D19).
 
-    `shares_visits` is here too: what is being written and what is being hidden meet at this item.
+    `shares_visits` is here too: what is being written and what is being hidden meet at this item. `seal` is the newest
+    change's. `purged`: of some places deleted up to this version not even a tombstone is left.
     """
 
     user_id: str
     server_version: int = 0
+    seal: str | None = None
+    purged: int | None = None
     countries_visited: int = 0
     us_states_visited: int = 0
     canadian_provinces_visited: int = 0
@@ -446,7 +459,9 @@ class Message(Stored):
     body: str
     state: MessageState = "PENDING"
     created_at: datetime
-    tried: int = 0
+    attempts: int = Field(default=0, alias="tried")
+    tried_at: datetime | None = None
+    error: str | None = None
     expires_at: datetime
 
 

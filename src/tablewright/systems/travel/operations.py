@@ -82,9 +82,13 @@ class Offer(Said):
 
 
 class FieldConflict(Said):
-    """Two devices said different things: what each said, what was kept and why. `field` is `*` for the whole entity."""
+    """Two devices said different things: what each said, what was kept and why. `field` is `*` for the whole entity.
+
+    `version` is the entity's when that was kept: who settles it has seen that one.
+    """
 
     entity_id: str
+    version: int = 0
     field: str
     server: JsonValue = None
     client: JsonValue = None
@@ -127,20 +131,22 @@ class Pushed(Said):
 
 
 class Pulled(Said):
-    """Some of what is new. Ask again from `next` while there is `more`."""
+    """Some of what is new. Ask again from `next` and its `seal` while there is `more`."""
 
     changes: list[EntityState] = []
     next: int
+    seal: str | None = None
     server_version: int
     more: bool = False
     full_resync_required: bool = False
 
 
 class Snapshot(Said):
-    """Some of everything. After the last page, pull from `as_of`: it tells what happened meanwhile."""
+    """Some of everything. After the last page, pull from `as_of` and its `seal`: it tells what happened meanwhile."""
 
     entities: list[EntityState]
     as_of: int
+    seal: str | None = None
     after: str | None = Field(None, description="the token of the next page")
 
 

@@ -123,6 +123,11 @@ class Places:
         release = self.release()
         return release is not None and release.data_version == self.data_version
 
+    def is_outdated(self) -> bool:
+        """Whether the table has a later release than this program, which another one published."""
+        release = self.release()
+        return release is not None and _number(release.data_version) > _number(self.data_version)
+
     def publish(self) -> int:
         """Put this version of the geography into the table, if it is not there; how many items were written."""
         if self.is_published():
@@ -170,6 +175,11 @@ class Places:
 
     def _known(self, kind: RegionType, codes: Iterable[str]) -> list[Region]:
         return [region for code in sorted(codes) if (region := self._geography.get(kind, code)) is not None]
+
+
+def _number(data_version: str) -> int:
+    """A version is the number of its release, then a checksum."""
+    return int(data_version.partition("-")[0])
 
 
 def _items(region: Region) -> Iterable[Write[Any]]:

@@ -4,17 +4,16 @@ An account is erased a week after its owner asked, and until then they may think
 logins first, so that the same login is a new traveller; the profile last, so that whoever goes on after a crash still
 knows what to do. A copy of the table that is restored later brings it back: `apply_deletions` takes it away again, by
 a list that lies outside of the table. Must hold: after an erasure no key, no index and no item says anything of the
-traveller; what is kept as a proof is a keyed hash, two moments and a number.
+traveller; what is kept as a proof is a keyed hash, some moments and a number; one account that cannot be erased keeps
+no other from it.
 Elsewhere: how often it is tried (jobs.py), the settings themselves (sync.py), what others see (sharing.py).
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
-
-import orjson
 
 from tablewright.design import Write, absent
 from tablewright.mapping import Page, WriteRefused
@@ -32,7 +31,7 @@ log = logging.getLogger("tablewright.travel")
 UNDO = timedelta(days=7)
 # Whoever was writing when it began is done by then; what they wrote goes in the second round.
 SETTLES = timedelta(minutes=5)
-AT_ONCE = 50
+LOOKED_AT = 200
 BLOCKS_AT_MOST = 500
 BACKUPS = "Backups made before keep a copy until they are over, at most 35 days; one that is restored is cleaned first."
 ERASED = "erased"
@@ -139,43 +138,51 @@ class Privacy:
 
     def erase_due(self) -> int:
         """Do what is due; how many accounts are gone for good by this."""
-        now = self._repository.now()
-        due = list(islice(self.erasures(until=now), AT_ONCE))
-        # Together: each look goes through all files that are kept.
-        self._forget_exports([erasure.user_id for erasure in due if erasure.user_id is not None])
-        return sum([self._step(erasure) for erasure in due])
+        due = list(islice(self.erasures(until=self._repository.now()), LOOKED_AT))
+        settled = [erasure for erasure in due if self._tried(erasure, self._begun)]
+        if settled:
+            # Together: a look goes through all files that are kept. If it fails, all of them are tried again.
+            self._forget_exports([erasure.user_id for erasure in settled if erasure.user_id is not None])
+        return sum(self._tried(erasure, self._ended) for erasure in settled)
 
-    def _step(self, erasure: Erasure) -> bool:
-        """One round of an erasure; True when it is over. The last comes a while after the first."""
-        now, user_id = self._repository.now(), erasure.user_id
-        if user_id is None or erasure.due_at > now:
-            return False
-        if erasure.begun_at is None:
-            begun = erasure.model_copy(update={"begun_at": now})
-            try:
-                self._repository.db.write(d.erasures.change(erasure, begun))
-            except WriteRefused:
-                return False  # kept in the last moment, or begun by somebody else
-            erasure = begun
-        count = erasure.items + self._wipe(user_id)
-        assert erasure.begun_at is not None
-        is_over = now - erasure.begun_at >= SETTLES
-        after = erasure.model_copy(
-            update={
-                "items": count,
-                **({"user_id": None, "done_at": now, "is_open": False} if is_over else {}),
-            }
-        )
-        if is_over:
-            # The list first: if we die in between, it is done again, and nobody is forgotten on it.
-            self._note(after)
+    def _tried(self, erasure: Erasure, step: Callable[[Erasure], bool]) -> bool:
+        """One that fails keeps no other from being erased."""
         try:
-            self._repository.db.write(d.erasures.change(erasure, after))
-        except WriteRefused:
+            return step(erasure)
+        except Exception as mistake:
+            facts = {"erasure": erasure.erasure_id, "mistake": type(mistake).__name__}
+            log.error("account not erased", extra=facts)
             return False
-        if is_over:
-            log.info("account erased", extra={"erasure": erasure.erasure_id, "items": count})
-        return is_over
+
+    def _begun(self, erasure: Erasure) -> bool:
+        """The first round, if it was not done; whether it is time for the last, which comes a while after it."""
+        now = self._repository.now()
+        if erasure.user_id is None or erasure.due_at > now:
+            return False
+        if erasure.begun_at is not None:
+            return now - erasure.begun_at >= SETTLES
+        begun = erasure.model_copy(update={"begun_at": now})
+        try:
+            self._repository.db.write(d.erasures.change(erasure, begun))
+        except WriteRefused:
+            return False  # kept in the last moment, or begun by somebody else
+        # From here on it cannot be undone, so a copy that is restored may not bring it back either.
+        self._note(begun)
+        after = begun.model_copy(update={"items": self._wipe(erasure.user_id)})
+        self._repository.try_write(d.erasures.change(begun, after))
+        return False
+
+    def _ended(self, erasure: Erasure) -> bool:
+        assert erasure.user_id is not None
+        count = erasure.items + self._wipe(erasure.user_id)
+        done = {"user_id": None, "done_at": self._repository.now(), "is_open": False, "items": count}
+        after = erasure.model_copy(update=done)
+        # The list first: if we die in between, it is done again, and nobody is forgotten on it.
+        self._note(after)
+        if not self._repository.try_write(d.erasures.change(erasure, after)):
+            return False
+        log.info("account erased", extra={"erasure": erasure.erasure_id, "items": count})
+        return True
 
     def _wipe(self, user_id: str) -> int:
         """Everything of a traveller that is there now; how many items it was."""
@@ -214,42 +221,46 @@ class Privacy:
     # --- the list, and what a restored copy brings back ---
 
     def _note(self, erasure: Erasure) -> None:
-        done_at = erasure.done_at or erasure.due_at
-        content = {"user_hash": erasure.user_hash, "erased_at": done_at.isoformat()}
-        self._objects.put(f"{ERASED}/{erasure.erasure_id}.json", orjson.dumps(content))
+        """On the list: the proof as it is kept in the table, without whose it is."""
+        kept = erasure.model_copy(update={"user_id": None})
+        self._objects.put(f"{ERASED}/{erasure.erasure_id}.json", kept.model_dump_json().encode())
 
-    def deletions(self) -> frozenset[str]:
-        """The keyed hashes of everybody who was erased."""
+    def deletions(self) -> list[Erasure]:
+        """The proofs of everybody who was erased, as the list has them: by keyed hashes."""
         found = (self._objects.get(name) for name in list(self._objects.names(f"{ERASED}/")))
-        return frozenset(orjson.loads(content)["user_hash"] for content in found if content is not None)
+        return [Erasure.model_validate_json(content) for content in found if content is not None]
 
-    def is_erased(self, user_id: str, deletions: frozenset[str]) -> bool:
-        return not deletions.isdisjoint(self._keyring.hmacs(_PURPOSE, user_id))
+    def is_restored(self) -> bool:
+        """Whether the table is an older copy: the list knows of an erasure that the table says was not begun."""
+        return bool(self._unknown(self.deletions()))
+
+    def _unknown(self, deletions: Sequence[Erasure]) -> list[Erasure]:
+        gets = [d.erasures.get(each.erasure_id) for each in deletions]
+        there = self._repository.db.many(gets, consistent=True)
+        return [
+            each
+            for each, found in zip(deletions, there, strict=True)
+            if found is None or found.begun_at is None
+        ]
 
     def apply_deletions(self) -> int:
-        """After a copy of the table was restored: erase at once whoever is on the list; how many came back."""
+        """After a copy of the table was restored: erase at once whoever is on the list; how many came back.
+
+        What the table should know of them is written last: if we die before, it is still seen to be an older copy.
+        """
         deletions = self.deletions()
-        if not deletions:
-            return 0
-        back = [
-            enrolment.user_id
-            for enrolment in self._repository.db.all(d.travellers_after())
-            if self.is_erased(enrolment.user_id, deletions)
-        ]
-        self._forget_exports(back)
+        hashes = frozenset(each.user_hash for each in deletions)
+        enrolled = (it.user_id for it in self._repository.db.all(d.travellers_after()) if hashes)
+        back = [user_id for user_id in enrolled if self._is_erased(user_id, hashes)]
+        if back:
+            self._forget_exports(back)
         for user_id in back:
             self._wipe(user_id)
-        # An erasure that was open when the copy was made names its traveller too.
-        for erasure in list(self.erasures()):
-            if erasure.user_id is not None and self.is_erased(erasure.user_id, deletions):
-                self._wipe(erasure.user_id)
-                done = erasure.model_copy(
-                    update={
-                        "user_id": None,
-                        "done_at": self._repository.now(),
-                        "begun_at": erasure.due_at,
-                        "is_open": False,
-                    }
-                )
-                self._repository.db.write(d.erasures.put(done))
+        now = self._repository.now()
+        for each in self._unknown(deletions):
+            done = {"begun_at": each.begun_at or now, "done_at": each.done_at or now, "is_open": False}
+            self._repository.db.write(d.erasures.put(each.model_copy(update=done)))
         return len(back)
+
+    def _is_erased(self, user_id: str, hashes: frozenset[str]) -> bool:
+        return not hashes.isdisjoint(self._keyring.hmacs(_PURPOSE, user_id))

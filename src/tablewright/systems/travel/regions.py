@@ -1,20 +1,20 @@
-"""Who has been to a region, as far as they want that to be known (SK-D7).
+"""How many have been to a region, of those who want to be counted (SK-D7).
 
-A visit is listed under its region only while its owner shares visits; how many there are is counted from the stream, in
-sixteen parts for each region. Must hold: what others get of a visit is whose it is and when; a count is the number of
-listed visits once the changes so far were followed, however often each was told.
-Elsewhere: what is written with a visit (drafts.py), the switch itself (sync.py).
+A visit is listed under its region only while its owner shares visits (SK-13); how many there are is counted from the
+stream, in sixteen parts for each region. Must hold: lists stay in here, to be counted; a count is the number of listed
+visits once the changes so far were followed, however often each was told.
+Elsewhere: what is written with a visit (drafts.py), the switch itself (sync.py), what of it is told (sharing.py).
 """
 
 from dataclasses import replace
 
 from tablewright.design.parts import codec, shard_name
 from tablewright.mapping import Change as Told
-from tablewright.mapping import Page, WriteRefused
+from tablewright.mapping import WriteRefused
 from tablewright.mapping.repository import ATTEMPTS
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.design import SHARDS, Visitor
+from tablewright.systems.travel.design import SHARDS
 from tablewright.systems.travel.errors import Conflict
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import Head, RegionTally, RegionType, Visit
@@ -28,19 +28,6 @@ class Regions:
 
     def __init__(self, repository: Repository, geography: Geography) -> None:
         self._repository, self._geography = repository, geography
-
-    def visitors(
-        self,
-        region_type: RegionType,
-        region_code: str,
-        size: int | None = None,
-        after: str | None = None,
-        reader: str = "",
-    ) -> Page[Visitor]:
-        """SK-13: those who share that they have been there, the latest first."""
-        place = rules.present_place(self._geography, region_type, region_code)
-        query = d.visitors_of(region_type=place[0], region_code=place[1])
-        return self._repository.page(query, size, after, reader)
 
     def count(self, region_type: RegionType, region_code: str) -> int:
         """How many share that they have been there."""

@@ -77,6 +77,21 @@ class Repository(Tables):
         """Where the feed ends; None before the first change."""
         return self.db.one(d.head_of(user_id=user_id))
 
+    def is_elsewhere(self, user_id: str, since: int | None, seal: str | None) -> bool:
+        """Whether a place a device has in the feed cannot be trusted: not of this feed, or before what was forgotten.
+
+        A device that does not say where it is, or without a seal, is believed.
+        """
+        if not since:
+            return False
+        head = self.head(user_id) or Head(user_id=user_id)
+        if since > head.server_version or since < (head.purged or 0):
+            return True
+        if seal is None or since == head.server_version:
+            return seal is not None and seal != head.seal
+        after = self.db.one(d.changes.get(user_id, since + 1), consistent=True)
+        return after is not None and after.follows != seal  # one that has expired tells nothing
+
     def device(self, user_id: str, device_id: str) -> Device:
         return found(self.db.one(d.devices.get(user_id, device_id), consistent=True), "DEVICE")
 

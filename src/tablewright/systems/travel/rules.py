@@ -65,6 +65,11 @@ def clamped(client: datetime, now: datetime) -> datetime:
     return min(max(client, now - CLOCK_BEHIND), now + CLOCK_AHEAD)
 
 
+def is_believed(client: datetime, now: datetime) -> bool:
+    """Whether a device's time can be when something was done that is still remembered."""
+    return clamped(client, now) == client
+
+
 def milliseconds(moment: datetime) -> int:
     return round(moment.timestamp() * 1000)
 
@@ -94,6 +99,14 @@ def present_place(geography: Geography, region_type: RegionType, region_code: st
         words = f"This region is several now: {', '.join(codes)}. Mark those you have been to."
         raise BadRequest("REGION_DIVIDED", words, "region_code", {"became": list(codes)})
     return region_type, codes[0]
+
+
+def marked_place(geography: Geography, region_type: RegionType, region_code: str) -> tuple[RegionType, str]:
+    """A region by the code it has today, or by a code that became several: marks under it stay until they are taken."""
+    codes = geography.follow(region_type, region_code)
+    return (
+        (region_type, region_code) if len(codes) > 1 else present_place(geography, region_type, region_code)
+    )
 
 
 def region_of(geography: Geography, region_type: RegionType, region_code: str) -> Region | None:
@@ -159,6 +172,7 @@ def visit_edit(data: Mapping[str, JsonValue], today: date) -> dict[str, JsonValu
                     edit[f"trips/{check_id(id, 'trips')}"] = _trip(trip, today)
             case _:
                 raise BadRequest("INVALID_FIELD", f"A visit has no '{name}' of this kind.", name)
+    check_trips({name: value for name, value in edit.items() if value is not None})
     return edit
 
 

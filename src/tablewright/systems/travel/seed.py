@@ -11,7 +11,8 @@ from datetime import timedelta
 
 from pydantic import JsonValue
 
-from tablewright.systems.travel.accounts import Gadget, Proved
+from tablewright.systems.travel.accounts import Proved
+from tablewright.systems.travel.devices import Gadget
 from tablewright.systems.travel.errors import Conflict, NotThere
 from tablewright.systems.travel.model import RegionType
 from tablewright.systems.travel.operations import Edit, Target
@@ -157,7 +158,7 @@ def _live(travel: Travel, life: _Life) -> None:
     with suppress(Conflict):  # a run before got this far
         travel.accounts.sign_up(Proved("email", email=f"{local}@skratch.example"), user_id=life.user_id)
     for id, name, platform in life.devices:
-        travel.accounts.register(life.user_id, Gadget(id, name, platform))
+        travel.devices.register(life.user_id, Gadget(id, name, platform))
     switches: Data = {"profile_public": life.is_public, "share_visits": life.is_public}
     settings: Data = {"display_name": life.name, "time_zone": life.zone, "privacy_settings": switches}
     travel.sync.change_user(life.user_id, settings)
@@ -175,6 +176,9 @@ def _live(travel: Travel, life: _Life) -> None:
             client_timestamp=travel.repository.now() - ago,
         )
         travel.sync.push(life.user_id, device, [edit])
+    here = travel.feed.snapshot(life.user_id, life.devices[0][0], size=1)
+    for id, _, _ in life.devices:
+        travel.feed.pull(life.user_id, id, here.as_of, here.seal)
     if life is _MAYA:
         _disagree(travel)
     travel.statistics.of(life.user_id)

@@ -7,10 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tablewright.edge.dispatch import Dispatch
 from tablewright.mapping import Change, Consumer, Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.accounts import Accounts, Issue, no_tokens
 from tablewright.systems.travel.apple import AppleVerifier, Nonces
+from tablewright.systems.travel.devices import Devices
 from tablewright.systems.travel.documents import Documents
 from tablewright.systems.travel.email_login import EmailLogin
 from tablewright.systems.travel.errors import NotThere
@@ -19,6 +21,7 @@ from tablewright.systems.travel.feed import Feed
 from tablewright.systems.travel.geography.regions import Geography, geography
 from tablewright.systems.travel.importing import Importing
 from tablewright.systems.travel.keyring import KeyRing, passing_keyring
+from tablewright.systems.travel.model import Message
 from tablewright.systems.travel.objects import InMemory, Objects
 from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.pictures import Pictures
@@ -47,10 +50,12 @@ class Travel:
     regions: Regions
     # --- people, and what they see of each other ---
     accounts: Accounts
+    devices: Devices
     nonces: Nonces
     apple: AppleVerifier | None
     email_login: EmailLogin
     outbox: Outbox
+    dispatch: Dispatch[Message]
     privacy: Privacy
     sharing: Sharing
     exporting: Exporting
@@ -98,7 +103,7 @@ def open_travel(
     ring, kept = keyring or passing_keyring(world), objects or InMemory()
     regions = Regions(repository, known)
     sync, feed = Sync(repository, known, regions.relist), Feed(repository)
-    statistics = Statistics(repository, known)
+    statistics, devices = Statistics(repository, known), Devices(repository)
     outbox = Outbox(repository, ring)
     exporting = Exporting(repository, known, ring, kept)
     return Travel(
@@ -110,11 +115,13 @@ def open_travel(
         visits=Visits(repository, known, sync),
         statistics=statistics,
         regions=regions,
-        accounts=Accounts(repository, ring, issue, sync),
+        accounts=Accounts(repository, ring, issue, sync, devices),
+        devices=devices,
         nonces=Nonces(repository, ring),
         apple=apple,
         email_login=EmailLogin(repository, ring, outbox),
         outbox=outbox,
+        dispatch=outbox.dispatch(),
         privacy=Privacy(repository, ring, kept, outbox, exporting.without),
         sharing=Sharing(repository, regions, statistics),
         exporting=exporting,

@@ -200,30 +200,32 @@ class Statistics:
         return made
 
     def repair(self, user_id: str) -> Drift | None:
-        """Count everything, and put the head right if it says something else; None if it does not (SK-D19)."""
-        head = self._repository.head(user_id)
+        """Count everything, and put right what says something else: the head, and the copies of it in the profile.
+
+        None if everything was right, or if something is being written: then the next recount looks again (SK-D19).
+        """
+        profile, head = self._repository.profile(user_id), self._repository.head(user_id)
         if head is None:
             return None
         counts = dict.fromkeys(rules.COUNTERS.values(), 0)
         for visit in self._repository.live_visits(user_id):
             region = rules.region_of(self._geography, visit.region_type, visit.region_code)
             counts[rules.COUNTERS[visit.region_type]] += region is not None and region.countable
-        said = {name: getattr(head, name) for name in counts}
-        if said == counts:
-            return None
         version = head.server_version
-        right = d.heads.change(head, head.model_copy(update=counts))
-        copied = (
-            d.profiles.update(user_id)
-            .at(lambda it: it.countries_visited).set(counts["countries_visited"])
-            .at(lambda it: it.us_states_visited).set(counts["us_states_visited"])
-            .at(lambda it: it.canadian_provinces_visited).set(counts["canadian_provinces_visited"])
-        )  # fmt: skip
+        found = {**counts, "sync_version": version}
+        said = {**{name: getattr(head, name) for name in counts}, "sync_version": version}
+        copied = {name: getattr(profile, name) for name in found}
+        if said == found == copied:
+            return None
+        right = d.heads.change(head, head.model_copy(update=counts)).when(
+            lambda it: it.server_version == version
+        )
+        copy = d.profiles.change(profile, profile.model_copy(update=found))
         try:
-            self._repository.db.write(right.when(lambda it: it.server_version == version), copied)
+            self._repository.db.write(right, copy)
         except WriteRefused:
-            return None  # something is being written right now: the next recount looks again
-        return Drift(said, counts)
+            return None
+        return Drift(said if said != found else copied, found)
 
     # --- parts ---
 

@@ -7,11 +7,13 @@ record and its receipt are there together or not at all.
 Elsewhere: the protocol in words (docs/sync.md), one piece (drafts.py), who wins (merge.py), what is new (feed.py).
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import date
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import JsonValue, TypeAdapter
 
@@ -20,13 +22,8 @@ from tablewright.mapping import ConditionNotMet, Page, WriteRefused
 from tablewright.mapping.repository import ATTEMPTS
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import drafts, rules
-from tablewright.systems.travel.drafts import ACTIONS, PLACES, PLACES_WITH_HISTORY, Aim, Draft, Place, Task
-from tablewright.systems.travel.errors import (
-    BadRequest,
-    ClientTooOld,
-    Conflict,
-    TooOften,
-)
+from tablewright.systems.travel.drafts import Aim, Draft, Place, Task
+from tablewright.systems.travel.errors import BadRequest, ClientTooOld, Conflict, NotThere, TooOften
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.merge import WHOLE, Deed
 from tablewright.systems.travel.model import (
@@ -57,8 +54,11 @@ from tablewright.systems.travel.operations import (
 )
 from tablewright.systems.travel.repository import Repository
 
+T = TypeVar("T")
 WEB = "the web"
 _CLASHES = TypeAdapter(list[FieldConflict])
+# The id of an operation, or of a part of one.
+_RECORD_ID = re.compile(r"[A-Za-z0-9_-]{1,64}(\.\d{1,4}-\d{1,4})?", re.ASCII)
 _DEEDS: dict[str, Deed] = {
     "create": "create",
     "update": "update",
@@ -97,8 +97,21 @@ class Sync:
 
     # --- pushes ---
 
-    def push(self, user_id: str, device_id: str, edits: Sequence[Edit], *, schema: int = SCHEMA) -> Pushed:
-        """Do what a device did; one result for each operation, in their order."""
+    def push(
+        self,
+        user_id: str,
+        device_id: str,
+        edits: Sequence[Edit],
+        since: int | None = None,
+        seal: str | None = None,
+        *,
+        schema: int = SCHEMA,
+    ) -> Pushed:
+        """Do what a device did; one result for each operation, in their order.
+
+        `since` and `seal` are where the device is in the feed: if that is not in this feed, or is from before places
+        were forgotten, the versions it knows say nothing.
+        """
         check_schema(schema)
         if len(edits) > rules.PUSH_AT_MOST:
             words = f"A push carries at most {rules.PUSH_AT_MOST} operations; this one has {len(edits)}."
@@ -106,15 +119,16 @@ class Sync:
         _check_ids(edits)
         device = self._admit(user_id, device_id)
         away = self._repository.now() - (device.last_sync_at or device.registered_at)
-        source = Source(user_id, device_id, device.name, away >= d.TOMBSTONES_KEPT)
+        is_stale = away >= d.TOMBSTONES_KEPT or self._repository.is_elsewhere(user_id, since, seal)
+        source = Source(user_id, device_id, device.name, is_stale)
         results = self._run(source, edits)
         head = self._repository.head(user_id)
         return Pushed(results=results, server_version=head.server_version if head else 0)
 
-    def apply(self, user_id: str, edit: Edit) -> Result:
-        """Do what the web pages say, as if they were a device."""
+    def apply(self, user_id: str, edit: Edit, *, insists: bool = False) -> Result:
+        """Do what the web pages say, as if they were a device. Who `insists` has no conflicts, but is refused."""
         rules.check_id(edit.operation_id, "operation_id")
-        return self._run(Source(user_id), [edit])[0]
+        return self._run(Source(user_id), [edit], insists)[0]
 
     def change_user(self, user_id: str, fields: dict[str, JsonValue], version: int | None = None) -> Result:
         """Change settings from the web; on the newest version, or on the one its owner has seen."""
@@ -139,7 +153,7 @@ class Sync:
             client_timestamp=self._repository.now(),
         )
         aims = (
-            Aim((visit.region_type, visit.region_code), "delete", {}, None),
+            Aim((visit.region_type, visit.region_code), "delete", {}, visit.sync_version, insists=True),
             Aim((visit.region_type, region_code), "restore", rules.visit_fields(visit), 0),
         )
         task = Task(edit.operation_id, edit, aims, marked_at=visit.marked_at)
@@ -175,51 +189,73 @@ class Sync:
         operation_id: str,
         choice: Strategy,
         data: dict[str, JsonValue] | None = None,
+        versions: Mapping[str, int] | None = None,
     ) -> Result:
-        """Settle a conflict: leave it as it is, take what the device said, or write something else (`manual`)."""
-        operation = self._repository.operation(user_id, operation_id)
-        if operation.status != "conflict" or operation.conflict_details is None:
-            raise Conflict("ALREADY_RESOLVED", "This was settled before.", "operation_id")
+        """Settle a conflict: leave it as it is, take what the device said, or write something else (`manual`).
+
+        `versions` are those of the entities that were looked at, by entity_id; without, they are as the conflict left
+        them. What was changed since is not overwritten: then it is a VersionConflict, and the conflict stays.
+        A batch in several parts is settled part by part.
+        """
         if (choice == "manual") != (data is not None):
             words = "Say what it shall be with the choice 'manual', and only then."
             raise BadRequest("INVALID_CHOICE", words, "data")
-        clashes = _CLASHES.validate_python(operation.conflict_details["fields"])
-        settled = operation.model_copy(
-            update={"status": "processed", "resolution_strategy": choice, "is_processed": True}
-        )
+        opened = self._open_parts(user_id, operation_id)
+        if data is not None and len({clash.entity_id for part in opened for clash in _clashes(part)}) > 1:
+            words = "This is about several places. Choose a side; then edit each."
+            raise BadRequest("INVALID_CHOICE", words, "choice")
+        results = [
+            self._tried(partial(self._settle, user_id, part.operation_id, choice, data, versions or {}))
+            for part in opened
+        ]
+        self._refresh_profile(user_id)
+        return _whole(operation_id, results)
+
+    def _open_parts(self, user_id: str, operation_id: str) -> list[Operation]:
+        """The records of an operation that are still in conflict."""
+        if not _RECORD_ID.fullmatch(operation_id):
+            raise NotThere("OPERATION")
+        receipt = self._repository.receipts_of(user_id, [operation_id]).get(operation_id)
+        if receipt is None:
+            raise NotThere("OPERATION")
+        opened = []
+        for id in receipt.parts or [operation_id]:
+            with suppress(NotThere):  # parts may be forgotten one after the other
+                opened += [part for part in [self._repository.operation(user_id, id)] if _is_open(part)]
+        if not opened:
+            raise _resolved()
+        return opened
+
+    def _settle(
+        self,
+        user_id: str,
+        operation_id: str,
+        choice: Strategy,
+        data: dict[str, JsonValue] | None,
+        versions: Mapping[str, int],
+    ) -> Result:
+        """Write what was chosen, with the record that it was."""
+        operation = self._repository.operation(user_id, operation_id)
+        if not _is_open(operation):
+            raise _resolved()
         edit = Edit(
-            operation_id=f"{operation_id}.resolved",
+            operation_id=self._repository.world.new_id(),
             operation_type="update",
             entity_type=operation.entity_type,
             client_timestamp=self._repository.now(),
         )
-        return self._settle(
-            Source(user_id), edit, clashes, choice, data, d.operations.change(operation, settled)
-        )
-
-    def _settle(
-        self,
-        source: Source,
-        edit: Edit,
-        clashes: Sequence[FieldConflict],
-        choice: Strategy,
-        data: dict[str, JsonValue] | None,
-        record: Write[Operation],
-    ) -> Result:
-        """Write what was chosen over the newest version, with the record that it was."""
-        profile = self._repository.profile(source.user_id)
-        entities = dict.fromkeys(clash.entity_id for clash in clashes)
-        if data is not None and len(entities) > 1:
-            words = "This is about several places. Choose a side; then edit each."
-            raise BadRequest("INVALID_CHOICE", words, "choice")
+        clashes = _clashes(operation)
         aims = []
-        for entity in entities:
+        for entity in dict.fromkeys(clash.entity_id for clash in clashes):
             mine = [clash for clash in clashes if clash.entity_id == entity]
             place = _place(entity) if edit.entity_type == "visited_place" else None
-            aim = self._chosen(source.user_id, place, mine, choice, data, profile)
+            base = versions.get(entity, mine[0].version)
+            aim = self._chosen(user_id, place, mine, choice, data, base)
             aims += [aim] if aim is not None else []
-        task = Task(edit.operation_id, edit, tuple(aims), also=(record,))
-        return self._piece(source, [task])[task.id]
+        update = {"status": "processed", "resolution_strategy": choice, "is_processed": True}
+        settled = d.operations.change(operation, operation.model_copy(update=update))
+        task = Task(edit.operation_id, edit, tuple(aims), settles=settled)
+        return self._attempt(Source(user_id), [task])[task.id]
 
     def _chosen(
         self,
@@ -228,36 +264,35 @@ class Sync:
         clashes: Sequence[FieldConflict],
         choice: Strategy,
         data: dict[str, JsonValue] | None,
-        profile: Profile,
+        base: int,
     ) -> Aim | None:
-        """What a choice does to one entity; None if it stays as it is. Who chooses has seen the newest version."""
+        """What a choice does to one entity; None if it stays as it is."""
         if choice in ("server_wins", "merged"):
             return None
-        if data is not None:
-            checked = (
-                rules.visit_edit(data, self._today(profile)) if place is not None else rules.user_edit(data)
-            )
-            return Aim(place, "restore" if place is not None else "update", checked, None)
+        deed: Deed = "restore" if place is not None else "update"
         whole = next((clash for clash in clashes if clash.field == WHOLE), None)
-        if whole is not None and whole.client is None:
-            return Aim(place, "delete", {}, None)
-        if whole is not None and isinstance(whole.client, dict):
-            return Aim(place, "restore", whole.client, None)
-        fields = {clash.field: clash.client for clash in clashes}
-        return Aim(place, "restore" if place is not None else "update", fields, None)
+        fields: Mapping[str, JsonValue] = {clash.field: clash.client for clash in clashes}
+        if data is not None:
+            today = self._today(self._repository.profile(user_id))
+            fields = rules.visit_edit(data, today) if place is not None else rules.user_edit(data)
+        elif whole is not None and whole.client is None:
+            deed, fields = "delete", {}
+        elif whole is not None and isinstance(whole.client, dict):
+            fields = whole.client
+        return Aim(place, deed, fields, base, insists=True)
 
     # --- a push, in pieces ---
 
-    def _run(self, source: Source, edits: Sequence[Edit]) -> list[Result]:
-        profile = self._repository.profile(source.user_id)
-        today = self._today(profile)
-        tasks = [self._tasks(edit, today) for edit in edits]
+    def _run(self, source: Source, edits: Sequence[Edit], insists: bool = False) -> list[Result]:
+        today = self._today(self._repository.profile(source.user_id))
+        tasks = [self._tasks(edit, today, insists) for edit in edits]
         done: dict[str, Result] = {}
-        for piece in _pieces([task for parts in tasks for task in parts], profile):
+        for piece in _pieces(task for parts in tasks for task in parts):
             for id, result in self._piece(source, piece).items():
                 done.setdefault(id, result)
         results = [
-            _whole(edit, [done[task.id] for task in parts]) for edit, parts in zip(edits, tasks, strict=True)
+            _whole(edit.operation_id, [done[task.id] for task in parts])
+            for edit, parts in zip(edits, tasks, strict=True)
         ]
         if any(
             result.status in ("applied", "merged", "conflict") and not result.replayed for result in results
@@ -267,16 +302,19 @@ class Sync:
 
     def _piece(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
         """Some operations in one transaction, tried until nobody was faster; their results by id."""
+        return self._tried(partial(self._attempt, source, tasks))
+
+    def _tried(self, attempt: Callable[[], T]) -> T:
         for tried in range(ATTEMPTS):
             try:
-                return self._attempt(source, tasks)
+                return attempt()
             except WriteRefused:
                 self._repository.pause(tried)
         raise Conflict("STATE_CONFLICT", "Other devices are writing right now. Try again in a moment.")
 
     def _attempt(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
         repository, user_id = self._repository, source.user_id
-        asked = [id for task in tasks for id in (task.id, task.edit.previous) if id is not None]
+        asked = [id for task in tasks for id in (task.id, task.after) if id is not None]
         receipts = repository.receipts_of(user_id, asked)
         # The head first: whatever is read after it is as new or newer, and newer means that its condition fails.
         head = repository.head(user_id)
@@ -287,13 +325,14 @@ class Sync:
             if task.id in results:
                 continue
             receipt = receipts.get(task.id)
-            previous = task.edit.previous
             if receipt is not None:
-                results[task.id] = self._replayed(task, receipt)
-            elif previous is not None and previous not in receipts and previous not in results:
+                results[task.id] = self._replayed(task, receipt, draft)
+            elif task.after not in receipts and _waits(task, results, draft.now):
                 results[task.id] = _waiting(task)
             else:
-                results[task.id] = drafts.do(draft, task, continues=previous is not None)
+                results[task.id] = drafts.do(draft, task, continues=task.edit.previous is not None)
+            if task.parts:
+                results[task.edit.operation_id] = results[task.id]  # what follows the whole may come next
         made = drafts.writes(draft)
         if made:
             repository.db.write(*made)
@@ -305,6 +344,8 @@ class Sync:
         places: dict[Place, None] = {}
         for task in tasks:
             for aim in task.aims:
+                if aim.former is not None:
+                    places[aim.former] = None
                 if aim.place is not None:
                     places[aim.place] = None
                     region = self._geography.get(*aim.place)
@@ -321,9 +362,10 @@ class Sync:
             profile,
             head,
             dict(zip(places, found, strict=True)),
+            self._repository.world.new_id(),
         )
 
-    def _replayed(self, task: Task, receipt: Receipt) -> Result:
+    def _replayed(self, task: Task, receipt: Receipt, draft: Draft) -> Result:
         """What was answered the first time, with the entities as they are now."""
         if receipt.digest != digest(task.edit):
             words = "This id was used for another operation. Give each a new one."
@@ -331,13 +373,11 @@ class Sync:
         result = Result.model_validate(receipt.result)
         states: list[EntityState] = []
         if result.status != "failed":
-            places = [aim.place for aim in task.aims if aim.place is not None]
+            places = [place for aim in task.aims for place in (aim.place, aim.former) if place is not None]
             found = self._repository.visits_at(receipt.user_id, places)
             states = [visit_state(visit) for visit in found if visit is not None]
             if task.edit.entity_type == "user":
-                states.append(
-                    user_state(self._repository.profile(receipt.user_id), result.server_version or 0)
-                )
+                states.append(user_state(draft.profile_after, draft.head_after.server_version))
         return result.model_copy(update={"replayed": True, "entities": states})
 
     # --- reading what was asked ---
@@ -345,22 +385,26 @@ class Sync:
     def _today(self, profile: Profile) -> date:
         return rules.today_in(profile.time_zone, self._repository.now())
 
-    def _tasks(self, edit: Edit, today: date) -> list[Task]:
+    def _tasks(self, edit: Edit, today: date, insists: bool) -> list[Task]:
         """An operation as one task, or as several if it is too large for a transaction.
 
-        How it is cut depends on the operation alone: sent again, it must be the same pieces.
+        How it is cut depends on the operation alone: sent again, it must be the same parts. Each waits for the one
+        before; with the last comes a receipt for the operation's own id: all of it is done.
         """
         try:
-            aims = self._aims(edit, today)
+            _check_previous(edit)
+            aims = tuple(replace(aim, insists=insists) for aim in self._aims(edit, today))
         except BadRequest as refusal:
             return [Task(edit.operation_id, edit, refusal=refusal)]
-        size = PLACES if edit.operation_type == "batch_create" else PLACES_WITH_HISTORY
-        if any(aim.place is not None and aim.place[0] != "country" for aim in aims):
-            size //= 2  # their country may come along
-        if len(aims) <= size:
-            return [Task(edit.operation_id, edit, aims)]
-        starts = range(0, len(aims), size)
-        return [Task(f"{edit.operation_id}.{n}", edit, aims[n : n + size]) for n in starts]
+        cuts = list(_cuts(aims))
+        if len(cuts) == 1:
+            return [Task(edit.operation_id, edit, aims, after=edit.previous)]
+        ids = [f"{edit.operation_id}.{start}-{end}" for start, end in cuts]
+        tasks = [
+            Task(id, edit, aims[start:end], after=after)
+            for id, (start, end), after in zip(ids, cuts, [edit.previous, *ids], strict=False)
+        ]
+        return [*tasks[:-1], replace(tasks[-1], parts=tuple(ids))]
 
     def _aims(self, edit: Edit, today: date) -> tuple[Aim, ...]:
         deed = _DEEDS[edit.operation_type]
@@ -382,8 +426,10 @@ class Sync:
         if target.client_version < 0:
             raise BadRequest("INVALID_VERSION", "A version counts from 0.", "client_version")
         fields = rules.visit_edit(target.entity_data, today) if deed != "delete" else {}
-        return Aim(rules.present_place(self._geography, target.region_type, target.region_code), deed, fields,
-                   target.client_version)  # fmt: skip
+        said: Place = (target.region_type, target.region_code)
+        follow = rules.marked_place if deed == "delete" else rules.present_place
+        place = follow(self._geography, *said)
+        return Aim(place, deed, fields, target.client_version, former=said if said != place else None)
 
     # --- devices ---
 
@@ -450,19 +496,64 @@ def _check_ids(edits: Sequence[Edit]) -> None:
             raise BadRequest("OPERATION_ID_REUSED", words, "operation_id")
 
 
-def _pieces(tasks: Sequence[Task], profile: Profile) -> Iterator[list[Task]]:
+def _check_previous(edit: Edit) -> None:
+    if edit.previous is None:
+        return
+    if rules.check_id(edit.previous, "previous") == edit.operation_id:
+        raise BadRequest("INVALID_ID", "An operation cannot follow itself.", "previous")
+
+
+def _cuts(aims: Sequence[Aim]) -> Iterator[tuple[int, int]]:
+    """Where an operation is cut, so that each part fits into a transaction, and what it disputes into its record."""
+    start = size = 0
+    for number, aim in enumerate(aims):
+        size += aim.dispute_bytes
+        if number > start and (number - start == drafts.PLACES or size > drafts.RECORD_BYTES):
+            yield start, number
+            start, size = number, aim.dispute_bytes
+    yield start, len(aims)
+
+
+def _pieces(tasks: Iterable[Task]) -> Iterator[list[Task]]:
     """As many operations as fit into one transaction, in their order."""
     piece: list[Task] = []
-    cost = places = 0
+    actions = places = size = 0
     for task in tasks:
-        more = task.cost(profile)
-        if piece and (cost + more > ACTIONS or places + len(task.aims) > PLACES):
+        actions, places, size = (
+            actions + task.actions,
+            places + len(task.aims),
+            size + task.record_bytes,
+        )
+        if piece and (actions > drafts.ACTIONS or places > drafts.PLACES or size > drafts.PIECE_BYTES):
             yield piece
-            piece, cost, places = [], 0, 0
+            piece, actions, places, size = [], task.actions, len(task.aims), task.record_bytes
         piece.append(task)
-        cost, places = cost + more, places + len(task.aims)
     if piece:
         yield piece
+
+
+def _clashes(operation: Operation) -> list[FieldConflict]:
+    return _CLASHES.validate_python((operation.conflict_details or {}).get("fields", []))
+
+
+def _is_open(operation: Operation) -> bool:
+    return operation.status == "conflict" and operation.conflict_details is not None
+
+
+def _resolved() -> Conflict:
+    return Conflict("ALREADY_RESOLVED", "This was settled before.", "operation_id")
+
+
+def _waits(task: Task, results: Mapping[str, Result], now: datetime) -> bool:
+    """Whether a task has to wait for another without a receipt.
+
+    A receipt is kept for as long as a device's clock is believed. Who is older may follow one that was done and is
+    forgotten, and would wait for ever: it is done, and its version says what it has seen.
+    """
+    if task.after is None or not rules.is_believed(task.edit.client_timestamp, now):
+        return False
+    before = results.get(task.after)
+    return before is None or before.status == "waiting"
 
 
 def _waiting(task: Task) -> Result:
@@ -472,21 +563,19 @@ def _waiting(task: Task) -> Result:
     )
 
 
-def _whole(edit: Edit, parts: Sequence[Result]) -> Result:
+def _whole(operation_id: str, parts: Sequence[Result]) -> Result:
     """The result of an operation from those of its parts."""
     if len(parts) == 1:
-        return parts[0].model_copy(update={"operation_id": edit.operation_id})
-    statuses = [part.status for part in parts]
+        return parts[0].model_copy(update={"operation_id": operation_id})
     order = ("waiting", "failed", "conflict", "merged", "applied")
     worst = next(part for status in order for part in parts if part.status == status)
     return worst.model_copy(
         update={
-            "operation_id": edit.operation_id,
+            "operation_id": operation_id,
             "replayed": all(part.replayed for part in parts),
             "server_version": max((part.server_version or 0 for part in parts), default=0),
             "entities": [state for part in parts for state in part.entities],
             "conflicts": [conflict for part in parts for conflict in part.conflicts],
             "offers": list(dict.fromkeys(offer for part in parts for offer in part.offers)),
-            "status": statuses[statuses.index(worst.status)],
         }
     )

@@ -2,10 +2,10 @@
 
 Operations, results and changes are the protocol's own (operations.py). Names are the document's; of the three numbers
 it calls versions, an answer says which one it has: `entity_version` or `feed_version` (SK-D37).
+Elsewhere: regions (region_views.py), what admins see (admin_views.py).
 """
 
 import json
-from dataclasses import asdict
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
@@ -14,14 +14,12 @@ import orjson
 from pydantic import BaseModel, Field, JsonValue, model_validator
 
 from tablewright.mapping import Page as Found
-from tablewright.systems.travel.accounts import Gadget, SignedIn
-from tablewright.systems.travel.geography.regions import CONTINENTS, Geography, Region
-from tablewright.systems.travel.geography.shapes import Place
+from tablewright.systems.travel.accounts import SignedIn
+from tablewright.systems.travel.devices import Gadget
+from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import (
     AuthProvider,
     Device,
-    Erasure,
-    GeoRelease,
     MarkCountry,
     NotificationSettings,
     Operation,
@@ -247,11 +245,16 @@ class AuditView(Value):
 class PushBody(Body):
     schema_: int = Field(SCHEMA, alias="schema")
     operations: list[Edit]
+    since: int | None = Field(None, ge=0, description="up to where the device has the feed")
+    seal: str | None = Field(None, description="the seal that came with it")
 
 
 class ResolveBody(Body):
     choice: Strategy = Field(description="server_wins, client_wins, merged, or manual with `data`")
     data: dict[str, JsonValue] | None = None
+    versions: dict[str, int] | None = Field(
+        None, description="the entity versions that were looked at, by entity_id; else those of the conflict"
+    )
 
 
 class OperationView(Value):
@@ -355,73 +358,7 @@ def stats_view(figures: Statistic, geography: Geography) -> StatsView:
     return StatsView(**same, feed_version=figures.server_version, of=of)
 
 
-# --- regions ---
-
-
-class RegionView(Value):
-    """A region. Borders are at `boundary_url`, good enough for a small map at `boundary_simplified_url`."""
-
-    region_type: RegionType
-    region_code: str
-    name: str
-    display_name: str
-    continent_code: str | None
-    continent: str | None
-    parent_region: str | None
-    capital: str | None
-    population: int | None
-    area_km2: float | None
-    bbox_north: float
-    bbox_south: float
-    bbox_east: float
-    bbox_west: float
-    center_lat: float
-    center_lon: float
-    countable: bool
-    boundary_url: str
-    boundary_simplified_url: str
-    data_version: str
-
-
-def region_view(region: Region, root: str) -> RegionView:
-    """`root` is where the API is: addresses are made when they are given out (SK-D38)."""
-    fields = {name: value for name, value in asdict(region).items() if name in RegionView.model_fields}
-    border = f"{root}/regions/{region.region_type}/{region.region_code}/boundary"
-    version = f"v={region.data_version}"
-    return RegionView(
-        **{
-            **fields,
-            "continent": CONTINENTS.get(region.continent_code or ""),
-            "boundary_url": f"{border}?level=high&{version}",
-            "boundary_simplified_url": f"{border}?level=low&{version}",
-        }
-    )
-
-
-class Regions(Value):
-    data_version: str
-    items: list[RegionView]
-
-
-class Nearby(Value):
-    region: RegionView
-    km: float
-
-
-def nearby(place: Place, root: str) -> Nearby:
-    return Nearby(region=region_view(place.region, root), km=round(place.km, 1))
-
-
-class VisitorView(Value):
-    user_id: str
-    display_name: str | None
-    marked_at: datetime
-
-
-class Visitors(Listed[VisitorView]):
-    """Who shares that they were there; `count` is how many share it in all."""
-
-    count: int
+# --- others ---
 
 
 class PublicView(Value):
@@ -449,81 +386,3 @@ def public_view(found: PublicMap, picture: str | None) -> PublicView:
         continents_visited=found.statistic.continents_visited,
         visits=[visit.model_dump(mode="json", include=shown, exclude_none=True) for visit in found.visits],
     )
-
-
-# --- admin ---
-
-
-class AdminOperation(OperationView):
-    user_id: str
-
-
-def admin_operation(operation: Operation) -> AdminOperation:
-    """What went wrong, without what it was about: notes are nobody's business here."""
-    view = operation_view(operation).model_dump()
-    return AdminOperation(
-        **{**view, "entity_data": {}, "conflict_details": _fields_of(operation), "user_id": operation.user_id}
-    )
-
-
-def _fields_of(operation: Operation) -> dict[str, JsonValue] | None:
-    details = operation.conflict_details
-    clashes = details.get("fields") if details is not None else None
-    if not isinstance(clashes, list):
-        return None
-    return {"fields": [clash["field"] for clash in clashes if isinstance(clash, dict)]}
-
-
-class AdminUser(Value):
-    """An account, without what its owner wrote."""
-
-    user_id: str
-    email_hmac: str | None
-    created_at: datetime
-    is_minor: bool
-    countries_visited: int
-    feed_version: int
-    devices: list[DeviceView]
-    erases_at: datetime | None
-
-
-def admin_user(profile: Profile, devices: list[Device]) -> AdminUser:
-    same = {name: getattr(profile, name) for name in AdminUser.model_fields if hasattr(profile, name)}
-    shown = [device_view(device, None) for device in devices]
-    return AdminUser(**same, feed_version=profile.sync_version, devices=shown)
-
-
-class LookupBody(Body):
-    """One of the two."""
-
-    email: str | None = None
-    email_hmac: str | None = None
-
-
-class MinorBody(Body):
-    is_minor: bool
-
-
-class GeographyView(Value):
-    data_version: str
-    published: GeoRelease | None
-    regions: dict[RegionType, int]
-    countable: dict[RegionType, int]
-
-
-class Published(Value):
-    written: int
-    data_version: str
-
-
-class AdminErasure(Value):
-    erasure_id: str
-    asked_at: datetime
-    due_at: datetime
-    begun_at: datetime | None
-    done_at: datetime | None
-    items: int
-
-
-def admin_erasure(erasure: Erasure) -> AdminErasure:
-    return AdminErasure(**{name: getattr(erasure, name) for name in AdminErasure.model_fields})

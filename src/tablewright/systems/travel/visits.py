@@ -4,6 +4,7 @@ A state that is marked offers its country; unmarking a country leaves its states
 the country: each is a place of its own. Must hold: what the web writes is in the feed like anything else.
 """
 
+from contextlib import suppress
 from heapq import merge
 from itertools import islice
 
@@ -80,7 +81,8 @@ class Visits:
         for visit in self._repository.live_visits(user_id):
             codes = self._geography.follow(visit.region_type, visit.region_code)
             if len(codes) == 1 and codes[0] != visit.region_code:
-                moved.append(self._sync.move(visit, codes[0]))
+                with suppress(VersionConflict):  # changed this very moment: the next time, then
+                    moved.append(self._sync.move(visit, codes[0]))
         return moved
 
     # --- parts ---
@@ -88,8 +90,11 @@ class Visits:
     def _seen(
         self, user_id: str, region_type: RegionType, region_code: str, version: int | None
     ) -> Visit | None:
-        place = rules.present_place(self._geography, region_type, region_code)
-        there = self._repository.visits_at(user_id, [place])[0]
+        said = (region_type, region_code)
+        place = rules.marked_place(self._geography, *said)
+        there, former = self._repository.visits_at(user_id, [place, said])
+        if former is not None and not former.is_deleted:
+            there = former  # under a retired code, until it is moved
         if version is not None and version != (there.sync_version if there is not None else 0):
             facts = {"current": visit_state(there).model_dump(mode="json")} if there is not None else {}
             raise VersionConflict(there, facts)
@@ -108,12 +113,14 @@ class Visits:
             operation_id=self._repository.world.new_id(),
             operation_type=kind,
             region_type=region_type,
-            region_code=region_code,
+            # By the code whose version was seen: that of another code says nothing.
+            region_code=there.region_code if there is not None else region_code,
             client_version=there.sync_version if there is not None else 0,
             entity_data=fields,
             client_timestamp=self._repository.now(),
         )
-        result = self._sync.apply(user_id, edit)
+        # A mark that others changed this very moment is not taken away; what is said of it is merged.
+        result = self._sync.apply(user_id, edit, insists=kind == "delete")
         if result.status == "failed":
             raise BadRequest(result.error or "FAILED", result.message or "", result.field)
         return result

@@ -1,20 +1,20 @@
-"""Doing something for every traveller, or for every region, some at a time.
+"""Doing something for every traveller, or for every one of something else, some at a time.
 
 Must hold: whatever there is of travellers, a run is short, and the next one, in whichever process, goes on where this
-one stopped; one who cannot be dealt with keeps nobody else waiting.
+one stopped; one who cannot be dealt with, for whatever reason, is told to the log and keeps nobody else waiting.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from itertools import islice
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from tablewright.mapping import AlreadyExists, Missing, Stale
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.errors import NotThere, TravelMistake
+from tablewright.systems.travel.errors import NotThere
 from tablewright.systems.travel.model import Walk
 from tablewright.systems.travel.repository import Repository
 
@@ -22,48 +22,69 @@ log = logging.getLogger("tablewright.travel")
 
 AT_ONCE = 200
 A_DAY = timedelta(days=1)
-Among: TypeAlias = Callable[[str | None], Iterable[str]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch(Generic[T]):
+    """Those whose turn it is, and where the next ones begin; None at the end of a round."""
+
+    those: Sequence[T]
+    next: str | None
+
+
+Among: TypeAlias = Callable[[str | None], Stretch[T]]
 
 
 def walk(
     repository: Repository,
     name: str,
-    visit: Callable[[str], object],
+    among: Among[T],
+    visit: Callable[[T], object],
     *,
     every: timedelta = A_DAY,
-    at_most: int = AT_ONCE,
-    among: Among | None = None,
-    then: Callable[[list[str]], object] = lambda names: None,
+    then: Callable[[Sequence[T]], object] = lambda those: None,
 ) -> int:
     """Do `visit` for the next of a round; how many were seen. None are while no new round is due.
 
-    `among` gives the names after one, in order: of travellers if it is not said. `then` is done with all of them.
+    `among` gives those after a place. `then` is done with all of them, before it is noted that they had their turn.
     """
     before, now = repository.db.one(d.walks.get(name), consistent=True), repository.now()
     is_over = before is None or before.after is None
     if before is not None and is_over and now < before.began_at + every:
         return 0
-    last = before.after if before is not None else None
-    names = list(islice((among or partial(_travellers, repository))(last), at_most))
-    for each in names:
+    stretch = among(before.after if before is not None else None)
+    for each in stretch.those:
         try:
             visit(each)
         except NotThere:
             continue  # erased in this moment
-        except TravelMistake as mistake:
-            log.warning("traveller passed over", extra={"job": name, "mistake": mistake.code})
-    then(names)
+        except Exception as mistake:
+            log.warning("passed over", extra={"job": name, "mistake": type(mistake).__name__})
+    then(stretch.those)
     after = Walk(
         name=name,
-        after=names[-1] if len(names) == at_most else None,
+        after=stretch.next,
         began_at=now if before is None or is_over else before.began_at,
         version=before.version if before is not None else 1,
     )
     # Noted after it was done: who dies in between has it done again. Another process may have been there first.
     with suppress(AlreadyExists, Stale, Missing):
         repository.db.write(d.walks.create(after) if before is None else d.walks.change(before, after))
-    return len(names)
+    return len(stretch.those)
 
 
-def _travellers(repository: Repository, after: str | None) -> Iterator[str]:
-    return (enrolment.user_id for enrolment in repository.db.all(d.travellers_after(after=after)))
+def travellers(repository: Repository, at_most: int = AT_ONCE) -> Among[str]:
+    """Everybody, by their ids."""
+
+    def among(after: str | None) -> Stretch[str]:
+        enrolments = repository.db.all(d.travellers_after(after=after))
+        return named((enrolment.user_id for enrolment in enrolments), at_most)
+
+    return among
+
+
+def named(names: Iterable[str], at_most: int) -> Stretch[str]:
+    """The first of some names in order; the next ones come after the last of these."""
+    those = list(islice(names, at_most))
+    return Stretch(those, those[-1] if len(those) == at_most else None)

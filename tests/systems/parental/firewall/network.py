@@ -199,6 +199,10 @@ def _wire(network: Network) -> None:
         ]
         lines = [f"{line} nodad" if ":" in line else line for line in lines]
         links = ("lan", "wan") if name == gateway else ("up0",)
+        # Link-local addresses too: IPv6 does not go anywhere in the second it takes to find out that nobody has them.
+        run(
+            *command(name, ["sysctl", "-qw", *(f"net.ipv6.conf.{on}.accept_dad=0" for on in ("all", *links))])
+        )
         lines += [f"link set {link} up" for link in ("lo", *links)]
         run("ip", "-n", name, "-batch", "-", text="\n".join(lines) + "\n")
     run("ip", "-n", child, "route", "add", "default", "via", GATEWAY)

@@ -30,29 +30,27 @@ def test_the_file_says_how_the_gateway_is_driven(tmp_path: Path) -> None:
         tmp_path,
         namespace="home",
         dnsmasq={"config": str(tmp_path / "names.conf"), "restart": ["true"]},
-        safe=["192.0.2.0/28"],
-        guarded=["10.20.0.0/16", "fd00:20::/64"],
-        refusesEncryptedDns=True,
         logGroup=7,
         leaseMinutes=90,
     )
-    options = options_in(home, "lan")
+    guard = Guard(("192.0.2.0/28",), ("10.20.0.0/16", "fd00:20::/64"), True)
+    options = options_in(home, "lan", guard)
     assert isinstance(options.names, Dnsmasq)
     assert options.names.resolver == Resolver("127.0.0.1", namespace="home")
     assert options.names.config == tmp_path / "names.conf"
     options.names.restart()
-    assert options.guard == Guard(("192.0.2.0/28",), ("10.20.0.0/16", "fd00:20::/64"), True)
+    assert options.guard == guard
     assert (options.namespace, options.log_group, options.lease) == ("home", 7, timedelta(minutes=90))
 
 
 @pytest.mark.parametrize(
     ("settings", "where"),
     [
-        ({"guarded": ["10.20.0.1/16"]}, "guarded.0"),
+        ({"guarded": ["10.20.0.0/16"]}, "guarded: operators set this with the firewall"),
         ({"dnsmasq": {"config": "x", "restart": []}}, "dnsmasq.restart"),
         ({"dnsServer": "dns.example"}, "dnsServer"),
         ({"leaseMinutes": 0}, "leaseMinutes"),
-        ({"refusesEncryptedDNS": True}, "refusesEncryptedDNS"),
+        ({"logGROUP": 5}, "logGROUP"),
     ],
 )
 def test_a_mistake_in_the_file_is_named_by_its_place(

@@ -264,6 +264,16 @@ def test_a_gateway_that_no_longer_guards_lets_questions_pass(bench: NftBench) ->
     assert bench.network.connects(DOH_SERVER, 443)
 
 
+def test_a_guard_that_somebody_took_out_of_the_table_is_kept_again(bench: NftBench) -> None:
+    driver = bench.another(guard=Guard(guarded=("10.20.30.0/24",), refuses_encrypted_dns=True))
+    driver.keep_guard()
+    assert not bench.network.connects(DOH_SERVER, 443)
+    bench.network.nft("flush", "chain", "inet", TABLE, "forward")
+    assert bench.network.connects(DOH_SERVER, 443)
+    driver.keep_guard()
+    assert not bench.network.connects(DOH_SERVER, 443)
+
+
 def test_what_the_device_keeps_as_safe_is_never_blocked(bench: NftBench) -> None:
     guard = Guard(safe=(f"{HOSTS['school.example']}/32",))
     bench.another(guard=guard).ensure(rule(domains=(), ports=()))

@@ -7,7 +7,7 @@ real packets through a real gateway, the way a parent would have it.
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -23,10 +23,10 @@ from tablewright.edge import Issuer
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
+from tablewright.systems.parental.devices import guard_of
 from tablewright.systems.parental.firewall.nflog import NflogReader
-from tablewright.systems.parental.firewall.nft_script import Guard
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
-from tablewright.systems.parental.model import BlockedApp, Child, Device, Port
+from tablewright.systems.parental.model import BlockedApp, Child, Device, DnsGuard, Port
 from tablewright.systems.parental.policies import Draft
 from tablewright.systems.parental.sensors import Sensors
 from tablewright.systems.parental.service import Parental, open_parental
@@ -89,13 +89,11 @@ class House:
 
 
 @contextmanager
-def _opened(network: Network, tmp_path: Path, guard: Guard | None = None) -> Iterator[House]:
+def _opened(network: Network, tmp_path: Path) -> Iterator[House]:
     network.nft("flush", "ruleset")
     clock = Clock(START)
     issuer = Issuer(tmp_path / "keys", "https://id.example", clock.world())
-    options = NftOptions(
-        tmp_path / "gateway", names=network.names(), namespace=network.gateway, guard=guard or Guard()
-    )
+    options = NftOptions(tmp_path / "gateway", names=network.names(), namespace=network.gateway)
     with testing.engine(world=clock.world()) as engine:
         db = Db(embedded(engine), d.PARENTAL, world=clock.world(), secret=SECRET)
         db.create_tables()
@@ -104,7 +102,7 @@ def _opened(network: Network, tmp_path: Path, guard: Guard | None = None) -> Ite
             clock.world(),
             SECRET,
             lambda subject, roles, email: "",
-            drivers=lambda device: NftablesFirewall(options),
+            drivers=lambda device: NftablesFirewall(replace(options, guard=guard_of(device))),
         )
         parental.registry.load()
         parental.devices.add(GATEWAY)
@@ -121,8 +119,9 @@ def house(network: Network, tmp_path: Path) -> Iterator[House]:
 @pytest.fixture
 def guarded(network: Network, tmp_path: Path) -> Iterator[House]:
     """A gateway that answers DNS itself and refuses encrypted DNS."""
-    guard = Guard(guarded=("10.20.30.0/24",), refuses_encrypted_dns=True)
-    with _opened(network, tmp_path, guard) as opened:
+    with _opened(network, tmp_path) as opened:
+        guard = DnsGuard(guarded=["10.20.30.0/24"], refuses_encrypted_dns=True)
+        opened.parental.devices.change(GATEWAY.device_id, guard=guard)
         yield opened
     network.nft("flush", "ruleset")
 
@@ -209,6 +208,22 @@ def test_anchor_dns_over_https_and_over_tls_are_no_way_around(guarded: House) ->
     assert not guarded.network.connects(DOH_SERVER, 443), "DNS over HTTPS, by a server that is known for it"
     assert not guarded.network.connects(OTHER, 853), "DNS over TLS, whose port is its own"
     assert guarded.network.connects(OTHER, 443)
+
+
+def test_a_guard_that_an_operator_sets_is_in_force_at_once_and_so_is_its_end(house: House) -> None:
+    house.child()
+    devices, go = house.parental.devices, house.network
+    assert go.connects(DOH_SERVER, 443)
+    guard = DnsGuard(guarded=["10.20.30.0/24"], refuses_encrypted_dns=True, safe=[f"{VIDEO}/32"])
+    told = devices.change(GATEWAY.device_id, guard=guard)
+    assert told.guard_kept == told.guard == guard
+    assert not go.connects(DOH_SERVER, 443)
+    assert go.look_up("video.example", DOH_SERVER)
+    assert go.connects(VIDEO, 443), "it is safe now, though a policy blocks it"
+    devices.change(GATEWAY.device_id, guard=DnsGuard())
+    assert go.connects(DOH_SERVER, 443)
+    assert go.look_up("video.example", DOH_SERVER) == frozenset()
+    assert not go.connects(VIDEO, 443), "the rule was there all the time"
 
 
 def test_anchor_without_the_guard_encrypted_dns_is_blocked_by_a_policy_that_names_it(house: House) -> None:

@@ -11,8 +11,9 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
+from tablewright.app.console import desk
 from tablewright.app.console.console import Console, Crumb
 from tablewright.app.console.forms import Form
 from tablewright.app.console.lists import Listing
@@ -61,16 +62,13 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Desk:
+class Desk(desk.Desk):
     """Parental controls with the console around them."""
 
-    parental: Parental
-    console: Console
-    who: FindPrincipal
-    signed_in: FindPrincipal
+    folder = "parental"
 
-    def router(self) -> APIRouter:
-        return self.console.router()
+    parental: Parental
+    signed_in: FindPrincipal
 
     def now(self) -> datetime:
         return self.parental.repository.now()
@@ -99,29 +97,13 @@ class Desk:
             for one in self.parental.overrides.of_child(child)
         ]
 
-    def page(
-        self,
-        request: Request,
-        name: str,
-        *,
-        title: str,
-        crumbs: tuple[Crumb, ...] = (),
-        status: int = 200,
-        **values: Any,
-    ) -> Response:
-        """A page of templates/parental, with the words all of them use."""
-        return self.console.page(
-            request,
-            f"parental/{name}.html",
-            title=title,
-            crumbs=crumbs,
-            status=status,
-            base=HOME,
-            is_demo=self.console.is_demo,
-            words=wording,
-            child_path=child_path,
-            **values,
-        )
+    def words(self, request: Request) -> Mapping[str, Any]:
+        return {
+            "base": HOME,
+            "is_demo": self.console.is_demo,
+            "words": wording,
+            "child_path": child_path,
+        }
 
     def child_page(
         self, request: Request, look: Look, name: str, *, tab: str, title: str = "", status: int = 200, **values: Any
@@ -150,7 +132,7 @@ class Desk:
 
 
 def desk_of(parental: Parental, console: Console, who: FindPrincipal) -> Desk:
-    return Desk(parental, console, who, signed_in=require(who))
+    return Desk(console, who, parental, signed_in=require(who))
 
 
 def zone_of_family(desk: Desk, family_id: str) -> str:

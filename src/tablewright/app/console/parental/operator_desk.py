@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request
 
-from tablewright.app.console.console import Console, Crumb
+from tablewright.app.console import desk
+from tablewright.app.console.console import Console
 from tablewright.app.console.lists import Listing
 from tablewright.design import Query
 from tablewright.edge import require
@@ -41,53 +42,34 @@ CAUSES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Desk:
+class Desk(desk.Desk):
     """Parental controls as operators see them."""
 
-    parental: Parental
-    console: Console
-    who: FindPrincipal
-    operator: FindPrincipal
+    folder = "parental/operator"
 
-    def router(self) -> APIRouter:
-        return self.console.router()
+    parental: Parental
+    operator: FindPrincipal
 
     def actor(self, request: Request) -> Actor:
         return actor_of(self.who(request))
 
-    def page(
-        self,
-        request: Request,
-        name: str,
-        *,
-        title: str,
-        crumbs: tuple[Crumb, ...] = (),
-        status: int = 200,
-        **values: Any,
-    ) -> Response:
-        """A page of templates/parental/operator, with the words all of them use."""
-        return self.console.page(
-            request,
-            f"parental/operator/{name}.html",
-            title=title,
-            crumbs=crumbs,
-            status=status,
-            base=HOME,
-            kinds=KINDS,
-            actions=ACTIONS,
-            app_words=app_words,
-            seconds=seconds_words,
-            device_path=device_path,
-            state_of_device=state_of_device,
-            **values,
-        )
+    def words(self, request: Request) -> Mapping[str, Any]:
+        return {
+            "base": HOME,
+            "kinds": KINDS,
+            "actions": ACTIONS,
+            "app_words": app_words,
+            "seconds": seconds_words,
+            "device_path": device_path,
+            "state_of_device": state_of_device,
+        }
 
     def list(self, request: Request, query: Query[Any], size: int = 25) -> Listing[Any]:
         return self.console.list(request, self.parental.repository.db, query, size=size)
 
 
 def desk_of(parental: Parental, console: Console, who: FindPrincipal) -> Desk:
-    return Desk(parental, console, who, require(who, "operator", code="OPERATOR_ONLY"))
+    return Desk(console, who, parental, require(who, "operator", code="OPERATOR_ONLY"))
 
 
 def device_path(device_id: str) -> str:

@@ -1,5 +1,6 @@
 """Firewalls: how each is doing, in numbers; adding one, switching one off, comparing one now.
 
+A Linux gateway is told here whose questions for names it answers, and whom it never blocks.
 A simulated one can be made slow, unreliable or deaf here, to see what parents see then, and asked what it would stop.
 Must hold: a list of firewalls asks none of them, so one that hangs hangs no page.
 """
@@ -16,12 +17,13 @@ from tablewright.app.console.parental.desk import refused, status_of, version_of
 from tablewright.app.console.parental.operator_desk import CAUSES, HOME, KINDS, Desk, device_path
 from tablewright.app.console.words import plural
 from tablewright.systems.parental import enforcement_figures
+from tablewright.systems.parental.devices import GUARDS_DNS
 from tablewright.systems.parental.errors import NotThere, ParentalMistake
 from tablewright.systems.parental.firewall.driver import FirewallMistake
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.meters import Measured, Times
-from tablewright.systems.parental.model import Device, Value
+from tablewright.systems.parental.model import Device, DnsGuard, Value
 from tablewright.systems.parental.reconciler import Verified
 from tablewright.systems.parental.views.operators import DeviceChange, NewDevice
 
@@ -50,7 +52,8 @@ class TypedFaults(Value):
 
 def devices_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_forms, _lists, _actions, _simulated):  # "new" before what would read it as a device
+    # "new" before what would read it as a device.
+    for part in (_forms, _lists, _actions, _guards, _simulated):
         router.include_router(part(desk))
     return router
 
@@ -79,11 +82,12 @@ def show_device(
     request: Request,
     id: str,
     *,
+    guard: Form | None = None,
     faults: Form | None = None,
     tried: Form | None = None,
     status: int = 200,
 ) -> Response:
-    """A firewall's page; `faults` and `tried` are what was typed into its forms."""
+    """A firewall's page; `guard`, `faults` and `tried` are what was typed into its forms."""
     parental = desk.parental
     device = parental.devices.get(id)
     measured = parental.devices.meters.measured()
@@ -98,6 +102,9 @@ def show_device(
         device=device,
         one=enforcement_figures.of_device(parental, device, measured),
         causes=_causes(measured, id),
+        guards=device.kind in GUARDS_DNS,
+        no_guard=DnsGuard(),
+        guard=guard or _form_of_guard(device.guard),
         simulated=simulated,
         closed=closed,
         faults=faults or (_form_of_faults(simulated.faults) if simulated else Form()),
@@ -248,6 +255,49 @@ def verified_words(done: Verified) -> str:
     if done.removed:
         parts.append(f"{done.removed} that nobody knew removed")
     return (", ".join(parts) if len(parts) > 1 else f"{parts[0]}, all as they shall be") + "."
+
+
+# --- what only a gateway can do ---
+
+
+def _guards(desk: Desk) -> APIRouter:
+    router = desk.router()
+    devices = desk.parental.devices
+
+    @router.post("/devices/{id}/guard", dependencies=[Depends(desk.operator)])
+    def guard(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        typed = DnsGuard(
+            safe=form.get("safe").split(),
+            guarded=form.get("guarded").split(),
+            refuses_encrypted_dns=form.is_ticked("refusesEncryptedDns"),
+        )
+        # Not by the device's version: that moves with every sign of life.
+        now = devices.get(id).guard.model_dump_json()
+        if form.get("was") != now:
+            words = "Somebody changed this meanwhile. What you typed is still here; saving again puts it over theirs."
+            late = Form({**form.values, "was": now}, error=words)
+            return show_device(desk, request, id, guard=late, status=409)
+        try:
+            device = devices.change(id, guard=typed)
+        except ParentalMistake as mistake:
+            again = _beside_networks(form, mistake)
+            return show_device(desk, request, id, guard=again, status=status_of(mistake))
+        if device.guard_kept == device.guard:
+            return desk.console.go(device_path(id), "Saved, and in force on the gateway.")
+        said = "Saved, but the gateway could not be told. It is tried again by itself."
+        return desk.console.go(device_path(id), said, "note")
+
+    return router
+
+
+def _form_of_guard(guard: DnsGuard) -> Form:
+    return form_of({**guard.model_dump(by_alias=True), "was": guard.model_dump_json()})
+
+
+def _beside_networks(form: Form, mistake: ParentalMistake) -> Form:
+    """A refusal beside the list it is about: `guard.safe[2]` is in the field `safe`."""
+    name = (mistake.field or "").removeprefix("guard.").partition("[")[0]
+    return form.wrong(name, mistake.message) if name in ("safe", "guarded") else refused(form, mistake)
 
 
 # --- what only a simulated one can do ---

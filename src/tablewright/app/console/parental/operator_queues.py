@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from tablewright.app.console.parental.operator_desk import HOME, Desk
 from tablewright.app.console.words import plural
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import ingest, rules
+from tablewright.systems.parental import ingest, jobs, rules
 from tablewright.systems.parental.ingest import Counted
 
 ERRANDS = {
@@ -107,8 +107,10 @@ def _errands(desk: Desk) -> APIRouter:
 
     @router.post("/errands/run", dependencies=[Depends(desk.operator)])
     def run() -> Response:
-        finished = parental.errands.run()
+        finished = jobs.run_errands(parental)
         said = f"A step of each was done; {plural(finished, 'errand')} finished."
+        if parental.lanes.is_open:
+            said = "A step of each is done now; those that need a firewall wait for their turn with it."
         return desk.console.go(f"{HOME}/errands", said)
 
     return router

@@ -4,12 +4,9 @@ Must hold: a time is one of the child's clock; where a page says one, it names t
 what was asked for.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
-
-from markupsafe import Markup, escape
 
 from tablewright.systems.parental.evaluator import Effective
 from tablewright.systems.parental.model import EVERYTHING, Action, Child, Override, Policy, Window
@@ -29,7 +26,6 @@ OUTCOMES = {"success": ("done", "good"), "failed": ("failed", "bad"), "pending":
 ACTIONS = {"block": "Block", "unblock": "Unblock", "verify": "Check", "reassign": "Move to another address"}
 _ON_ITS_WAY = "on its way"
 _TITLE_LETTERS = 60
-_LINK = re.compile(r"(https?://[^\s<>]+|(?<!\S)/console/parental/[^\s<>]*)")
 
 
 def zone_of(child: Child) -> ZoneInfo:
@@ -264,12 +260,3 @@ def change_of_weeks(share: float | None) -> str:
     if round(share * 100) == 0:
         return "as many as the week before"
     return f"{abs(round(share * 100))} % {'more' if share > 0 else 'fewer'} than the week before"
-
-
-def linked(text: str) -> Markup:
-    """A message's text with its links to follow: whole addresses, and paths of this area."""
-    parts = [
-        Markup('<a href="{0}">{0}</a>').format(part) if place % 2 else escape(part)
-        for place, part in enumerate(_LINK.split(text))
-    ]
-    return Markup("").join(parts)

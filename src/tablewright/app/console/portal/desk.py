@@ -5,15 +5,16 @@ Africa, and every time is shown with its zone.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
-from markupsafe import Markup, escape
+from fastapi import Request
 
-from tablewright.app.console.console import Console, Crumb
+from tablewright.app.console import desk
+from tablewright.app.console.console import Console
 from tablewright.app.console.lists import Listing
 from tablewright.app.console.words import label, money, number
 from tablewright.design import Query
@@ -28,7 +29,6 @@ from tablewright.systems.portal.service import Portal
 HOME = "/console/portal"
 ZONE = str(rules.ZONE)
 _MOST_LETTERS = 240
-_LINK = re.compile(r"(https?://[^\s<>]+|(?<!\S)/console/portal/[^\s<>]*)")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 
 # The word for a state, and its colour.
@@ -59,52 +59,32 @@ def may_of(caller: Principal) -> May:
 
 
 @dataclass(frozen=True)
-class Desk:
+class Desk(desk.Desk):
     """The portal with its console around it."""
 
+    folder = "portal"
+
     portal: Portal
-    console: Console
-    who: FindPrincipal
     staff: FindPrincipal
     admin: FindPrincipal
     tenant: FindPrincipal
 
-    def router(self) -> APIRouter:
-        return self.console.router()
-
-    def page(
-        self,
-        request: Request,
-        name: str,
-        *,
-        title: str,
-        crumbs: tuple[Crumb, ...] = (),
-        status: int = 200,
-        **values: Any,
-    ) -> Response:
-        """A page of templates/portal, with the words that all of them use."""
-        return self.console.page(
-            request,
-            f"portal/{name}.html",
-            title=title,
-            crumbs=crumbs,
-            status=status,
-            base=HOME,
-            may=may_of(self.who(request)),
-            zone=ZONE,
-            day=day_words,
-            day_of=lambda at: day_words(rules.local_day(at)),
-            times=times_words,
-            moment=moment_words,
-            rand=rand,
-            percent=percent_words,
-            changes_of=changes_of,
-            linked=linked,
-            tenant_tones=TENANT_TONES,
-            order_tones=ORDER_TONES,
-            campaign_words=CAMPAIGN_WORDS,
-            **values,
-        )
+    def words(self, request: Request) -> Mapping[str, Any]:
+        return {
+            "base": HOME,
+            "may": may_of(self.who(request)),
+            "zone": ZONE,
+            "day": day_words,
+            "day_of": lambda at: day_words(rules.local_day(at)),
+            "times": times_words,
+            "moment": moment_words,
+            "rand": rand,
+            "percent": percent_words,
+            "changes_of": changes_of,
+            "tenant_tones": TENANT_TONES,
+            "order_tones": ORDER_TONES,
+            "campaign_words": CAMPAIGN_WORDS,
+        }
 
     def list(self, request: Request, query: Query[Any], size: int = 25) -> Listing[Any]:
         """One page of a request of the service, deleted things too: the portal says itself what it leaves out."""
@@ -116,9 +96,9 @@ class Desk:
 
 def desk_of(portal: Portal, console: Console, who: FindPrincipal) -> Desk:
     return Desk(
-        portal,
         console,
         who,
+        portal,
         staff=require(who, "support", "admin", code="STAFF_ONLY"),
         admin=require(who, "admin", mfa=True, code="ADMIN_ONLY"),
         tenant=require(who, "tenant", code="TENANT_ONLY"),
@@ -149,16 +129,6 @@ def moment_words(at: datetime) -> str:
     """`16 November 2026, 09:30 SAST`."""
     local = at.astimezone(rules.ZONE)
     return f"{day_words(local.date())}, {local:%H:%M} {local.tzname()}"
-
-
-def linked(text: str) -> Markup:
-    """A mail's text with its links to follow: whole addresses, and paths of this portal."""
-    parts = _LINK.split(text)
-    made = [
-        Markup('<a href="{0}">{0}</a>').format(part) if place % 2 else escape(part)
-        for place, part in enumerate(parts)
-    ]
-    return Markup("").join(made)
 
 
 def changes_of(entry: AuditEntry) -> list[tuple[str, str | None, str | None]]:

@@ -1,11 +1,10 @@
 """Proving an address and registering: ask for a code, enter it or follow the link, complete the registration.
 
 Must hold: a link that is only opened changes nothing (mail scanners open links); whoever asks for a code learns nothing
-about whether an address is known. In the demo no mail leaves, so an address's mail can be read here; nowhere else.
+about whether an address is known.
 """
 
 from datetime import timedelta
-from itertools import islice
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -16,15 +15,11 @@ from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.portal.desk import HOME, Desk
 from tablewright.app.console.portal.typed import refused, status_of
 from tablewright.edge import Buckets, Principal, limited
-from tablewright.edge.problems import not_found
-from tablewright.systems.portal import rules
 from tablewright.systems.portal.errors import PortalMistake, Refused
-from tablewright.systems.portal.model import Message, MessageState, Purpose, Tenant
+from tablewright.systems.portal.model import Purpose, Tenant
 
 # As long as the logins that the app's own issuer gives (app/house.py).
 SESSION_LASTS = timedelta(hours=12)
-_MOST_MAILS = 300
-_STATES: tuple[MessageState, ...] = ("PENDING", "SENT", "FAILED")
 
 
 def verify_link(address: str, purpose: Purpose = "verify") -> str:
@@ -89,20 +84,6 @@ def joining_router(desk: Desk) -> APIRouter:
             return RedirectResponse(f"{HOME}/verify", 303)
         return _signed_in(desk, verification.register(caller.subject), "You are registered. Welcome.")
 
-    @router.get("/mailbox")
-    def mailbox(request: Request, address: str = "") -> Response:
-        """What was sent to an address, in the demo only: there anybody may be anybody anyway."""
-        if not desk.console.is_demo:
-            raise not_found("NO_SUCH_PAGE", "Mail is delivered here; look into your mailbox.")
-        found: list[Message] = []
-        form = Form({"address": address})
-        if address:
-            try:
-                found = mails_to(desk, rules.email_address(address, "address"))
-            except PortalMistake as mistake:
-                form = refused(form, mistake)
-        return desk.page(request, "mailbox", title="Mail of the demo", form=form, mails=found)
-
     return router
 
 
@@ -116,15 +97,3 @@ def _signed_in(desk: Desk, tenant: Tenant, said: str = "Your address is confirme
     response = desk.console.go(f"{HOME}/account" if is_in else f"{HOME}/register", said)
     desk.console.cookie.keep(response, desk.portal.token_for(tenant), SESSION_LASTS)
     return response
-
-
-def mails_to(desk: Desk, address: str) -> list[Message]:
-    """The latest mails to an address, newest first: looked for among the latest of all, as there is no such index."""
-    repository = desk.portal.repository
-    latest = [
-        message
-        for state in _STATES
-        for message in islice(repository.db.all(repository.outbox(state)), _MOST_MAILS)
-        if message.recipient == address
-    ]
-    return sorted(latest, key=lambda message: message.created_at, reverse=True)

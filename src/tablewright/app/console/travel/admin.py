@@ -14,9 +14,9 @@ from tablewright.app.console.area import Nav
 from tablewright.app.console.console import Crumb
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.travel.desk import ADMIN, HOME, Desk
+from tablewright.systems.travel.admin_views import admin_operation
 from tablewright.systems.travel.errors import TravelMistake
 from tablewright.systems.travel.model import REGION_TYPES, OpenStatus
-from tablewright.systems.travel.views import admin_operation
 
 ADMIN_PAGES = (
     Nav("Sync", "sync", (ADMIN,)),
@@ -119,7 +119,7 @@ def _accounts(desk: Desk) -> APIRouter:
             title="Account",
             crumbs=(Crumb("Accounts", ACCOUNTS),),
             profile=profile,
-            devices=accounts.devices(user_id, revoked=True),
+            devices=desk.travel.devices.of(user_id, revoked=True),
             record=accounts.audit(user_id, 15).items,
         )
 

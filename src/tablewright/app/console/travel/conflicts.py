@@ -1,6 +1,7 @@
 """What two devices said differently: both sides, what was kept and why, and settling it.
 
-Must hold: nothing is lost by not looking; each conflict shows both sides in full. Elsewhere: who wins (docs/sync.md).
+Must hold: nothing is lost by not looking; each conflict shows both sides in full, and what is there now; it is settled
+from what was shown, or not at all. Elsewhere: who wins (docs/sync.md).
 """
 
 from dataclasses import dataclass
@@ -12,19 +13,22 @@ from pydantic import JsonValue, TypeAdapter
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.travel import wording
 from tablewright.app.console.travel.desk import HOME, Desk, refused, status_of
-from tablewright.systems.travel.errors import TravelMistake
-from tablewright.systems.travel.model import Operation, Strategy, Visit
+from tablewright.systems.travel import rules
+from tablewright.systems.travel.errors import TravelMistake, VersionConflict
+from tablewright.systems.travel.merge import WHOLE
+from tablewright.systems.travel.model import REGION_TYPES, Operation, Strategy, Visit
 from tablewright.systems.travel.operations import FieldConflict
 
 LIST = f"{HOME}/conflicts"
 PAGE = 20
+SEEN = "seen:"
 _CLASHES = TypeAdapter(list[FieldConflict])
 _CHOICES: dict[str, Strategy] = {"keep": "server_wins", "other": "client_wins", "write": "manual"}
 
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """One field two sides differ on, in words."""
+    """One field two sides differ on, in words; `now` if that is something else than was kept."""
 
     field: str
     title: str
@@ -33,11 +37,12 @@ class Clash:
     kept: str
     why: str
     strategy: Strategy
+    now: str
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A conflict nobody has settled, with what the place says now."""
+    """A conflict nobody has settled, with what the place says now and the versions of all it is about."""
 
     operation: Operation
     name: str
@@ -45,11 +50,13 @@ class Open:
     device: str
     clashes: tuple[Clash, ...]
     visit: Visit | None
+    versions: dict[str, int]
 
     @property
     def may_write(self) -> bool:
         """Whether it can be settled by writing something else: notes or a date of one place."""
-        return {clash.field for clash in self.clashes} <= {"notes", "visited_date"}
+        fields = {clash.field for clash in self.clashes}
+        return len(self.versions) == 1 and fields <= {"notes", "visited_date"}
 
     def writes(self, field: str) -> str:
         """What the form begins with: what is there now."""
@@ -72,7 +79,12 @@ def conflicts_router(desk: Desk) -> APIRouter:
             names = [name for name in ("notes", "visited_date") if name in form.values]
             data = {name: form.get(name).strip() or None for name in names}
         try:
-            desk.travel.sync.resolve(profile.user_id, operation_id, choice, data)
+            desk.travel.sync.resolve(profile.user_id, operation_id, choice, data, _versions(form))
+        except VersionConflict:
+            words = "Another device changed this meanwhile. Look at what it says now, then choose again."
+            return conflicts_page(
+                desk, request, wrong=(operation_id, Form(form.values, {}, words)), status=409
+            )
         except TravelMistake as mistake:
             return conflicts_page(
                 desk, request, wrong=(operation_id, refused(form, mistake)), status=status_of(mistake)
@@ -80,6 +92,12 @@ def conflicts_router(desk: Desk) -> APIRouter:
         return desk.console.go(LIST, f"Settled. {wording.SETTLED_BY[choice]}")
 
     return router
+
+
+def _versions(form: Form) -> dict[str, int]:
+    """What was shown, by entity."""
+    said = {name.removeprefix(SEEN): text for name, text in form.values.items() if name.startswith(SEEN)}
+    return {entity: int(text) for entity, text in said.items() if text.isascii() and text.isdigit()}
 
 
 def conflicts_page(
@@ -105,32 +123,56 @@ def conflicts_page(
 def _open(desk: Desk, operation: Operation, devices: dict[str, str]) -> Open:
     details = operation.conflict_details or {}
     clashes = _CLASHES.validate_python(details.get("fields", []))
-    entity = clashes[0].entity_id if clashes else operation.entity_id
-    place = wording.place_of(entity)
-    region = desk.travel.geography.get(*place) if place is not None else None
-    visit = (
-        desk.travel.repository.visits_at(operation.user_id, [(region.region_type, region.region_code)])[0]
-        if region is not None
-        else None
-    )
+    entities = list(dict.fromkeys(clash.entity_id for clash in clashes)) or [operation.entity_id]
+    now = {entity: _now(desk, operation.user_id, entity) for entity in entities}
+    place, geography = wording.place_of(entities[0]), desk.travel.geography
+    name = wording.place_name(geography, entities[0])
+    several = {entity: f"{wording.place_name(geography, entity)}: " for entity in entities[1:] and entities}
     return Open(
         operation,
-        wording.place_name(desk.travel.geography, entity),
+        f"{name} and {len(several) - 1} more" if several else name,
         f"{HOME}/places/{place[0]}/{place[1]}" if place is not None else f"{HOME}/settings",
         devices.get(operation.device_id, "the web"),
-        tuple(_clash(clash) for clash in clashes),
-        visit if visit is not None and not visit.is_deleted else None,
+        tuple(_clash(clash, now[clash.entity_id], several.get(clash.entity_id, "")) for clash in clashes),
+        now[entities[0]].visit,
+        {entity: each.version for entity, each in now.items()},
     )
 
 
-def _clash(clash: FieldConflict) -> Clash:
+@dataclass(frozen=True, slots=True)
+class Now:
+    """What an entity says now: a live visit, or the settings."""
+
+    version: int
+    fields: dict[str, JsonValue] | None
+    visit: Visit | None = None
+
+
+def _now(desk: Desk, user_id: str, entity: str) -> Now:
+    place = wording.place_of(entity)
+    if place is None:
+        profile = desk.travel.repository.profile(user_id)
+        return Now(profile.entity_version, rules.user_fields(profile))
+    kind = next(each for each in REGION_TYPES if each == place[0])
+    there = desk.travel.repository.visits_at(user_id, [(kind, place[1])])[0]
+    if there is None or there.is_deleted:
+        return Now(there.sync_version if there is not None else 0, None)
+    return Now(there.sync_version, rules.visit_fields(there), there)
+
+
+def _clash(clash: FieldConflict, now: Now, of: str) -> Clash:
     say = wording.side_words
+    is_whole = clash.field == WHOLE or now.fields is None
+    value: JsonValue = dict(now.fields) if now.fields is not None else None
+    says = say(WHOLE, value) if is_whole else say(clash.field, (now.fields or {}).get(clash.field))
+    kept = say(clash.field, clash.kept)
     return Clash(
         clash.field,
-        wording.field_words(clash.field),
+        of + wording.field_words(clash.field),
         say(clash.field, clash.server),
         say(clash.field, clash.client),
-        say(clash.field, clash.kept),
+        kept,
         wording.STRATEGIES[clash.strategy],
         clash.strategy,
+        says if says != kept else "",
     )

@@ -4,13 +4,15 @@ Must hold: whose map it is comes from the login alone. Who is signed in and has 
 system) is told so. Elsewhere: words (wording.py).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request
 
-from tablewright.app.console.console import Console, Crumb
+from tablewright.app.console import desk
+from tablewright.app.console.console import Console
 from tablewright.app.console.forms import Form
 from tablewright.app.console.travel import wording
 from tablewright.edge import Principal, require
@@ -34,17 +36,14 @@ class NoMap(NotThere):
 
 
 @dataclass(frozen=True)
-class Desk:
+class Desk(desk.Desk):
     """Skratch with the console around it."""
 
+    folder = "travel"
+
     travel: Travel
-    console: Console
-    who: FindPrincipal
     signed_in: FindPrincipal
     admin: FindPrincipal
-
-    def router(self) -> APIRouter:
-        return self.console.router()
 
     def now(self) -> datetime:
         return self.travel.repository.now()
@@ -64,32 +63,16 @@ class Desk:
         """The region an address names."""
         return self.travel.places.get(region_type, code)
 
-    def page(
-        self,
-        request: Request,
-        name: str,
-        *,
-        title: str,
-        crumbs: tuple[Crumb, ...] = (),
-        status: int = 200,
-        **values: Any,
-    ) -> Response:
-        """A page of templates/travel, with the words all of them use."""
-        return self.console.page(
-            request,
-            f"travel/{name}.html",
-            title=title,
-            crumbs=crumbs,
-            status=status,
-            base=HOME,
-            words=wording,
-            geography=self.travel.geography,
-            **values,
-        )
+    def words(self, request: Request) -> Mapping[str, Any]:
+        return {
+            "base": HOME,
+            "words": wording,
+            "geography": self.travel.geography,
+        }
 
 
 def desk_of(travel: Travel, console: Console, who: FindPrincipal) -> Desk:
-    return Desk(travel, console, who, signed_in=require(who), admin=require(who, ADMIN, code="ADMIN_ONLY"))
+    return Desk(console, who, travel, signed_in=require(who), admin=require(who, ADMIN, code="ADMIN_ONLY"))
 
 
 def refused(form: Form, mistake: TravelMistake) -> Form:

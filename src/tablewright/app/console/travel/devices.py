@@ -16,10 +16,9 @@ PAGE = 25
 
 def devices_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    accounts = desk.travel.accounts
 
     def find(profile: Profile, device_id: str) -> Device:
-        for device in accounts.devices(profile.user_id, revoked=True):
+        for device in desk.travel.devices.of(profile.user_id, revoked=True):
             if device.device_id == device_id:
                 return device
         raise NotThere("DEVICE")
@@ -28,7 +27,7 @@ def devices_router(desk: Desk) -> APIRouter:
     def devices(request: Request) -> Response:
         profile = desk.traveller(request)
         head = desk.travel.repository.head(profile.user_id)
-        found = accounts.devices(profile.user_id, revoked=True)
+        found = desk.travel.devices.of(profile.user_id, revoked=True)
         return desk.page(
             request,
             "devices",
@@ -71,13 +70,13 @@ def devices_router(desk: Desk) -> APIRouter:
     @router.post("/devices/{device_id}/sign-out", dependencies=[Depends(desk.signed_in)])
     def sign_out(device_id: str, request: Request) -> Response:
         profile = desk.traveller(request)
-        found = accounts.revoke(profile.user_id, device_id, profile.user_id)
+        found = desk.travel.devices.revoke(profile.user_id, device_id, profile.user_id)
         return desk.console.go(LIST, f"{found.name} is signed out.")
 
     @router.post("/devices/sign-out-others", dependencies=[Depends(desk.signed_in)])
     def sign_out_others(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         profile = desk.traveller(request)
-        gone = accounts.revoke_others(profile.user_id, form.get("keep") or None, profile.user_id)
+        gone = desk.travel.devices.revoke_others(profile.user_id, form.get("keep") or None, profile.user_id)
         count = len(gone)
         return desk.console.go(LIST, f"{count} {'device is' if count == 1 else 'devices are'} signed out.")
 

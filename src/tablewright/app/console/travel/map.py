@@ -29,7 +29,14 @@ SCRIPTS = (
     "travel/link.js",
 )
 MAP_SCRIPTS = ("travel/canvas.js", "travel/spot.js", "travel/map.js")
-_FRAME = ("console.css", "console.js", "icon.svg", "vendor/htmx-2.0.11.min.js", "travel/travel.css")
+_FRAME = (
+    "console.css",
+    "console.js",
+    "icon.svg",
+    "vendor/htmx-2.0.11.min.js",
+    "travel/travel.css",
+    "travel/leave.js",
+)
 _WORKERS = ("travel/store.js", "travel/sync.js")
 _YEAR = 365 * 24 * 3600
 

@@ -4,7 +4,6 @@ Must hold: a form says which version it was filled from; who was faster is not o
 again beside what is there now. Elsewhere: the map (map.py), the rules of dates and notes (systems/travel/rules.py).
 """
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlencode
@@ -25,6 +24,8 @@ from tablewright.systems.travel.operations import Result
 VERSION = "version"
 LIST = f"{HOME}/places"
 _SHOWN = (("", "All"), ("been", "Been"), ("not", "Not yet"))
+_NEWER = "Another device changed this place meanwhile; this is what it says now. Nothing was removed."
+_NEWER_UNMARK = f"{_NEWER} Take the mark away again if you still want to."
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +175,17 @@ def _one(desk: Desk) -> APIRouter:
         region_type: RegionType, code: str, request: Request, form: Annotated[Form, Depends(posted)]
     ) -> Response:
         profile, region = desk.traveller(request), desk.region(region_type, code)
-        with suppress(NotThere):  # another device did it: what was asked for is so
-            desk.travel.visits.unmark(profile.user_id, region_type, region.region_code)
+        try:
+            result = desk.travel.visits.unmark(
+                profile.user_id, region_type, region.region_code, _version(form)
+            )
+            stays = result.status == "conflict"
+        except NotThere:
+            stays = False  # another device did it: what was asked for is so
+        except VersionConflict as mistake:
+            stays = isinstance(mistake.current, Visit) and not mistake.current.is_deleted
+        if stays:
+            return place_page(desk, request, region, status=409, newer=_NEWER_UNMARK)
         words = f"{region.display_name} is not marked any more."
         if region_type == "country" and region.region_code in ("US", "CA"):
             words += " Its states and provinces stay as they are."
@@ -218,7 +228,7 @@ def _again(form: Form, mistake: TravelMistake) -> Form:
 
 def place_page(
     desk: Desk, request: Request, region: Region, form: Form | None = None, status: int = 200,
-    trip: Form | None = None,
+    trip: Form | None = None, newer: str = "",
 ) -> Response:  # fmt: skip
     profile = desk.traveller(request)
     visit = _visit(desk, profile, region)
@@ -240,9 +250,10 @@ def place_page(
         path=place_path(region.region_type, region.region_code),
         form=form or Form({**known, VERSION: str(version)}),
         trip=trip or Form({VERSION: str(version)}),
+        newer=newer,
         offer=offer if visit is not None and offer is not None and _visit(desk, profile, offer) is None else None,
         devices={one.device_id: one.name for one in desk.travel.repository.devices_of(profile.user_id, revoked=True)},
-        visitors=desk.travel.regions.count(region.region_type, region.region_code),
+        visitors=desk.travel.sharing.visitors(region.region_type, region.region_code),
     )  # fmt: skip
 
 
@@ -280,9 +291,19 @@ def _trips(desk: Desk) -> APIRouter:
     @router.post(
         "/places/{region_type}/{code}/trips/{trip_id}/remove", dependencies=[Depends(desk.signed_in)]
     )
-    def remove(region_type: RegionType, code: str, trip_id: str, request: Request) -> Response:
+    def remove(
+        region_type: RegionType,
+        code: str,
+        trip_id: str,
+        request: Request,
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
         profile, region = desk.traveller(request), desk.region(region_type, code)
-        desk.travel.visits.mark(profile.user_id, region_type, region.region_code, {"trips": {trip_id: None}})
+        gone: dict[str, JsonValue] = {"trips": {trip_id: None}}
+        try:
+            desk.travel.visits.mark(profile.user_id, region_type, region.region_code, gone, _version(form))
+        except VersionConflict as mistake:
+            return place_page(desk, request, region, status=status_of(mistake), newer=_NEWER)
         return desk.console.go(place_path(region_type, region.region_code), "The trip is removed.")
 
     return router

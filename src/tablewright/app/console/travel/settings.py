@@ -27,7 +27,7 @@ RULES = (
 )
 PRIVACY = (
     ("profile_public", "My name and figures are public", "Every traveller can open your profile."),
-    ("share_visits", "My places are public", "You are counted and listed among the visitors of a place."),
+    ("share_visits", "My places are public", "They are on your profile, and you are counted in each place."),
     ("show_notes", "My notes and trips are public too", "Only with the two above."),
 )
 MAIL = (
@@ -183,7 +183,7 @@ def _account(desk: Desk) -> APIRouter:
             happens="In a week everything of yours is erased: your places, notes, trips, devices and settings. "
             + BACKUPS,
             undo="Until then you can come back here and keep it. Take your data with you first, if you want to.",
-            details={"Places": places, "Devices": len(desk.travel.accounts.devices(profile.user_id))},
+            details={"Places": places, "Devices": len(desk.travel.devices.of(profile.user_id))},
             button="Erase it in a week",
             back=PATH,
             crumbs=(Crumb("Settings", PATH),),

@@ -123,6 +123,14 @@ class FirewallDriver(Protocol):
 
 
 @runtime_checkable
+class GuardsDns(Protocol):
+    """A driver of a device that answers questions for names itself."""
+
+    def keep_guard(self) -> None:
+        """Guard as the device was opened to, from now on and whatever was before."""
+
+
+@runtime_checkable
 class LearnsNames(Protocol):
     """A driver that has to know where names lead before it can block them."""
 

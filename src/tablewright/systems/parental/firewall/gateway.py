@@ -1,17 +1,17 @@
 """How an nftables gateway is set up: the file `gateway.json` beside what the driver keeps.
 
-Who runs the machine writes it: it names commands that are run and networks whose DNS is taken over, so it is nothing
-that can be sent to the service. Without it a gateway works, learning names from the machine's DNS server. All of it may
-be left out:
+Who runs the machine writes it: it names commands that are run, so it is nothing that can be sent to the service.
+Without it a gateway works, learning names from the machine's DNS server. All of it may be left out:
 
     {"namespace": "lan",
      "dnsmasq": {"config": "/etc/dnsmasq.d/tablewright.conf", "restart": ["systemctl", "restart", "dnsmasq"]},
-     "dnsServer": "127.0.0.1", "safe": ["192.0.2.0/28"], "guarded": ["10.20.0.0/16"], "refusesEncryptedDns": true,
-     "logGroup": 5, "leaseMinutes": 90}
+     "dnsServer": "127.0.0.1", "logGroup": 5, "leaseMinutes": 90}
+
+Elsewhere: which networks' DNS is guarded, which operators set with the device (model.DnsGuard).
 """
 
 from datetime import timedelta
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
@@ -24,7 +24,8 @@ from tablewright.systems.parental.firewall.nft_script import Guard
 from tablewright.systems.parental.firewall.nftables import LOG_GROUP, NftOptions
 
 FILE = "gateway.json"
-_Network = Annotated[str, AfterValidator(lambda text: str(ip_network(text)))]
+_OF_THE_DEVICE = frozenset(("safe", "guarded", "refusesEncryptedDns"))
+_NOT_HERE = "operators set this with the firewall, take it out"
 _Address = Annotated[str, AfterValidator(lambda text: str(ip_address(text)))]
 
 
@@ -41,14 +42,11 @@ class _Gateway(_Setting):
     namespace: str | None = None
     dnsmasq: _DnsmasqSetting | None = None
     dns_server: _Address | None = None
-    safe: tuple[_Network, ...] = ()
-    guarded: tuple[_Network, ...] = ()
-    refuses_encrypted_dns: bool = False
     log_group: int = Field(default=LOG_GROUP, ge=0, le=65535)
     lease_minutes: float | None = Field(default=None, gt=0)
 
 
-def options_in(directory: Path, namespace: str | None = None) -> NftOptions:
+def options_in(directory: Path, namespace: str | None = None, guard: Guard | None = None) -> NftOptions:
     """The options of the gateway whose directory this is; a namespace in the file goes before the one given."""
     file = directory / FILE
     try:
@@ -56,12 +54,13 @@ def options_in(directory: Path, namespace: str | None = None) -> NftOptions:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
-        raise Rejected(f"{FILE} of the gateway is wrong at {where}: {first['msg']}") from error
+        words = _NOT_HERE if where in _OF_THE_DEVICE else first["msg"]
+        raise Rejected(f"{FILE} of the gateway is wrong at {where}: {words}") from error
     inside = given.namespace or namespace
     return NftOptions(
         directory=directory,
         names=_names(given, inside),
-        guard=Guard(given.safe, given.guarded, given.refuses_encrypted_dns),
+        guard=guard or Guard(),
         namespace=inside,
         log_group=given.log_group,
         lease=None if given.lease_minutes is None else timedelta(minutes=given.lease_minutes),

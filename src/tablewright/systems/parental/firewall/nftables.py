@@ -188,6 +188,13 @@ class NftablesFirewall:
             self._looked_up.clear()
             return self._look_up(self._followed()[0])
 
+    def keep_guard(self) -> None:
+        """The guard of the options, in the table and in what dnsmasq refuses, also where somebody changed it."""
+        with self._alone():
+            self._rules()
+            self._is_prepared = False
+            self._learn(())
+
     def erase(self) -> None:
         """Take the whole table away, all rules with it."""
         with self._alone():

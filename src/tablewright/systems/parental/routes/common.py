@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Header, Query, Response
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
-from tablewright.edge import Principal
+from tablewright.edge import Principal, mistakes
 from tablewright.edge.etags import mark, tags_in
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem
@@ -97,7 +97,7 @@ def marked(response: Response, view: V) -> V:
     return view
 
 
-_STATUSES: tuple[tuple[type[errors.ParentalMistake], int], ...] = (
+_STATUSES: mistakes.Statuses = (
     (errors.NotThere, 404),
     (errors.Forbidden, 403),
     (errors.Conflict, 409),
@@ -109,12 +109,10 @@ _STATUSES: tuple[tuple[type[errors.ParentalMistake], int], ...] = (
 
 def problem_of(mistake: errors.ParentalMistake) -> Problem:
     """A mistake as an answer."""
-    status = next((status for kind, status in _STATUSES if isinstance(mistake, kind)), 422)
-    headers = {"Retry-After": str(mistake.retry_after)} if isinstance(mistake, errors.TooOften) else {}
-    facts = dict(mistake.facts)
+    problem = mistakes.problem_of(mistake, _STATUSES)
     if isinstance(mistake, errors.VersionConflict) and mistake.current is not None:
-        facts["current"] = _shown(mistake.current)
-    return Problem(status, mistake.code, mistake.message, mistake.field, facts, headers)
+        problem.extra["current"] = _shown(mistake.current)
+    return problem
 
 
 def _shown(item: BaseModel) -> dict[str, Any]:

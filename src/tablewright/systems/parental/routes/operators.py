@@ -156,7 +156,8 @@ def devices(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.operator)],
         match: IfMatch = None,
     ) -> Device:
-        """Change what is sent."""
+        """Change what is sent. A guard of DNS is in force once `guardKept` is the same: at once, or when the device
+        answers again."""
         changed = service.change(id, expected(match, body.version), **body.changes())
         return marked(response, changed)
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from tablewright.systems.parental.events import Batch, Event
 from tablewright.systems.parental.ingest import Counted
-from tablewright.systems.parental.model import Device, IpRange, Port
+from tablewright.systems.parental.model import Device, DnsGuard, IpRange, Port
 from tablewright.systems.parental.views.common import Body, Moment
 
 
@@ -49,6 +49,7 @@ class DeviceChange(Body):
     address: str = ""
     access_policy_id: str = ""
     secret_name: str | None = None
+    guard: DnsGuard = DnsGuard()
     enabled: bool = True
     version: int | None = None
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from tablewright.edge import Principal
-from tablewright.systems.travel import views
+from tablewright.systems.travel import admin_views, views
 from tablewright.systems.travel.errors import BadRequest, NotThere
 from tablewright.systems.travel.model import REGION_TYPES, OpenStatus
 from tablewright.systems.travel.routes.common import After, Doors, PageSize
@@ -30,15 +30,15 @@ def admin(travel: Travel, doors: Doors) -> APIRouter:
         status: Annotated[OpenStatus, Query()] = "failed",
         size: PageSize = None,
         after: After = None,
-    ) -> views.Listed[views.AdminOperation]:
+    ) -> views.Listed[admin_views.AdminOperation]:
         """What was refused or is in conflict, of everybody, the oldest first."""
         page = travel.sync.by_status(status, caller.subject, size, after)
-        return views.listed(page, [views.admin_operation(operation) for operation in page.items])
+        return views.listed(page, [admin_views.admin_operation(operation) for operation in page.items])
 
     @api.get("/geography")
-    def geography(caller: Annotated[Principal, Depends(doors.admin)]) -> views.GeographyView:
+    def geography(caller: Annotated[Principal, Depends(doors.admin)]) -> admin_views.GeographyView:
         """What is in the box, and what is published."""
-        return views.GeographyView(
+        return admin_views.GeographyView(
             data_version=places.data_version,
             published=places.release(),
             regions={kind: len(travel.geography.of(kind)) for kind in REGION_TYPES},
@@ -46,14 +46,14 @@ def admin(travel: Travel, doors: Doors) -> APIRouter:
         )
 
     @api.post("/geography:publish")
-    def publish(caller: Annotated[Principal, Depends(doors.admin)]) -> views.Published:
+    def publish(caller: Annotated[Principal, Depends(doors.admin)]) -> admin_views.Published:
         """Publish what is in the box, if the table has another version."""
-        return views.Published(written=places.publish(), data_version=places.data_version)
+        return admin_views.Published(written=places.publish(), data_version=places.data_version)
 
     @api.post("/users:find")
     def find_user(
-        body: views.LookupBody, caller: Annotated[Principal, Depends(doors.admin)]
-    ) -> views.AdminUser:
+        body: admin_views.LookupBody, caller: Annotated[Principal, Depends(doors.admin)]
+    ) -> admin_views.AdminUser:
         """An account by its address or the keyed hash of it. In the body, so that no log has it."""
         if (body.email is None) == (body.email_hmac is None):
             raise BadRequest("INVALID_FIELD", "Send either email or email_hmac.", "email")
@@ -66,18 +66,18 @@ def admin(travel: Travel, doors: Doors) -> APIRouter:
         return seen(user_id, caller)
 
     @api.get("/users/{user_id}")
-    def get_user(user_id: str, caller: Annotated[Principal, Depends(doors.admin)]) -> views.AdminUser:
+    def get_user(user_id: str, caller: Annotated[Principal, Depends(doors.admin)]) -> admin_views.AdminUser:
         return seen(user_id, caller)
 
-    def seen(user_id: str, caller: Principal) -> views.AdminUser:
-        found = views.admin_user(repository.profile(user_id), accounts.devices(user_id, revoked=True))
+    def seen(user_id: str, caller: Principal) -> admin_views.AdminUser:
+        found = admin_views.admin_user(repository.profile(user_id), travel.devices.of(user_id, revoked=True))
         repository.db.write(repository.audit(user_id, "looked at by support", caller.subject, "admin"))
         return found
 
     @api.post("/users/{user_id}:minor")
     def set_minor(
-        user_id: str, body: views.MinorBody, caller: Annotated[Principal, Depends(doors.admin)]
-    ) -> views.AdminUser:
+        user_id: str, body: admin_views.MinorBody, caller: Annotated[Principal, Depends(doors.admin)]
+    ) -> admin_views.AdminUser:
         """Say that an account is a child's, or is no longer."""
         accounts.set_minor(user_id, body.is_minor, caller.subject, "admin")
         return seen(user_id, caller)
@@ -95,11 +95,11 @@ def admin(travel: Travel, doors: Doors) -> APIRouter:
         return views.ErasureView(erases_at=erasure.due_at)
 
     @api.get("/erasures")
-    def erasures(caller: Annotated[Principal, Depends(doors.admin)]) -> list[views.AdminErasure]:
+    def erasures(caller: Annotated[Principal, Depends(doors.admin)]) -> list[admin_views.AdminErasure]:
         """What is asked for, the earliest first; then what was done, the last first."""
         until = repository.now() + timedelta(days=365)
         found = islice(chain(travel.privacy.erasures(until=until), travel.privacy.erased()), ERASURES_AT_MOST)
-        return [views.admin_erasure(erasure) for erasure in found]
+        return [admin_views.admin_erasure(erasure) for erasure in found]
 
     @api.post("/erasures:apply")
     def apply_deletions(caller: Annotated[Principal, Depends(doors.admin)]) -> dict[str, int]:

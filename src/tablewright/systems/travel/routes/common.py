@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Header, Query, Request
 from pydantic import BaseModel
 
-from tablewright.edge import Principal
+from tablewright.edge import Principal, mistakes
 from tablewright.edge.etags import tags_in
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem, unauthorized
@@ -63,7 +63,7 @@ def traveller_door(travel: Travel, signed_in: FindPrincipal) -> FindTraveller:
         session_id = caller.claims.get("sid")
         if not isinstance(session_id, str):
             return Traveller(caller.subject, None, named, role)
-        session = travel.accounts.session(caller.subject, session_id)
+        session = travel.devices.session(caller.subject, session_id)
         if named is not None and named != session.device_id:
             words = "This login is another device's. Leave X-Device-Id out, or sign in on this device."
             raise Forbidden("DEVICE_MISMATCH", words, "X-Device-Id")
@@ -88,7 +88,7 @@ def expected(match: str | None) -> int | None:
     return int(tags[0])
 
 
-_STATUSES: tuple[tuple[type[errors.TravelMistake], int], ...] = (
+_STATUSES: mistakes.Statuses = (
     (errors.NotThere, 404),
     (errors.Unauthenticated, 401),
     (errors.Forbidden, 403),
@@ -102,16 +102,12 @@ _STATUSES: tuple[tuple[type[errors.TravelMistake], int], ...] = (
 
 def problem_of(mistake: errors.TravelMistake) -> Problem:
     """A mistake as an answer."""
-    status = next((status for kind, status in _STATUSES if isinstance(mistake, kind)), 422)
-    headers: dict[str, str] = {}
-    if isinstance(mistake, errors.TooOften):
-        headers["Retry-After"] = str(mistake.retry_after)
+    problem = mistakes.problem_of(mistake, _STATUSES)
     if isinstance(mistake, errors.Unauthenticated):
-        headers |= unauthorized(mistake.code, mistake.message).headers
-    facts = dict(mistake.facts)
-    if isinstance(mistake, errors.VersionConflict) and "current" not in facts:
-        facts |= _current(mistake.current)
-    return Problem(status, mistake.code, mistake.message, mistake.field, facts, headers)
+        problem.headers |= unauthorized(mistake.code, mistake.message).headers
+    if isinstance(mistake, errors.VersionConflict) and "current" not in problem.extra:
+        problem.extra |= _current(mistake.current)
+    return problem
 
 
 def _current(item: BaseModel | None) -> dict[str, Any]:

@@ -129,7 +129,6 @@ def me(travel: Travel, doors: Doors) -> APIRouter:
 
 def devices(travel: Travel, doors: Doors) -> APIRouter:
     api = APIRouter(tags=["devices"])
-    accounts = travel.accounts
 
     @api.get("/me/devices")
     def list_devices(
@@ -137,26 +136,28 @@ def devices(travel: Travel, doors: Doors) -> APIRouter:
         revoked: Annotated[bool, Query(description="those that were signed out, too")] = False,
     ) -> list[views.DeviceView]:
         """My devices, the one seen last first."""
-        return [views.device_view(it, who.device_id) for it in accounts.devices(who.user_id, revoked=revoked)]
+        return [
+            views.device_view(it, who.device_id) for it in travel.devices.of(who.user_id, revoked=revoked)
+        ]
 
     @api.post("/me/devices")
     def register(
         body: views.DeviceBody, who: Annotated[Traveller, Depends(doors.traveller)]
     ) -> views.DeviceView:
         """Register a device that signed in elsewhere, such as a browser; again is fine, and renames it."""
-        device = accounts.register(who.user_id, body.gadget())
+        device = travel.devices.register(who.user_id, body.gadget())
         return views.device_view(device, who.device_id or device.device_id)
 
     @api.post("/me/devices:sign-out-others")
     def sign_out_others(who: Annotated[Traveller, Depends(doors.traveller)]) -> list[views.DeviceView]:
         """Sign out every device but this one."""
-        gone = accounts.revoke_others(who.user_id, who.device_id, who.user_id)
+        gone = travel.devices.revoke_others(who.user_id, who.device_id, who.user_id)
         return [views.device_view(device, who.device_id) for device in gone]
 
     @api.delete("/me/devices/{device_id}", status_code=204)
     def revoke(device_id: str, who: Annotated[Traveller, Depends(doors.traveller)]) -> None:
         """Sign a device out: it cannot sync until somebody signs in there again."""
-        accounts.revoke(who.user_id, device_id, who.user_id)
+        travel.devices.revoke(who.user_id, device_id, who.user_id)
 
     return api
 

@@ -1,4 +1,4 @@
-"""`/regions/...`: the geography, the same for everybody and kept by whoever asked; and who has been there.
+"""`/regions/...`: the geography, the same for everybody and kept by whoever asked; and how many have been there.
 
 Must hold: an answer that may be kept carries the data_version as its tag, and changes with it alone.
 """
@@ -10,11 +10,12 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import Buckets, limited
 from tablewright.edge.etags import mark, public_cache, unchanged
-from tablewright.systems.travel import views
+from tablewright.systems.travel import region_views as views
 from tablewright.systems.travel.model import REGION_TYPES, RegionType
 from tablewright.systems.travel.places import Level
-from tablewright.systems.travel.routes.common import After, Doors, PageSize, Traveller, root_of
+from tablewright.systems.travel.routes.common import Doors, Traveller, root_of
 from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.views import as_json
 
 HOUR, YEAR = 3600, 365 * 24 * 3600
 Types = Annotated[list[RegionType] | None, Query(alias="type")]
@@ -102,7 +103,7 @@ def regions(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
 
         def make() -> Response:
             found = places.boundary(region_type, code, level)
-            return Response(views.as_json(found), media_type="application/geo+json")
+            return Response(as_json(found), media_type="application/geo+json")
 
         return kept(request, response, YEAR if v == places.data_version else HOUR, make)
 
@@ -111,13 +112,9 @@ def regions(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
         region_type: RegionType,
         code: str,
         who: Annotated[Traveller, Depends(doors.traveller)],
-        size: PageSize = None,
-        after: After = None,
     ) -> views.Visitors:
-        """Who shares that they have been there, the latest first; and how many do."""
-        page = travel.sharing.visitors(who.user_id, region_type, code, size, after)
-        items = [views.VisitorView(**visitor.model_dump()) for visitor in page.items]
-        return views.Visitors(items=items, after=page.next, count=travel.regions.count(region_type, code))
+        """How many share that they have been there, unless they are few."""
+        return views.Visitors(count=travel.sharing.visitors(region_type, code))
 
     def several(request: Request, found: Any) -> views.Regions:
         items = [views.region_view(region, root_of(request)) for region in found]

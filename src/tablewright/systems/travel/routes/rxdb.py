@@ -28,12 +28,13 @@ def documents(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
     def pull(
         who: Annotated[Traveller, Depends(doors.traveller)],
         feed: Annotated[int | None, Query(description="of the checkpoint")] = None,
+        seal: Annotated[str | None, Query(description="of the checkpoint")] = None,
         snapshot: Annotated[str | None, Query(description="of the checkpoint")] = None,
         limit: int = PAGE,
         schema: form = SCHEMA,
     ) -> PulledDocuments:
         """What is new since a checkpoint; without one, everything."""
-        at = Checkpoint(feed=feed, snapshot=snapshot)
+        at = Checkpoint(feed=feed, seal=seal, snapshot=snapshot)
         return travel.documents.pull(who.user_id, who.device, at, size=limit, schema=schema)
 
     # A push that says nothing new is no push to the pace of devices, and RxDB sends one after each edit.

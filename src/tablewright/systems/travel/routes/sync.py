@@ -22,19 +22,23 @@ def sync(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
     @api.post("/push")
     def push(body: views.PushBody, who: Annotated[Traveller, Depends(doors.traveller)]) -> Pushed:
         """Do what the device did; one result for each operation. Sent again, it is answered again."""
-        return travel.sync.push(who.user_id, who.device, body.operations, schema=body.schema_)
+        at = (body.since, body.seal)
+        return travel.sync.push(who.user_id, who.device, body.operations, *at, schema=body.schema_)
 
     @api.get("/pull", dependencies=[pace])
     def pull(
         who: Annotated[Traveller, Depends(doors.traveller)],
         since: int = 0,
+        seal: Annotated[str | None, Query(description="the seal that came with `since`")] = None,
         limit: int = PAGE,
         schema: Schema = SCHEMA,
     ) -> Pulled:
         """What is new since a version; 410 FULL_RESYNC_REQUIRED for who has to take everything anew."""
-        found = travel.feed.pull(who.user_id, who.device, since, size=limit, schema=schema)
+        found = travel.feed.pull(who.user_id, who.device, since, seal, size=limit, schema=schema)
         if found.full_resync_required:
-            words = "This device was away too long. Take a snapshot, then pull from where it was made."
+            words = (
+                "The feed does not reach back to there. Take a snapshot, then pull from where it was made."
+            )
             facts = {"full_resync_required": True, "server_version": found.server_version}
             raise ResyncRequired(words, field="since", facts=facts)
         return found
@@ -61,8 +65,8 @@ def sync(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
     def resolve(
         operation_id: str, body: views.ResolveBody, who: Annotated[Traveller, Depends(doors.traveller)]
     ) -> Result:
-        """Leave it as it is, take the other side, or write something else."""
-        return travel.sync.resolve(who.user_id, operation_id, body.choice, body.data)
+        """Leave it as it is, take the other side, or write something else. Refused if it was changed meanwhile."""
+        return travel.sync.resolve(who.user_id, operation_id, body.choice, body.data, body.versions)
 
     @api.get("/operations")
     def operations(

@@ -15,11 +15,13 @@
     self.addEventListener("online", function () { link.soon(0); });
     self.addEventListener("offline", function () { link.reason = "offline"; link.tell(); });
     document.addEventListener("visibilitychange", function () { if (!document.hidden) link.soon(0); });
+    self.addEventListener("skratch-gone", function () { link.isGone = true; link.channel.close(); self.clearTimeout(link.timer); });
   }
 
   Link.prototype.soon = function (wait) {
     var link = this;
     self.clearTimeout(this.timer);
+    if (this.isGone) return;
     this.timer = self.setTimeout(function () { link.run(); }, wait === undefined ? SOON : wait);
   };
 
@@ -30,11 +32,13 @@
       await self.skratch.sync(this.store);
       this.reason = null;
     } catch (stopped) {
+      if (this.isGone) return;
       if (!stopped.reason) { this.isBusy = false; throw stopped; }
       this.reason = stopped.reason; this.words = stopped.words; this.seconds = stopped.seconds;
       if (stopped.reason === "offline") wakeLater();
     }
     this.isBusy = false; this.hasSpoken = true;
+    if (this.isGone) return;
     this.channel.postMessage("changed");
     await this.changed();
     await this.tell();
@@ -53,6 +57,7 @@
   }
 
   Link.prototype.tell = async function () {
+    if (this.isGone) return;
     var waiting = (await this.store.queue()).length;
     var some = waiting === 1 ? "1 change waits" : waiting + " changes wait";
     var text = {
@@ -90,25 +95,13 @@
 
   // --- whose browser this is ---
 
-  // Who signs out, or becomes somebody else, leaves no map behind.
-  function watchLeaving() {
-    document.querySelectorAll('form[action="/sign-out"], form[action="/sign-in"]').forEach(function (form) {
-      var isReady = false;
-      form.addEventListener("submit", function (event) {
-        if (isReady) return;
-        event.preventDefault();
-        var go = function () { isReady = true; form.requestSubmit(event.submitter); };
-        self.skratch.forget().then(go, go);
-      });
-    });
-  }
-
-  // The traveller of this page: who is signed in, or without a network who was last.
+  // The traveller of this page: who is signed in, or without a network who was last. Of anybody else nothing is kept
+  // but what they did not send: `others` says how much that is.
   async function traveller(root) {
     if (root.dataset.user) {
       var who = { id: root.dataset.user, name: root.dataset.name };
       await self.skratch.remember(who);
-      watchLeaving();
+      who.others = await self.skratch.forgetOthers(who.id);
       return who;
     }
     return self.skratch.remembered();

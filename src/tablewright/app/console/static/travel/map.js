@@ -19,6 +19,8 @@
     if (!who) { document.getElementById("nobody").hidden = false; root.hidden = true; return; }
     var page = new Page(root, await skratch.openStore(who.id));
     if (!root.dataset.user) page.nameShell(who);
+    if (who.others) page.tellOthers(who);
+    self.addEventListener("skratch-gone", function () { document.getElementById("gone").hidden = false; root.hidden = true; });
     await page.open();
   }
 
@@ -31,8 +33,8 @@
     });
     this.spot = new skratch.Spot(root.querySelector(".spot"), {
       mark: function (region) { page.mark(region); },
-      unmark: function (region) { page.unmark(region); },
-      change: function (region, data) { page.write("update", region, data); },
+      unmark: function (region, base) { page.unmark(region, base); },
+      change: function (region, data, base) { page.write("update", region, data, base); },
     });
     this.link = new skratch.Link(store, root.querySelector(".sync-state"), function () { return page.refresh(); });
   }
@@ -40,6 +42,16 @@
   Page.prototype.nameShell = function (who) {
     document.querySelector("h1").textContent = who.name + ": my map";
     document.querySelectorAll('[data-online], .top a[href="/sign-in"]').forEach(function (one) { one.hidden = true; });
+  };
+
+  // Somebody else's changes wait in this browser. They can sign in and send them, or the one who is here removes them.
+  Page.prototype.tellOthers = function (who) {
+    var line = document.getElementById("others"), some = who.others === 1 ? "1 change" : who.others + " changes";
+    line.querySelector("span").textContent = some + " of another traveller’s map " + (who.others === 1 ? "was" : "were") + " never sent from this browser. They can sign in here and send " + (who.others === 1 ? "it." : "them.");
+    line.hidden = false;
+    line.querySelector("button").addEventListener("click", function () {
+      skratch.forgetOthers(who.id, true).then(function () { line.hidden = true; });
+    });
   };
 
   Page.prototype.open = async function () {
@@ -155,9 +167,15 @@
     if (!this.place(region)) this.mark(region);
   };
 
+  // What is shown of a place: what is done to it now rests on that.
+  Page.prototype.base = function (region) {
+    return this.view.bases.get(skratch.key(region.type, region.code)) || { version: 0, previous: null };
+  };
+
   Page.prototype.mark = async function (region) {
-    await this.write("create", region, {});
-    var undo = this.undo("Take it back", function () { return this.write("delete", region, {}); });
+    await this.write("create", region, {}, this.base(region));
+    var made = this.base(region);
+    var undo = this.undo("Take it back", function () { return this.write("delete", region, {}, made); });
     this.say(region.name + " is marked.", [undo].concat(this.offer(region)));
   };
 
@@ -167,21 +185,22 @@
     if (!country || this.place(country) || (this.view.settings.mark_country || "ask") !== "ask") return [];
     return [this.undo("Mark " + country.name + " too", function () {
       this.say(country.name + " is marked.");
-      return this.write("create", country, {});
+      return this.write("create", country, {}, this.base(country));
     })];
   };
 
-  Page.prototype.unmark = async function (region) {
+  Page.prototype.unmark = async function (region, base) {
     var was = this.place(region);
-    await this.write("delete", region, {});
+    await this.write("delete", region, {}, base);
+    var gone = this.base(region);
     var words = region.name + " is not marked any more." + (region.code === "US" || region.code === "CA" ? " Its states and provinces stay as they are." : "");
     this.say(words, [this.undo("Bring it back", function () {
-      return this.write("restore", region, { visited_date: was.visited_date || null, notes: was.notes || null, trips: was.trips || {} });
+      return this.write("restore", region, { visited_date: was.visited_date || null, notes: was.notes || null, trips: was.trips || {} }, gone);
     })]);
   };
 
-  Page.prototype.write = async function (kind, region, data) {
-    await this.store.add(kind, region.type, region.code, data);
+  Page.prototype.write = async function (kind, region, data, base) {
+    await this.store.add(kind, region.type, region.code, data, base);
     await this.refresh();
     this.link.tell();
     this.link.channel.postMessage("changed");
@@ -204,6 +223,7 @@
   // --- showing ---
 
   Page.prototype.refresh = async function () {
+    if (this.link.isGone) return;
     this.view = await this.store.view();
     this.paint();
     this.tellNews(await this.store.news());
@@ -224,8 +244,9 @@
 
   Page.prototype.showSpot = function () {
     var region = this.chosen && this.region(this.chosen);
-    this.spot.show(region || null, region ? this.place(region) : null, region && region.parent ? "State of the United States" : "");
-    if (region && region.type === "canadian_province") this.spot.find("about").textContent = "Province or territory of Canada";
+    if (!region) { this.spot.show(null); return; }
+    this.spot.show(region, this.place(region), this.base(region), region.parent ? "State of the United States" : "");
+    if (region.type === "canadian_province") this.spot.find("about").textContent = "Province or territory of Canada";
   };
 
   Page.prototype.point = function (code, event) {

@@ -1,4 +1,7 @@
 // The panel beside the map: one place with its date, notes and trips, to be changed with or without a network.
+//
+// Must hold: what is saved rests on what the form showed when somebody began to type, whatever was told since: two who
+// write at once end up with both texts or with a conflict, never with one of them alone.
 (function (self) {
   "use strict";
 
@@ -40,9 +43,11 @@
 
   Spot.prototype.find = function (name) { return this.panel.querySelector("[data-spot=" + name + "]"); };
 
-  Spot.prototype.show = function (region, place, parent) {
+  // `base` is the version that `place` is, and the last operation upon it.
+  Spot.prototype.show = function (region, place, base, parent) {
     var isOther = !this.region || !region || this.region.code !== region.code || this.region.type !== region.type;
-    this.region = region; this.place = place;
+    this.region = region; this.place = place; this.newest = base;
+    if (isOther) this.before = null;
     this.empty.hidden = Boolean(region); this.body.hidden = !region;
     if (!region) return;
     this.find("name").textContent = region.name;
@@ -52,16 +57,20 @@
     this.find("state").className = "badge " + (place ? (place.waits ? "busy" : "good") : "");
     this.find("mark").hidden = Boolean(place);
     this.find("unmark").hidden = !place;
-    this.form.hidden = this.find("trips").hidden = !place;
+    this.find("trips").hidden = !place;
+    this.form.hidden = !place && !this.isChanged();  // unmarked elsewhere: what was typed stays
     this.find("page").href = "/console/travel/places/" + region.type + "/" + region.code;
     if (place) this.fill(place, isOther);
+    else this.find("newer").hidden = this.form.hidden;
   };
 
   // What somebody is typing is not taken away by an answer that comes meanwhile.
   Spot.prototype.fill = function (place, isOther) {
-    var now = JSON.stringify([place.visited_date, place.notes]);
-    var isTyping = this.form.contains(document.activeElement) && this.isChanged();
-    if (isOther || (now !== this.shown && !isTyping)) {
+    var now = JSON.stringify([place.visited_date || null, place.notes || null]);
+    var isTyping = this.isChanged(), isSame = !isOther && now === this.shown;
+    if (isSame || !isTyping) this.base = this.newest;
+    this.find("newer").hidden = isSame || !isTyping;
+    if (!this.before || (!isSame && !isTyping)) {
       this.shown = now; this.before = { visited_date: place.visited_date || "", notes: place.notes || "" };
       this.form.elements.visited_date.value = this.before.visited_date;
       this.form.elements.notes.value = this.before.notes;
@@ -97,7 +106,7 @@
       words.textContent = shownDate(entry[1].start) + (entry[1].end ? " to " + shownDate(entry[1].end) : "") + (entry[1].notes ? ": " + entry[1].notes : "");
       remove.type = "button"; remove.className = "link"; remove.textContent = "Remove";
       remove.setAttribute("aria-label", "Remove the trip of " + shownDate(entry[1].start));
-      remove.addEventListener("click", function () { spot.change({ trips: single(entry[0], null) }); });
+      remove.addEventListener("click", function () { spot.change({ trips: single(entry[0], null) }, spot.newest); });
       row.append(words, remove);
       return row;
     }));
@@ -105,12 +114,12 @@
 
   function single(name, value) { var made = {}; made[name] = value; return made; }
 
-  Spot.prototype.change = function (data) { return this.does.change(this.region, data); };
+  Spot.prototype.change = function (data, base) { return this.does.change(this.region, data, base); };
 
   Spot.prototype.listen = function () {
     var spot = this, form = this.form, trip = this.trip;
     this.find("mark").addEventListener("click", function () { spot.does.mark(spot.region); });
-    this.find("unmark").addEventListener("click", function () { spot.does.unmark(spot.region); });
+    this.find("unmark").addEventListener("click", function () { spot.before = null; spot.does.unmark(spot.region, spot.base); });
     form.elements.notes.addEventListener("input", function () { spot.count(); });
     form.addEventListener("submit", function (event) {
       event.preventDefault();
@@ -118,9 +127,9 @@
       if (!spot.wrong(form, "visited_date", dateMistake(date)) || !spot.count()) return;
       if (date !== spot.before.visited_date) data.visited_date = date || null;
       if (notes !== spot.before.notes) data.notes = notes || null;
-      spot.shown = "";
+      spot.before = { visited_date: date, notes: form.elements.notes.value };
       form.elements.notes.blur();
-      if (Object.keys(data).length) spot.change(data);
+      if (Object.keys(data).length) spot.change(data, spot.base);
     });
     trip.addEventListener("submit", function (event) {
       event.preventDefault();
@@ -131,7 +140,7 @@
       if (!spot.wrong(trip, "end", mistake)) return;
       var made = { start: start, end: end || null, notes: trip.elements.trip_notes.value.trim() || null };
       trip.reset();
-      spot.change({ trips: single("t" + self.crypto.randomUUID().slice(0, 8), made) });
+      spot.change({ trips: single("t" + self.crypto.randomUUID().slice(0, 8), made) }, spot.newest);
     });
   };
 

@@ -2,7 +2,8 @@
 // and what came of that. In IndexedDB, one database for each traveller.
 //
 // Must hold: an operation is in the queue from the moment it was made until its answer is written, in one transaction
-// with the states of that answer; a state replaces another only if it is not older. Elsewhere: docs/sync.md.
+// with the states of that answer; it rests on what was shown when it was made, not on what came since; a state replaces
+// another only if it is not older. Elsewhere: docs/sync.md, who signs out leaves nothing behind (leave.js).
 (function (self) {
   "use strict";
 
@@ -27,7 +28,11 @@
     var request = self.indexedDB.open(name, version);
     request.onupgradeneeded = function () { upgrade(request.result); };
     return asked(request).then(function (db) {
-      db.onversionchange = function () { db.close(); };
+      // Somebody signs out in another tab: what is kept goes, and so does what is shown of it.
+      db.onversionchange = function () {
+        db.close();
+        if (self.document) self.dispatchEvent(new Event("skratch-gone"));
+      };
       return db;
     });
   }
@@ -53,22 +58,31 @@
     return who || null;
   }
 
-  // Nobody's map is shown without a network any more. What was not sent yet is kept for when its owner comes back.
-  async function forget() {
-    var who = await remembered();
-    await remember(null);
-    if (!who) return;
-    var store = await openStore(who.id);
-    var waiting = await store.queue();
-    store.close();
-    if (!waiting.length) self.indexedDB.deleteDatabase(name(who.id));
-  }
-
   function name(user) { return "skratch." + user; }
+
+  // Whatever is kept of other travellers goes, but for what they did and was not sent: says how much that is. Those who
+  // sign in by the console's pages were asked about it (leave.js); this is for who came another way.
+  async function forgetOthers(user, isAll) {
+    var waiting = 0, found = self.indexedDB.databases ? await self.indexedDB.databases() : [];
+    for (var one of found) {
+      if (!one.name.startsWith("skratch.") || one.name === name(user)) continue;
+      var store = await openStore(one.name.slice("skratch.".length)), unsent = (await store.queue()).length;
+      if (unsent && !isAll) { waiting += unsent; await store.emptied(); }
+      store.close();
+      if (!unsent || isAll) self.indexedDB.deleteDatabase(one.name);
+    }
+    return waiting;
+  }
 
   // --- one traveller ---
 
+  // That there is something to ask about when somebody signs out, where a script can look without waiting.
+  function hint() {
+    try { self.localStorage.setItem("skratch", "kept"); } catch (error) { return; }  // a worker has none
+  }
+
   async function openStore(user) {
+    hint();
     var db = await opened(name(user), 1, function (db) {
       db.createObjectStore("states", { keyPath: "entity_id" });
       db.createObjectStore("queue", { keyPath: "place", autoIncrement: true });
@@ -114,31 +128,28 @@
     return asked(this.db.transaction("queue").objectStore("queue").getAll());
   };
 
-  // Do something: `data` are the fields that change. Says the operation as it waits now.
-  Store.prototype.add = async function (kind, type, code, data) {
-    var transaction = this.db.transaction(["states", "queue"], "readwrite");
-    var entity = this.entity(type, code);
-    var state = await asked(transaction.objectStore("states").get(entity));
-    var waiting = await asked(transaction.objectStore("queue").getAll());
-    var before = waiting.filter(function (one) { return one.entity === entity; }).pop();
+  // Do something: `data` are the fields that change, `base` is what was shown then (`bases` of a view).
+  Store.prototype.add = async function (kind, type, code, data, base) {
+    var transaction = this.db.transaction(["queue", "meta"], "readwrite");
     var operation = {
       operation_id: self.crypto.randomUUID(),
       operation_type: kind,
       entity_type: type === SETTINGS ? "user" : "visited_place",
-      client_version: state ? state.entity_version : 0,
+      client_version: base.version,
       entity_data: data || {},
       client_timestamp: new Date().toISOString(),
-      previous: before ? before.operation.operation_id : null,
+      previous: base.previous,
     };
     if (type !== SETTINGS) { operation.region_type = type; operation.region_code = code; }
-    transaction.objectStore("queue").add({ entity: entity, operation: operation });
+    var life = await asked(transaction.objectStore("meta").get("life"));
+    transaction.objectStore("queue").add({ entity: this.entity(type, code), operation: operation, life: life || 0 });
     await ended(transaction);
-    return operation;
   };
 
   // The answer to a push: what was answered leaves the queue with the states it left behind.
-  Store.prototype.answered = function (results) {
-    var transaction = this.db.transaction(["states", "queue", "news"], "readwrite");
+  Store.prototype.answered = async function (results) {
+    var transaction = this.db.transaction(["states", "queue", "news", "meta"], "readwrite");
+    var anew = (await asked(transaction.objectStore("meta").get("anew"))) || 0;
     var states = transaction.objectStore("states"), queue = transaction.objectStore("queue");
     var done = new Map(results.filter(function (one) { return one.status !== "waiting"; })
       .map(function (one) { return [one.operation_id, one]; }));
@@ -149,41 +160,59 @@
       });
     };
     done.forEach(function (result) {
-      result.entities.forEach(function (state) { take(states, state); });
+      result.entities.forEach(function (state) { take(states, state, anew); });
       if (result.status === "conflict" || result.status === "failed") {
         transaction.objectStore("news").put(Object.assign({ at: Date.now() }, result));
       }
     });
-    return ended(transaction).then(function () { return done.size; });
+    await ended(transaction);
+    return done.size;
   };
 
+  // Up to where this browser has the feed, with the seal of that place; null before the first time. `life` counts how
+  // often everything was taken anew: an operation of a former one rests on versions that say nothing any more.
+  Store.prototype.at = function () { return this.meta("at", null); };
+  Store.prototype.life = function () { return this.meta("life", 0); };
+
   // What a pull told; one that was asked from elsewhere than where we are now is too late.
-  Store.prototype.told = async function (asked_from, pulled) {
+  Store.prototype.told = async function (from, pulled) {
     var transaction = this.db.transaction(["states", "meta"], "readwrite");
     var states = transaction.objectStore("states"), meta = transaction.objectStore("meta");
-    var since = (await asked(meta.get("since"))) || 0;
-    if (since === asked_from) {
-      pulled.changes.forEach(function (state) { take(states, state); });
-      meta.put(pulled.next, "since");
+    var at = await asked(meta.get("at")), isHere = Boolean(at) && at.since === from.since && at.seal === from.seal;
+    if (isHere) {
+      pulled.changes.forEach(function (state) { take(states, state, 0); });
+      meta.put({ since: pulled.next, seal: pulled.seal }, "at");
     }
     await ended(transaction);
-    return since === asked_from;
+    return isHere;
   };
 
   // Everything anew, but for the queue.
-  Store.prototype.replaced = function (entities, as_of) {
+  Store.prototype.replaced = async function (entities, at) {
     var transaction = this.db.transaction(["states", "meta"], "readwrite");
-    var states = transaction.objectStore("states");
+    var states = transaction.objectStore("states"), meta = transaction.objectStore("meta");
     states.clear();
     entities.forEach(function (state) { states.put(state); });
-    transaction.objectStore("meta").put(as_of, "since");
+    meta.put(at, "at");
+    meta.put(at.since, "anew");
+    meta.put(((await asked(meta.get("life"))) || 0) + 1, "life");
     return ended(transaction);
   };
 
-  function take(states, state) {
+  // Nothing is left but the queue.
+  Store.prototype.emptied = function () {
+    var transaction = this.db.transaction(["states", "news", "meta"], "readwrite");
+    ["states", "news", "meta"].forEach(function (one) { transaction.objectStore(one).clear(); });
+    return ended(transaction);
+  };
+
+  // Unless something newer is known of it. Of a place that was not there when everything was taken anew, at the version
+  // `anew`, an older state is a late answer about one that is gone.
+  function take(states, state, anew) {
     var known = states.get(state.entity_id);
     known.onsuccess = function () {
-      if (!known.result || known.result.server_version <= state.server_version) states.put(state);
+      var newest = known.result ? known.result.server_version : anew + 1;
+      if (newest <= state.server_version || (!known.result && !anew)) states.put(state);
     };
   }
 
@@ -207,16 +236,19 @@
     return applied(this.user, results[0], results[1].map(function (one) { return one.operation; }));
   };
 
-  // Pure: places by `type#code`, the settings, and how many operations wait.
+  // Pure: places by `type#code`, the settings, how many operations wait; and for places, also those that are not there,
+  // the version that is shown and the last operation upon it.
   function applied(user, states, queue) {
-    var places = new Map(), settings = {};
+    var places = new Map(), bases = new Map(), settings = {};
     states.forEach(function (state) {
-      if (state.entity_type === "user") settings = state.data;
-      else if (!state.is_deleted) places.set(key(state.data.region_type, state.data.region_code), Object.assign({ waits: false }, state.data));
+      if (state.entity_type === "user") { settings = state.data; return; }
+      bases.set(key(state.data.region_type, state.data.region_code), { version: state.entity_version, previous: null });
+      if (!state.is_deleted) places.set(key(state.data.region_type, state.data.region_code), Object.assign({ waits: false }, state.data));
     });
     queue.forEach(function (operation) {
       if (operation.entity_type === "user") { settings = Object.assign({}, settings, operation.entity_data); return; }
       var place = key(operation.region_type, operation.region_code);
+      bases.set(place, { version: (bases.get(place) || { version: 0 }).version, previous: operation.operation_id });
       if (operation.operation_type === "delete") { places.delete(place); return; }
       var before = places.get(place) || { trips: {}, notes: null, visited_date: null, marked_at: operation.client_timestamp };
       var trips = Object.assign({}, before.trips);
@@ -227,11 +259,11 @@
         region_type: operation.region_type, region_code: operation.region_code, trips: trips, waits: true,
       }));
     });
-    return { places: places, settings: settings, waiting: queue.length };
+    return { places: places, bases: bases, settings: settings, waiting: queue.length };
   }
 
   function key(type, code) { return type + "#" + code; }
 
   self.skratch = self.skratch || {};
-  Object.assign(self.skratch, { openStore: openStore, remember: remember, remembered: remembered, forget: forget, key: key, applied: applied });
+  Object.assign(self.skratch, { openStore: openStore, remember: remember, remembered: remembered, forgetOthers: forgetOthers, key: key, applied: applied });
 })(self);

@@ -62,25 +62,31 @@
 
   async function push(store, device) {
     for (;;) {
-      var waiting = (await store.queue()).slice(0, AT_ONCE).map(function (one) { return one.operation; });
-      if (!waiting.length) return;
-      var pushed = await ask(device, "/sync/push", { schema: SCHEMA, operations: waiting });
+      var queue = await store.queue(), at = await store.at(), life = await store.life();
+      if (!queue.length) return;
+      // Those of a former life go by themselves, under no seal: what they rest on is not of this feed.
+      var isOld = (queue[0].life || 0) !== life;
+      var waiting = queue.filter(function (one) { return ((one.life || 0) !== life) === isOld; }).slice(0, AT_ONCE);
+      var pushed = await ask(device, "/sync/push", {
+        schema: SCHEMA, operations: waiting.map(function (one) { return one.operation; }),
+        since: at ? at.since : null, seal: isOld ? "" : at ? at.seal : null,
+      });
       if (!(await store.answered(pushed.results))) return;
     }
   }
 
   async function pull(store, device) {
     for (;;) {
-      var since = await store.meta("since", 0);
-      var pulled;
+      var at = await store.at(), pulled;
+      if (!at) { await resync(store, device); continue; }
       try {
-        pulled = await ask(device, "/sync/pull?limit=200&schema=" + SCHEMA + "&since=" + since);
+        pulled = await ask(device, "/sync/pull?limit=200&schema=" + SCHEMA + "&since=" + at.since + (at.seal ? "&seal=" + encodeURIComponent(at.seal) : ""));
       } catch (stopped) {
         if (stopped.code !== "FULL_RESYNC_REQUIRED") throw stopped;
         await resync(store, device);
         continue;
       }
-      if ((await store.told(since, pulled)) && !pulled.more) return;
+      if ((await store.told(at, pulled)) && !pulled.more) return;
     }
   }
 
@@ -91,7 +97,7 @@
       entities = entities.concat(page.entities);
       after = page.after;
     } while (after);
-    await store.replaced(entities, page.as_of);
+    await store.replaced(entities, { since: page.as_of, seal: page.seal });
   }
 
   async function once(store) {
@@ -114,10 +120,10 @@
     return self.navigator.locks.request("skratch-sync-" + store.user, function () { return once(store); });
   }
 
-  // A device that was signed out cannot come back as itself; what it did and was not sent is kept.
+  // A device that was signed out cannot come back as itself: it takes everything anew, and keeps what it did not send.
   async function again(store) {
     await store.device(true);
-    await store.setMeta("since", 0);
+    await store.setMeta("at", null);
     return sync(store);
   }
 

@@ -1,0 +1,67 @@
+"""What takes the systems' letters to where they go, round by round, and knows what stands in the way.
+
+Must hold: nothing of a letter is logged; told to stop, it does not begin another letter.
+"""
+
+import logging
+import threading
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias
+
+from tablewright.app.mail.directory import Directory
+from tablewright.app.mail.smtp import Smtp
+from tablewright.edge.dispatch import Delivered, Dispatch, Letter
+
+log = logging.getLogger("tablewright.mail")
+
+LOOK_SECONDS, LONGEST_PAUSE = 2.0, 60.0
+TIDY_EVERY = timedelta(hours=1)
+Way: TypeAlias = Directory | Smtp
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why nothing leaves a system, and since when."""
+
+    why: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """How mail leaves, and what stands in its way now, by system."""
+
+    way: Way
+    troubles: dict[str, Trouble] = field(default_factory=dict)
+
+    def deliver(self, system: str, title: str, dispatch: Dispatch[Any], stop: threading.Event) -> Delivered:
+        """One round of a system; what stands in the way is said once to the log, and when it is gone."""
+
+        def send(letter: Letter) -> None:
+            if stop.is_set():
+                raise InterruptedError  # the rest is for the next start
+            way(letter)
+
+        with self.way.opened(title) as way:
+            done = dispatch.run(send)
+        before = self.troubles.get(system)
+        if done.closed is None or stop.is_set():
+            if before is not None and (done.sent or done.failed):
+                del self.troubles[system]
+                log.info("mail leaves again", extra={"system": system})
+        elif before is None or before.why != done.closed:
+            self.troubles[system] = Trouble(done.closed, before.since if before else dispatch.now())
+            log.warning("mail does not leave", extra={"system": system, "why": done.closed})
+        return done
+
+    def watch(self, system: str, title: str, dispatch: Dispatch[Any], stop: threading.Event) -> None:
+        """Send what waits until told to stop; less often while nothing can leave."""
+        pause, tidied = LOOK_SECONDS, datetime.min.replace(tzinfo=UTC)
+        while True:
+            if isinstance(self.way, Directory) and dispatch.now() - tidied >= TIDY_EVERY:
+                self.way.prune(tidied := dispatch.now())
+            done = self.deliver(system, title, dispatch, stop)
+            pause = LOOK_SECONDS if done.closed is None else min(pause * 2, LONGEST_PAUSE)
+            if stop.wait(pause):
+                return

@@ -1,0 +1,20 @@
+"""The design of parental controls: the document's five tables, and those it needs and does not name.
+
+`SubscriberSessions`, `ChildProfiles` and `IngestReceipts` are what the document's rules rest on; `ParentalFamilies`
+holds who belongs together and what staff works with. Every table of a child is keyed by the child's tenure of its
+number (see model.py). Must hold: only what failed or waits is in StatusTimestampIndex, only addresses in use in the
+PrivateIPIndexes.
+
+Each part holds some of the tables, with what is asked of them: base.py what all rest on, written.py what parents write,
+enforced.py what is done on firewalls, counted.py what was blocked, people.py who belongs together.
+"""
+
+from tablewright.systems.parental.design.base import *  # noqa: F403  # its `__all__`
+from tablewright.systems.parental.design.base import PARENTAL
+from tablewright.systems.parental.design.counted import *  # noqa: F403  # its `__all__`
+from tablewright.systems.parental.design.enforced import *  # noqa: F403  # its `__all__`
+from tablewright.systems.parental.design.people import *  # noqa: F403  # its `__all__`
+from tablewright.systems.parental.design.written import *  # noqa: F403  # its `__all__`
+
+PARENTAL.build()
+DESIGNS = (PARENTAL,)

@@ -1,0 +1,51 @@
+"""The design itself, its environments, how long things are kept, and the table of what has none of its own."""
+
+from datetime import timedelta
+
+from tablewright.design import Design, Environment, Provisioned
+
+__all__ = [
+    "AUDIT_KEPT",
+    "HISTORY_KEPT",
+    "METRICS_KEPT",
+    "PARENTAL",
+    "RECEIPTS_KEPT",
+    "RULES_KEPT",
+    "families_table",
+    "guardian_index",
+    "list_index",
+]
+
+HISTORY_KEPT = timedelta(days=90)
+METRICS_KEPT = timedelta(days=400)
+RECEIPTS_KEPT = timedelta(days=7)
+RULES_KEPT = timedelta(days=7)
+AUDIT_KEPT = timedelta(days=400)
+PARENTAL = Design("parental", version=1, about="What children may not use when, enforced on firewalls.")
+PARENTAL.environment(Environment("dev", region="us-east-1", pitr_days=35))
+PARENTAL.environment(
+    Environment(
+        "prod",
+        region="us-east-1",
+        # PC-38, PC-39: what is even is provisioned, what comes in bursts is paid for as it comes (PC-D17, PC-D27).
+        of_tables={
+            "ParentalPolicies": Provisioned(10, 5, max_read=200, max_write=100, target=70),
+            "ApplicationRegistry": Provisioned(5, 1, max_read=50, max_write=10, target=70),
+            "FTDRuleMapping": Provisioned(20, 20, max_read=400, max_write=400, target=70),
+        },
+        pitr_days=35,
+        deletion_protection=True,
+        encryption="managed",
+    )
+)
+# Made first: it guards who holds which number.
+families_table = PARENTAL.table(
+    "ParentalFamilies",
+    pk="PK",
+    sk="SK",
+    ttl="ttl",
+    stream="NEW_AND_OLD_IMAGES",
+    about="Families, who belongs to them, exceptions for a while, devices, messages and what was done.",
+)
+guardian_index = families_table.gsi("GuardianIndex", pk="guardianOf", sk="familyKey")
+list_index = families_table.gsi("ListIndex", pk="listKey", sk="listSort")

@@ -1,0 +1,256 @@
+"""What is done on firewalls: history, rules, sessions, devices; when to look at whom (PC-18 to 24, PC-33 to 37)."""
+
+from datetime import datetime, timedelta
+
+from tablewright.design import Data, Expires, Keys, Load, Retention, between
+from tablewright.systems.parental.design.base import (
+    HISTORY_KEPT,
+    PARENTAL,
+    RULES_KEPT,
+    families_table,
+    list_index,
+)
+from tablewright.systems.parental.model import Action, Device, OpenStatus, RuleMapping, Session, Wake, Walk
+
+__all__ = [
+    "actions",
+    "actions_by_status",
+    "actions_of_child",
+    "all_devices",
+    "device_index",
+    "devices",
+    "history_table",
+    "rule_address_index",
+    "rules",
+    "rules_of_address",
+    "rules_of_child",
+    "rules_of_device",
+    "rules_table",
+    "session_address_index",
+    "sessions",
+    "sessions_of_address",
+    "sessions_of_child",
+    "sessions_table",
+    "status_index",
+    "wake_of_child",
+    "wakes",
+    "wakes_due",
+    "walks",
+]
+
+history_table = PARENTAL.table(
+    "EnforcementHistory",
+    pk="childPhoneNumber",
+    sk="timestamp",
+    ttl="ttl",
+    about="Every attempt to change a device, for 90 days.",
+)
+status_index = history_table.gsi("StatusTimestampIndex", pk="statusKey", sk="timestamp")
+
+
+def action_key(child: str, occurred_at: datetime, action_id: str) -> None: ...
+
+
+actions = history_table.entity(
+    Action,
+    action_key,
+    tag="action",
+    pk="{child}",
+    sk="{occurred_at:ms}#{action_id}",
+    on={status_index: Keys("{status_key}", "{occurred_at:ms}#{action_id}")},
+    expires=Expires("occurred_at", HISTORY_KEPT),
+    data={"private_ip": Data.PERSONAL},
+    retention=Retention(HISTORY_KEPT, "to see what was enforced, and what failed"),
+    load={"create": Load(per_second=100, item_bytes=600)},
+)
+rules_table = PARENTAL.table(
+    "FTDRuleMapping",
+    pk="childPhoneNumber",
+    sk="ruleId",
+    ttl="ttl",
+    stream="NEW_AND_OLD_IMAGES",
+    about="Which rule on which device implements which policies. What expires here is an order to clean the device.",
+)
+device_index = rules_table.gsi("DeviceIndex", pk="ftdDeviceId", sk="lastVerified")
+rule_address_index = rules_table.gsi("PrivateIPIndex", pk="livePrivateIP", sk="createdAt")
+
+
+def rule_key(child: str, rule_id: str) -> None: ...
+
+
+rules = rules_table.entity(
+    RuleMapping,
+    rule_key,
+    tag="rule",
+    pk="{child}",
+    sk="{rule_id}",
+    on={
+        device_index: Keys("{ftd_device_id}", "{last_verified}"),
+        rule_address_index: Keys("{live_private_ip}", "{created_at}"),
+    },
+    version="version",
+    expires=Expires("expires_at", RULES_KEPT),
+    data={"private_ip": Data.PERSONAL, "live_private_ip": Data.PERSONAL},
+    retention=Retention(RULES_KEPT, "a net under what removes rules when a session ends"),
+    load={"create": Load(per_second=5, item_bytes=700), "change": Load(per_second=20, item_bytes=700)},
+)
+sessions_table = PARENTAL.table(
+    "SubscriberSessions",
+    pk="childPhoneNumber",
+    sk="sessionId",
+    ttl="ttl",
+    stream="NEW_AND_OLD_IMAGES",
+    about="Which address a child's devices have now.",
+)
+session_address_index = sessions_table.gsi("PrivateIPIndex", pk="livePrivateIP", sk="startedAt")
+
+
+def session_key(child: str, session_id: str) -> None: ...
+
+
+sessions = sessions_table.entity(
+    Session,
+    session_key,
+    tag="session",
+    pk="{child}",
+    sk="{session_id}",
+    on={session_address_index: Keys("{live_private_ip}", "{started_at}")},
+    version="version",
+    immutable=("started_at",),
+    expires=Expires("expires_at", timedelta(days=7)),
+    data={"private_ip": Data.PERSONAL, "live_private_ip": Data.PERSONAL},
+    retention=Retention(timedelta(days=7), "to find who had an address"),
+    load={"create": Load(per_second=5, item_bytes=400), "change": Load(per_second=50, item_bytes=400)},
+)
+
+
+def wake_key(child: str) -> None: ...
+def walk_key(name: str) -> None: ...
+def device_key(device_id: str) -> None: ...
+
+
+wakes = families_table.entity(
+    Wake,
+    wake_key,
+    tag="wake",
+    pk="CHILD#{child}",
+    sk="WAKE",
+    on={list_index: Keys("WAKES#{child:shard.8}", "{at:ms}#{child}")},
+    version="version",
+    retention=Retention(None, "while a session is open and something is to change by itself"),
+    load={"change": Load(per_second=5, item_bytes=200)},
+)
+walks = families_table.entity(
+    Walk,
+    walk_key,
+    tag="walk",
+    pk="WALK#{name}",
+    sk="WALK",
+    version="version",
+    retention=Retention(None, "for who goes on"),
+    load={"change": Load(per_month=50_000, item_bytes=150)},
+)
+devices = families_table.entity(
+    Device,
+    device_key,
+    tag="device",
+    pk="DEVICE#{device_id}",
+    sk="DEVICE",
+    on={list_index: Keys("DEVICES", "{device_id}")},
+    version="version",
+    data={"last_error": Data.INTERNAL, "secret_name": Data.INTERNAL},
+    retention=Retention(None, "while it is used"),
+    load={"change": Load(per_month=10_000, item_bytes=400)},
+)
+
+
+# --- access patterns ---
+
+
+@PARENTAL.query(
+    actions, pk="{child}", sk=between("{since:ms}", "{until:ms}"), descending=True, page=50, at_most=200,
+    load=Load(per_month=100_000, items=50, item_bytes=600),
+)  # fmt: skip
+def actions_of_child(*, child: str, since: datetime | None = None, until: datetime | None = None) -> None:
+    """PC-21, PC-22: what was done for a child, newest first; from `since` up to and with the moment `until`."""
+
+
+@PARENTAL.query(
+    actions, on=status_index, pk="{status}", sk=between("{since:ms}", "{until:ms}"), descending=True, page=50,
+    at_most=200, roles=("operator",), load=Load(per_month=20_000, items=20, item_bytes=600),
+)  # fmt: skip
+def actions_by_status(
+    *, status: OpenStatus, since: datetime | None = None, until: datetime | None = None
+) -> None:
+    """PC-23: what failed or waits, newest first."""
+
+
+@PARENTAL.query(
+    rules,
+    pk="{child}",
+    page=100,
+    at_most=500,
+    consistent=True,
+    load=Load(per_second=20, items=5, item_bytes=700),
+)
+def rules_of_child(*, child: str) -> None:
+    """PC-35: the rules of a child, strongly consistent."""
+
+
+@PARENTAL.query(
+    rules, on=device_index, pk="{device_id}", sk=between("{since}", "{until}"), page=100, at_most=500,
+    roles=("operator",), load=Load(per_month=50_000, items=100, item_bytes=700),
+)  # fmt: skip
+def rules_of_device(*, device_id: str, since: datetime | None = None, until: datetime | None = None) -> None:
+    """The rules of a device, those that were verified longest ago first."""
+
+
+@PARENTAL.query(
+    rules,
+    on=rule_address_index,
+    pk="{private_ip}",
+    page=100,
+    at_most=500,
+    load=Load(per_second=5, item_bytes=700),
+)
+def rules_of_address(*, private_ip: str) -> None:
+    """PC-D22: the rules that name an address."""
+
+
+@PARENTAL.query(
+    sessions,
+    pk="{child}",
+    page=50,
+    at_most=100,
+    consistent=True,
+    load=Load(per_second=20, items=2, item_bytes=400),
+)
+def sessions_of_child(*, child: str) -> None:
+    """The sessions of a child, open and closed."""
+
+
+@PARENTAL.query(
+    sessions, on=session_address_index, pk="{private_ip}", page=20, load=Load(per_second=5, item_bytes=400)
+)
+def sessions_of_address(*, private_ip: str) -> None:
+    """Who has an address now."""
+
+
+@PARENTAL.query(
+    wakes, on=list_index, pk="WAKES#{child:shard.8}", sk=between("{since:ms}", "{until:ms}"), page=100, at_most=500,
+    load=Load(per_second=8, items=1),
+)  # fmt: skip
+def wakes_due(*, since: datetime | None = None, until: datetime | None = None) -> None:
+    """PC-42: for whom what is blocked changes by itself up to a moment, the longest due first."""
+
+
+@PARENTAL.get(wakes, consistent=True, load=Load(per_second=20, item_bytes=200))
+def wake_of_child(*, child: str) -> None:
+    """When a child is to be looked at next."""
+
+
+@PARENTAL.query(
+    devices, on=list_index, pk="DEVICES", page=100, roles=("operator",), load=Load(per_month=50_000, items=5)
+)
+def all_devices() -> None:
+    """Every firewall."""
