@@ -2,7 +2,7 @@
 
 Must hold: a button is shown only for a move this actor may make, and the route asks again; what cannot be undone says
 so, and what goes and what stays, before it happens.
-Elsewhere: the states and who moves through them (systems/portal/design.py, rules.py).
+Elsewhere: the states and who moves through them (systems/portal/design/customers.py, rules.py).
 """
 
 from datetime import date

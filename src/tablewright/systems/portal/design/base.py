@@ -1,0 +1,95 @@
+"""The design itself, its environments and what is watched in them (A.6, A.7, A.8)."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+from tablewright.design import Alarm, Backups, Budget, Design, Environment
+
+__all__ = [
+    "PORTAL",
+    "SEVEN_YEARS",
+]
+
+SEVEN_YEARS = timedelta(days=7 * 365 + 2)
+PORTAL = Design("portal", version=1, about="A public portal that sells WordPress hosting.")
+_TAGS = {
+    "Project": "BBWS WP Containers",
+    "Owner": "Tebogo",
+    "CostCenter": "AWS",
+    "ManagedBy": "Terraform",
+    "Component": "dynamodb",
+    "Application": "CustomerPortalPublic",
+}
+
+
+def _environment(
+    name: str, account: str, schedule: str, keep_days: int, limit: int, estimate: dict[str, int]
+) -> Environment:
+    production = name == "prod"
+    tags = {"Environment": name, **_TAGS}
+    if production:
+        tags |= {"BackupPolicy": "hourly", "DR": "enabled", "LLD": "2.1.8"}
+    return Environment(
+        name,
+        region="af-south-1",
+        account=account,
+        pitr_days=35,
+        backups=Backups(
+            schedule, keep_days, f"bbws-backup-vault-{name}", copy_to="eu-west-1" if production else None
+        ),
+        deletion_protection=production,
+        replicas=("eu-west-1",) if production else (),
+        encryption="managed",
+        tags=tags,
+        budget=Budget(
+            Decimal(limit),
+            Decimal(limit) * Decimal("0.8"),
+            {what: Decimal(sum_) for what, sum_ in estimate.items()},
+        ),
+        recovery={
+            "accidental delete": "under 1 h" if production else "1 to 2 h",
+            "corruption": "under 2 h" if production else "2 to 4 h",
+            "region": "under 15 min" if production else "not covered",
+            "latest restorable": "about 5 min behind, for 35 days",
+        },
+    )
+
+
+PORTAL.environment(
+    _environment(
+        "dev", "536580886816", "cron(0 1 * * ? *)", 7, 500, {"requests": 50, "storage": 5, "backups": 10}
+    )
+)
+PORTAL.environment(
+    _environment(
+        "sit", "815856636111", "cron(0 2 * * ? *)", 14, 1000, {"requests": 100, "storage": 10, "backups": 20}
+    )
+)
+PORTAL.environment(
+    _environment(
+        "prod",
+        "093646564004",
+        "cron(0 * * * ? *)",
+        90,
+        5000,
+        {"reads": 800, "writes": 800, "storage": 100, "backups": 100, "replication": 300},
+    )
+)
+for _name, _metric, _over, _minutes, _unit in (
+    ("reads", "ConsumedReadCapacityUnits", 10_000, 1, "units"),
+    ("writes", "ConsumedWriteCapacityUnits", 5_000, 1, "units"),
+    ("throttling", "ThrottledRequests", 10, 5, "requests"),
+    ("faults", "SystemErrors", 5, 5, "errors"),
+    ("replication", "ReplicationLatency", 5_000, 5, "ms"),
+):
+    PORTAL.alarm(
+        Alarm(
+            _name,
+            _metric,
+            Decimal(_over),
+            _minutes,
+            "Maximum" if _unit == "ms" else "Sum",
+            _unit,
+            "page the operator",
+        )
+    )

@@ -1,0 +1,102 @@
+"""One-time secrets, limits and the outbox, which die by themselves; and tallies."""
+
+from datetime import timedelta
+
+from tablewright.design import Data, Expires, Keys, Load, Retention
+from tablewright.systems.portal.design.base import PORTAL
+from tablewright.systems.portal.model import Allowance, Challenge, Kind, Message, MessageState, Purpose, Tally
+
+__all__ = [
+    "allowances",
+    "challenges",
+    "desk_table",
+    "messages",
+    "messages_by_state",
+    "messages_of_tenant",
+    "outbox_index",
+    "recipient_index",
+    "tallies",
+]
+
+desk_table = PORTAL.table(
+    "portal_desk",
+    pk="PK",
+    sk="SK",
+    ttl="ttl",
+    about="One-time secrets, limits and the outbox, which die by themselves; and tallies.",
+)
+outbox_index = desk_table.gsi("OutboxIndex", pk="outboxKey", sk="outboxAt")
+recipient_index = desk_table.gsi("MailOfTenantIndex", pk="mailOf", sk="mailAt")
+
+
+def challenge_key(purpose: Purpose, address: str) -> None: ...
+def allowance_key(name: str, window: str) -> None: ...
+def message_key(message_id: str) -> None: ...
+def tally_key(of: Kind) -> None: ...
+
+
+challenges = desk_table.entity(
+    Challenge,
+    challenge_key,
+    tag="challenge",
+    pk="CHALLENGE#{purpose}#{address:lower}",
+    sk="SECRET",
+    expires=Expires("expires_at"),
+    data={"address": Data.PERSONAL, "code_hash": Data.SECRET, "link_hash": Data.SECRET},
+    retention=Retention(timedelta(minutes=15), "to prove that an address is somebody's"),
+    load={"put": Load(per_month=60_000, item_bytes=500)},
+)
+allowances = desk_table.entity(
+    Allowance,
+    allowance_key,
+    tag="allowance",
+    pk="ALLOWANCE#{name}",
+    sk="WINDOW#{window}",
+    expires=Expires("expires_at"),
+    retention=Retention(timedelta(days=1), "to hold back who asks too often"),
+    load={"upsert": Load(per_month=120_000, item_bytes=150)},
+)
+messages = desk_table.entity(
+    Message,
+    message_key,
+    tag="message",
+    pk="MESSAGE#{message_id}",
+    sk="METADATA",
+    on={
+        outbox_index: Keys("{state}", "{created_at:ms}#{message_id}"),
+        recipient_index: Keys("{tenant_id}", "{created_at:ms}#{message_id}"),
+    },
+    expires=Expires("expires_at"),
+    data={"recipient": Data.PERSONAL, "body": Data.PERSONAL},
+    retention=Retention(timedelta(days=30), "to see what was sent"),
+    load={"create": Load(per_month=160_000, item_bytes=900)},
+)
+tallies = desk_table.entity(
+    Tally,
+    tally_key,
+    tag="tally",
+    pk="TALLY#{of}",
+    sk="TALLY",
+    version="version",
+    retention=Retention(None, "as long as there is something to count"),
+    load={"upsert": Load(per_month=30_000, item_bytes=200)},
+)
+
+
+# --- access patterns ---
+
+
+@PORTAL.query(
+    messages, on=outbox_index, pk="{state}", descending=True, page=50, at_most=100, roles=("admin",),
+    load=Load(per_month=9_000, items=20, item_bytes=900),
+)  # fmt: skip
+def messages_by_state(*, state: MessageState) -> None:
+    """The outbox: what is to be sent, what was."""
+
+
+@PORTAL.query(
+    messages, on=recipient_index, pk="{tenant_id}", descending=True, page=50, at_most=100,
+    roles=("tenant", "admin"), load=Load(per_month=100, items=10, item_bytes=900),
+)  # fmt: skip
+def messages_of_tenant(*, tenant_id: str) -> None:
+    """The mail to one tenant that is still kept: for an export, and for an erasure."""

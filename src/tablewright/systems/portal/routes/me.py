@@ -1,0 +1,102 @@
+"""A customer's own account: proving an address, registering, `/me`."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Response
+
+from tablewright.edge import Buckets, Principal, limited
+from tablewright.edge.etags import if_match, mark
+from tablewright.systems.portal import views
+from tablewright.systems.portal.model import Order
+from tablewright.systems.portal.routes.common import (
+    Doors,
+    IfMatch,
+    PageSize,
+    StartAt,
+    actor_of,
+    expected,
+    open_account,
+    page_of,
+)
+from tablewright.systems.portal.service import Portal
+from tablewright.systems.portal.views import Page
+
+
+def verification(portal: Portal, doors: Doors, buckets: Buckets) -> APIRouter:
+    api = APIRouter(tags=["verification"])
+    pace = limited(buckets, "verification", per_minute=30, burst=20)
+
+    @api.post("/verification", status_code=202, dependencies=[Depends(pace)])
+    def start_verification(body: views.NewAddress) -> dict[str, str]:
+        """Send a code and a link, if the address is known; the answer is the same if it is not."""
+        portal.verification.start(body.email)
+        return {"message": "If we know this address, a code is on its way. It works for 15 minutes."}
+
+    @api.post("/verification/confirm", dependencies=[Depends(pace)])
+    def confirm_verification(body: views.Secret) -> views.Confirmed:
+        """Prove an address with the code or the link's secret."""
+        tenant = portal.verification.confirm(body.email, body.code)
+        return views.Confirmed(tenant_id=tenant.id, status=tenant.status, token=portal.token_for(tenant))
+
+    @api.post("/registration", dependencies=[Depends(pace)])
+    def register(caller: Annotated[Principal, Depends(doors.verified)]) -> views.Confirmed:
+        """Complete a registration with the token of a proved address."""
+        tenant = portal.verification.register(caller.subject)
+        return views.Confirmed(tenant_id=tenant.id, status=tenant.status, token=portal.token_for(tenant))
+
+    return api
+
+
+def me(portal: Portal, doors: Doors) -> APIRouter:
+    api = APIRouter(prefix="/me", tags=["my account"])
+
+    @api.get("", response_model_exclude_none=True)
+    def get_me(response: Response, caller: Annotated[Principal, Depends(doors.tenant)]) -> views.Me:
+        found = open_account(portal, caller)
+        mark(response, found.version)
+        return views.me_of(found)
+
+    @api.put("", response_model_exclude_none=True)
+    def change_me(
+        body: views.Profile,
+        response: Response,
+        caller: Annotated[Principal, Depends(doors.tenant)],
+        match: IfMatch = None,
+    ) -> views.Me:
+        current = open_account(portal, caller)
+        if_match(match, current.version)
+        changed = portal.tenants.change(
+            caller.subject, body.changes(), actor_of(caller), expected(match, current.version)
+        )
+        mark(response, changed.version)
+        return views.me_of(changed)
+
+    @api.post("/destination", status_code=202, response_model_exclude_none=True)
+    def new_destination(
+        body: views.NewAddress, caller: Annotated[Principal, Depends(doors.tenant)]
+    ) -> views.Me:
+        """Ask the owner of a new destination address to confirm it."""
+        found = open_account(portal, caller)
+        return views.me_of(portal.verification.start_destination(found, body.email, actor_of(caller)))
+
+    @api.post("/destination/confirm", response_model_exclude_none=True)
+    def confirm_destination(
+        body: views.Secret, caller: Annotated[Principal, Depends(doors.tenant)]
+    ) -> views.Me:
+        return views.me_of(portal.verification.confirm(body.email, body.code, "destination", caller.subject))
+
+    @api.get("/orders", response_model_exclude_none=True)
+    def my_orders(
+        caller: Annotated[Principal, Depends(doors.tenant)], size: PageSize = None, after: StartAt = None
+    ) -> Page[Order]:
+        open_account(portal, caller)
+        page = portal.tenants.orders(caller.subject, actor_of(caller), size, after)
+        return page_of(list(page.items), page.next)
+
+    @api.get("/export")
+    def my_data(caller: Annotated[Principal, Depends(doors.tenant)]) -> dict[str, Any]:
+        """Everything kept about me."""
+        open_account(portal, caller)
+        return portal.tenants.export(caller.subject)
+
+    return api

@@ -1,0 +1,124 @@
+"""Buying, and what becomes of an order: `/checkout`, `/orders`, `/payments/events`."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Request
+from starlette.concurrency import run_in_threadpool
+
+from tablewright.edge import Buckets, Principal, limited
+from tablewright.edge.idempotency import HEADER, idempotency_key
+from tablewright.edge.problems import bad_request, forbidden, not_found
+from tablewright.systems.portal import views
+from tablewright.systems.portal.checkout import Line
+from tablewright.systems.portal.model import Order, OrderStatus
+from tablewright.systems.portal.payments import BadEvent, BadSignature
+from tablewright.systems.portal.repository import Actor
+from tablewright.systems.portal.routes.common import (
+    Doors,
+    PageSize,
+    Since,
+    StartAt,
+    Until,
+    actor_of,
+    open_account,
+    page_of,
+    with_second_factor,
+)
+from tablewright.systems.portal.service import Portal
+from tablewright.systems.portal.views import Page
+
+
+def orders(portal: Portal, doors: Doors, buckets: Buckets) -> APIRouter:
+    api = APIRouter(tags=["orders"])
+    checkout = portal.checkout
+    pace = limited(buckets, "checkout", per_minute=600, burst=300)
+
+    @api.post("/checkout", status_code=201, dependencies=[Depends(pace)], response_model_exclude_none=True)
+    def place_order(
+        body: views.CheckoutRequest,
+        request: Request,
+        key: Annotated[str | None, Header(alias=HEADER)] = None,
+    ) -> views.Placed:
+        """Buy. With an Idempotency-Key, asking again gives the first order."""
+        order = checkout.place(
+            body.email,
+            [Line(item.product_id, item.quantity) for item in body.items],
+            codes=body.campaign_codes,
+            organization_name=body.organization_name,
+            payment_token=body.payment_token,
+            key=idempotency_key(request),
+        )
+        return views.placed(order)
+
+    @api.get("/orders", response_model_exclude_none=True)
+    def list_orders(
+        caller: Annotated[Principal, Depends(doors.staff)],
+        status: OrderStatus = "PAID",
+        since: Since = None,
+        until: Until = None,
+        size: PageSize = None,
+        after: StartAt = None,
+    ) -> Page[Order]:
+        page = checkout.page(
+            actor_of(caller),
+            status,
+            since=since,
+            until=until,
+            size=size,
+            after=after,
+        )
+        return page_of(list(page.items), page.next)
+
+    @api.post("/orders/{id}:cancel", response_model_exclude_none=True)
+    def cancel_order(id: str, caller: Annotated[Principal, Depends(doors.signed_in)]) -> Order:
+        """A tenant may cancel its own order while it is not paid."""
+        order = own_order(portal, id, caller)
+        return checkout.cancel(order.order_id, canceller(caller))
+
+    @api.post("/orders/{id}:refund", response_model_exclude_none=True)
+    def refund_order(id: str, caller: Annotated[Principal, Depends(doors.admin)]) -> Order:
+        return checkout.refund(id, actor_of(caller))
+
+    @api.get("/orders/{id}", response_model_exclude_none=True)
+    def get_order(id: str, caller: Annotated[Principal, Depends(doors.signed_in)]) -> Order:
+        return own_order(portal, id, caller)
+
+    @api.post("/payments/events")
+    async def payment_event(
+        request: Request, signature: Annotated[str, Header(alias="X-Signature")] = ""
+    ) -> Any:
+        """Where the gateway tells what became of a payment; the same event twice is one."""
+        body = await request.body()
+        try:
+            event = portal.payments.read(body, signature)
+        except BadSignature:
+            raise forbidden("BAD_SIGNATURE", "This event is not signed by the gateway.") from None
+        except BadEvent:
+            raise bad_request("BAD_EVENT", "This event is signed, but of no kind or form we know.") from None
+        order = await run_in_threadpool(checkout.paid, event)
+        return {"orderId": order.order_id, "orderStatus": order.order_status}
+
+    return api
+
+
+def own_order(portal: Portal, id: str, caller: Principal) -> Order:
+    """An order for staff, or for its owner while the account is open; to anybody else there is none."""
+    order = portal.checkout.order(id)
+    if caller.roles & {"admin", "support"}:
+        return order
+    if order.tenant_id != caller.subject:
+        raise not_found("ORDER_NOT_FOUND", "There is no such order.")
+    open_account(portal, caller)
+    return order
+
+
+def canceller(caller: Principal) -> Actor:
+    """As whom the caller may cancel an order: an owner as a user, an admin with a second factor; support may not."""
+    actor = actor_of(caller)
+    if not actor.is_staff:
+        return replace(actor, role="user")
+    if actor.role != "admin":
+        raise forbidden("ADMIN_ONLY", "Only an admin may cancel somebody's order.")
+    with_second_factor(caller)
+    return actor
