@@ -94,15 +94,16 @@ def read(browser: httpx.Client, path: str) -> str:
 # --- who ---
 
 PATHS = (
-    "/devices", f"/devices/{EAST}", "/devices/new", f"/devices/{EAST}/edit", f"/devices/{EAST}/wipe", "/failures",
-    "/failures?show=waiting", "/rules", f"/rules?device={WEST}", "/registry", "/registry/app?name=TikTok",
-    "/registry/new", "/registry/edit?name=TikTok", "/registry/retire?name=TikTok", "/quarantine", "/errands",
+    "/devices", f"/devices/{EAST}", "/devices/new", f"/devices/{EAST}/edit", f"/devices/{EAST}/wipe",
+    f"/devices/{EAST}/remove", "/failures", "/failures?show=waiting", "/rules", f"/rules?device={WEST}", "/registry",
+    "/registry/app?name=TikTok", "/registry/new", "/registry/edit?name=TikTok", "/registry/retire?name=TikTok",
+    "/quarantine", "/errands",
 )  # fmt: skip
 CHANGES = (
     f"/devices/{EAST}/health", f"/devices/{EAST}/verify", f"/devices/{EAST}/switch", f"/devices/{EAST}/faults",
     f"/devices/{EAST}/mend", f"/devices/{EAST}/wipe", f"/devices/{EAST}/edit", "/devices/new", "/failures/1.x/retry",
     "/registry/new", "/registry/edit?name=TikTok", "/registry/retire", "/registry/restore", "/registry/load",
-    "/quarantine/x/again", "/errands/run", f"/devices/{EAST}/guard",
+    "/quarantine/x/again", "/errands/run", f"/devices/{EAST}/guard", f"/devices/{EAST}/remove",
 )  # fmt: skip
 
 
@@ -275,6 +276,23 @@ def test_a_firewall_is_added_edited_and_switched_off(olga: httpx.Client, parenta
     on = send(olga, off, f"{HOME}/devices/north/switch")
     assert "Switched on" in words_of(on)
     assert parental.devices.get("north").enabled
+
+
+def test_a_firewall_that_is_off_is_removed_after_a_look_at_what_is_given_up(
+    olga: httpx.Client, parental: Parental
+) -> None:
+    path = f"{HOME}/devices/south"
+    data = {"deviceId": "south", "kind": "simulated", "name": "Gateway south"}
+    olga.post(f"{HOME}/devices/new", data=data)
+    assert f"{path}/remove" not in olga.get(path).text
+    on = send(olga, olga.get(f"{path}/remove"), f"{path}/remove")
+    assert "Switch this firewall off first" in words_of(on)
+    off = send(olga, on, f"{path}/switch")
+    assert f"{path}/remove" in off.text
+    asked = olga.get(f"{path}/remove")
+    assert "Rules it may still have 0" in words_of(asked)
+    assert "Gateway south is removed." in words_of(send(olga, asked, f"{path}/remove"))
+    assert "south" not in {one.device_id for one in parental.devices.all()}
 
 
 # --- rules ---

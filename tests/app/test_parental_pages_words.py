@@ -18,10 +18,11 @@ from tablewright.app.console.parental.pictures import (
     heat_rows,
     week_grid,
 )
-from tablewright.systems.parental import windows
+from tablewright.systems.parental import evaluator, windows
 from tablewright.systems.parental.evaluator import Effective, Span, Why
-from tablewright.systems.parental.model import BlockedApp, Child, Day, Policy, Port, Window
+from tablewright.systems.parental.model import Action, BlockedApp, Child, Day, Override, Policy, Port, Window
 from tablewright.systems.parental.planning import AppStatus
+from tablewright.systems.parental.removing import GIVEN_UP
 from tablewright.systems.parental.windows import DAYS, day_bounds
 
 NEW_YORK = "America/New_York"
@@ -112,6 +113,37 @@ def test_what_is_blocked_is_said_in_a_sentence() -> None:
     assert wording.now_words(state("*", allowed=("YouTube",))) == "Everything is blocked, except YouTube"
 
 
+@pytest.mark.parametrize(
+    ("windows", "freed", "paused", "words"),
+    [
+        ([], (), False, "in force now"),
+        ([], ("A", "B"), False, "lifted by an exception"),
+        ([], ("B",), False, "in force now, except B"),
+        ([], (), True, "lifted by the pause until 14:00"),
+        ([window("20:00", "22:00")], (), False, "waits for its time"),
+        ([window("20:00", "22:00")], (), True, "waits for its time"),
+    ],
+)
+def test_a_policy_says_what_keeps_it_from_blocking_now(
+    windows: list[Window], freed: tuple[str, ...], paused: bool, words: str
+) -> None:
+    child = CHILD.model_copy(update={"paused_until": NOW + timedelta(hours=1)}) if paused else CHILD
+    policy = Policy(
+        child=child.child, policy_id="p", child_name="Sarah", parent_email="a@example.com", time_windows=windows,
+        blocked_apps=[BlockedApp(app_name="A"), BlockedApp(app_name="B")], created_at=NOW, updated_at=NOW,
+    )  # fmt: skip
+    exceptions = [
+        Override(
+            child=child.child, override_id=app, kind="allow", app_name=app, begins_at=NOW,
+            until=NOW + timedelta(hours=1), by="a@example.com",
+        )
+        for app in freed
+    ]  # fmt: skip
+    holding = evaluator.effective(child, [policy], exceptions, NOW)
+    in_time = evaluator.in_their_time(child, [policy], NOW)
+    assert wording.policy_state(policy, holding, in_time, child)[0] == words
+
+
 def test_a_status_never_says_more_than_is_known() -> None:
     def said(status: AppStatus) -> str:
         return wording.status_words(status, CHILD, NOW)
@@ -128,6 +160,18 @@ def test_a_status_never_says_more_than_is_known() -> None:
     assert "No device of Sarah's is on the network" in said(AppStatus("A", "no session"))
     still = said(AppStatus("A", "pending", wanted=False, reason="it is being unblocked"))
     assert still == "It shall be free, but is still blocked: it is being unblocked."
+
+
+def test_a_rule_that_was_given_up_is_told_as_that_and_not_as_something_that_is_tried_again() -> None:
+    entry = Action(
+        child=CHILD.child, occurred_at=NOW, action_id="a", action="unblock", app_name="TikTok", privateIP="10.20.30.40",
+        status="failed", error_message=GIVEN_UP,
+    )  # fmt: skip
+    said = wording.failure_words(entry)
+    assert said == "Given up: the firewall was removed, and may still have this rule"
+    assert "10.1.2.3" not in wording.failure_words(
+        entry.model_copy(update={"error_message": "no route to 10.1.2.3"})
+    )
 
 
 # --- the week ---
@@ -248,7 +292,34 @@ def test_everything_on_some_ports_only_keeps_its_ports() -> None:
     assert list(found.blocked_apps) == policy.blocked_apps
 
 
-def test_the_address_of_a_page_stands_for_its_site() -> None:
-    form = Form({"when": "always", "o0-name": "", "o0-to": "https://www.puzzles.example/game?x=1"})
+@pytest.mark.parametrize(
+    ("pasted", "site"),
+    [
+        ("https://www.Puzzles.example/game?x=1", "puzzles.example"),
+        ("www.puzzles.example/game", "puzzles.example"),
+        ("puzzles.example,", "puzzles.example"),
+        ("https://m.puzzles.example", "m.puzzles.example"),
+        ("https://www.co.uk/", "www.co.uk"),
+    ],
+)
+def test_pc_d19_the_address_of_a_page_stands_for_its_site(pasted: str, site: str) -> None:
+    form = Form({"when": "always", "o0-name": "", "o0-to": pasted})
     (entry,) = typed.written(form, "active").draft.blocked_apps
-    assert (entry.app_name, entry.domains) == ("www.puzzles.example", ["www.puzzles.example"])
+    assert (entry.app_name, entry.domains) == (site, [site])
+
+
+def test_pc_d10_a_row_of_ones_own_says_what_is_blocked_of_it_and_what_is_not() -> None:
+    to = "www.cheat.example m.puzzle.example cloudfront.net 142.250.0.0/15 school.example nonsense!"
+    told = typed.told_of(typed.OwnRow(0, "Puzzles", to, "443"), ["school.example"])
+    assert told.blocked == (
+        "cheat.example is blocked, with all its subdomains.",
+        "Of puzzle.example, only m.puzzle.example and what is below it is blocked. To block all of it, write "
+        "puzzle.example.",
+    )
+    assert [text.split(" is not blocked (")[0] for text in told.unmet] == [
+        "cloudfront.net",
+        "nonsense!",
+        "school.example",
+        "142.250.0.0/15",
+    ]
+    assert typed.told_of(typed.OwnRow(0, "", "", "many"), ()) == typed.Told((), ())

@@ -206,6 +206,33 @@ def test_pages_of_others_fit_every_screen(open_page: Open, keep: Keep, width: in
 # --- how it is used ---
 
 
+def test_a_finger_scrolls_the_week_and_draws_in_it_after_a_rest(open_page: Open) -> None:
+    page = open_page(ANNA, width=390)
+    page.goto(child(SARAH, "/policies/new"))
+    touch = page.context.new_cdp_session(page)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+
+    def finger(kind: str, *at: float) -> None:
+        points = [{"x": at[0], "y": at[1]}] if at else []
+        touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+
+    def drag(*, rests: bool) -> None:
+        page.locator("#week").scroll_into_view_if_needed()
+        box = page.locator("[data-week] svg").bounding_box()
+        column, top, hour = box["width"] / 7, box["y"] + 24, 14
+        finger("Start", box["x"] + 1.5 * column, top + 14 * hour + 2)
+        if rests:
+            page.locator(".week-draw").first.wait_for(state="attached")
+        for part in range(1, 9):
+            finger("Move", box["x"] + 1.5 * column, top + (14 + part / 4) * hour - 2)
+        finger("End")
+
+    drag(rests=False)
+    assert page.locator("[data-time-row]").count() == 1
+    drag(rests=True)
+    page.locator("#week").get_by_text("14:00 to 16:00, Tuesday").wait_for()
+
+
 def test_a_time_is_drawn_in_the_week_with_the_mouse(open_page: Open, keep: Keep) -> None:
     page = open_page(ANNA)
     page.goto(child(SARAH, "/policies/new"))
@@ -220,6 +247,16 @@ def test_a_time_is_drawn_in_the_week_with_the_mouse(open_page: Open, keep: Keep)
     assert page.locator('[name="w1-start"]').input_value() == "16:00"
     page.locator("[data-time-row]").nth(1).get_by_role("button", name="Remove this time").click()
     page.locator("#week li", has_text="16:00 to 18:00").wait_for(state="detached")
+    page.locator("[data-time-row]").nth(0).get_by_role("button", name="Remove this time").click()
+    page.locator("#week").get_by_text("No time yet.").wait_for()
+    box = page.locator("[data-week] svg").bounding_box()
+    top = box["y"] + 24
+    page.mouse.move(box["x"] + 4.5 * column, top + 21 * hour + 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 5.5 * column, top + 29 * hour - 2, steps=5)
+    keep(page, "parental-drawing-past-midnight")
+    page.mouse.up()
+    page.locator("#week").get_by_text("21:00 to 05:00 the next day, Friday and Saturday").wait_for()
     page.get_by_role("button", name="School, 08:00 to 15:00").click()
     page.locator("#week").get_by_text("08:00 to 15:00, Monday to Friday").wait_for()
     page.get_by_role("radio", name="Always").check()
@@ -333,3 +370,18 @@ def test_a_parent_blocks_an_app_for_bedtime_and_the_firewall_drops_it(
     shown = page.locator("tbody tr", has_text="Netflix")
     assert [text.split()[4] for text in shown.all_inner_texts()] == ["Block", "Unblock", "Block"]
     keep(page, "parental-story-5-history")
+
+
+# --- what makes a family of somebody who has none, so it comes last ---
+
+
+def test_the_zone_of_a_first_child_is_the_browsers_own(open_page: Open) -> None:
+    page = open_page(ROSA)
+    page.goto(HOME)
+    page.locator("#f-name").fill("The Rosas")
+    page.get_by_role("button", name="Make the family").click()
+    page.get_by_role("button", name="Make the family").wait_for(state="detached")
+    zone = page.context.new_cdp_session(page)
+    zone.send("Emulation.setTimezoneOverride", {"timezoneId": "Europe/Berlin"})
+    page.goto(f"{HOME}/children/new?phone=%2B15550009999")
+    assert page.locator("#f-timezone").input_value() == "Europe/Berlin"

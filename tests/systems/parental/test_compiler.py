@@ -54,6 +54,11 @@ def compiled(of: App | None, *asked: BlockedApp, allowed: tuple[str, ...] = ()) 
         ("例え.テスト", "xn--r8jz45g.xn--zckzah"),
         ("a_b.example.com", "a_b.example.com"),
         ("bbc.co.uk", "bbc.co.uk"),
+        ("www.Cheat.example", "cheat.example"),
+        ("*.www.bbc.co.uk", "bbc.co.uk"),
+        ("www.co.uk", "www.co.uk"),
+        ("www.com", "www.com"),
+        ("www.shop.cheat.example", "shop.cheat.example"),
     ],
 )
 def test_pc_d19_a_domain_has_one_form(text: str, name: str) -> None:
@@ -70,6 +75,7 @@ def test_pc_d19_a_domain_has_one_form(text: str, name: str) -> None:
         ("10.20.30.40", "ipRanges"),
         ("com", "every site under it"),
         ("*.co.uk", "every site under it"),
+        ("k12.ca.us", "every site under it"),
         ("*", "a name such as"),
         ("", "a name such as"),
         ("a.*.com", "a name such as"),

@@ -87,6 +87,19 @@ def test_from_a_new_family_to_a_rule_on_the_firewall(at: Place, api: Api) -> Non
     assert given(api.post("/devices/ftd-device-001:verify", by=OPERATOR))["seen"] == 1
 
 
+def test_pc_d10_the_answer_names_what_of_a_policy_is_not_enforced(at: Place, api: Api) -> None:
+    given(api.post("/devices", DEVICE, by=OPERATOR), 201)
+    _child(api, at)
+    _online(api)
+    asked = {"blockedApps": [{"appName": "TikTok", "ipRanges": ["0.0.0.0/0"]}]}
+    policy = given(api.post(f"/children/{PHONE}/policies", asked, by=ANNA), 201)
+    (notice,) = policy["notices"]
+    assert (notice["code"], notice["field"]) == ("NOT_ENFORCED", "blockedApps[0].ipRanges")
+    at.parental.reconciler.reconcile(PHONE)
+    (blocked,) = given(api.get(f"/children/{PHONE}/effective", by=ANNA))["blocked"]
+    assert (blocked["enforcement"], blocked["notEnforced"]) == ("enforced", [notice["message"]])
+
+
 def test_what_is_blocked_is_counted_and_shown(at: Place, api: Api) -> None:
     given(api.post("/devices", DEVICE, by=OPERATOR), 201)
     _child(api, at)
@@ -304,26 +317,28 @@ def test_pc_x13_policies_come_in_pages_with_tokens_of_ones_own(at: Place, api: A
     assert refused(api.get(f"{path}?startAt=nonsense", by=ANNA)) == (400, "BAD_TOKEN")
 
 
-def test_pc_x13_the_largest_page_is_the_same_for_every_list(at: Place, api: Api) -> None:
+def test_pc_x13_pages_have_100_entries_at_most_and_pc_21_those_of_the_history_200(
+    at: Place, api: Api
+) -> None:
     _child(api, at)
     given(api.post("/devices", DEVICE, by=OPERATOR), 201)
     families = given(api.get("/parents/me", by=ANNA))["families"]
     lists = [
-        (ANNA, f"/children/{PHONE}/policies"),
-        (ANNA, f"/children/{PHONE}/enforcement"),
-        (ANNA, "/parents/me/metrics"),
-        (ANNA, "/parents/me/policies"),
-        (ANNA, f"/families/{families[0]['familyId']}/audit"),
-        (OPERATOR, "/enforcement/failures"),
-        (OPERATOR, "/devices/ftd-device-001/rules"),
-        (OPERATOR, "/quarantine"),
+        (ANNA, f"/children/{PHONE}/policies", 100),
+        (ANNA, f"/children/{PHONE}/enforcement", 200),
+        (ANNA, "/parents/me/metrics", 100),
+        (ANNA, "/parents/me/policies", 100),
+        (ANNA, f"/families/{families[0]['familyId']}/audit", 100),
+        (OPERATOR, "/enforcement/failures", 200),
+        (OPERATOR, "/devices/ftd-device-001/rules", 100),
+        (OPERATOR, "/quarantine", 100),
     ]
-    for who, path in lists:
-        given(api.get(f"{path}?pageSize=100", by=who))
-        for size in (0, 101):
+    for who, path, most in lists:
+        given(api.get(f"{path}?pageSize={most}", by=who))
+        for size in (0, most + 1):
             answer = api.get(f"{path}?pageSize={size}", by=who)
             assert refused(answer) == (400, "INVALID_PAGE_SIZE"), path
-            assert answer.json()["message"] == "A page has 1 to 100 entries."
+            assert answer.json()["message"] == f"A page has 1 to {most} entries."
 
 
 @pytest.mark.parametrize(
@@ -472,6 +487,26 @@ def test_devices_are_kept_by_operators(at: Place, api: Api) -> None:
     assert (changed["enabled"], changed["version"]) == (False, 2)
     assert [one["deviceId"] for one in given(api.get("/devices", by=OPERATOR))] == ["ftd-device-001"]
     assert refused(api.get("/devices/none", by=OPERATOR)) == (404, "DEVICE_NOT_FOUND")
+
+
+@pytest.mark.parametrize("id", ["a/b", "../x", ".", "..", "a b", "a#b", "a%2Fb", "new", "-x"])
+def test_a_device_has_an_id_that_can_stand_in_an_address(api: Api, id: str) -> None:
+    answer = api.post("/devices", {**DEVICE, "deviceId": id}, by=OPERATOR)
+    assert (*refused(answer), answer.json()["field"]) == (400, "INVALID_DEVICE", "deviceId")
+
+
+@pytest.mark.parametrize(("field", "other"), [("address", "accessPolicyId"), ("accessPolicyId", "address")])
+def test_an_fmc_is_known_by_where_it_is_and_the_policy_its_rules_go_to(
+    api: Api, field: str, other: str
+) -> None:
+    fmc = {"deviceId": "fmc", "name": "FMC", "kind": "cisco_fmc", other: "fmc.example"}
+    for body in (fmc, {**fmc, field: "  "}):
+        answer = api.post("/devices", body, by=OPERATOR)
+        assert (*refused(answer), answer.json()["field"]) == (400, "INVALID_DEVICE", field)
+    given(api.post("/devices", {**fmc, field: "x"}, by=OPERATOR), 201)
+    answer = api.patch("/devices/fmc", {field: ""}, by=OPERATOR)
+    assert (*refused(answer), answer.json()["field"]) == (400, "INVALID_DEVICE", field)
+    given(api.patch("/devices/fmc", {"enabled": False}, by=OPERATOR))
 
 
 class Guarding(SimulatedFirewall):

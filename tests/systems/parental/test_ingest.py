@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from tests.client.ways import WAYS
-from tests.systems.parental.talk import OTHER_PHONE, PHONE, ZOE, Place, refuses
+from tests.systems.parental.talk import ANNA, OTHER_PHONE, PHONE, ZOE, Place, refuses
 from tests.systems.talk import at_once
 
 from tablewright.client import CallRefused
@@ -19,7 +19,15 @@ from tablewright.systems.parental import events as of
 from tablewright.systems.parental.events import Batch, Event, batch_of_flows
 from tablewright.systems.parental.firewall.flows import BlockedFlow
 from tablewright.systems.parental.ingest import Counted, Ingest
-from tablewright.systems.parental.model import Child, Metric, RuleMapping, Session
+from tablewright.systems.parental.model import (
+    EVERYTHING,
+    Child,
+    Device,
+    FormerRule,
+    Metric,
+    RuleMapping,
+    Session,
+)
 from tablewright.systems.parental.registry import Registry
 
 ADDRESS = "10.20.30.40"
@@ -415,6 +423,50 @@ def test_a_rule_nobody_knows_and_no_name_of_an_app_is_kept_aside(at: Place, inge
     gone = Event(at=at.clock.now(), rule_name="PARENTAL_BLOCK_gone", privateIP=ADDRESS)
     assert ingest.take(batch("a", gone)).quarantined == 1
     assert ingest.waiting().items[0].reason == "UNKNOWN_APP"
+
+
+@pytest.mark.parametrize("ends", ["a grant", "the session"])
+def test_pc_d33_what_a_rule_stopped_is_counted_though_it_is_told_of_after_the_rule_has_gone(
+    at: Place, ends: str
+) -> None:
+    child = at.child()
+    at.parental.devices.add(Device(device_id="ftd-1", kind="simulated", name="East", access_policy_id="a"))
+    at.policy(child, "TikTok")
+    at.policy(child, EVERYTHING)
+    sessions, reconciler = at.parental.sessions, at.parental.reconciler
+    sessions.event("start", PHONE, "s1", ip=ADDRESS, device="ftd-1")
+    reconciler.reconcile(child.child)
+    names = {rule.app_name: rule.rule_name for rule in at.db.all(d.rules_of_child(child=child.child))}
+    told = [
+        BlockedFlow(at.clock.now(), name, label, ADDRESS, "203.0.113.9", "TCP", 443)
+        for name, label in ((names["TikTok"], ""), (names[EVERYTHING], "everything"))
+    ]
+    at.clock.move(timedelta(seconds=1))
+    if ends == "the session":
+        sessions.event("stop", PHONE, "s1")
+    else:
+        for app_name in names:
+            at.parental.overrides.add(child, "allow", app_name, timedelta(minutes=30), ANNA)
+    reconciler.reconcile(child.child)
+    assert list(at.db.all(d.rules_of_child(child=child.child))) == []
+    at.clock.move(timedelta(seconds=1))
+    assert at.parental.ingest.take(batch_of_flows("nflog-1", told)) == Counted(
+        2, 0, 0, frozenset({(child.child, date(2030, 6, 14))})
+    )
+    assert {one.app_name for one in rows(at)} == {"TikTok", EVERYTHING}
+
+
+def test_a_former_rule_says_nothing_of_another_address_and_is_forgotten_with_its_child(at: Place) -> None:
+    child = at.child()
+    former = FormerRule(
+        child=child.child, rule_name=RULE, privateIP=ADDRESS, app_name="TikTok", ended_at=at.clock.now()
+    )
+    at.db.write(d.former_rules.put(former))
+    elsewhere = Event(at=at.clock.now(), rule_name=RULE, privateIP="10.9.9.9")
+    assert at.parental.ingest.take(batch("a", elsewhere)).quarantined == 1
+    at.parental.privacy.erase(child, ANNA)
+    at.parental.errands.run()
+    assert at.db.one(d.former_rules.get(RULE)) is None
 
 
 def test_an_app_is_counted_under_the_name_the_registry_has_for_it(at: Place) -> None:

@@ -172,6 +172,40 @@ def test_pc_x14_overlapping_windows_are_merged_with_a_notice(at: Place) -> None:
     assert [notice.code for notice in saved.notices] == ["WINDOWS_MERGED"]
 
 
+def test_pc_d10_whoever_asks_for_what_is_not_enforced_is_told_at_once_and_why(at: Place) -> None:
+    child = at.child()
+    puzzles = BlockedApp(
+        app_name="Puzzles",
+        domains=["cloudfront.net", "puzzle.example"],
+        ip_ranges=["0.0.0.0/0", "142.250.0.0/15", "203.0.113.0/24"],
+    )
+    given = Draft([*TIKTOK, puzzles])
+    saved = at.parental.policies.create(child, given, ANNA, key="one")
+    assert {(notice.code, notice.field) for notice in saved.notices} == {
+        ("NOT_ENFORCED", "blockedApps[1].domains"),
+        ("NOT_ENFORCED", "blockedApps[1].ipRanges"),
+    }
+    told = [notice.message for notice in saved.notices]
+    assert [words.split(" is not blocked (")[0] for words in told] == [
+        "cloudfront.net",
+        "0.0.0.0/0",
+        "142.250.0.0/15",
+    ]
+    assert "anybody may rent there" in told[0]
+    assert "Google at large" in told[2]
+    assert at.parental.policies.create(child, given, ANNA, key="one").notices == saved.notices
+    again = at.parental.policies.replace(child, saved.policy.policy_id, given, ANNA, expected=1)
+    assert again.notices == saved.notices
+
+
+def test_a_site_that_the_family_always_allows_is_told_to_whoever_blocks_it(at: Place) -> None:
+    child = at.child()
+    at.parental.families.change(child.family_id, {"allowed_domains": ["forum.example"]}, ANNA)
+    own = BlockedApp(app_name="Forums", domains=["a.forum.example", "b.example"])
+    (notice,) = at.parental.policies.create(child, Draft([own]), ANNA).notices
+    assert notice.message == "a.forum.example is not blocked (the family always allows forum.example)."
+
+
 @pytest.mark.parametrize(
     ("entry", "code", "field"),
     [

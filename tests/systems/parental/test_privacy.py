@@ -116,6 +116,20 @@ def test_a_device_that_is_away_keeps_only_its_rules_and_they_go_when_it_is_back(
     assert list(at.firewalls["fw"].list()) == []
 
 
+def test_while_an_erasure_waits_for_a_device_nobody_is_told_of_the_child(at: Place, api: Api) -> None:
+    child = lived(at)
+    at.firewalls["fw"].faults = Faults(is_down=True)
+    given(api.delete(f"/children/{PHONE}", by=ANNA), 202)
+    path = f"/children/{PHONE}"
+    for part in ("", "/policies", "/enforcement", "/rules", "/sessions", "/status", "/metrics", "/export"):
+        assert refused(api.get(f"{path}{part}", by=ANNA)) == (404, "CHILD_NOT_FOUND"), part
+    assert refused(api.patch(path, {"childName": "X"}, by=ANNA)) == (404, "CHILD_NOT_FOUND")
+    assert given(api.get("/children?includeReleased=true", by=ANNA)) == []
+    left = at.parental.repository.child(child.child)
+    assert (left.child_name, left.parent_email) == ("[erased]", "[erased]")
+    assert given(api.delete(path, by=ANNA), 202)["waitsFor"] == "rules on a device"
+
+
 def test_a_number_is_nobody_elses_until_its_erasure_is_over(at: Place) -> None:
     """The last look must not take what the next family has made meanwhile."""
     child = lived(at)
@@ -146,7 +160,12 @@ def test_a_child_whose_number_changed_is_erased_with_what_it_had_under_the_old_o
     at.parental.children.prove(OTHER_PHONE, ANNA)
     moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
     at.parental.errands.run()
+    at.firewalls["fw"].faults = Faults(is_down=True)
     at.parental.privacy.erase(moved, ANNA)
+    assert [text for text in at.mentions(NAME) if "errand_" not in text] == []
+    with refuses("CHILD_NOT_FOUND"):
+        at.parental.families.child(ANNA, PHONE)
+    at.firewalls["fw"].faults = Faults()
     at.clock.move(timedelta(minutes=11))
     at.parental.errands.run()
     # The other event in quarantine is under that number by chance of this test; nothing else may be.

@@ -148,6 +148,21 @@ def test_an_app_the_registry_does_not_know_is_blocked_by_what_the_policy_says(ri
     assert rig.is_blocked("www.forum.example")
 
 
+def test_pc_s14_what_is_enforced_but_for_a_part_says_which_part(rig: Rig) -> None:
+    rig.child()
+    rig.policy(BlockedApp(app_name="Puzzles", domains=["cloudfront.net", "puzzle.example"]))
+    rig.policy("TikTok")
+    rig.start()
+    rig.reconciler.reconcile(ANNA)
+    puzzles, tiktok = rig.state("Puzzles"), rig.state("TikTok")
+    assert puzzles is not None
+    assert tiktok is not None
+    assert not rig.is_blocked("x.cloudfront.net")
+    assert puzzles.state == "enforced"
+    assert puzzles.unmet == ("cloudfront.net is not blocked (shared: anybody may rent there from Amazon).",)
+    assert tiktok.unmet == ()
+
+
 def test_the_history_tells_what_was_applied_where_and_by_whose_wish(rig: Rig) -> None:
     rig.child()
     policy = rig.policy("TikTok")
@@ -346,7 +361,8 @@ def test_what_waits_for_a_device_that_is_switched_off_is_pending(rig: Rig) -> No
     blocking(rig)
     status = rig.state("TikTok")
     assert status is not None
-    assert (status.state, status.reason) == ("pending", "the firewall is switched off")
+    assert (status.state, status.reason) == ("pending", planning.NOT_NOW)
+    assert rig.rules()[0].error == "the firewall is switched off"
     rig.pass_time(600, 60)
     assert rig.told() == ["block TikTok 10.20.30.40 pending"]
     rig.devices.change(DEVICE, enabled=True)
@@ -646,6 +662,35 @@ def test_one_of_two_devices_of_a_child_that_is_not_blocked_yet_means_pending(rig
     assert [rule.source for rule in rig.on_device("another")] == [OTHER_IP]
 
 
+def test_pc_x6_an_app_is_blocked_since_the_last_of_its_rules_was_confirmed(rig: Rig) -> None:
+    rig.child()
+    rig.policy("TikTok")
+    rig.device("another")
+    rig.start()
+    rig.start(OTHER_IP, session="s2", device="another")
+    rig.stop_device()
+    rig.reconciler.reconcile(ANNA)
+    rig.pass_time(75)
+    rig.start_device()
+    rig.pass_time(60)
+    first, last = (one.occurred_at for one in rig.history() if one.status == "success")
+    assert last - first >= timedelta(seconds=75)
+    status = rig.state("TikTok")
+    assert status is not None
+    assert (status.state, status.since) == ("enforced", last)
+
+
+def test_pc_x6_a_rule_that_was_lost_and_made_again_blocks_since_then(rig: Rig) -> None:
+    blocking(rig)
+    rig.move(hours=1)
+    rig.firewall.wipe()
+    jobs.verify(rig)
+    status = rig.state("TikTok")
+    assert status is not None
+    assert (status.state, status.since) == ("enforced", rig.history()[-1].occurred_at)
+    assert rig.history()[-1].occurred_at - rig.history()[0].occurred_at >= timedelta(hours=1)
+
+
 # --- devices as operators see them ---
 
 
@@ -680,10 +725,8 @@ def test_a_session_behind_a_device_that_was_taken_away_fails_and_its_old_rules_g
     rig.reconciler.reconcile(ANNA)
     status = rig.state("Instagram")
     assert status is not None
-    assert (status.state, status.reason) == (
-        "failed",
-        f"there is no firewall {DEVICE}",
-    )
+    assert (status.state, status.reason) == ("failed", planning.NOT_TAKEN)
+    assert f"there is no firewall {DEVICE}" in {rule.error for rule in rig.rules()}
     rig.sessions.event("stop", ANNA, "s1")
     rig.reconciler.reconcile(ANNA)
     assert rig.rules() == []

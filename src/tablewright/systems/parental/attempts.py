@@ -26,7 +26,7 @@ from tablewright.systems.parental.firewall.driver import (
     Rejected,
     Rule,
 )
-from tablewright.systems.parental.model import Action, ActionKind, ActionStatus, RuleMapping
+from tablewright.systems.parental.model import Action, ActionKind, ActionStatus, FormerRule, RuleMapping
 from tablewright.systems.parental.planning import NEVER, Ensure, Remove
 from tablewright.systems.parental.repository import Repository
 
@@ -280,11 +280,14 @@ class Attempts:
                 attempt=0,
                 next_try_at=None,
                 failing_since=None,
+                confirmed_at=attempt.ended,
                 last_verified=attempt.ended,
             )
             change = d.rules.change(claimed, after)
         is_silent = attempt.rule is None and claimed.attempt == 0
         writes: list[Write[Any]] = [change] if is_silent else [change, action]
+        if attempt.rule is None and not is_silent:
+            writes.append(d.former_rules.put(former_of(claimed, attempt.ended)))
         if not self._repository.try_write(*writes) and not is_silent:
             # The claim ran out and another has the rule now; what was done was done all the same.
             self._repository.try_write(action)
@@ -338,6 +341,17 @@ def settle(repository: Repository, child: str, rule_id: str, since: datetime) ->
         if action.rule_id == rule_id and action.status_key is not None:
             key = (action.child, action.occurred_at, action.action_id)
             repository.try_write(d.actions.update(*key).at(lambda one: one.status_key).remove())
+
+
+def former_of(mapping: RuleMapping, at: datetime) -> FormerRule:
+    """What stays known of a rule that left its device, for events that are told of late (ingest.py)."""
+    return FormerRule(
+        child=mapping.child,
+        rule_name=mapping.rule_name,
+        privateIP=mapping.private_ip,
+        app_name=mapping.app_name,
+        ended_at=at,
+    )
 
 
 def is_in_force(rule: DeviceRule) -> bool:

@@ -50,7 +50,11 @@ class Closing:
         """What deleting a family would take away; for its owner, who alone may."""
         self._families.owner(actor, family_id)
         family, db = self._repository.family(family_id), self._repository.db
-        children = self._repository.children_of(family_id, released=True)
+        children = [
+            child
+            for child in self._repository.children_of(family_id, released=True)
+            if child.erased_at is None
+        ]
         return ClosingPlan(
             family,
             tuple(

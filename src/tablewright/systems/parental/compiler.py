@@ -45,6 +45,10 @@ class LeftOut:
     value: str
     why: str
 
+    @property
+    def sentence(self) -> str:
+        return f"{self.value} is not blocked ({self.why})."
+
 
 @dataclass(frozen=True, slots=True)
 class _Content:
@@ -90,6 +94,19 @@ def left_out(
 ) -> tuple[LeftOut, ...]:
     """What was asked for and is not enforced."""
     return _content(app, asked, family_allowed).left_out
+
+
+def unmet(
+    app: App | None, asked: Sequence[BlockedApp], family_allowed: Sequence[str] = ()
+) -> tuple[LeftOut, ...]:
+    """What a parent has to be told of `left_out`: all that a policy names itself, and sites of the app.
+
+    Ranges of the registry are not among it: to leave shared ones out is as the registry means it, and the app's page
+    says so.
+    """
+    own = left_out(None, asked, family_allowed)
+    sites = [one for one in left_out(app, asked, family_allowed) if one.kind == "domain" and one not in own]
+    return (*sites, *own)
 
 
 def domains_of(app: App | None, asked: Sequence[BlockedApp] = ()) -> tuple[str, ...]:

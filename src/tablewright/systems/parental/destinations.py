@@ -1,24 +1,23 @@
 """Where traffic goes: domain names, address ranges and ports, in the one form in which they are kept and compared.
 
-A domain is written without `*.`, in lower case and ASCII, and means its subdomains too (PC-D19). Must hold: what
-`check_*` returns it takes again and returns unchanged. Elsewhere: which of them others share (shared_networks.py), what
-becomes of them (compiler.py).
+A domain is written without `*.` and `www.`, in lower case and ASCII, and means its subdomains too (PC-D19). A name
+below a site (`shop.example.com`) stays what it is, for to block all of `example.com` would take away what nobody named;
+`site_of` says which site that is, so that people can be told. Must hold: what `check_*` returns it takes again and
+returns unchanged. Elsewhere: which of them others share (shared_networks.py), what becomes of them (compiler.py).
 """
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 import idna
+from publicsuffixlist import PublicSuffixList
 
 from tablewright.systems.parental.errors import BadRequest
 
 Network = IPv4Network | IPv6Network
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
-# Under a country's two letters these are where names are sold, not names: co.uk, com.au, ac.za.
-_SOLD_UNDER = frozenset(
-    ("ac", "co", "com", "edu", "go", "gob", "gov", "mil", "ne", "net", "nom", "or", "org")
-)
 
 
 def check_domain(text: str, field: str = "domain") -> str:
@@ -29,12 +28,20 @@ def check_domain(text: str, field: str = "domain") -> str:
     if _is_address(name):
         raise _bad_domain(text, "this is an address; it belongs to ipRanges", field)
     name = _ascii(text, name, field)
-    labels = name.split(".")
-    if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+    if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in name.split(".")):
         raise _bad_domain(text, "write a name such as example.com; it includes its subdomains", field)
-    if len(labels) == 1 or (len(labels) == 2 and len(labels[1]) == 2 and labels[0] in _SOLD_UNDER):
+    site = site_of(name)
+    if site is None:
         raise _bad_domain(text, "this would be every site under it; name the site", field)
+    # Whoever writes the page they saw means the site: it is served without www. just as well.
+    while name != site and name.startswith("www."):
+        name = name.removeprefix("www.")
     return name
+
+
+def site_of(name: str) -> str | None:
+    """The name somebody registered that a name is, or is below; None for one under which names are sold (co.uk)."""
+    return _sold_under().privatesuffix(name)
 
 
 def check_cidr(text: str, field: str = "ipRange") -> str:
@@ -66,6 +73,12 @@ def widest(domains: Iterable[str]) -> tuple[str, ...]:
     """The same names, in order, without those that another includes already."""
     found = set(domains)
     return tuple(sorted(name for name in found if not any(above in found for above in _above(name))))
+
+
+@cache
+def _sold_under() -> PublicSuffixList:
+    """Where names are sold. Those of companies that let others have sites below theirs are in shared_networks.py."""
+    return PublicSuffixList(only_icann=True)
 
 
 def _above(name: str) -> list[str]:

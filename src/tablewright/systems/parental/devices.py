@@ -23,7 +23,7 @@ from typing import Any, TypeAlias, TypeVar
 from tablewright.mapping import Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import BadRequest, VersionConflict
+from tablewright.systems.parental.errors import BadRequest, Conflict, VersionConflict
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc, FmcOptions
 from tablewright.systems.parental.firewall.driver import (
     FirewallDriver,
@@ -62,6 +62,8 @@ PACE = timedelta(minutes=1)
 RATES: dict[str, int | None] = {"cisco_fmc": 120, "nftables": None, "simulated": None}
 # Kinds that cannot end a connection which stands: it is judged by the rules of when it began.
 LETS_OPEN_ONES_GO_ON = frozenset(("cisco_fmc",))
+# What can stand in an address as it is, and is no step of a path.
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 # Kinds that answer questions for names, and so can be told whose (model.DnsGuard).
 GUARDS_DNS = frozenset(("nftables",))
 
@@ -109,8 +111,12 @@ class Devices:
 
     def add(self, device: Device) -> Device:
         """A new device; EXISTS if the name is taken."""
-        if not device.device_id or not device.device_id.isprintable() or "#" in device.device_id:
-            raise BadRequest("INVALID_DEVICE", "A device needs a name, without #.", "deviceId")
+        if _ID.fullmatch(device.device_id) is None or device.device_id == "new":
+            words = (
+                "Write letters, digits, '-', '_' and '.', beginning with a letter or a digit; 'new' is taken."
+            )
+            raise BadRequest("INVALID_DEVICE", words, "deviceId")
+        _check_reached(device)
         self._repository.write("DEVICE", d.devices.create(device))
         return device
 
@@ -126,6 +132,8 @@ class Devices:
             before = self.get(device_id)
             if expected is not None and before.version != expected:
                 raise VersionConflict(before)
+            if before.leaving_at is not None:
+                raise Conflict("DEVICE_LEAVING", "This firewall is being removed.")
             if fields.get("guard", before.guard) != before.guard and before.kind not in GUARDS_DNS:
                 words = "This firewall answers no questions for names; a Linux gateway does."
                 raise BadRequest("INVALID_DEVICE", words, "guard")
@@ -133,13 +141,44 @@ class Devices:
             fresh = (
                 {"failures": 0, "breaker_until": None} if fields.get("enabled") and not before.enabled else {}
             )
-            write = d.devices.change(before, before.model_copy(update={**fresh, **fields}))
+            after = before.model_copy(update={**fresh, **fields})
+            if fields.keys() & {"address", "access_policy_id"}:
+                _check_reached(after)
+            write = d.devices.change(before, after)
             self._repository.write("DEVICE", write)
             assert write.item is not None
             return write.item
 
         changed = self._repository.retried(expected, attempt)
         return self._guarding(changed) if "guard" in fields else changed
+
+    def leave(self, device_id: str, expected: int | None = None) -> Device:
+        """Begin to remove a device that is switched off; DEVICE_IN_USE if it is not. It cannot be switched on again."""
+
+        def attempt() -> Device:
+            before = self.get(device_id)
+            if expected is not None and before.version != expected:
+                raise VersionConflict(before)
+            if before.leaving_at is not None:
+                return before
+            if before.enabled:
+                words = "Switch this firewall off first: while it is on, rules are made on it."
+                raise Conflict("DEVICE_IN_USE", words, "enabled")
+            write = d.devices.change(before, before.model_copy(update={"leaving_at": self._now()}))
+            self._repository.write("DEVICE", write)
+            assert write.item is not None
+            return write.item
+
+        return self._repository.retried(expected, attempt)
+
+    def forget(self, device: Device) -> bool:
+        """The end of a device that was leaving, as it is; whether it was not another's doing."""
+        is_done = self._repository.try_write(d.devices.delete(device))
+        with self._lock:
+            line = self._lines.pop(device.device_id, None)
+        if line is not None:
+            _let_go(line)
+        return is_done
 
     def keep_guard(self, device_id: str) -> Device:
         """Have a device guard DNS as it shall; any FirewallMistake if that cannot be done now."""
@@ -230,15 +269,7 @@ class Devices:
     def close(self) -> None:
         with self._lock:
             for line in self._lines.values():
-                # One that hangs is let go of all the same.
-                has_turn = line.lock.acquire(timeout=CLOSE_SECONDS)
-                try:
-                    if line.driver is not None:
-                        line.driver.close()
-                    line.driver = None
-                finally:
-                    if has_turn:
-                        line.lock.release()
+                _let_go(line)
 
     # --- turns ---
 
@@ -355,6 +386,29 @@ class Devices:
 
     def _now(self) -> datetime:
         return self._repository.now()
+
+
+def _let_go(line: _Line) -> None:
+    # One that hangs is let go of all the same.
+    has_turn = line.lock.acquire(timeout=CLOSE_SECONDS)
+    try:
+        if line.driver is not None:
+            line.driver.close()
+        line.driver = None
+    finally:
+        if has_turn:
+            line.lock.release()
+
+
+def _check_reached(device: Device) -> None:
+    """INVALID_DEVICE without what it takes to reach a device of its kind."""
+    if device.kind != "cisco_fmc":
+        return
+    if not device.address.strip():
+        raise BadRequest("INVALID_DEVICE", "Say where this FMC is reached: host or host:port.", "address")
+    if not device.access_policy_id.strip():
+        words = "Say which access policy of this FMC our rules are put into, by its id."
+        raise BadRequest("INVALID_DEVICE", words, "accessPolicyId")
 
 
 def _answer(mistake: FirewallMistake) -> Answer:

@@ -75,6 +75,9 @@ class Erasing:
             )
         # The attempts to clean the devices were written down as well.
         self._discard(
+            d.former_rules.discard(one.rule_name) for one in db.all(d.former_rules_of_child(child=key))
+        )
+        self._discard(
             d.actions.discard(key, one.occurred_at, one.action_id)
             for one in db.all(d.actions_of_child(child=key))
         )
@@ -163,15 +166,7 @@ def begin(repository: Repository, key: str, actor: Actor) -> Errand:
         return erasing
     # What is on its way here from a number the child had goes as well, from where it is.
     former = [one.source for one in running if one.kind == "number" and one.target == key]
-    now = repository.later_than(before.updated_at)
-    after = before.model_copy(
-        update={
-            "held_phone": None,
-            "released_at": before.released_at or now,
-            "child_name": rules.ERASED,
-            "updated_at": now,
-        }
-    )
+    rows = [before, *(one for old in former if (one := repository.db.one(d.child_by_key(child=old))))]
     errand = repository.errand(
         "erase", before.family_id, actor, child=key, source=before.phone,
         target=before.child_name,
@@ -185,12 +180,28 @@ def begin(repository: Repository, key: str, actor: Actor) -> Errand:
     ]  # fmt: skip
     repository.write(
         "CHILD",
-        d.children.change(before, after),
+        *(d.children.change(one, _erased(repository, one)) for one in rows),
         *(d.errands.create(one) for one in (errand, *more)),
         *(d.errands.discard(one.errand_id) for one in running),
         repository.audit(before.family_id, rules.ERASED, "child erased", actor),
     )
     return errand
+
+
+def _erased(repository: Repository, child: Child) -> Child:
+    """What is left of a child until nothing of it is on any device: by which name it is there."""
+    now = repository.later_than(child.updated_at)
+    return child.model_copy(
+        update={
+            "held_phone": None,
+            "released_at": child.released_at or now,
+            "erased_at": now,
+            "child_name": rules.ERASED,
+            "parent_email": rules.ERASED,
+            "paused_until": None,
+            "updated_at": now,
+        }
+    )
 
 
 def scrubbed(entry: AuditEntry, words: list[str]) -> AuditEntry:

@@ -110,6 +110,14 @@ def timeline(
     return sorted(spans, key=lambda span: (span.start, span.app))
 
 
+def in_their_time(child: Child, policies: Sequence[Policy], at: datetime) -> frozenset[str]:
+    """The policies whose time it is, also where a pause of the child or an exception lifts what they block; none once
+    the child's number was given up."""
+    if child.released_at is not None:
+        return frozenset()
+    return frozenset(plan.policy.policy_id for plan in _plans(child, policies) if plan.is_in_force(at))
+
+
 def asked(name: str, why: Why, policies: Sequence[Policy]) -> list[BlockedApp]:
     """What policies say of an app that is blocked, for the compiler; never empty.
 

@@ -60,10 +60,11 @@ class Families:
             raise BadRequest("FAMILY_NEEDED", words, "familyId")
         return families[0]
 
-    def child(self, actor: Actor, phone: str, *, reason: str | None = None) -> Child:
+    def child(self, actor: Actor, phone: str, *, reason: str | None = None, erased: bool = False) -> Child:
         """A child by its number, or its own name, for who may see it; CHILD_NOT_FOUND for everybody else.
 
-        Support may look if it says why, and the family sees that it did (PC-X11).
+        Support may look if it says why, and the family sees that it did (PC-X11). One that is being erased is there
+        only for who wants to erase it.
         """
         key = rules.child_key(phone)
         holder = self._repository.child_of_phone(key) if "~" not in key else None
@@ -71,7 +72,8 @@ class Families:
             return holder
         # The number may have gone to somebody else, and the caller's own child of before bears it still.
         former = self._repository.db.one(d.child_by_key(child=key))
-        if former is not None and self.has(actor, former.family_id):
+        is_there = former is not None and (erased or former.erased_at is None)
+        if former is not None and is_there and self.has(actor, former.family_id):
             return former
         if actor.role == "support" and holder is not None:
             return self._shown_to_support(actor, holder, reason)
@@ -202,6 +204,7 @@ class Families:
             child
             for family in self.of(actor)
             for child in self._repository.children_of(family.family_id, released=released)
+            if child.erased_at is None
         ]
 
     # --- parts ---

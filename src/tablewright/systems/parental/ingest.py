@@ -1,8 +1,9 @@
 """Taking what was blocked: batches that may be delivered any number of times, each event counted once (PC-D12).
 
 Must hold: an event is counted for who had the number or the address when it happened, or for nobody; nothing is dropped
-(PC-D33). Elsewhere: what an event says and how a batch is split (events.py), what is written of it (counting.py), what
-parents see of it (figures.py).
+(PC-D33). A device tells of what it stopped a moment later, or much later: a rule is known by its name for a day after
+it has gone, though neither it nor its session is there any more. Elsewhere: what an event says and how a batch is split
+(events.py), what is written of it (counting.py), what parents see of it (figures.py).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +20,14 @@ from tablewright.systems.parental.cache import MemoryCache
 from tablewright.systems.parental.counting import Counting, Row
 from tablewright.systems.parental.errors import BadRequest, Conflict, NotThere
 from tablewright.systems.parental.events import Batch, Chunk, Event
-from tablewright.systems.parental.model import Child, Quarantined, Receipt, RuleMapping, Session
+from tablewright.systems.parental.model import (
+    Child,
+    FormerRule,
+    Quarantined,
+    Receipt,
+    RuleMapping,
+    Session,
+)
 from tablewright.systems.parental.registry import Registry
 from tablewright.systems.parental.repository import Repository
 
@@ -145,6 +153,7 @@ class _Finder:
         self._addresses: dict[str, tuple[list[RuleMapping], list[Session]]] = {}
         self._by_key: dict[str, Child | None] = {}
         self._names: dict[str, str | None] = {}
+        self._former: dict[str, FormerRule | None] = {}
         # Nobody has the number or the address "", and no key can be made of it.
         self._addresses[""] = [], []
         self._holders = self._look_up({event.phone_number for event in events if event.phone_number})
@@ -183,7 +192,7 @@ class _Finder:
         # A number or an address that was somebody else's then says nothing of who has it now (PC-S15).
         return ANOTHERS if event.at < whose.created_at else (whose, app_name)
 
-    def _child(self, event: Event, rule: RuleMapping | None) -> Child | str:
+    def _child(self, event: Event, rule: RuleMapping | FormerRule | None) -> Child | str:
         if event.phone_number is not None:
             child = self._holders.get(event.phone_number)
             return child if child is not None else NOBODYS_NUMBER
@@ -200,11 +209,20 @@ class _Finder:
         had = [session for session in sessions if session.started_at <= event.at]
         return max(had, key=lambda session: session.started_at).child if had else None
 
-    def _rule(self, event: Event) -> RuleMapping | None:
-        if event.rule_name is None or event.private_ip is None:
+    def _rule(self, event: Event) -> RuleMapping | FormerRule | None:
+        if not event.rule_name or event.private_ip is None:
             return None
         rules_there, _ = self._at(event.private_ip)
-        return next((rule for rule in rules_there if rule.rule_name == event.rule_name), None)
+        there = next((rule for rule in rules_there if rule.rule_name == event.rule_name), None)
+        if there is not None:
+            return there
+        # A name is one of a child, an app and an address: whoever has the address now has rules of other names.
+        if event.rule_name not in self._former:
+            self._former[event.rule_name] = self._repository.db.one(
+                d.former_rules.get(event.rule_name), consistent=True
+            )
+        former = self._former[event.rule_name]
+        return former if former is not None and former.private_ip == event.private_ip else None
 
     def _app_name(self, event: Event) -> str | None:
         if event.app_name is None:

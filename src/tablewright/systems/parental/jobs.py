@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from tablewright.mapping import Consumer, Missing, Stale
 from tablewright.mapping.records import Change
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import planning, upkeep, weekly
+from tablewright.systems.parental import planning, removing, upkeep, weekly
 from tablewright.systems.parental.devices import GUARDS_DNS, Devices, is_well
 from tablewright.systems.parental.errands import ON_DEVICES, Errands
 from tablewright.systems.parental.firewall.driver import FirewallDriver, FirewallMistake, LearnsNames
@@ -248,6 +248,10 @@ def retry(parental: Parts) -> int:
 
 def _retry(parental: Parts, device: Device) -> int:
     ill, id, now = parental.lanes.ill, device.device_id, parental.repository.now()
+    if device.leaving_at is not None:
+        ill.discard(id)
+        removing.step(parental.repository, parental.devices, device)
+        return 0
     if not device.enabled:
         ill.add(id)
         return 0
@@ -335,6 +339,7 @@ def sweep(parental: Parts, at_most: int = FAMILIES_AT_ONCE) -> int:
     upkeep.mend_families(repository, stretch.families)
     for child in stretch.children:
         upkeep.mend(repository, child)
+        removing.forget_sessions_nowhere(repository, child.child)
     _look_at(parental, dict.fromkeys(child.child for child in stretch.children))
     upkeep.walked(repository, stretch)
     return len(stretch.children)

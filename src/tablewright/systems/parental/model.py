@@ -94,7 +94,8 @@ class Invitation(Value):
 
 
 class Child(Value):
-    """A child: whose, which number, which clock. `held_phone` is the number until it is given up."""
+    """A child: whose, which number, which clock. `held_phone` is the number until it is given up; from `erased_at` on
+    there is only what it takes to free the devices, and nobody is told of it."""
 
     child: str = _child()
     phone: str
@@ -108,6 +109,7 @@ class Child(Value):
     created_at: datetime
     updated_at: datetime
     released_at: datetime | None = None
+    erased_at: datetime | None = None
     version: int = 1
 
 
@@ -293,7 +295,8 @@ class Session(Value):
 class RuleMapping(Value):
     """Which rule on which device blocks which app for which address, and which policies want it.
 
-    Written before the device is asked (the claim) and deleted after it has confirmed the removal.
+    Written before the device is asked (the claim) and deleted after it has confirmed the removal. `confirmed_at`: when
+    the device confirmed the rule as it is.
     """
 
     child: str = _child()
@@ -314,6 +317,7 @@ class RuleMapping(Value):
     error: str | None = None
     failing_since: datetime | None = None
     created_at: datetime
+    confirmed_at: datetime | None = None
     last_verified: datetime
     expires_at: datetime
     version: int = 1
@@ -323,6 +327,16 @@ class RuleMapping(Value):
         after = self.model_copy(update=changes)
         live = after.private_ip if after.status in LIVE_RULES else None
         return after.model_copy(update={"live_private_ip": live})
+
+
+class FormerRule(Value):
+    """A rule that has left its device, and whose it was: what it stopped may be told of later than that."""
+
+    child: str = _child()
+    rule_name: str
+    private_ip: str = Field(alias="privateIP")
+    app_name: str
+    ended_at: datetime
 
 
 class Action(Value):
@@ -414,7 +428,7 @@ class DnsGuard(Value):
 
 class Device(Value):
     """A firewall. `kind` names the driver; secrets are referred to, not kept. `guard_kept`: the guard it was last told
-    of; until that is `guard`, that one is not in force.
+    of; until that is `guard`, that one is not in force. `leaving_at`: since when it is being removed, for good.
     """
 
     device_id: str
@@ -426,6 +440,7 @@ class Device(Value):
     guard: DnsGuard = DnsGuard()
     guard_kept: DnsGuard | None = None
     enabled: bool = True
+    leaving_at: datetime | None = None
     breaker_until: datetime | None = None
     failures: int = 0
     last_error: str | None = None

@@ -83,6 +83,8 @@ class Moving:
                 subject = f"{new}{mark}{renamed.get(about, about)}"
                 db.write(d.audit.put(entry.model_copy(update={"subject": subject})))
         waits_for = off_devices(self._repository, self._reconcile, old)
+        former = list(db.all(d.former_rules_of_child(child=old)))
+        self._batch(d.former_rules.put(one.model_copy(update={"child": new})) for one in former)
         if waits_for is None:
             sessions = list(db.all(d.sessions_of_child(child=old)))
             self._batch(d.sessions.discard(old, session.session_id) for session in sessions)

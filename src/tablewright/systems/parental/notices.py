@@ -14,6 +14,7 @@ from tablewright.systems.parental import rules
 from tablewright.systems.parental.addresses import is_alert
 from tablewright.systems.parental.cache import MemoryCache
 from tablewright.systems.parental.model import EVERYTHING, Action, Metric
+from tablewright.systems.parental.planning import NOT_NOW
 from tablewright.systems.parental.repository import Repository
 from tablewright.systems.parental.windows import zone
 
@@ -66,7 +67,7 @@ class Notices:
         doing = "unblock" if action.action == "unblock" else "block"
         body = (
             f"Since {local:%H:%M} we could not {doing} {app} for {child.child_name}: "
-            f"{action.error_message or 'the firewall does not answer'}. We keep trying."
+            f"{NOT_NOW}. We keep trying."
         )
         return tell(
             self._repository, [child.parent_email], child.family_id, f"{app} is not {doing}ed", body, once

@@ -33,12 +33,17 @@ FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
 MISSED_HEARTBEATS = 3
 # How far the expiry of a rule may lag behind that of its session before it is worth a write.
 SLACK = timedelta(hours=1)
+# What parents read where a device fails. Its own words are for operators, who find them beside the rule.
+NOT_NOW = "the firewall cannot do it at the moment"
+NOT_TAKEN = "the firewall does not take it, and its operator has to see why"
 State = Literal["enforced", "pending", "failed", "no session"]
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A rule there shall be: for an address, on a device. Without `rule` nothing of it may be enforced; `why_not`."""
+    """A rule there shall be: for an address, on a device. Without `rule` nothing of it may be enforced; `why_not`.
+
+    `unmet`: what of it was asked for and is not in the rule, in sentences."""
 
     rule_id: str
     app: str
@@ -46,6 +51,7 @@ class Wanted:
     why: Why
     rule: Rule | None
     why_not: str = ""
+    unmet: tuple[str, ...] = ()
 
     @property
     def place(self) -> tuple[str, str]:
@@ -88,7 +94,7 @@ class Plan:
 @dataclass(frozen=True, slots=True)
 class AppStatus:
     """How it stands with an app, as things are and not as they are meant. `wanted` False: it shall be free, and is
-    still blocked."""
+    still blocked. `unmet`: what of it is not blocked though it was asked for, in sentences (PC-S14)."""
 
     app: str
     state: State
@@ -97,6 +103,7 @@ class AppStatus:
     policy_ids: tuple[str, ...] = ()
     override_id: str | None = None
     since: datetime | None = None
+    unmet: tuple[str, ...] = ()
 
 
 # --- sessions ---
@@ -152,12 +159,14 @@ def wanted(
             # What an exception frees must get through the wall around everything.
             for freed in effective.allowed:
                 allowed += compiler.domains_of(app_of(freed), asked(freed, Why(override_id=""), policies))
+        unmet = tuple(one.sentence for one in compiler.unmet(app, entries, allowed))
         for device_id, address in sorted(places):
             shown = compiler.rule_name(secret, child, name, address)
             rule = compiler.compile_rule(app, entries, allowed, address, shown, label_of(name))
             why_not = "" if rule is not None else _why_not(compiler.left_out(app, entries, allowed))
             id = rule_id(secret, child, name, address, device_id)
-            found.append(Wanted(id, name, places[device_id, address], why, rule, why_not))
+            left = unmet if rule is not None else ()
+            found.append(Wanted(id, name, places[device_id, address], why, rule, why_not, left))
     return found
 
 
@@ -341,7 +350,9 @@ def statuses(
         if is_here and one.app_name not in effective.blocked and one.status != "removed" and was_asked(one):
             left.setdefault(one.app_name, one)
     found += [
-        AppStatus(name, "pending", False, one.error or "it is being unblocked", since=one.failing_since)
+        AppStatus(
+            name, "pending", False, NOT_NOW if one.error else "it is being unblocked", since=one.failing_since
+        )
         for name, one in sorted(left.items())
     ]
     return found
@@ -354,7 +365,8 @@ def was_asked(mapping: RuleMapping) -> bool:
 
 def _status(name: str, why: Why, rules: Sequence[Wanted], there: Mapping[str, RuleMapping]) -> AppStatus:
     def told(state: State, reason: str = "", since: datetime | None = None) -> AppStatus:
-        return AppStatus(name, state, True, reason, why.policy_ids, why.override_id, since)
+        unmet = tuple(dict.fromkeys(sentence for one in rules for sentence in one.unmet))
+        return AppStatus(name, state, True, reason, why.policy_ids, why.override_id, since, unmet)
 
     if not rules:
         return told("no session")
@@ -364,10 +376,13 @@ def _status(name: str, why: Why, rules: Sequence[Wanted], there: Mapping[str, Ru
     known = [there.get(one.rule_id) for one in rules]
     for mapping in known:
         if mapping is not None and mapping.status == "failed":
-            return told("failed", mapping.error or "the firewall refuses this rule", mapping.failing_since)
+            return told("failed", NOT_TAKEN, mapping.failing_since)
     for one, mapping in zip(rules, known, strict=True):
         is_there = mapping is not None and mapping.status == "active"
         if mapping is None or not is_there or one.rule is None or mapping.digest != one.rule.digest:
+            failing = mapping is not None and mapping.error is not None
             since = mapping.failing_since if mapping is not None else None
-            return told("pending", (mapping.error if mapping is not None else None) or "on its way", since)
-    return told("enforced", since=max(one.created_at for one in known if one is not None))
+            return told("pending", NOT_NOW if failing else "on its way", since)
+    # Not blocked until the last of them was; what an older release confirmed does not say when.
+    confirmed = [one.confirmed_at for one in known if one is not None and one.confirmed_at is not None]
+    return told("enforced", since=max(confirmed) if len(confirmed) == len(known) else None)

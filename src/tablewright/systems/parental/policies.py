@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from tablewright.design import Write
 from tablewright.mapping import AlreadyExists, Page
+from tablewright.systems.parental import compiler, rules, uses, windows
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules, uses, windows
 from tablewright.systems.parental.errors import (
     BadRequest,
     Conflict,
@@ -30,6 +30,7 @@ _ATTEMPTS = 400
 PURGE_AFTER = timedelta(days=30)
 NOTES_LENGTH = 1000
 WrittenStatus = Literal["active", "draft"]
+_FIELDS = {"domain": "domains", "range": "ipRanges", "port": "ports"}
 # The apps of the registry, retired ones too.
 Registered = Callable[[], Sequence[App]]
 
@@ -47,7 +48,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A policy, and what was put right in it without asking (PC-X14)."""
+    """A policy, what was put right in it without asking (PC-X14), and what of it is not enforced (PC-D10)."""
 
     policy: Policy
     notices: tuple[Notice, ...] = ()
@@ -89,6 +90,16 @@ class Policies:
         # An address may have been somebody else's, or have children in a family the reader is not of.
         own = tuple(policy for policy in page.items if policy.child in children)
         return Page(own, page.next, page.read_units)
+
+    def unmet(self, child: Child, policy: Policy) -> tuple[Notice, ...]:
+        """What a policy asks for and is not enforced, and why."""
+        allowed = self._repository.family(child.family_id).allowed_domains
+        registered = {app.app_name: app for app in self._registered()}
+        return tuple(
+            Notice("NOT_ENFORCED", f"blockedApps[{number}].{_FIELDS[one.kind]}", one.sentence)
+            for number, entry in enumerate(policy.blocked_apps)
+            for one in compiler.unmet(registered.get(entry.app_name), [entry], allowed)
+        )
 
     # --- writing ---
 
@@ -146,14 +157,17 @@ class Policies:
                 except AlreadyExists:
                     self._repository.pause(tried)
                     continue
-            return self._same(child, done.result, asked) if done.repeated else Saved(named, notices)
+            if done.repeated:
+                return self._same(child, done.result, asked)
+            return Saved(named, (*notices, *self.unmet(child, named)))
         raise Conflict("STATE_CONFLICT", "Others are making policies right now. Try again in a moment.")
 
     def _same(self, child: Child, kept: Mapping[str, str], asked: str) -> Saved:
         if kept["asked"] != asked:
             words = "This key was used for another policy. Take a new key for a new one."
             raise Refused("IDEMPOTENCY_KEY_REUSED", words, "Idempotency-Key")
-        return Saved(self._repository.policy(child.child, kept["policyId"]))
+        policy = self._repository.policy(child.child, kept["policyId"])
+        return Saved(policy, self.unmet(child, policy))
 
     def replace(
         self,
@@ -188,7 +202,7 @@ class Policies:
             changes |= {"status": draft.status, "paused_until": None}
         result = {"policyId": policy_id, "asked": asked}
         saved = self._saved(child, before, changes, "policy changed", actor, (), once, result)
-        return Saved(saved, merged.notices)
+        return Saved(saved, (*merged.notices, *self.unmet(child, saved)))
 
     def pause(
         self, child: Child, policy_id: str, actor: Actor, until: datetime | None = None,

@@ -44,6 +44,7 @@ class Privacy:
             "metrics": _shown(db.all(d.metrics_of_child(child=key))),
             "sessions": _shown(db.all(d.sessions_of_child(child=key))),
             "rules": _shown(db.all(d.rules_of_child(child=key))),
+            "formerRules": _shown(db.all(d.former_rules_of_child(child=key))),
             "audit": _shown(
                 entry
                 for entry in db.all(d.audit_of_family(family_id=child.family_id))

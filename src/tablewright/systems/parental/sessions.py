@@ -162,7 +162,8 @@ class Sessions:
         return min(at.replace(microsecond=at.microsecond // 1000 * 1000), now)
 
     def _check_device(self, device: str) -> None:
-        if self._repository.db.one(d.devices.get(device)) is None:
+        known = self._repository.db.one(d.devices.get(device))
+        if known is None or known.leaving_at is not None:
             raise BadRequest("UNKNOWN_DEVICE", f"There is no firewall {device}.", "deviceId")
 
 

@@ -90,7 +90,7 @@ class Verifying:
         resolve(self._repository, mapping)
         after = mapping.moved(
             status="active", device_rule_id=rule.id, attempt=0, next_try_at=None, error=None,
-            failing_since=None, last_verified=now,
+            failing_since=None, confirmed_at=now, last_verified=now,
         )  # fmt: skip
         found = Attempt("verify", mapping, None, now, now, rule)
         action = action_of(found, self._repository.new_timed_id(now), "success")

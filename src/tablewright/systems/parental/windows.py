@@ -31,7 +31,7 @@ Minutes = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that was put right without asking, for the person who wrote it."""
+    """Something that was put right without asking, or is not done, for the person who wrote it."""
 
     code: str
     field: str

@@ -105,11 +105,10 @@ def home_of(desk: Desk, family: Family, actor: Actor) -> Home:
     repository = desk.parental.repository
     children = repository.children_of(family.family_id, released=True)
     guardians = desk.parental.guardians.of(family.family_id, actor)
-    erased = rules.ERASED
     return Home(
         family,
         [card_of(desk, child) for child in children if child.released_at is None],
-        [child for child in children if child.released_at is not None and child.child_name != erased],
+        [child for child in children if child.released_at is not None and child.erased_at is None],
         sorted(guardians, key=lambda one: (one.role != "owner", one.name.casefold())),
         desk.parental.guardians.invitations(family.family_id, actor),
         any(one.subject == actor.subject and one.role == "owner" for one in guardians),

@@ -4,6 +4,7 @@ Must hold: whoever asks for a code learns nothing about whether the number is so
 sent the code is on the phone only; in the demo, where none leaves this machine, the page shows the way to it.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated
 from urllib.parse import urlencode
@@ -21,11 +22,18 @@ from tablewright.systems.parental.model import Family
 _NEW = f"{HOME}/children/new"
 
 
+_PARTS = ("Africa", "America", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
+
+
 @cache
-def zones() -> tuple[str, ...]:
-    """Time zones people live in, by place."""
-    places = ("Africa/", "America/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/", "Pacific/")
-    return tuple(sorted(name for name in available_timezones() if name.startswith(places)))
+def zones() -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """Time zones people live in, by part of the world: each with the place it is called after."""
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    names = sorted(available_timezones())
+    for part in _PARTS:
+        cities = [(name, name.removeprefix(f"{part}/")) for name in names if name.startswith(f"{part}/")]
+        found[part] = tuple((name, city.replace("_", " ").replace("/", ", ")) for name, city in cities)
+    return found
 
 
 def joining_router(desk: Desk) -> APIRouter:

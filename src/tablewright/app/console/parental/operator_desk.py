@@ -26,7 +26,7 @@ KINDS = {"simulated": "Simulated", "nftables": "Linux gateway (nftables)", "cisc
 ACTIONS = {
     "block": "Block {}",
     "unblock": "Unblock {}",
-    "verify": "Compare {}",
+    "verify": "Check that {} is blocked",
     "reassign": "Block {} at a new address",
 }
 CAUSES: Mapping[str, str] = {
@@ -84,6 +84,8 @@ def at(path: str, **query: str) -> str:
 
 def state_of_device(device: Device) -> tuple[str, str]:
     """How a device is, as a word and its colour: by how it answered when it was last asked."""
+    if device.leaving_at is not None:
+        return "being removed", "warn"
     if not device.enabled:
         return "switched off", ""
     if device.breaker_until is not None:

@@ -16,15 +16,16 @@ from tablewright.app.console.forms import Form, FormWrong, asked, form_of, poste
 from tablewright.app.console.parental.desk import refused, status_of, version_of
 from tablewright.app.console.parental.operator_desk import CAUSES, HOME, KINDS, Desk, device_path
 from tablewright.app.console.words import plural
-from tablewright.systems.parental import enforcement_figures
+from tablewright.systems.parental import enforcement_figures, removing
 from tablewright.systems.parental.devices import GUARDS_DNS
-from tablewright.systems.parental.errors import NotThere, ParentalMistake
-from tablewright.systems.parental.firewall.driver import FirewallMistake
+from tablewright.systems.parental.errors import Conflict, NotThere, ParentalMistake
+from tablewright.systems.parental.firewall.driver import PREFIX, FirewallMistake
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.meters import Measured, Times
 from tablewright.systems.parental.model import Device, DnsGuard, Value
 from tablewright.systems.parental.reconciler import Verified
+from tablewright.systems.parental.removing import RemovalPlan
 from tablewright.systems.parental.views.operators import DeviceChange, NewDevice
 
 _LISTED = Crumb("Firewalls", f"{HOME}/devices")
@@ -242,7 +243,49 @@ def _actions(desk: Desk) -> APIRouter:
         said = "Switched off: it keeps what it has, and nothing is asked of it until it is switched on."
         return desk.console.go(device_path(id), said, "note")
 
+    @router.get("/devices/{id}/remove", dependencies=[Depends(desk.operator)])
+    def ask_to_remove(request: Request, id: str) -> Response:
+        plan = removing.plan(parental.repository, parental.devices, id)
+        known = plan.device
+        return desk.console.confirm(
+            request,
+            title=f"Remove {known.name}?",
+            happens=removal_words(plan),
+            button="Remove it",
+            back=device_path(id),
+            crumbs=(_LISTED, Crumb(known.name, device_path(id))),
+            form=Form({"version": str(known.version)}),
+            details={
+                "Rules it may still have": plan.left,
+                "Rules it was never asked for": plan.waiting,
+                "Children concerned": plan.children,
+                "Sessions behind it": plan.sessions,
+            },
+            undo=f"It cannot be undone. Rules that are left on it have names that begin with {PREFIX}.",
+        )
+
+    @router.post("/devices/{id}/remove", dependencies=[Depends(desk.operator)])
+    def remove(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        who, expected = desk.actor(request), version_of(form)
+        name = parental.devices.get(id).name
+        try:
+            left = removing.remove(parental.repository, parental.devices, id, who, expected)
+        except Conflict as mistake:
+            return desk.console.go(device_path(id), mistake.message, "bad")
+        may = f" It may still have {plural(left, 'rule')}." if left else ""
+        return desk.console.go(f"{HOME}/devices", f"{name} is removed.{may}", "note")
+
     return router
+
+
+def removal_words(plan: RemovalPlan) -> str:
+    """What happens when a firewall is removed."""
+    keeps = f"It is not asked any more, and may keep {plural(plan.left, 'rule')}: take them off there."
+    return (
+        f"{plan.device.name} is forgotten with its rules and the sessions behind it; the history of each child says "
+        f"so. {keeps if plan.left else 'Nothing of ours is left on it.'} What waited for it, such as the erasure of a "
+        "child, goes on without it."
+    )
 
 
 def verified_words(done: Verified) -> str:

@@ -18,6 +18,7 @@ from tablewright.app.console.parental.desk import Desk, Look, refused, status_of
 from tablewright.app.console.parental.moments import later
 from tablewright.app.console.parental.pictures import day_timeline
 from tablewright.app.console.parental.wording import (
+    IN_PART,
     STATES,
     app_words,
     change_words,
@@ -50,6 +51,7 @@ class Row:
     sentence: str
     by: str
     wanted: bool
+    unmet: tuple[str, ...]
 
 
 def overview_router(desk: Desk) -> APIRouter:
@@ -67,10 +69,11 @@ def rows_of(desk: Desk, look: Look, statuses: Sequence[AppStatus]) -> list[Row]:
         Row(
             status.app,
             app_words(status.app),
-            *STATES[status.state],
+            *(IN_PART if status.state == "enforced" and status.unmet else STATES[status.state]),
             status_words(status, child, now),
             why_words(status.policy_ids, status.override_id, policies, overrides),
             status.wanted,
+            status.unmet,
         )
         for status in sorted(statuses, key=lambda one: (one.app != EVERYTHING, one.app.casefold()))
     ]

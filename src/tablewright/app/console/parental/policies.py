@@ -27,6 +27,7 @@ from tablewright.app.console.parental.wording import (
     window_words,
 )
 from tablewright.systems.parental.errors import ParentalMistake, Refused, VersionConflict
+from tablewright.systems.parental.evaluator import in_their_time
 from tablewright.systems.parental.model import Policy
 from tablewright.systems.parental.policies import Saved, WrittenStatus
 
@@ -51,13 +52,13 @@ def _list(desk: Desk) -> APIRouter:
     def policies(request: Request, key: str) -> Response:
         look = desk.look(request, key)
         found = desk.parental.policies.of_child(look.child)
-        now, child = desk.now(), look.child
+        child = look.child
         holding = desk.parental.holding(child).now
-        in_force = {id for why in holding.blocked.values() for id in why.policy_ids}
+        in_time = in_their_time(child, found, holding.at)
         rows = [
             (
                 policy,
-                policy_state(policy, in_force, now, child.timezone),
+                policy_state(policy, holding, in_time, child),
                 week_grid(policy.time_windows, is_small=True),
             )
             for policy in found
@@ -97,12 +98,13 @@ def editor(
         presets=typed.PRESETS,
         current=current,
         hours=week_hours(),
-        **_shown(look, form),
+        **_shown(desk, look, form),
     )
 
 
-def _shown(look: Look, form: Form) -> dict[str, Any]:
+def _shown(desk: Desk, look: Look, form: Form) -> dict[str, Any]:
     preview = typed.preview_of(form)
+    allowed = desk.parental.repository.family(look.child.family_id).allowed_domains
     return {
         "preview": preview,
         "week": week_grid(preview.windows)
@@ -110,6 +112,7 @@ def _shown(look: Look, form: Form) -> dict[str, Any]:
         else week_grid((), is_empty=True),
         "in_words": [window_words(window) for window in preview.windows],
         "policy_zone": form.get("timezone").strip() or look.child.timezone,
+        "told": {row.number: typed.told_of(row, allowed) for row in typed.own_rows(form)},
     }
 
 
@@ -140,10 +143,10 @@ def _new(desk: Desk) -> APIRouter:
 
     @router.post("/children/{key}/policies/preview", dependencies=[Depends(desk.signed_in)])
     def preview(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
-        """Only the week, for the editor to put in its place while somebody types."""
+        """Only what follows from what is typed, for the editor to put in its place."""
         look = desk.open(request, key)
         return desk.child_page(
-            request, look, "_week", tab=_TAB, form=form, hours=week_hours(), **_shown(look, form)
+            request, look, "_preview", tab=_TAB, form=form, hours=week_hours(), **_shown(desk, look, form)
         )
 
     @router.post("/children/{key}/policies/new", dependencies=[Depends(desk.signed_in)])

@@ -15,7 +15,9 @@ from urllib.parse import urlsplit
 
 from tablewright.app.console.forms import Form, FormWrong
 from tablewright.app.console.parental.desk import VERSION, refused
-from tablewright.systems.parental import windows
+from tablewright.app.console.parental.wording import site_words
+from tablewright.systems.parental import compiler, windows
+from tablewright.systems.parental.destinations import check_domain
 from tablewright.systems.parental.errors import BadRequest, ParentalMistake
 from tablewright.systems.parental.model import EVERYTHING, App, BlockedApp, Policy, Port, Window
 from tablewright.systems.parental.policies import Draft, WrittenStatus
@@ -200,19 +202,34 @@ def written(form: Form, status: WrittenStatus) -> Written:
 
 
 def _own(form: Form, row: OwnRow) -> BlockedApp:
-    domains: list[str] = []
-    ranges: list[str] = []
-    for text in row.to.split():
-        (ranges if _is_range(text) else domains).append(_bare(text))
+    domains, ranges = _destinations(row)
     name = row.name.strip() or next(iter([*domains, *ranges]), "")
     if not name:
         raise FormWrong(form.wrong(f"o{row.number}-name", "Give it a name, so that you know it again."))
     return BlockedApp(app_name=name, domains=domains, ip_ranges=ranges, ports=list(_ports(form, row)))
 
 
-def _bare(text: str) -> str:
+def _destinations(row: OwnRow) -> tuple[list[str], list[str]]:
+    """The names and the ranges of a row; what is no name is left for the service to say so."""
+    domains: list[str] = []
+    ranges: list[str] = []
+    for text in (part.rstrip(",;") for part in row.to.split()):
+        if _is_range(text):
+            ranges.append(text)
+        elif text:
+            domains.append(_site(text))
+    return domains, ranges
+
+
+def _site(text: str) -> str:
     """People paste addresses of pages: the name in it is what is meant."""
-    return (urlsplit(text).hostname or text) if "://" in text else text.rstrip(",;")
+    name = text
+    with suppress(ValueError):
+        name = urlsplit(text if "://" in text else f"//{text}").hostname or text
+    try:
+        return check_domain(name)
+    except BadRequest:
+        return text
 
 
 def _is_range(text: str) -> bool:
@@ -270,6 +287,27 @@ def preview_of(form: Form) -> Preview:
                 mistakes.append(mistake.message)
     merged = windows.merged(found)
     return Preview(merged.windows, False, tuple(n.message for n in merged.notices), tuple(mistakes))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What becomes of a row of one's own, in sentences: what is blocked of it, and what is not."""
+
+    blocked: tuple[str, ...]
+    unmet: tuple[str, ...]
+
+
+def told_of(row: OwnRow, allowed: Sequence[str]) -> Told:
+    """What is blocked of a row as it is typed. `allowed` is what the family always allows."""
+    domains, ranges = _destinations(row)
+    ports: list[Port] = []
+    with suppress(FormWrong):  # beside the field, once it is saved
+        ports = list(_ports(Form(), row))
+    entry = BlockedApp(app_name=row.name.strip() or "-", domains=domains, ip_ranges=ranges, ports=ports)
+    left = compiler.unmet(None, [entry], allowed)
+    free = {one.value for one in left}
+    blocked = [name for name in compiler.domains_of(None, [entry]) if name not in free]
+    return Told(tuple(site_words(name) for name in blocked), tuple(one.sentence for one in left))
 
 
 @dataclass(frozen=True, slots=True)

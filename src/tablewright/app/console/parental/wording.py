@@ -8,9 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from tablewright.systems.parental.addresses import is_alert
+from tablewright.systems.parental.destinations import site_of
 from tablewright.systems.parental.evaluator import Effective
 from tablewright.systems.parental.model import EVERYTHING, Action, Child, Override, Policy, Window
-from tablewright.systems.parental.planning import AppStatus
+from tablewright.systems.parental.planning import NOT_NOW, AppStatus
+from tablewright.systems.parental.removing import GIVEN_UP
 from tablewright.systems.parental.windows import DAYS
 
 DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -22,6 +25,12 @@ STATES = {
     "failed": ("Failed", "bad"),
     "no session": ("No session", ""),
 }
+IN_PART = ("Enforced in part", "warn")
+# PC-D20, where a parent reads what is blocked or decides about it.
+LIMITS = (
+    "A VPN or encrypted DNS on the device can get around a block, and on another network, such as a friend's Wi-Fi, "
+    "nothing is blocked. To block the apps under “VPN and Bypass” as well makes it harder."
+)
 OUTCOMES = {"success": ("done", "good"), "failed": ("failed", "bad"), "pending": ("pending", "warn")}
 ACTIONS = {"block": "Block", "unblock": "Unblock", "verify": "Check", "reassign": "Move to another address"}
 _ON_ITS_WAY = "on its way"
@@ -150,17 +159,34 @@ def policy_title(policy: Policy) -> str:
     return title if len(title) <= _TITLE_LETTERS else title[: _TITLE_LETTERS - 1] + "…"
 
 
-def policy_state(policy: Policy, in_force: Iterable[str], now: datetime, zone: str) -> tuple[str, str]:
-    """The state of a policy at this moment, and its colour."""
+def policy_state(policy: Policy, holding: Effective, in_time: Iterable[str], child: Child) -> tuple[str, str]:
+    """The state of a policy at the moment of what is holding, and its colour. `in_time`: policies whose time it is."""
+    now, zone = holding.at, child.timezone
     if policy.status == "draft":
         return "draft", ""
     until = policy.paused_until
     if policy.status == "paused" and (until is None or until > now):
         return ("paused" if until is None else f"paused until {until_words(until, zone, now)}"), "warn"
-    return ("in force now", "good") if policy.policy_id in in_force else ("waits for its time", "busy")
+    if policy.policy_id not in in_time:
+        return "waits for its time", "busy"
+    if not any(policy.policy_id in why.policy_ids for why in holding.blocked.values()):
+        if child.paused_until is not None and child.paused_until > now:
+            return f"lifted by the pause until {until_words(child.paused_until, zone, now)}", "warn"
+        return "lifted by an exception", "warn"
+    named = {entry.app_name for entry in policy.blocked_apps}
+    freed = [app for app in holding.allowed if app in named or EVERYTHING in named]
+    return (f"in force now, except {listed(freed)}" if freed else "in force now"), "good"
 
 
 # --- what is blocked ---
+
+
+def site_words(name: str) -> str:
+    """What is blocked of a site that somebody named (PC-D19)."""
+    site = site_of(name)
+    if site is None or site == name:
+        return f"{name} is blocked, with all its subdomains."
+    return f"Of {site}, only {name} and what is below it is blocked. To block all of it, write {site}."
 
 
 def now_words(now: Effective) -> str:
@@ -251,6 +277,13 @@ def override_words(override: Override, now: datetime) -> str:
 
 def action_words(action: Action) -> str:
     return ACTIONS.get(action.action, action.action.capitalize())
+
+
+def failure_words(action: Action) -> str:
+    """Why something did not go well. What a device said is for its operator; what we say ourselves is told."""
+    ours = action.action == "verify" or is_alert(action) or action.error_message == GIVEN_UP
+    text = action.error_message or "" if ours else NOT_NOW
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def change_of_weeks(share: float | None) -> str:

@@ -6,6 +6,7 @@ from tablewright.design import Design, Environment, Provisioned
 
 __all__ = [
     "AUDIT_KEPT",
+    "FORMER_RULES_KEPT",
     "HISTORY_KEPT",
     "METRICS_KEPT",
     "PARENTAL",
@@ -20,6 +21,7 @@ HISTORY_KEPT = timedelta(days=90)
 METRICS_KEPT = timedelta(days=400)
 RECEIPTS_KEPT = timedelta(days=7)
 RULES_KEPT = timedelta(days=7)
+FORMER_RULES_KEPT = timedelta(days=1)
 AUDIT_KEPT = timedelta(days=400)
 PARENTAL = Design("parental", version=1, about="What children may not use when, enforced on firewalls.")
 PARENTAL.environment(Environment("dev", region="us-east-1", pitr_days=35))

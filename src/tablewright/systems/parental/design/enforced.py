@@ -4,13 +4,23 @@ from datetime import datetime, timedelta
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, between
 from tablewright.systems.parental.design.base import (
+    FORMER_RULES_KEPT,
     HISTORY_KEPT,
     PARENTAL,
     RULES_KEPT,
     families_table,
     list_index,
 )
-from tablewright.systems.parental.model import Action, Device, OpenStatus, RuleMapping, Session, Wake, Walk
+from tablewright.systems.parental.model import (
+    Action,
+    Device,
+    FormerRule,
+    OpenStatus,
+    RuleMapping,
+    Session,
+    Wake,
+    Walk,
+)
 
 __all__ = [
     "actions",
@@ -19,6 +29,8 @@ __all__ = [
     "all_devices",
     "device_index",
     "devices",
+    "former_rules",
+    "former_rules_of_child",
     "history_table",
     "rule_address_index",
     "rules",
@@ -93,6 +105,23 @@ rules = rules_table.entity(
     data={"private_ip": Data.PERSONAL, "live_private_ip": Data.PERSONAL},
     retention=Retention(RULES_KEPT, "a net under what removes rules when a session ends"),
     load={"create": Load(per_second=5, item_bytes=700), "change": Load(per_second=20, item_bytes=700)},
+)
+
+
+def former_rule_key(rule_name: str) -> None: ...
+
+
+former_rules = families_table.entity(
+    FormerRule,
+    former_rule_key,
+    tag="former-rule",
+    pk="RULE#{rule_name}",
+    sk="FORMER",
+    on={list_index: Keys("FORMER#{child}", "{ended_at:ms}#{rule_name}")},
+    expires=Expires("ended_at", FORMER_RULES_KEPT),
+    data={"private_ip": Data.PERSONAL},
+    retention=Retention(FORMER_RULES_KEPT, "to count what a device tells of late"),
+    load={"put": Load(per_second=5, item_bytes=250)},
 )
 sessions_table = PARENTAL.table(
     "SubscriberSessions",
@@ -215,6 +244,13 @@ def rules_of_device(*, device_id: str, since: datetime | None = None, until: dat
 )
 def rules_of_address(*, private_ip: str) -> None:
     """PC-D22: the rules that name an address."""
+
+
+@PARENTAL.query(
+    former_rules, on=list_index, pk="FORMER#{child}", page=100, load=Load(per_month=10_000, item_bytes=250)
+)
+def former_rules_of_child(*, child: str) -> None:
+    """What is still known of rules a child had."""
 
 
 @PARENTAL.query(

@@ -22,13 +22,18 @@ from tablewright.systems.parental.views.families import child_view
 from tablewright.systems.parental.views.policies import policy_view
 
 V = TypeVar("V", bound=BaseModel)
-# One for every list, though the store could give more of some.
-LARGEST_PAGE = 100
+# One for every list but what was done and what failed (PC-21), though the store could give more of some.
+LARGEST_PAGE, LARGEST_HISTORY_PAGE = 100, 200
 
 PageSize = Annotated[
     int | None,
-    AfterValidator(lambda size: _page_size(size)),
+    AfterValidator(lambda size: _page_size(size, LARGEST_PAGE)),
     Query(alias="pageSize", description=f"1 to {LARGEST_PAGE}; as many as suit the list if not given"),
+]
+HistoryPageSize = Annotated[
+    int | None,
+    AfterValidator(lambda size: _page_size(size, LARGEST_HISTORY_PAGE)),
+    Query(alias="pageSize", description=f"1 to {LARGEST_HISTORY_PAGE}; 50 if not given"),
 ]
 StartAt = Annotated[str | None, Query(alias="startAt", description="the token of the page before")]
 IfMatch = Annotated[str | None, Header(alias="If-Match")]
@@ -57,9 +62,9 @@ def actor_of(principal: Principal) -> Actor:
     return Actor(principal.email or principal.subject, role, principal.subject, principal.email)
 
 
-def _page_size(size: int | None) -> int | None:
-    if size is not None and not 1 <= size <= LARGEST_PAGE:
-        raise BadRequest("INVALID_PAGE_SIZE", f"A page has 1 to {LARGEST_PAGE} entries.", "pageSize")
+def _page_size(size: int | None, at_most: int) -> int | None:
+    if size is not None and not 1 <= size <= at_most:
+        raise BadRequest("INVALID_PAGE_SIZE", f"A page has 1 to {at_most} entries.", "pageSize")
     return size
 
 

@@ -9,6 +9,7 @@ from tablewright.systems.parental.model import Metric, Session
 from tablewright.systems.parental.routes.common import (
     Doors,
     FromDay,
+    HistoryPageSize,
     PageSize,
     Since,
     StartAt,
@@ -40,7 +41,7 @@ def enforcement(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.signed_in)],
         since: Since = None,
         until: Until = None,
-        size: PageSize = None,
+        size: HistoryPageSize = None,
         after: StartAt = None,
         reason: Why = None,
     ) -> Page[views.ActionView]:

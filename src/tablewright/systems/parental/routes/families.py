@@ -277,7 +277,9 @@ def children(parental: Parental, doors: Doors, buckets: Buckets) -> APIRouter:
     def erase_child(phone: str, caller: Annotated[Principal, Depends(doors.signed_in)]) -> views.Erasing:
         """Erase everything of a child. What rules are on a device that is away goes when it is back."""
         actor = actor_of(caller)
-        child = service.child(Actor(actor.name, "parent", actor.subject, actor.email), phone)
+        parent = Actor(actor.name, "parent", actor.subject, actor.email)
+        # Also one that is being erased: to see what that waits for.
+        child = service.child(parent, phone, erased=True)
         service.owner(actor, child.family_id)
         return views.erasing(parental.privacy.erase(child, actor), BACKUPS)
 

@@ -12,11 +12,13 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import Principal
 from tablewright.edge.etags import mark, unchanged
+from tablewright.systems.parental import removing
 from tablewright.systems.parental.errors import DeviceUnavailable, NotThere
 from tablewright.systems.parental.firewall.driver import FirewallMistake
 from tablewright.systems.parental.model import App, Device, OpenStatus, Quarantined
 from tablewright.systems.parental.routes.common import (
     Doors,
+    HistoryPageSize,
     IfMatch,
     PageSize,
     Since,
@@ -106,7 +108,7 @@ def failures(parental: Parental, doors: Doors) -> APIRouter:
         status: OpenStatus = "failed",
         since: Since = None,
         until: Until = None,
-        size: PageSize = None,
+        size: HistoryPageSize = None,
         after: StartAt = None,
     ) -> Page[FailureView]:
         """What failed or waits, newest first."""
@@ -160,6 +162,20 @@ def devices(parental: Parental, doors: Doors) -> APIRouter:
         answers again."""
         changed = service.change(id, expected(match, body.version), **body.changes())
         return marked(response, changed)
+
+    @api.get("/devices/{id}/removal")
+    def removal(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> views.Removal:
+        """What would be given up with the device: nothing is done."""
+        return views.removal_view(removing.plan(parental.repository, service, id))
+
+    @api.delete("/devices/{id}")
+    def remove_device(
+        id: str, caller: Annotated[Principal, Depends(doors.operator)], match: IfMatch = None
+    ) -> dict[str, int]:
+        """Remove a device that is switched off, for good. It is not asked: what rules it has it keeps, and the answer
+        says how many that may be."""
+        left = removing.remove(parental.repository, service, id, actor_of(caller), expected(match, None))
+        return {"rulesLeft": left}
 
     @api.get("/devices/{id}/health")
     def health(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from tablewright.systems.parental.events import Batch, Event
 from tablewright.systems.parental.ingest import Counted
-from tablewright.systems.parental.model import Device, DnsGuard, IpRange, Port
+from tablewright.systems.parental.model import Device, DnsGuard, IpRange, Port, Value
+from tablewright.systems.parental.removing import RemovalPlan
 from tablewright.systems.parental.views.common import Body, Moment
 
 
@@ -52,6 +53,22 @@ class DeviceChange(Body):
     guard: DnsGuard = DnsGuard()
     enabled: bool = True
     version: int | None = None
+
+
+class Removal(Value):
+    """What is given up with a device. `rulesLeft`: rules it may still have; `rulesWaiting`: those it was never asked
+    for; of how many children, and how many of their sessions are behind it."""
+
+    rules_left: int
+    rules_waiting: int
+    children: int
+    sessions: int
+
+
+def removal_view(plan: RemovalPlan) -> Removal:
+    return Removal(
+        rules_left=plan.left, rules_waiting=plan.waiting, children=plan.children, sessions=plan.sessions
+    )
 
 
 class SessionEvent(Body):

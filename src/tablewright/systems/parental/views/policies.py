@@ -98,13 +98,14 @@ class NewOverride(Body):
 
 
 class BlockedNow(Value):
-    """An app that is blocked, what blocks it, and whether that is so on the network."""
+    """An app that is blocked, what blocks it, and whether that is so on the network, and what of it is not."""
 
     app_name: str
     policy_ids: list[str]
     override_id: str | None = None
     enforcement: str | None = None
     reason: str | None = None
+    not_enforced: list[str] = Field(default_factory=list)
 
 
 class EffectiveView(Value):
@@ -125,6 +126,7 @@ def blocked_now(app: str, why: Why, status: AppStatus | None) -> BlockedNow:
         override_id=why.override_id,
         enforcement=status.state if status else None,
         reason=(status.reason or None) if status else None,
+        not_enforced=list(status.unmet) if status else [],
     )
 
 
