@@ -11,7 +11,7 @@ from tests.app.library import isbn
 from tablewright.app.console.area import Area, Nav
 from tablewright.app.console.assets import assets
 from tablewright.app.console.console import FLASH
-from tablewright.app.console.sign_in import own_path
+from tablewright.app.console.paths import own_path
 from tablewright.app.house import House
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app

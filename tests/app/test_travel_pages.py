@@ -450,7 +450,9 @@ def test_a_zone_that_is_none_is_said_beside_its_field(maya: httpx.Client, travel
 
 def test_a_childs_map_cannot_be_made_public(enter: Enter, travel: Travel) -> None:
     lena = enter(LENA)
-    assert "stays so" in lena.get(f"{HOME}/settings").text
+    page = lena.get(f"{HOME}/settings").text
+    assert "stays so" in page
+    assert "public too" not in page
     zone = travel.repository.profile(LENA).time_zone
     form = {
         "time_zone": zone,
@@ -467,7 +469,9 @@ def test_an_account_is_erased_in_a_week_unless_it_is_kept(enter: Enter, travel: 
     assert "Erase it in a week" in jonas.get(f"{HOME}/settings/erase").text
     jonas.post(f"{HOME}/settings/erase")
     assert travel.repository.profile(JONAS).erases_at is not None
-    assert "Keep it" in jonas.get(f"{HOME}/settings").text
+    for path in ("/settings", ""):
+        assert "Your account is erased" in (page := jonas.get(HOME + path).text)
+        assert "Keep it" in page
     jonas.post(f"{HOME}/settings/keep")
     assert travel.repository.profile(JONAS).erases_at is None
 
@@ -513,3 +517,16 @@ def test_somebody_of_another_system_has_no_map(enter: Enter, travel: Travel) -> 
     assert "this login belongs to no traveller" in answer.text
     with pytest.raises(NotThere):
         travel.repository.profile("engineer_rosa")
+
+
+def test_a_browser_that_was_signed_out_on_the_list_opens_nothing_with_its_cookie(enter: Enter) -> None:
+    here, lost = enter(LENA), enter(LENA, follow=False)
+    body = {"device_id": "lost-laptop", "name": "Firefox on Mac", "platform": "web"}
+    assert lost.post("/travel/v1/me/devices", json=body).status_code == 200
+    assert here.post(f"{HOME}/devices/lost-laptop/sign-out").status_code == 200
+    for path in ("", "/timeline", "/settings", "/export"):
+        assert lost.get(HOME + path).headers["location"].startswith("/sign-in?next="), path
+    assert lost.get("/travel/v1/export").json()["code"] == "SESSION_ENDED"
+    another = lost.post("/travel/v1/me/devices", json={**body, "device_id": "another"})
+    assert another.status_code == 401
+    assert here.get(f"{HOME}/timeline").status_code == 200

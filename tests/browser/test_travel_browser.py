@@ -446,6 +446,37 @@ def test_what_was_told_while_one_types_is_not_overwritten(open_page: Open, trave
     until(page, lambda: notes_of(travel, LENA, "EE") == "Both")
 
 
+def test_what_was_written_in_two_tabs_without_a_network_is_both_there(
+    phone: Any, wire: Wire, travel: Travel
+) -> None:
+    open_map(signed_in(phone, LENA))
+    wait_saved(phone)
+    mark(phone, "Lithuania")
+    wait_saved(phone)
+    other = phone.context.new_page()
+    open_map(other)
+    choose(other, "Lithuania")
+    wire.cut()
+    phone.context.set_offline(True)
+    say(phone, notes="first")
+    until(other, lambda: other.locator("#s-notes").input_value() == "first")
+    phone.locator("#s-notes").fill("of tab one")
+    say(other, notes="of tab two")
+    phone.get_by_text("while you were writing").wait_for()
+    say(phone, notes="of tab one")
+    phone.locator('.sync-state[data-waiting="3"]').wait_for()
+    wire.join()
+    phone.context.set_offline(False)
+    wait_saved(phone)
+    notes = notes_of(travel, LENA, "LT") or ""
+    assert "of tab one" in notes
+    assert "of tab two" in notes
+    # One tab has seen what it wrote itself, also if the next is written before the map is drawn again.
+    say(phone, notes="once")
+    say(phone, notes="twice")
+    until(phone, lambda: notes_of(travel, LENA, "LT") == "twice")
+
+
 def test_a_mark_is_not_taken_away_with_what_was_told_since(open_page: Open, travel: Travel) -> None:
     page = open_page(LENA)
     open_map(page)
@@ -459,6 +490,61 @@ def test_a_mark_is_not_taken_away_with_what_was_told_since(open_page: Open, trav
     assert notes_of(travel, LENA, "LV") == "Riga"
 
 
+# --- finding ---
+
+
+def test_the_map_finds_by_other_names_what_the_api_finds_also_without_a_network(
+    phone: Any, wire: Wire, travel: Travel
+) -> None:
+    open_map(signed_in(phone, LENA))
+    wait_saved(phone)
+    typed = ["usa", "burma", "holland", "ivory", "uk", "Côte", "georgia", "st", "new", "ca", "STRASSE", "ö"]
+    found = phone.evaluate(
+        """async (typed) => {
+             const files = JSON.parse(document.getElementById("scratch").dataset.files);
+             const regions = await skratch.regions(files.regions);
+             return typed.map((text) => { const one = skratch.meant(regions, text); return one && one.code; });
+           }""",
+        typed,
+    )
+    likeliest = [next(iter(travel.places.search(text)), None) for text in typed]
+    assert found == [region and region.region_code for region in likeliest]
+
+    phone.get_by_label("Find a place").fill("nowhere")
+    phone.get_by_role("button", name="Find", exact=True).click()
+    phone.get_by_text("There is no place called “nowhere”").wait_for()
+    phone.get_by_label("Find a place").fill("uk")
+    phone.get_by_role("button", name="Find", exact=True).click()
+    phone.locator("[data-spot=name]", has_text="United Kingdom").wait_for()
+    assert phone.locator(".said").text_content() == ""
+
+
+def test_what_was_said_of_one_place_is_not_offered_at_another(phone: Any) -> None:
+    open_map(signed_in(phone, LENA))
+    mark(phone, "Guyana")
+    assert "Guyana is marked" in phone.locator(".said").text_content()
+    choose(phone, "Colorado, United States")
+    assert phone.locator(".said").text_content() == ""
+
+
+def test_i_am_here_offers_to_mark_where_one_is(phone: Any, travel: Travel) -> None:
+    phone.context.grant_permissions(["geolocation"])
+    phone.context.set_geolocation({"latitude": 43.0, "longitude": -107.5})
+    open_map(signed_in(phone, LENA))
+    wait_saved(phone)
+    phone.get_by_role("button", name="I am here").click()
+    phone.get_by_text("You are in Wyoming.").wait_for()
+    assert notes_of(travel, LENA, "US-WY") is None, "asking marks nothing"
+    phone.get_by_role("button", name="Mark it").click()
+    phone.get_by_text("Wyoming is marked.").wait_for()
+    phone.context.set_geolocation({"latitude": 1.29, "longitude": 103.85})
+    phone.get_by_role("button", name="I am here").click()
+    phone.get_by_text("You are in Singapore.").wait_for()
+    phone.context.clear_permissions()
+    phone.get_by_role("button", name="I am here").click()
+    phone.get_by_text("This browser may not say where you are.").wait_for()
+
+
 # --- devices, conflicts, people ---
 
 
@@ -469,8 +555,12 @@ def test_a_browser_that_was_signed_out_says_so_and_keeps_what_it_did(phone: Any,
     mine = next(one for one in travel.devices.of(LENA) if one.platform == "web")
     travel.devices.revoke_others(LENA, None, LENA)
     mark(page, "Iceland")
-    page.locator('.sync-state[data-state="revoked"][data-waiting="1"]').wait_for(timeout=PATIENT)
+    page.locator('.sync-state[data-state="signed-out"][data-waiting="1"]').wait_for(timeout=PATIENT)
     assert notes_of(travel, LENA, "IS") is None
+    page.goto(f"{HOME}/timeline")
+    assert "/sign-in" in page.url, "its login ended too"
+    open_map(signed_in(page, LENA))
+    page.locator('.sync-state[data-state="revoked"][data-waiting="1"]').wait_for(timeout=PATIENT)
     page.get_by_role("button", name="Use this browser again").click()
     until(page, lambda: notes_of(travel, LENA, "IS") is not None)
     assert mine.device_id not in {one.device_id for one in travel.devices.of(LENA)}
@@ -515,7 +605,9 @@ def test_a_late_answer_brings_back_nothing_that_went_before_everything_was_taken
                entity_id: id, entity_type: "visited_place", entity_version: version, server_version: version,
                is_deleted: false, data: { region_type: "country", region_code: id, notes: String(version) },
              });
-             const answer = states => store.answered([{ operation_id: "one", status: "applied", entities: states }]);
+             const sent = [{ place: 1, operation: { operation_id: "one" } }];
+             const result = states => ({ operation_id: "one", status: "applied", entities: states });
+             const answer = states => store.answered(sent, [result(states)]);
              await answer([state("PT", 3)]);
              await store.replaced([state("FR", 5)], { since: 10, seal: "a" });
              await answer([state("PT", 3), state("FR", 4), state("ES", 11)]);
@@ -526,6 +618,50 @@ def test_a_late_answer_brings_back_nothing_that_went_before_everything_was_taken
            }"""
     )
     assert sorted(kept) == ["ES11", "FR5"]
+
+
+def test_what_is_saved_from_a_form_is_of_the_life_in_which_the_form_was_shown(open_page: Open) -> None:
+    page = open_page(LENA)
+    open_map(page)
+    lives = page.evaluate(
+        """async () => {
+             const store = await skratch.openStore("somebody"), state = {
+               entity_id: "somebody#country#FR", entity_type: "visited_place", entity_version: 3, server_version: 3,
+               is_deleted: false, data: { region_type: "country", region_code: "FR" },
+             };
+             const base = async () => (await store.view()).bases.get("country#FR");
+             await store.replaced([state], { since: 3, seal: "a" });
+             const form = await base();
+             await store.replaced([state], { since: 3, seal: "b" });
+             for (const one of [form, await base()]) await store.add("update", "country", "FR", { notes: "x" }, one);
+             const found = (await store.queue()).map(one => one.life);
+             store.close();
+             indexedDB.deleteDatabase("skratch.somebody");
+             return found;
+           }"""
+    )
+    assert lives == [1, 2]
+
+
+def test_what_is_refused_for_its_id_leaves_the_queue_and_is_told(open_page: Open) -> None:
+    page = open_page(LENA)
+    open_map(page)
+    left, news = page.evaluate(
+        """async () => {
+             const store = await skratch.openStore("somebody");
+             const base = { version: 0, previous: null };
+             for (const code of ["PT", "ES", "FR"]) await store.add("create", "country", code, {}, base);
+             const queue = await store.queue(), result = (id, status) => ({ operation_id: id, status, entities: [] });
+             await store.answered(queue, [result("", "failed"), result(queue[1].operation.operation_id, "waiting"),
+               result(queue[2].operation.operation_id, "applied")]);
+             const found = [(await store.queue()).map(one => one.operation.region_code),
+               (await store.news()).map(one => one.operation_id === queue[0].operation.operation_id)];
+             store.close();
+             indexedDB.deleteDatabase("skratch.somebody");
+             return found;
+           }"""
+    )
+    assert (left, news) == (["ES"], [True])
 
 
 def kept_people(page: Any) -> set[str]:
@@ -561,6 +697,8 @@ def test_signing_out_on_any_page_takes_the_map_away_and_tells_first_what_was_not
     assert kept_people(phone) == {LENA}
     travel.devices.revoke_others(LENA, None, LENA)  # so that what is marked now waits
     mark(phone, "Chad")
+    phone.locator('.sync-state[data-state="signed-out"][data-waiting="1"]').wait_for()
+    open_map(signed_in(phone, LENA))
     phone.locator('.sync-state[data-state="revoked"][data-waiting="1"]').wait_for()
     phone.goto(f"{HOME}/timeline")
     asked: list[str] = []

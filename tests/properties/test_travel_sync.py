@@ -20,13 +20,13 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from pydantic import JsonValue, TypeAdapter
 from tests.properties.effort import effort
 from tests.properties.travel_ledger import LATEST, Ledger, Word, fields_of, is_there
-from tests.systems.travel.talk import ANNA, SECRET, START, Gadget, Spot, sign_up
+from tests.systems.travel.talk import ANNA, SECRET, START, Form, Gadget, Spot, sign_up
 
 from tablewright import testing
 from tablewright.client import embedded
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel import drafts, statistics
+from tablewright.systems.travel import merge, statistics, tasks
 from tablewright.systems.travel.errors import Conflict, NotThere, VersionConflict
 from tablewright.systems.travel.merge import WHOLE
 from tablewright.systems.travel.model import SERVER, OperationType, Strategy
@@ -63,7 +63,7 @@ datas = st.fixed_dictionaries(
         "notes": st.sampled_from(NOTES),
         "visited_date": st.sampled_from(("2024", "2024-05-01", None)),
         "trips": st.fixed_dictionaries(
-            {}, optional={"one": st.sampled_from(TRIPS), "two": st.sampled_from(TRIPS)}
+            {}, optional={id: st.sampled_from(TRIPS) for id in ("one", "two", "three", "four")}
         ),
     },
 )
@@ -102,7 +102,8 @@ class Travellers(RuleBasedStateMachine):
         self.clock = Clock(START)
         self._engine = testing.engine(world=self.clock.world())
         self._patch = pytest.MonkeyPatch()
-        self._patch.setattr(drafts, "PLACES", 2)  # a batch of all places is several transactions
+        self._patch.setattr(tasks, "PLACES", 2)  # a batch of all places is several transactions
+        self._patch.setattr(merge, "STAMPS_OF_GONE", 1)
         db = Db(embedded(self._engine.__enter__()), d.TRAVEL, world=self.clock.world(), secret=SECRET)
         db.create_tables()
         self.travel = open_travel(db, self.clock.world())
@@ -114,10 +115,12 @@ class Travellers(RuleBasedStateMachine):
         self.answers: list[Sent] = []
         self.pulls: list[tuple[int, int, Pulled]] = []
         self.looks: list[Look] = []
+        self.forms: list[tuple[int, Spot, Form]] = []
         self.ledger = Ledger(ANNA, START.date())
         self.ledger.now[ANNA] = user_state(self.travel.repository.profile(ANNA), 0)
         self.recorded: dict[str, tuple[datetime, list[FieldConflict], dict[str, int]]] = {}
         self.statuses: dict[str, tuple[datetime, str]] = {}
+        self.first_done: dict[str, datetime] = {}
         self.pieces_left = LATEST
         self._witness()
 
@@ -129,6 +132,30 @@ class Travellers(RuleBasedStateMachine):
         for kind, data in edits:
             said = {} if kind == "delete" else data
             self.made(device, gadget.edit(kind, spot, said, at=self.says(device)))
+
+    @rule(device=devices, spot=spots)
+    def open_a_form(self, device: int, spot: Spot) -> None:
+        """In another tab; what is saved from it rests on what is shown now."""
+        self.forms.append((device, spot, self.gadgets[device].look(spot)))
+
+    @precondition(lambda self: self.forms)
+    @rule(which=which, kind=kinds, data=datas, stays_open=st.booleans())
+    def save_a_form(self, which: int, kind: OperationType, data: dict[str, Any], stays_open: bool) -> None:
+        opened = self.forms[which % len(self.forms)]
+        device, spot, form = opened
+        if not stays_open:
+            self.forms.remove(opened)
+        said = {} if kind == "delete" else data
+        edit = self.gadgets[device].edit(kind, spot, said, at=self.says(device), form=form)
+        seen = {place_id(ANNA, *spot): form.state} if form.state is not None else {}
+        self.ledger.make(DEVICES[device], edit, seen)
+
+    @rule(device=devices, spot=spots, texts=st.permutations(("a", "bb", "e")), kind=kinds)
+    def work_in_two_tabs(self, device: int, spot: Spot, texts: list[str], kind: OperationType) -> None:
+        self.edit(device, spot, [("update", {"notes": texts[0]})])
+        self.open_a_form(device, spot)
+        self.edit(device, spot, [("update", {"notes": texts[1], "trips": {"one": TRIPS[0]}})])
+        self.save_a_form(-1, kind, {"notes": texts[2]}, False)
 
     @rule(
         device=devices,
@@ -172,7 +199,11 @@ class Travellers(RuleBasedStateMachine):
 
     @rule(device=devices, first=st.integers(0, 3), count=st.integers(1, 3))
     def push_some(self, device: int, first: int, count: int) -> None:
-        """From the beginning; what came too early, and may have to wait, is not answered."""
+        """From the beginning; what came too early, and may have to wait, is not answered.
+
+        Only what follows one another may come in another order: what was done in two tabs does not wait.
+        """
+        first = first if self.gadgets[device].is_chain() else 0
         sent = Sent(device, list(self.gadgets[device].queue)[first : first + count])
         answer = self.serve(sent)
         if first == 0:
@@ -320,9 +351,7 @@ class Travellers(RuleBasedStateMachine):
                 said = {"notes": "something else"}
             fields = {**(words[clash.entity_id].fields if clash.entity_id in words else {}), **(said or {})}
             seen = look.seen[clash.entity_id]
-            words[clash.entity_id] = Word(
-                "", "a person", LATEST, seen, fields, said is None, said is not None
-            )
+            words[clash.entity_id] = Word("", "a person", -1, seen, fields, said is None, said is not None)
         return words
 
     @rule()
@@ -384,13 +413,14 @@ class Travellers(RuleBasedStateMachine):
         sync = self.travel.sync
         piece, settle = sync._piece, sync._settle
 
-        def seen_piece(source: Any, tasks: Sequence[drafts.Task]) -> dict[str, Result]:
+        def seen_piece(source: Any, todo: Sequence[tasks.Task]) -> dict[str, Result]:
             if self.pieces_left == 0:
                 raise Died
             self.pieces_left -= 1
-            results = piece(source, tasks)
-            self.ledger.unanswered = {edit.operation_id for gadget in self.gadgets for edit in gadget.queue}
-            for task in tasks:
+            results = piece(source, todo)
+            waiting = {edit.operation_id for gadget in self.gadgets for edit in gadget.queue}
+            self.ledger.unanswered = waiting & self.done_long_ago()
+            for task in todo:
                 self.note(task.id, self.ledger.made[task.edit.operation_id], results[task.id])
             return results
 
@@ -405,6 +435,11 @@ class Travellers(RuleBasedStateMachine):
         self._patch.setattr(sync, "_piece", seen_piece)
         self._patch.setattr(sync, "_settle", seen_settlement)
 
+    def done_long_ago(self) -> set[str]:
+        """Whose receipts are gone, or were for a while."""
+        now = self.clock.now()
+        return {id for id, at in self.first_done.items() if now - at >= d.OPERATIONS_KEPT}
+
     def note(self, id: str, words: dict[str, Word], result: Result) -> None:
         assert result.status != "failed", result
         if result.status == "waiting":
@@ -415,6 +450,7 @@ class Travellers(RuleBasedStateMachine):
             return
         assert id not in self.statuses or self.clock.now() - at >= d.OPERATIONS_KEPT  # done once
         self.statuses[id] = (self.clock.now(), result.status)
+        self.first_done.setdefault(id.partition(".")[0], self.clock.now())
         self.ledger.done.add(id.partition(".")[0])
         self.ledger.note(words, result)
         assert bool(result.conflicts) == (result.status == "conflict")
@@ -465,10 +501,8 @@ class Travellers(RuleBasedStateMachine):
     def network_is_well_again(self) -> None:
         for number, gadget in enumerate(self.gadgets):
             self.push(number)
-            if (
-                gadget.queue
-            ):  # what they follow is forgotten, and a clock that is ahead hides that for a while
-                assert SKEWS[number] > timedelta()
+            if gadget.queue:
+                # What they follow is forgotten, and a clock that is ahead, or a form that was open, hides that.
                 self.months_pass(31)
                 self.push(number)
             assert not gadget.queue

@@ -3,7 +3,7 @@
 It is told of each transaction and compares the entities before and after. Must hold, for each: what an operation says
 is there afterwards, or is in a conflict as what the device said; what is no longer there was replaced or deleted by
 somebody who had seen it, or is in a conflict as what the server had. It knows nothing of versions, bases and stamps:
-somebody has seen what their device was told of, and what they did on it before.
+somebody has seen what their device was told of and what they did on it, up to when they began.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ LATEST = 10**9
 
 @dataclass(frozen=True)
 class Word:
-    """What one operation says of one entity, and up to where in the feed its author had seen that."""
+    """What one operation says of one entity, and up to where in the feed its author had seen that.
+
+    `saw`: what the same device had done when they began to write, as the order of the last of it.
+    """
 
     operation_id: str
     device: str
-    order: int
+    saw: int
     seen: int
     fields: Mapping[str, Any]
     deletes: bool = False
@@ -74,6 +77,7 @@ class Ledger:
     now: dict[str, EntityState] = field(default_factory=dict)
     ink: dict[tuple[str, str], Ink] = field(default_factory=dict)
     made: dict[str, dict[str, Word]] = field(default_factory=dict)
+    orders: dict[str, int] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
     unanswered: set[str] = field(default_factory=set)
 
@@ -81,6 +85,7 @@ class Ledger:
 
     def make(self, device: str, edit: Edit, told: Mapping[str, EntityState]) -> None:
         """A device has made an operation, from what it was told."""
+        self.orders[edit.operation_id] = len(self.orders)
         kind = edit.operation_type.removeprefix("batch_")
         words: dict[str, Word] = {}
         for entity, data in self._said(edit):
@@ -88,7 +93,7 @@ class Ledger:
             words[entity] = Word(
                 edit.operation_id,
                 device,
-                len(self.made),
+                self.orders.get(edit.previous or "", -1),
                 state.server_version if state is not None else 0,
                 data,
                 deletes=kind == "delete",
@@ -146,6 +151,11 @@ class Ledger:
             assert _holds(clashes, name, value, "server") or (is_meant and self.has_seen(entity, name, word)), (
                 f"{name} of {entity} was {value!r}", word, before, after, clashes
             )  # fmt: skip
+        for name, value in word.fields.items():
+            # What somebody took away is not there again because of who did not know that.
+            is_back = is_there(before) and name not in had and has.get(name) == value is not None
+            told = [clash for clash in clashes if clash.field in (name, WHOLE)]
+            assert not is_back or told or self.has_seen(entity, name, word), (name, word, before, after)
         if before is not None and is_there(before) != is_there(after):
             of_whole = [clash for clash in clashes if clash.field == WHOLE]
             is_meant = word.deletes if is_there(before) else not word.deletes
@@ -171,11 +181,13 @@ class Ledger:
             changed |= {WHOLE, *has}
         for name in changed:
             device = "" if name in mixed else word.device
-            self.ink[entity, name] = Ink(after.server_version, device, word.order, word.operation_id)
+            self.ink[entity, name] = Ink(
+                after.server_version, device, self.orders.get(word.operation_id, LATEST), word.operation_id
+            )
         self.now[entity] = after
 
     def has_seen(self, entity: str, name: str, word: Word) -> bool:
-        """Whether an author knew the value of a field: was told of it, or had set it on the same device before.
+        """Whether an author knew the value of a field: was told of it, or it was set on the same device before.
 
         What a device did and was not answered for in a month is done anew, in its order: until the last of it is, what
         it did later may be gone.
@@ -183,7 +195,7 @@ class Ledger:
         ink = self.ink.get((entity, name))
         if ink is None or ink.at <= word.seen:
             return True
-        return ink.device == word.device and (ink.order < word.order or ink.operation_id in self.unanswered)
+        return ink.device == word.device and (ink.order <= word.saw or ink.operation_id in self.unanswered)
 
     def has_seen_all(self, entity: str, word: Word) -> bool:
         return all(self.has_seen(entity, name, word) for of, name in self.ink if of == entity)

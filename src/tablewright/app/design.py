@@ -1,18 +1,34 @@
-"""The app's own design: which systems have been seeded, long work with how far it has come, and whose turn it was."""
+"""The app's own design: which systems have been seeded, long work with how far it has come, whose turn it was; and in
+a table of its own who may sign in, with the codes and letters of their signing in."""
 
 from datetime import datetime, timedelta
 from typing import Literal
 
 from pydantic import BaseModel, JsonValue
 
-from tablewright.design import Data, Design, Expires, Keys, Load, Retention, States
+from tablewright.design import Data, Design, Expires, Keys, Load, Retention, States, Unique
+from tablewright.edge.dispatch import State as LetterState
 
 KEPT = timedelta(days=30)
+ACCOUNTS = "house_accounts"
 WorkState = Literal["RUNNING", "DONE", "FAILED", "INTERRUPTED"]
 
-house = Design("house", about="What the app itself remembers: seeded systems, long work, when jobs ran.")
+house = Design(
+    "house", about="What the app itself remembers: seeded systems, long work, when jobs ran, accounts."
+)
 _table = house.table("house", pk="PK", sk="SK", ttl="expires", about="The app's own memory; a few items.")
 _by_start = house_by_start = _table.gsi("WorkByStart", pk="listKey", sk="startKey")
+
+
+_accounts = house.table(
+    # Not "accounts": people keep tables of their own in the same store.
+    ACCOUNTS,
+    pk="PK",
+    sk="SK",
+    ttl="expires",
+    about="Who may sign in, and the codes on their way to them.",
+)
+_by_state = _accounts.gsi("LettersByState", pk="stateKey", sk="writtenKey")
 
 
 class Seeded(BaseModel):
@@ -54,6 +70,53 @@ class Turn(BaseModel):
     version: int = 0
 
 
+class Account(BaseModel):
+    """Somebody who may sign in. The subject says nothing about them; `password` is only what proves one.
+
+    A login is of an `epoch`: with the next one, those that were made before are over.
+    """
+
+    subject: str
+    email: str
+    name: str = ""
+    roles: list[str] = []
+    made: datetime
+    closed: datetime | None = None
+    password: str | None = None
+    epoch: int = 1
+    version: int = 0
+
+
+class Challenge(BaseModel):
+    """A code on its way to an address, to prove that somebody reads its mail; and how many were `sent` in a window."""
+
+    address_hash: str
+    code_hash: str
+    tries: int = 0
+    sent: int = 1
+    code_ends: datetime
+    window_ends: datetime
+    until: datetime
+
+
+class Note(BaseModel):
+    """A letter with a code, until it is sent. One to nobody is SENT from the beginning."""
+
+    id: str
+    recipient: str
+    subject: str
+    body: str
+    state: LetterState = "PENDING"
+    written: datetime
+    attempts: int = 0
+    tried_at: datetime | None = None
+    error: str | None = None
+    until: datetime
+
+
+def _account_key(subject: str) -> None: ...
+def _challenge_key(address_hash: str) -> None: ...
+def _note_key(id: str) -> None: ...
 def _turn_key(system: str, job: str) -> None: ...
 def _seeded_key(system: str) -> None: ...
 def _work_key(id: str) -> None: ...
@@ -95,6 +158,52 @@ works = _table.entity(
     retention=Retention(KEPT, "to look back at what was run and by whom"),
     load={"create": Load(per_month=200, item_bytes=600), "change": Load(per_month=2_000, item_bytes=600)},
 )
+
+accounts = _accounts.entity(
+    Account,
+    _account_key,
+    tag="account",
+    pk="ACCOUNT#{subject}",
+    sk="ACCOUNT",
+    unique=[Unique("email", "{email}", pk="EMAIL#{email}")],
+    version="version",
+    immutable=("email", "made"),
+    data={"email": Data.PERSONAL, "name": Data.PERSONAL, "password": Data.SECRET},
+    retention=Retention(
+        None, "while somebody may sign in; closed ones so that nobody else gets their subject"
+    ),
+    load={"create": Load(per_month=100, item_bytes=400), "get": Load(per_month=500_000, item_bytes=400)},
+)
+
+challenges = _accounts.entity(
+    Challenge,
+    _challenge_key,
+    tag="challenge",
+    pk="CHALLENGE#{address_hash}",
+    sk="CHALLENGE",
+    expires=Expires("until"),
+    data={"code_hash": Data.SECRET},
+    retention=Retention(timedelta(hours=1), "to prove that somebody reads the mail of an address"),
+    load={"create": Load(per_month=5_000, item_bytes=300)},
+)
+
+notes = _accounts.entity(
+    Note,
+    _note_key,
+    tag="note",
+    pk="NOTE#{id}",
+    sk="NOTE",
+    on={_by_state: Keys("NOTES#{state}", "{written:ms}#{id}")},
+    expires=Expires("until"),
+    data={"recipient": Data.PERSONAL, "subject": Data.SECRET, "body": Data.SECRET},
+    retention=Retention(timedelta(minutes=15), "until the code in it is of no use"),
+    load={"create": Load(per_month=5_000, item_bytes=500)},
+)
+
+
+@house.query(notes, on=_by_state, pk="NOTES#{state}", page=50, load=Load(per_month=1_300_000, items=0))
+def notes_by_state(*, state: LetterState) -> None:
+    """Letters that wait, or failed; the oldest first."""
 
 
 @house.query(

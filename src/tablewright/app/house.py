@@ -9,10 +9,9 @@ Elsewhere: HTTP (serve.py), what a system is (system.py).
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +19,8 @@ from threading import Event
 from types import TracebackType
 from typing import Any
 
+from tablewright.app.accounts import Accounts
+from tablewright.app.code_login import CodeLogin, SignedIn
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
 from tablewright.app.keepsake import kept_secret, new_secret
@@ -27,7 +28,7 @@ from tablewright.app.mail import Directory, Mail, Way
 from tablewright.app.people import THE_ENGINEER, Person, everybody
 from tablewright.app.progress import Told, silent
 from tablewright.app.schedule import Follower, Schedule
-from tablewright.app.system import Issue, Start, System, SystemsClash
+from tablewright.app.system import LOGIN_LASTS, Issue, Start, System, SystemsClash
 from tablewright.app.systems import SYSTEMS
 from tablewright.app.work import Works
 from tablewright.client import Call, embedded
@@ -40,7 +41,7 @@ from tablewright.wire import serving
 from tablewright.world import World, real_world
 
 AUDIENCE = "tablewright"
-LOGIN_LASTS = timedelta(hours=12)
+OWN_TITLE = "Tablewright"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,15 @@ class Lived:
         return self.system.dispatch(self.service) if self.system.dispatch is not None else None
 
 
+@dataclass(frozen=True, slots=True)
+class Post:
+    """What a system has to say by mail, or the house itself."""
+
+    system: str
+    title: str
+    dispatch: Dispatch[Any]
+
+
 @dataclass(frozen=True)
 class House:
     """What one process owns. Made by open_house; close it."""
@@ -68,6 +78,8 @@ class House:
     issuer: Issuer
     verifier: Verifier
     db: Db
+    accounts: Accounts
+    code_login: CodeLogin
     works: Works
     schedule: Schedule
     lived: tuple[Lived, ...]
@@ -99,11 +111,30 @@ class House:
             claims=claims,
         )
 
+    def login_of(self, signed: SignedIn) -> str:
+        """A login to an account; it holds while the account does, and these roles of it too (identity.py)."""
+        account = signed.account
+        claims: dict[str, Any] = {"amr": list(signed.methods), "epoch": account.epoch}
+        if account.name:
+            claims["name"] = account.name
+        return self.issuer.issue(
+            account.subject,
+            audience=AUDIENCE,
+            lifetime=LOGIN_LASTS,
+            roles=account.roles,
+            email=account.email,
+            claims=claims,
+        )
+
+    @property
+    def posts(self) -> Sequence[Post]:
+        """Everything that has something to say by mail."""
+        return _posts(self.lived, self.code_login)
+
     def deliver(self) -> None:
-        """A round of every system's mail, on this thread."""
-        for each in self.lived:
-            if each.dispatch is not None:
-                self.mail.deliver(each.system.name, each.system.title, each.dispatch, Event())
+        """A round of everybody's mail, on this thread."""
+        for post in self.posts:
+            self.mail.deliver(post.system, post.title, post.dispatch, Event())
 
     def is_answering(self) -> bool:
         """Whether the store answers; for /ready."""
@@ -168,6 +199,8 @@ def open_house(
         call = embedded(engine)
         db = Db(call, own_design, world=world, secret=secret)
         db.create_tables()
+        accounts = Accounts(db, world)
+        code_login = CodeLogin(accounts, world, secret)
         works = Works(db, world)
         lived = tuple(
             _started(system, call, world, secret, issuer, files / "systems" / system.name, stack)
@@ -181,16 +214,18 @@ def open_house(
             stack.enter_context(serving(regions, port=dynamodb_port)) if dynamodb_port is not None else None
         )
         schedule = Schedule(db, world)
-        post = Mail(mail or Directory(files / "mail"))
+        office = Mail(mail or Directory(files / "mail"))
+        for post in _posts(lived, code_login):
+            schedule.add(post.system, [_mail_of(post, office)])
         for each in lived:
-            schedule.add(each.system.name, [*_mail_of(each, post), *each.system.jobs(each.service)])
+            schedule.add(each.system.name, each.system.jobs(each.service))
         if jobs:
             stack.callback(schedule.close)
             schedule.start()
         people = everybody([*(p for each in lived for p in _people(each)), THE_ENGINEER])
         return House(
-            engine, call, world, secret, issuer, issuer.verifier([AUDIENCE]), db, works, schedule, lived, people, home,
-            dynamodb, post, regions, stack.pop_all(),
+            engine, call, world, secret, issuer, issuer.verifier([AUDIENCE]), db, accounts, code_login, works, schedule,
+            lived, people, home, dynamodb, office, regions, stack.pop_all(),
         )  # fmt: skip
 
 
@@ -253,10 +288,18 @@ def _told_long_ago(letter: Letter) -> None:
     """The demo's people got their letters before its story begins; none of them has a mailbox."""
 
 
-def _mail_of(each: Lived, mail: Mail) -> Iterator[Follower]:
-    if each.dispatch is not None:
-        watch = partial(mail.watch, each.system.name, each.system.title, each.dispatch)
-        yield Follower("mail", watch, f"Letters on their way to {mail.way.where}.")
+def _posts(lived: Sequence[Lived], code_login: CodeLogin) -> list[Post]:
+    found = [
+        Post(each.system.name, each.system.title, each.dispatch)
+        for each in lived
+        if each.dispatch is not None
+    ]
+    return [*found, Post(own_design.name, OWN_TITLE, code_login.dispatch)]
+
+
+def _mail_of(post: Post, mail: Mail) -> Follower:
+    watch = partial(mail.watch, post.system, post.title, post.dispatch)
+    return Follower("mail", watch, f"Letters on their way to {mail.way.where}.")
 
 
 def _people(each: Lived) -> Sequence[Person]:

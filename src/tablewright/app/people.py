@@ -32,8 +32,13 @@ class Person:
 
     @property
     def initials(self) -> str:
-        words = [word for word in self.name.split() if word[:1].isalpha()]
-        return "".join(word[0] for word in (words[:1] + words[-1:] if len(words) > 1 else words)).upper()
+        return initials_of(self.name)
+
+
+def initials_of(name: str) -> str:
+    """`AL` for Ada Lovelace; of an address, its first letter."""
+    words = [word for word in name.split() if word[:1].isalpha()]
+    return "".join(word[0] for word in (words[:1] + words[-1:] if len(words) > 1 else words)).upper()
 
 
 THE_ENGINEER = Person(

@@ -1,7 +1,7 @@
 """The whole app: every system's API, the console, health and the built-in issuer, behind one port.
 
-Must hold: without a password anyone who reaches the port could be anyone, so signing in as a demo person and
-listening beyond this machine exclude each other.
+Must hold: in the demo anyone who reaches the port could be anyone, so signing in as a demo person and listening beyond
+this machine exclude each other.
 Elsewhere: what is opened and closed (house.py), the command (cli/serve.py), the layers around the routes (edge/app.py).
 """
 
@@ -22,7 +22,7 @@ from tablewright.app.console.page_route import error_page
 from tablewright.app.console.sign_in import sign_in_router
 from tablewright.app.console.work_pages import work_router
 from tablewright.app.house import House
-from tablewright.app.identity import identity_of
+from tablewright.app.identity import as_of_now, identity_of
 from tablewright.app.mail import Directory
 from tablewright.edge import SessionCookie, make_app, principal
 from tablewright.edge.problems import Problem, bad_request
@@ -55,12 +55,21 @@ def check_reach(host: str, is_demo: bool) -> None:
 
 
 def app_of(
-    house: House, *, is_demo: bool = True, hosts: Sequence[str] = (), port: int = 8080, is_https: bool = False
+    house: House,
+    *,
+    is_demo: bool = True,
+    open_sign_up: bool = False,
+    hosts: Sequence[str] = (),
+    port: int = 8080,
+    is_https: bool = False,
 ) -> FastAPI:
-    """Everything in one app. `hosts` are further names it goes by."""
+    """Everything in one app. `hosts` are further names it goes by.
+
+    Without the demo people sign in to accounts; with `open_sign_up` whoever has a mailbox may make one.
+    """
     # Cookies know no ports: two servers on one machine must not sign each other's people out.
     cookie = SessionCookie(f"tablewright-{port}", secure=is_https)
-    find = principal(house.verifier, cookie=cookie)
+    find = as_of_now(principal(house.verifier, cookie=cookie), house.accounts)
     keeps_mail = isinstance(house.mail.way, Directory)
     console = Console(house.world, find, house.people, cookie, house.secret, is_demo, keeps_mail)
     areas = [
@@ -84,7 +93,7 @@ def app_of(
             house.issuer.router(),
             assets_router(),
             home_router(console, house),
-            sign_in_router(console, titles, house.token_for),
+            sign_in_router(console, titles, house, open_sign_up),
             docs_router(console, titles),
             work_router(console, house, guard),
             *(_under(area.path, area.router) for area in areas),

@@ -8,6 +8,7 @@ Elsewhere: which systems there are (systems.py).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,6 +33,9 @@ def _nobody(service: Any) -> Sequence[Person]:
 
 def _no_jobs(service: Any) -> Sequence[Job | Follower]:
     return ()
+
+
+LOGIN_LASTS = timedelta(hours=12)
 
 
 class Issue(Protocol):

@@ -50,6 +50,10 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "parental controls: the registry of apps",
         ("registry load", "registry list"),
     ),
+    "people": (
+        "who may sign in to a server without the demo",
+        ("add", "list", "change", "password", "close"),
+    ),
 }
 SHARED: dict[str, str] = {
     "db backup": "tables as they were, kept until they are deleted",

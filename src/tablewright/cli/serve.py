@@ -17,7 +17,7 @@ SUMMARY = (
     "Serve everything: the systems with their APIs, the web console, and DynamoDB's protocol beside them."
 )
 EXAMPLES = """Anyone may sign in as a person of the demo, so only this machine is listened to. With --no-demo-sign-in
-another --host may be given; name the hosts it goes by with --name.
+people sign in to accounts, with a code by mail, and another --host may be given; name the hosts it goes by with --name.
 
 examples:
   tablewright serve
@@ -53,6 +53,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--no-demo-sign-in", action="store_true", help="nobody may sign in as a person of the demo"
+    )
+    parser.add_argument(
+        "--open-sign-up",
+        action="store_true",
+        help="whoever has a mailbox may make an account, without roles (else: `tablewright people add`)",
     )
     parser.add_argument(
         "--name", action="append", default=[], metavar="HOST", help="a further host name this server goes by"
@@ -131,6 +136,11 @@ def run(given: argparse.Namespace) -> int:
         log_to_stderr()
     is_demo = not given.no_demo_sign_in
     progress = Terminal(sys.stderr, prefix="tablewright: seeding ")
+    if is_demo and given.open_sign_up:
+        print(
+            "tablewright: accounts are for a server without the demo; add --no-demo-sign-in", file=sys.stderr
+        )
+        return 2
     try:
         check_reach(given.host, is_demo)  # before a store is made for nothing
         mail = _mail(given)
@@ -155,6 +165,7 @@ def run(given: argparse.Namespace) -> int:
                 app = app_of(
                     house,
                     is_demo=is_demo,
+                    open_sign_up=given.open_sign_up,
                     hosts=given.name,
                     port=int(url.rpartition(":")[2]),
                     is_https=given.https,
@@ -239,7 +250,11 @@ def ready_lines(given: argparse.Namespace, url: str, house: Any) -> str:
         lines.append(f"tablewright: DynamoDB  {house.dynamodb_url} (any AWS SDK; any keys)")
     kept = "memory, gone when this ends" if given.memory else f"{given.data} ({given.durability})"
     lines.append(f"tablewright: data      {kept}")
-    goes = house.mail.way.where if given.smtp else f"stays here; read it at {url}/console/designs/mail"
+    # Without the demo the first code must be read before anybody can see the page.
+    kept_at = house.mail.way.where if given.no_demo_sign_in else f"{url}/console/designs/mail"
+    goes = house.mail.way.where if given.smtp else f"stays here; read it at {kept_at}"
     lines.append(f"tablewright: mail      {goes}")
+    if given.no_demo_sign_in:
+        lines.append("tablewright: people    `tablewright people add ADDRESS` lets somebody sign in")
     lines.append("tablewright: ready; Ctrl-C ends it")
     return "\n".join(lines)

@@ -105,6 +105,18 @@ def sign_up(
 _numbers = count(1)
 
 
+@dataclass(frozen=True)
+class Form:
+    """A place as it was shown when somebody began to type: what was told of it, and the last that was done to it."""
+
+    state: EntityState | None
+    previous: str | None
+
+    @property
+    def version(self) -> int:
+        return self.state.entity_version if self.state is not None else 0
+
+
 @dataclass
 class Gadget:
     """A device: what it was told, and what it did and was not answered for yet."""
@@ -122,6 +134,10 @@ class Gadget:
 
     # --- offline ---
 
+    def look(self, place: Spot = FR) -> Form:
+        """Open a form on a place; what is saved from it rests on what it shows now."""
+        return Form(self.told.get(place_id(self.user_id, *place)), self._pending([place]))
+
     def edit(
         self,
         kind: OperationType,
@@ -130,19 +146,19 @@ class Gadget:
         *,
         at: datetime | None = None,
         id: str | None = None,
+        form: Form | None = None,
     ) -> Edit:
-        """Do something to a place, without a network."""
-        entity = place_id(self.user_id, *place)
-        known = self.told.get(entity)
+        """Do something to a place, without a network; from what is shown now, or from what a form shows."""
+        form = form or self.look(place)
         made = Edit(
             operation_id=id or f"op-{self.device_id}-{next(_numbers)}",
             operation_type=kind,
             region_type=place[0],
             region_code=place[1],
-            client_version=known.entity_version if known is not None else 0,
+            client_version=form.version,
             entity_data=data or {},
             client_timestamp=at or self.clock.now(),
-            previous=self._pending([place]),
+            previous=form.previous,
         )
         self.queue.append(made)
         return made
@@ -166,7 +182,7 @@ class Gadget:
                 Target(
                     region_type=place[0],
                     region_code=place[1],
-                    client_version=self._version(place),
+                    client_version=self.look(place).version,
                     entity_data=data,
                 )
                 for place in places
@@ -177,16 +193,20 @@ class Gadget:
         self.queue.append(made)
         return made
 
-    def _pending(self, places: Sequence[Spot]) -> str | None:
+    def _pending(self, places: Sequence[Spot], end: int | None = None) -> str | None:
         """The last operation about one of some places that was not answered."""
-        for edit in reversed(self.queue):
-            if any((target.region_type, target.region_code) in places for target in targets(edit)):
+        for edit in reversed(self.queue[:end]):
+            if not set(places).isdisjoint(_spots(edit)):
                 return edit.operation_id
         return None
 
-    def _version(self, place: Spot) -> int:
-        known = self.told.get(place_id(self.user_id, *place))
-        return known.entity_version if known is not None else 0
+    def is_chain(self) -> bool:
+        """Whether each that was not answered follows the last one before it on the same places."""
+        return all(
+            edit.previous == self._pending(_spots(edit), number)
+            for number, edit in enumerate(self.queue)
+            if self._pending(_spots(edit), number) is not None
+        )
 
     # --- online ---
 
@@ -256,6 +276,10 @@ class Gadget:
             for state in self.told.values()
             if state.entity_type == "visited_place" and not state.is_deleted
         }
+
+
+def _spots(edit: Edit) -> list[Spot]:
+    return [(target.region_type, target.region_code) for target in targets(edit)]
 
 
 def sync_all(*gadgets: Gadget) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +17,7 @@ from tests.systems.travel.people import ADMIN, MAIL, Api, Home, bearer
 from tablewright.systems.travel import api as travel_api
 from tablewright.systems.travel.privacy import SETTLES, UNDO
 
+HOME = Path(__file__).parents[3]
 Json = dict[str, Any]
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
 
@@ -147,6 +153,24 @@ def test_two_devices_push_pull_and_settle(api: Api, home: Home, ada: Json) -> No
     assert [operation["device_id"] for operation in done] == ["tablet"]
 
 
+def test_the_conversation_in_the_docs_is_one(api: Api, home: Home) -> None:
+    start, rest = re.findall(r"```bash\n(.*?)```", (HOME / "docs" / "sync.md").read_text(), re.DOTALL)
+    address = f"SKRATCH={api.client.base_url.copy_with(path=api.prefix)}\n"
+    start = re.sub("SKRATCH=.*\n", address, start)
+    run = partial(subprocess.run, check=True, capture_output=True, text=True, timeout=30)
+    run(["bash", "-ec", start])
+    told = run(["bash", "-ec", address + rest.replace("CODE=123456", f"CODE={home.code()}")]).stdout
+    answers, at = [], 0
+    while at < len(told):
+        answer, at = json.JSONDecoder().raw_decode(told, at)
+        answers.append(answer)
+    pushed, pulled, snapshot, conflicts = answers
+    assert [result["status"] for result in pushed["results"]] == ["applied", "applied"]
+    assert [change["data"]["notes"] for change in pulled["changes"]] == ["Paris"]
+    assert "Paris" in [state["data"].get("notes") for state in snapshot["entities"]]
+    assert conflicts["items"] == []
+
+
 def test_the_same_push_again_is_answered_again(api: Api, home: Home, ada: Json) -> None:
     body = {"operations": [_edit(home)]}
     first = given(api.post("/sync/push", body, headers=bearer(ada)))
@@ -192,6 +216,46 @@ def test_a_push_has_limits(api: Api, home: Home, ada: Json) -> None:
 
 
 # --- visits and figures ---
+
+
+UNREADABLE: list[tuple[Json, str]] = [
+    ({"operation_type": "frobnicate"}, "INVALID_OPERATION"),
+    ({"client_timestamp": "yesterday"}, "INVALID_TIMESTAMP"),
+    ({"client_version": "many"}, "INVALID_VERSION"),
+    ({"entity_data": []}, "INVALID_FIELD"),
+    ({"colour": "red"}, "INVALID_FIELD"),
+    ({"region_type": "moon"}, "INVALID_FIELD"),
+]
+
+
+def test_an_operation_that_cannot_be_read_is_refused_alone_and_for_good(
+    api: Api, home: Home, ada: Json
+) -> None:
+    bad = [_edit(home, "DE", **wrong) for wrong, _ in UNREADABLE]
+    after = _edit(home, "DE", previous=bad[1]["operation_id"])
+    body = {"operations": [*bad, _edit(home), after]}
+    pushed = given(api.post("/sync/push", body, headers=bearer(ada)))["results"]
+    assert [result["operation_id"] for result in pushed] == [
+        edit["operation_id"] for edit in body["operations"]
+    ]
+    assert [result["error"] for result in pushed] == [*(code for _, code in UNREADABLE), None, None]
+    assert [result["status"] for result in pushed] == ["failed"] * len(bad) + ["applied"] * 2
+    again = given(api.post("/sync/push", body, headers=bearer(ada)))["results"]
+    assert [(it["error"], it["replayed"]) for it in again] == [(it["error"], True) for it in pushed]
+
+
+@pytest.mark.parametrize("id", ["", "a#b", "x" * 65, "B.0-45", 7, None])
+def test_an_operation_without_an_id_is_answered_at_its_place(
+    api: Api, home: Home, ada: Json, id: str | int | None
+) -> None:
+    body = {"operations": [_edit(home), _edit(home, "DE", operation_id=id), "nothing", _edit(home, "IT")]}
+    pushed = given(api.post("/sync/push", body, headers=bearer(ada)))["results"]
+    assert [(it["operation_id"] != "", it["error"]) for it in pushed] == [
+        (True, None),
+        (False, "INVALID_ID"),
+        (False, "INVALID_OPERATION"),
+        (True, None),
+    ]
 
 
 def test_a_place_is_marked_changed_and_taken_away_by_version(api: Api, ada: Json) -> None:
@@ -253,6 +317,9 @@ def test_figures_are_of_the_last_change_and_kept_until_the_next(api: Api, ada: J
         195,
         ["EU"],
     )
+    assert b'"countries_percentage":0.5,' in found.content
+    assert b'"us_states_percentage":0.0,' in found.content
+    assert api.get("/stats", headers=headers).content == found.content  # kept, it is the same
     same = api.get("/stats", headers={**headers, "If-None-Match": found.headers["ETag"]})
     assert same.status_code == 304
     given(api.put("/visits/country/DE", {}, headers=headers))

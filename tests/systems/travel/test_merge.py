@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from tests.properties.effort import effort
 
 from tablewright.systems.travel.merge import (
+    FORGOTTEN,
     NOTES_AT_MOST,
     STAMPS_OF_GONE,
     WHOLE,
@@ -161,15 +162,19 @@ def test_only_fields_others_set_since_are_unseen() -> None:
 
 
 def test_a_device_has_seen_what_it_did_itself_if_it_says_so() -> None:
-    stamps = {"notes": Stamp(version=4, device=TABLET), "visited_date": Stamp(version=4, device=PHONE)}
-    known = Known({}, stamps, 4)
-    assert unseen_by(by(3, continues=True), known) == {"visited_date"}
-    assert unseen_by(by(3), known) == {"notes", "visited_date"}
+    stamps = {
+        "notes": Stamp(version=4, device=TABLET, feed=7),
+        "visited_date": Stamp(version=5, device=PHONE, feed=8),
+        "trips/1": Stamp(version=6, device=TABLET, feed=9),
+    }
+    known = Known({}, stamps, 6)
+    assert unseen_by(by(3, follows=8), known) == {"visited_date", "trips/1"}
+    assert unseen_by(by(3), known) == stamps.keys()
 
 
 def test_merged_notes_were_seen_by_nobody() -> None:
     merged = settle("update", {"notes": "Lyon"}, live(4, notes="Paris"), by(3)).known
-    again = settle("update", {"notes": "Nice"}, merged, by(3, continues=True))
+    again = settle("update", {"notes": "Nice"}, merged, by(3, follows=99))
     assert again.outcome == "conflict"
     assert again.known.fields["notes"] == "Paris — from the tablet: Lyon — from the tablet: Nice"
 
@@ -239,13 +244,45 @@ def test_an_edit_of_what_never_was_begins_it(deed: Deed) -> None:
     assert (settled.outcome, settled.known.version, settled.known.fields) == ("applied", 1, {"notes": "y"})
 
 
-def test_stamps_of_trips_that_are_gone_are_forgotten_in_the_end() -> None:
-    known = live(1)
+def with_trips_come_and_gone(known: Known, device: str = TABLET) -> Known:
     for number in range(2 * STAMPS_OF_GONE):
         for said in (trip("2024"), None):
-            known = settle("update", {f"trips/{number}": said}, known, by(known.version)).known
-    assert len(known.stamps) == 1 + STAMPS_OF_GONE
+            author = by(known.version, device, feed=known.version)
+            known = settle("update", {f"trips/{number}": said}, known, author).known
+    return known
+
+
+def test_trips_that_are_gone_have_one_stamp_together_in_the_end() -> None:
+    known = with_trips_come_and_gone(live(1))
+    assert len(known.stamps) == 2 + STAMPS_OF_GONE
     assert f"trips/{2 * STAMPS_OF_GONE - 1}" in known.stamps
+    assert known.stamps[FORGOTTEN].version == 1 + 2 * STAMPS_OF_GONE
+
+
+@pytest.mark.parametrize("is_marked_anew", [False, True])
+def test_a_trip_that_went_long_ago_does_not_come_back_unasked(is_marked_anew: bool) -> None:
+    known = with_trips_come_and_gone(live(1))
+    if is_marked_anew:
+        known = settle("delete", {}, known, by(known.version)).known
+        known = settle("create", {"notes": "anew"}, known, by(known.version)).known
+    settled = settle("update", {"trips/0": trip("2025")}, known, by(2, PHONE))
+    assert settled.outcome == "conflict"
+    assert settled.clashes == (Clash("trips/0", None, trip("2025"), None, "server_wins"),)
+    assert settle("update", {"trips/0": trip("2025")}, known, by(known.version, PHONE)).outcome == "applied"
+
+
+def test_a_device_whose_own_trips_went_may_add_another() -> None:
+    known = with_trips_come_and_gone(live(1))
+    author = by(1, follows=known.version)
+    assert settle("update", {"trips/new": trip("2025")}, known, author).outcome == "applied"
+    known = settle("update", {"trips/0": None}, with_trips_come_and_gone(known, PHONE), by(9999)).known
+    assert settle("update", {"trips/new": trip("2025")}, known, author).outcome == "conflict"
+
+
+def test_a_field_that_a_deletion_took_away_does_not_come_back_unasked_when_the_place_does() -> None:
+    anew = settle("create", {}, tombstone(4, visited_date="2024"), by(4)).known
+    settled = settle("update", {"visited_date": "2025"}, anew, by(3, PHONE))
+    assert (settled.outcome, settled.known.fields) == ("conflict", {})
 
 
 @given(

@@ -25,8 +25,9 @@ from tablewright.design.requests import Query
 from tablewright.edge import Issuer
 from tablewright.mapping.tables import create_table
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel import jobs
+from tablewright.systems.travel import jobs, privacy
 from tablewright.systems.travel.accounts import Proved
+from tablewright.systems.travel.errors import Conflict
 from tablewright.systems.travel.model import Profile, RegionType
 from tablewright.systems.travel.operations import Edit
 from tablewright.systems.travel.privacy import SETTLES, UNDO
@@ -111,6 +112,17 @@ def test_neither_of_two_sees_the_other_once_one_blocked(home: Home) -> None:
         home.travel.privacy.block(ada, ada)
     with refuses("USER_NOT_FOUND"):
         home.travel.privacy.block(ada, "nobody")
+
+
+def test_a_list_of_blocks_stays_within_its_limit_however_many_are_made_at_once(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(privacy, "BLOCKS_AT_MOST", 3)
+    ada, *others = (home.by_apple(f"00{each}.a").profile.user_id for each in range(7))
+    found = at_once([partial(home.travel.privacy.block, ada, other) for other in others])
+    refused = [one for one in found if isinstance(one, Exception)]
+    assert [one.code for one in refused if isinstance(one, Conflict)] == ["TOO_MANY_BLOCKS"] * 3
+    assert len(home.travel.privacy.blocks(ada).items) == 3
 
 
 # --- the end of an account ---

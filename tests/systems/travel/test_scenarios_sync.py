@@ -21,7 +21,7 @@ def at_version_3(phone: Gadget, tablet: Gadget) -> None:
         phone.change(notes=notes)
         phone.push()
     sync_all(phone, tablet)
-    assert {gadget._version(FR) for gadget in (phone, tablet)} == {3}
+    assert {gadget.look(FR).version for gadget in (phone, tablet)} == {3}
 
 
 def test_sk_s1_two_devices_that_mark_a_country_offline_make_one_visit(

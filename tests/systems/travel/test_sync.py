@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 from tests.systems.talk import at_once
-from tests.systems.travel.talk import ANNA, BEN, FR, PHONE, TABLET, Gadget, Place, Spot, sign_up, sync_all
+from tests.systems.travel.talk import (
+    ANNA,
+    BEN,
+    FR,
+    PHONE,
+    TABLET,
+    Form,
+    Gadget,
+    Place,
+    Spot,
+    sign_up,
+    sync_all,
+)
 
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
@@ -70,9 +82,11 @@ def test_an_id_that_was_used_for_something_else_is_a_mistake(at: Place, phone: G
     phone.edit("create", DE, id="one")
     assert refusal(phone) == "OPERATION_ID_REUSED"
     two = [phone.edit("create", spot, id="two") for spot in (FR, DE)]
-    with pytest.raises(BadRequest) as refused:
-        at.travel.sync.push(ANNA, PHONE, two)
-    assert refused.value.code == "OPERATION_ID_REUSED"
+    results = at.travel.sync.push(ANNA, PHONE, two).results
+    assert [(result.status, result.error) for result in results] == [
+        ("applied", None),
+        ("failed", "OPERATION_ID_REUSED"),
+    ]
 
 
 def test_the_same_operation_twice_in_one_push_is_done_once(at: Place, phone: Gadget) -> None:
@@ -144,10 +158,10 @@ def test_an_operation_does_not_wait_for_one_whose_receipt_is_gone(
     tablet.pull()
     tablet.change(visited_date="2025")
     tablet.push()
-    assert [result.status for result in phone.push()] == ["merged"]
+    assert [result.status for result in phone.push()] == ["conflict"]  # nobody knows what it had seen
     visit = at.visit()
     assert visit is not None
-    assert (visit.notes, visit.visited_date) == ("two", "2025")
+    assert (visit.notes, visit.visited_date) == ("one — from anna's phone: two", "2025")
 
 
 @pytest.mark.parametrize("ahead", [timedelta(days=1), timedelta(days=3000), timedelta(days=-3000)])
@@ -816,3 +830,66 @@ def test_a_code_that_was_divided_is_asked_about(at: Place, phone: Gadget) -> Non
     (result,) = phone.push()
     assert result.error == "REGION_DIVIDED"
     assert "RS" in (result.message or "")
+
+
+# --- what a predecessor covers ---
+
+
+def two_tabs(phone: Gadget) -> tuple[Form, Form]:
+    """A place with a note that was not sent yet, open in two tabs."""
+    phone.mark()
+    phone.push()
+    phone.change(notes="first")
+    return phone.look(), phone.look()
+
+
+def test_an_edit_from_a_form_that_was_open_meanwhile_does_not_replace_what_the_other_tab_saved(
+    at: Place, phone: Gadget
+) -> None:
+    one, two = two_tabs(phone)
+    phone.edit("update", data={"notes": "of tab two"}, form=two)
+    phone.edit("update", data={"notes": "of tab one"}, form=one)
+    assert [result.status for result in phone.push()] == ["applied", "applied", "conflict"]
+    visit = at.visit()
+    assert visit is not None
+    assert visit.notes == "of tab two — from anna's phone: of tab one"
+    assert len(at.travel.sync.conflicts(ANNA).items) == 1
+
+
+def test_a_form_from_before_does_not_delete_what_the_other_tab_saved(at: Place, phone: Gadget) -> None:
+    one, two = two_tabs(phone)
+    phone.edit("update", data={"notes": "of tab two"}, form=two)
+    phone.push()
+    phone.edit("delete", form=one)
+    assert [result.status for result in phone.push()] == ["conflict"]
+    visit = at.visit()
+    assert visit is not None
+    assert not visit.is_deleted
+
+
+def test_a_predecessor_about_another_place_says_nothing_about_this_one(at: Place, phone: Gadget) -> None:
+    elsewhere = phone.mark(FR)
+    phone.push()
+    at.travel.sync.push(ANNA, PHONE, [phone.edit("create", DE, {"visited_date": "2024"}, id="de")])
+    later = phone.edit("update", FR, {"notes": "later"})
+    phone.push()
+    blind = phone.edit("update", DE, {"visited_date": "2025"})
+    for previous in (elsewhere, later):
+        said = {"previous": previous.operation_id, "client_version": 0}
+        said["operation_id"] = f"blind-{previous.operation_id}"
+        result = at.travel.sync.push(ANNA, PHONE, [blind.model_copy(update=said)]).results[0]
+        assert (result.status, result.strategy) == ("conflict", "server_wins")
+
+
+def test_a_batch_has_seen_what_its_device_did_to_each_of_its_places(at: Place, phone: Gadget) -> None:
+    phone.mark(FR, notes="one")
+    phone.mark(DE, notes="two")
+    phone.batch("batch_update", [FR, DE], notes="three")
+    assert [result.status for result in phone.push()] == ["applied"] * 3
+
+
+def test_who_follows_a_refused_operation_has_seen_what_that_one_had(at: Place, phone: Gadget) -> None:
+    phone.mark(notes="one")
+    phone.change(notes="x" * 501)
+    phone.change(notes="two")
+    assert [result.status for result in phone.push()] == ["applied", "failed", "applied"]

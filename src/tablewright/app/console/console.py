@@ -25,7 +25,7 @@ from tablewright.app.console.icons import icon
 from tablewright.app.console.lists import Listing, here, listing
 from tablewright.app.console.page_route import PageRoute
 from tablewright.app.identity import in_system
-from tablewright.app.people import Person
+from tablewright.app.people import Person, initials_of
 from tablewright.app.progress import duration
 from tablewright.design import Query
 from tablewright.edge import Principal, SessionCookie
@@ -83,6 +83,10 @@ class Frame:
         if self.person is not None:
             return self.person.name
         return str(self.caller.claims.get("name") or self.caller.email or self.caller.subject)
+
+    @property
+    def initials(self) -> str:
+        return initials_of(self.name) or "?"
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,27 @@
-"""Signing in as one of the demo's people, switching between them, signing out.
+"""Signing in and out: as one of the demo's people, or to an account with a code by mail.
 
-Must hold: it works only where the app was told that this is a demo, which it is on loopback alone; where to go
-afterwards is a path of ours, never somebody else's address.
+Must hold: being a person of the demo works only where the app was told that this is a demo, which it is on loopback
+alone; where to go afterwards is a path of ours, never somebody else's address; the pages say the same about every
+address, and never show a password or a code again.
+Elsewhere: what a code proves (app/code_login.py).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.console.area import Area
 from tablewright.app.console.console import Console
 from tablewright.app.console.forms import Form, posted
-from tablewright.app.house import LOGIN_LASTS
+from tablewright.app.console.paths import own_path
+from tablewright.app.house import House
 from tablewright.app.people import Person
+from tablewright.app.system import LOGIN_LASTS
+from tablewright.edge import Buckets, limited
+from tablewright.edge.addresses import NotAnAddress
+from tablewright.edge.mistakes import Mistake, TooOften
 from tablewright.edge.problems import forbidden, unprocessable
 
 
@@ -30,29 +36,14 @@ class Group:
 
 
 def sign_in_router(
-    console: Console, titles: Mapping[str, str], token_for: Callable[[Person], str]
+    console: Console, titles: Mapping[str, str], house: House, open_sign_up: bool = False
 ) -> APIRouter:
     """`titles` are the systems' titles by name."""
     router = console.router()
-
-    @router.get("/sign-in")
-    def choose(request: Request, next: str = "") -> Response:
-        groups = _groups(console.people, request.app.state.areas, titles)
-        return console.page(request, "sign_in.html", title="Sign in", groups=groups, next=own_path(next))
-
-    @router.post("/sign-in")
-    def sign_in(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
-        if not console.is_demo:
-            raise forbidden("DEMO_OFF", "Signing in as a person of the demo is turned off on this server.")
-        person = next((each for each in console.people if each.subject == form.get("person")), None)
-        if person is None:
-            raise unprocessable(
-                "PERSON_UNKNOWN", "There is no such person in the demo. Choose one of the list."
-            )
-        to = destination(person, own_path(form.get("next")), request.app.state.areas)
-        response = console.go(to, f"You are {person.name} now: {person.role.lower()}.", "note")
-        console.cookie.keep(response, token_for(person), LOGIN_LASTS)
-        return response
+    if console.is_demo:
+        _add_demo(router, console, titles, house)
+    else:
+        _add_accounts(router, console, house, open_sign_up)
 
     @router.post("/sign-out")
     def sign_out() -> Response:
@@ -63,16 +54,95 @@ def sign_in_router(
     return router
 
 
-def own_path(given: str) -> str:
-    """A path of this site, or nothing: `//evil.example` and its like are no paths of ours."""
-    parts = urlsplit(given.replace("\\", "/"))
-    is_own = (
-        given.startswith("/")
-        and not given.startswith(("//", "/\\"))
-        and not parts.scheme
-        and not parts.netloc
-    )
-    return given if is_own and given.isprintable() else ""
+# --- the demo's people ---
+
+
+def _add_demo(router: APIRouter, console: Console, titles: Mapping[str, str], house: House) -> None:
+    @router.get("/sign-in")
+    def choose(request: Request, next: str = "") -> Response:
+        groups = _groups(console.people, request.app.state.areas, titles)
+        return console.page(request, "sign_in.html", title="Sign in", groups=groups, next=own_path(next))
+
+    @router.post("/sign-in")
+    def sign_in(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        person = next((each for each in console.people if each.subject == form.get("person")), None)
+        if person is None:
+            raise unprocessable(
+                "PERSON_UNKNOWN", "There is no such person in the demo. Choose one of the list."
+            )
+        to = destination(person, own_path(form.get("next")), request.app.state.areas)
+        response = console.go(to, f"You are {person.name} now: {person.role.lower()}.", "note")
+        console.cookie.keep(response, house.token_for(person), LOGIN_LASTS)
+        return response
+
+
+# --- accounts ---
+
+
+def _add_accounts(router: APIRouter, console: Console, house: House, open_sign_up: bool) -> None:
+    pace = Depends(limited(Buckets(), "sign-in", per_minute=10, burst=30))
+
+    def shown(request: Request, form: Form, asks_code: bool, status: int = 200, wait: int = 0) -> Response:
+        clean = Form({name: form.get(name) for name in ("email", "next")}, form.errors, form.error)
+        answer = console.page(
+            request,
+            "sign_in_account.html",
+            title="Sign in",
+            status=status,
+            form=clean,
+            asks_code=asks_code,
+            open_sign_up=open_sign_up,
+        )
+        if wait:
+            answer.headers["Retry-After"] = str(wait)
+        return answer
+
+    def refused(request: Request, form: Form, mistake: Mistake, asks_code: bool) -> Response:
+        wait = mistake.retry_after if isinstance(mistake, TooOften) else 0
+        form = replace(form, error=mistake.message)
+        return shown(request, form, asks_code, 429 if wait else 422, wait)
+
+    @router.get("/sign-in")
+    def ask(request: Request, next: str = "") -> Response:
+        return shown(request, Form({"next": own_path(next)}), False)
+
+    @router.get("/sign-in/code")
+    def begin_again() -> Response:
+        return console.go("/sign-in")
+
+    @router.post("/sign-in", dependencies=[pace])
+    def start(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        if "person" in form.values:
+            raise forbidden("DEMO_OFF", "Signing in as a person of the demo is turned off on this server.")
+        form = Form({"email": form.get("email"), "next": own_path(form.get("next"))})
+        try:
+            house.code_login.start(form.get("email"), is_open=open_sign_up)
+        except NotAnAddress as mistake:
+            return shown(request, form.wrong("email", str(mistake)), False, 422)
+        except TooOften as mistake:
+            return refused(request, form, mistake, True)
+        return shown(request, form, True)
+
+    @router.post("/sign-in/code", dependencies=[pace])
+    def finish(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        to = own_path(form.get("next"))
+        form = Form({**form.values, "next": to})
+        try:
+            signed = house.code_login.finish(
+                form.get("email"), form.get("code"), form.get("password"), is_open=open_sign_up
+            )
+        except NotAnAddress as mistake:
+            return shown(request, form.wrong("email", str(mistake)), False, 422)
+        except Mistake as mistake:
+            return refused(request, form, mistake, True)
+        response = console.go(
+            to if to and not to.startswith("/sign-in") else "/", "You are signed in.", "note"
+        )
+        console.cookie.keep(response, house.login_of(signed), LOGIN_LASTS)
+        return response
+
+
+# --- where to ---
 
 
 def destination(person: Person, wanted: str, areas: Sequence[Area]) -> str:

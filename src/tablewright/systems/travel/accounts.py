@@ -74,6 +74,15 @@ class SignedIn:
     is_new: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What a browser's pages get: a token, until it ends."""
+
+    profile: Profile
+    token: str = field(repr=False)
+    is_new: bool
+
+
 class Accounts:
     """Travellers and their logins."""
 
@@ -93,6 +102,12 @@ class Accounts:
         session, secret = self._devices.begin(profile.user_id, device.device_id)
         token = self._issue(profile.user_id, session.session_id, profile.email)
         return SignedIn(profile, device, session, token, secret, is_new)
+
+    def enter(self, proved: Proved) -> Entered:
+        """In with a browser's pages; who comes for the first time gets an account."""
+        profile, is_new = self._arrived(proved)
+        session = self._devices.begin_page(profile.user_id)
+        return Entered(profile, self._issue(profile.user_id, session.session_id, profile.email), is_new)
 
     def sign_up(self, proved: Proved, *, user_id: str | None = None) -> Profile:
         """An account for a login that has none; LOGIN_TAKEN if it has one."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlencode
 
 import orjson
 
@@ -46,8 +47,22 @@ class AppleLogin:
 class AppleVerifier:
     """Believes id_tokens of one issuer. For Apple itself: `apple_of`; in development and tests: `DevelopmentApple`."""
 
-    def __init__(self, verifier: Verifier) -> None:
-        self._verifier = verifier
+    def __init__(self, verifier: Verifier, web: str | None = None) -> None:
+        """`web` is the client id of our pages: Apple knows pages by another one than apps."""
+        self._verifier, self.web = verifier, web
+
+    def way(self, nonce: str, state: str, back: str) -> str:
+        """Where a browser signs in at Apple. It comes `back` with the answer behind the #, which no server sees."""
+        # Without a scope: Apple would bring back a name or address only by a form of its own site, without our cookie.
+        asked = {
+            "response_type": "code id_token",
+            "response_mode": "fragment",
+            "client_id": self.web or "",
+            "redirect_uri": back,
+            "nonce": hashlib.sha256(nonce.encode()).hexdigest(),
+            "state": state,
+        }
+        return f"{self._verifier.issuer}/auth/authorize?{urlencode(asked)}"
 
     def verify(self, id_token: str, nonce: str) -> AppleLogin:
         """Who the token is of; raises Problem 401 (503 while the keys cannot be had), or NONCE_MISMATCH."""
@@ -70,10 +85,16 @@ class AppleVerifier:
 
 
 def apple_of(
-    apps: Iterable[str], world: World, *, issuer: str = ISSUER, keys_url: str = KEYS_URL
+    apps: Iterable[str],
+    world: World,
+    *,
+    issuer: str = ISSUER,
+    keys_url: str = KEYS_URL,
+    web: str | None = None,
 ) -> AppleVerifier:
-    """Apple's own tokens, for apps with these client ids."""
-    return AppleVerifier(_rs256_only(Verifier.of_oidc(issuer, apps, world, jwks_url=keys_url)))
+    """Apple's own tokens, for apps with these client ids, and for our pages if they have one."""
+    known = [*apps, web] if web is not None else apps
+    return AppleVerifier(_rs256_only(Verifier.of_oidc(issuer, known, world, jwks_url=keys_url)), web)
 
 
 class AppleSettingsUnusable(ValueError):
@@ -84,7 +105,8 @@ class AppleSettingsUnusable(ValueError):
 
 
 def apple_in(home: Path, world: World) -> AppleVerifier | None:
-    """Apple as `apple.json` of a directory says: its `apps`, and another `issuer` and `keys_url` if need be.
+    """Apple as `apple.json` of a directory says: its `apps`, the id of our pages as `web` if they have one,
+    and another `issuer` and `keys_url` if need be.
 
     None without the file: then nobody signs in with Apple here.
     """
@@ -95,7 +117,8 @@ def apple_in(home: Path, world: World) -> AppleVerifier | None:
         told = orjson.loads(path.read_bytes())
         apps = [str(app) for app in told["apps"]] if isinstance(told["apps"], list) else []
         issuer, keys = str(told.get("issuer", ISSUER)), str(told.get("keys_url", KEYS_URL))
-        return apple_of(apps, world, issuer=issuer, keys_url=keys)
+        web = str(told["web"]) if told.get("web") else None
+        return apple_of(apps, world, issuer=issuer, keys_url=keys, web=web)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise AppleSettingsUnusable(path) from None
 
@@ -104,7 +127,7 @@ class DevelopmentApple(AppleVerifier):
     """Stands in for Apple where there is none: signs with an RSA key of its own, and believes only that."""
 
     def __init__(self, issuer: Issuer, app: str = DEVELOPMENT_APP) -> None:
-        super().__init__(_rs256_only(issuer.verifier([app])))
+        super().__init__(_rs256_only(issuer.verifier([app])), app)
         self._issuer, self._app = issuer, app
 
     def id_token(self, subject: str, nonce: str, email: str | None = None) -> str:

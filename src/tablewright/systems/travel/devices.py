@@ -1,18 +1,23 @@
 """The devices of a traveller and their sessions: what may sync, and what keeps it signed in.
 
-A session gets its next token by a secret that is used once. Must hold: a device that was signed out gets no further
-token and cannot sync; a secret that is used twice ends its session, since one of the two who have it is not the owner.
+A session gets its next token by a secret that is used once. A browser's session has none: it is the cookie of its
+login, and belongs to the device that its map says it is. Must hold: a device that was signed out gets no further token
+and cannot sync, and the login it was used under ends with it; a secret that is used twice ends its session, since one
+of the two who have it is not the owner.
 Elsewhere: who signs in (accounts.py), what a device pushes (sync.py).
 """
 
 import hashlib
 import hmac
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 
+from tablewright.design import absent
 from tablewright.mapping import AlreadyExists, Missing, WriteRefused
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
@@ -55,6 +60,22 @@ class Devices:
         found = self._repository.devices_of(user_id, revoked=revoked)
         return sorted(found, key=lambda device: device.last_seen_at, reverse=True)
 
+    def rename(self, user_id: str, device_id: str, name: str) -> Device:
+        """Call a device as its owner likes; it keeps this name whatever it says of itself."""
+        wanted = name.strip()
+        if not wanted or len(wanted) > rules.NAME_AT_MOST or not wanted.isprintable():
+            words = f"A name has one to {rules.NAME_AT_MOST} letters, in one line."
+            raise BadRequest("INVALID_FIELD", words, "name")
+
+        def attempt() -> Device:
+            before = self._repository.device(user_id, rules.check_id(device_id, "device_id"))
+            after = before.model_copy(update={"name": wanted, "is_renamed": True})
+            if after != before:
+                self._repository.write("DEVICE", d.devices.change(before, after))
+            return after
+
+        return self._repository.retried(None, attempt)
+
     def revoke(self, user_id: str, device_id: str, actor: str, role: str = "user") -> Device:
         """Sign a device out: its sessions end, and it cannot sync."""
 
@@ -71,14 +92,21 @@ class Devices:
         self._end_sessions(user_id, lambda session: session.device_id == device_id)
         return found
 
-    def revoke_others(self, user_id: str, keep: str | None, actor: str) -> list[Device]:
-        """Sign out every device but one."""
+    def revoke_others(
+        self, user_id: str, keep: str | None, actor: str, own: str | None = None
+    ) -> list[Device]:
+        """Sign out every device but one. `own` is the session of who asks: without a device, it is none of them."""
         gone = [
             self.revoke(user_id, device.device_id, actor)
             for device in self._repository.devices_of(user_id)
             if device.device_id != keep
         ]
-        self._end_sessions(user_id, lambda session: session.device_id != keep)
+        self._end_sessions(
+            user_id,
+            lambda session: (
+                session.device_id != keep and not (session.session_id == own and session.device_id == SERVER)
+            ),
+        )
         return gone
 
     # --- sessions ---
@@ -97,11 +125,50 @@ class Devices:
         self._repository.db.write(d.sessions.create(session))
         return session, _refresh_token(session, secret)
 
+    def begin_page(self, user_id: str) -> Session:
+        """A session of a browser's pages. Which device that is the map says later, if it is ever opened there."""
+        session = self._page_session(user_id, self._repository.world.new_id(), SERVER)
+        self._repository.db.write(d.sessions.create(session))
+        return session
+
+    def of_login(self, user_id: str, claims: Mapping[str, object]) -> Session | None:
+        """The session of a login, by what its token claims; SESSION_ENDED if it was signed out.
+
+        None for one that was made elsewhere and was not used with a device yet.
+        """
+        session_id, token_id = claims.get("sid"), claims.get("jti")
+        if isinstance(session_id, str):
+            return self.session(user_id, session_id)
+        if not isinstance(token_id, str):
+            return None
+        found = self._repository.db.one(d.sessions.get(user_id, token_id), consistent=True)
+        if found is not None and found.ended_at is not None:
+            raise _ended()
+        return found
+
+    def bind(
+        self, user_id: str, claims: Mapping[str, object], session: Session | None, device_id: str
+    ) -> None:
+        """From now on a browser's login is of this device and ends with it; nothing if the device may not sync."""
+        token_id = claims.get("jti")
+        if session is not None and (not session.is_page or session.device_id == device_id):
+            return
+        if session is None and not isinstance(token_id, str):
+            return
+        if session is None:
+            write = d.sessions.create(self._page_session(user_id, str(token_id), device_id))
+        else:
+            write = d.sessions.change(session, session.model_copy(update={"device_id": device_id}))
+        # In one with the device: else one that is being signed out would leave this login open.
+        may_sync = d.devices.check(user_id, device_id).when(lambda device: absent(device.revoked_at))
+        with suppress(WriteRefused):  # of two requests at once one does it; and sync refuses what may not
+            self._repository.db.write(write, may_sync)
+
     def renewed(self, refresh_token: str) -> tuple[Session, Device, str]:
         """The session of a secret, its device, and the next secret; the one before is used up."""
         user_id, session_id, given = _parts(refresh_token)
         session = self._repository.db.one(d.sessions.get(user_id, session_id), consistent=True)
-        if session is None:
+        if session is None or session.is_page:
             raise _ended()
         now, digest = self._repository.now(), _digest(given)
         if not hmac.compare_digest(session.refresh_hash, digest):
@@ -122,7 +189,7 @@ class Devices:
     def session(self, user_id: str, session_id: str) -> Session:
         """The session of a token; SESSION_ENDED if it was signed out. Noted as seen, once in a while."""
         found = self._repository.db.one(d.sessions.get(user_id, session_id), consistent=True)
-        if found is None:
+        if found is None or found.ended_at is not None:
             raise _ended()
         now = self._repository.now()
         if now - found.last_seen_at >= SEEN_EVERY:
@@ -133,7 +200,9 @@ class Devices:
 
     def sign_out(self, user_id: str, session_id: str) -> None:
         """End one session; the device keeps what it has and may sign in again."""
-        self._repository.db.write(d.sessions.discard(user_id, session_id))
+        found = self._repository.db.one(d.sessions.get(user_id, session_id), consistent=True)
+        if found is not None:
+            self._end(found)
 
     # --- parts ---
 
@@ -142,7 +211,8 @@ class Devices:
         before = self._repository.db.one(d.devices.get(user_id, gadget.device_id), consistent=True)
         name = gadget.name.strip()[: rules.NAME_AT_MOST]
         if before is None:
-            if len(self._repository.devices_of(user_id)) >= DEVICES_AT_MOST:
+            known = self._repository.devices_of(user_id, revoked=True)
+            if sum(device.revoked_at is None for device in known) >= DEVICES_AT_MOST:
                 words = (
                     f"An account has at most {DEVICES_AT_MOST} devices. Sign one out that you no longer use."
                 )
@@ -150,7 +220,7 @@ class Devices:
             made = Device(
                 user_id=user_id,
                 device_id=gadget.device_id,
-                name=name or gadget.device_id,
+                name=_free_name(name or gadget.device_id, {device.name for device in known}),
                 platform=gadget.platform,
                 client_schema=gadget.schema,
                 registered_at=now,
@@ -168,7 +238,7 @@ class Devices:
             raise Forbidden("DEVICE_REVOKED", "This device was signed out. Sign in again.", "device_id")
         after = before.model_copy(
             update={
-                "name": name or before.name,
+                "name": before.name if not name or _keeps_name(before, name) else name,
                 "platform": gadget.platform or before.platform,
                 "client_schema": gadget.schema,
                 "last_seen_at": max(now, before.last_seen_at),
@@ -182,8 +252,35 @@ class Devices:
     def _end_sessions(self, user_id: str, which: Callable[[Session], bool]) -> None:
         for session in list(self._repository.db.all(d.sessions_of(user_id=user_id))):
             if which(session):
-                with suppress(Missing):
-                    self._repository.db.write(d.sessions.discard(user_id, session.session_id))
+                self._end(session)
+
+    def _end(self, session: Session) -> None:
+        """A device's session goes; a page's is written down as ended, since its token may have been made elsewhere."""
+        now = self._repository.now()
+
+        def attempt() -> None:
+            found = self._repository.db.one(
+                d.sessions.get(session.user_id, session.session_id), consistent=True
+            )
+            if found is None or found.ended_at is not None:
+                return
+            after = found.model_copy(update={"ended_at": now})
+            end = d.sessions.change(found, after) if found.is_page else d.sessions.discard(*_key(found))
+            with suppress(Missing):
+                self._repository.write("SESSION", end)
+
+        self._repository.retried(None, attempt)
+
+    def _page_session(self, user_id: str, session_id: str, device_id: str) -> Session:
+        now = self._repository.now()
+        return Session(
+            user_id=user_id,
+            session_id=session_id,
+            device_id=device_id,
+            is_page=True,
+            created_at=now,
+            **_seen_at(now),
+        )
 
     def _new_secret(self) -> str:
         return hashlib.sha256((self._repository.world.new_id() * 2).encode()).hexdigest()
@@ -197,6 +294,19 @@ class Devices:
             raise _ended()
 
 
+def _free_name(wanted: str, taken: set[str]) -> str:
+    """`Chrome on Linux`, and the next one `Chrome on Linux 2`: browsers all say the same."""
+    if wanted not in taken:
+        return wanted
+    short = wanted[: rules.NAME_AT_MOST - 6]
+    return next(name for number in count(2) if (name := f"{short} {number}") not in taken)
+
+
+def _keeps_name(before: Device, said: str) -> bool:
+    """Whether a device that says its name again is called as before: as its owner wants, or with its number."""
+    return bool(before.is_renamed) or re.fullmatch(rf"{re.escape(said)}( \d+)?", before.name) is not None
+
+
 def check_gadget(gadget: Gadget) -> None:
     rules.check_id(gadget.device_id, "device_id")
     if gadget.device_id == SERVER:
@@ -207,6 +317,10 @@ def check_gadget(gadget: Gadget) -> None:
 
 def _seen_at(now: datetime) -> dict[str, Any]:
     return {"last_seen_at": now, "last_seen_ms": rules.milliseconds(now)}
+
+
+def _key(session: Session) -> tuple[str, str]:
+    return session.user_id, session.session_id
 
 
 def _digest(secret: str) -> str:

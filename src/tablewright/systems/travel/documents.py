@@ -21,7 +21,7 @@ from tablewright.systems.travel import rules
 from tablewright.systems.travel.errors import BadRequest, ResyncRequired
 from tablewright.systems.travel.feed import LARGEST_PAGE, PAGE, Feed, opened
 from tablewright.systems.travel.geography.regions import Geography
-from tablewright.systems.travel.merge import WHOLE, Fields, difference
+from tablewright.systems.travel.merge import FORGOTTEN, WHOLE, Fields, difference
 from tablewright.systems.travel.model import Device, OperationType, RegionType, Visit
 from tablewright.systems.travel.operations import (
     SCHEMA,
@@ -218,7 +218,7 @@ class Documents:
         by a later one: it has not seen that.
         """
         own = {
-            row.new.id: visit.operation_id
+            row.new.id: visit.operation_id.partition(".")[0]  # of a part of a batch: the batch
             for row in rows
             if (visit := there.get(row.new.id)) is not None
             and any(stamp.device == device_id and stamp.version > _base(row) for stamp in visit.stamps.values())
@@ -317,7 +317,10 @@ def _is_history(assumed: Document | None, visit: Visit | None) -> bool:
     if assumed.is_deleted:
         return True
     there = rules.visit_fields(visit)
-    unset = {*said, *there} - _set_after(visit, base)
+    since = _set_after(visit, base)
+    unset = {*said, *there} - since
+    if FORGOTTEN in since:
+        unset &= visit.stamps.keys()  # whatever is not there may have gone since
     return all(said.get(name) == there.get(name) for name in unset)
 
 

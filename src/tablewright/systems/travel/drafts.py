@@ -2,13 +2,14 @@
 
 Two operations on one place make one item in the end, but two places in the feed and two versions. Must hold: what
 a draft writes is one transaction, bound to the head it was made from; an operation that is refused has left no trace
-in the draft but its own record. Elsewhere: reading, sending, trying again (sync.py); who wins (merge.py).
+in the draft but its own record. Elsewhere: what is to be done (tasks.py); reading, sending, trying again (sync.py);
+who wins (merge.py).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -17,7 +18,7 @@ from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.errors import BadRequest, VersionConflict
 from tablewright.systems.travel.geography.regions import Geography, Region
-from tablewright.systems.travel.merge import NOTES_AT_MOST, Author, Deed, Fields, Known, Settled, settle
+from tablewright.systems.travel.merge import Author, Known, Settled, settle
 from tablewright.systems.travel.model import (
     Change,
     Head,
@@ -29,82 +30,25 @@ from tablewright.systems.travel.model import (
     Visit,
 )
 from tablewright.systems.travel.operations import (
-    Edit,
     EntityState,
     FieldConflict,
     Offer,
     Result,
     digest,
     place_id,
+    targets,
     user_state,
     visit_state,
 )
-
-Place: TypeAlias = tuple[RegionType, str]
-# A transaction has 100 actions: the head; two countries that states may bring along, each a visit and a change; then
-# for each place the visit and its change, for each operation its record and its receipt.
-ACTIONS = 95
-PLACES = 45
-# A record has everything that is in dispute and is an item of 400 KB; a transaction has 4 MB, with receipts and visits.
-RECORD_BYTES, PIECE_BYTES = 350 * 1024, 1024 * 1024
-_FIELD_BYTES = {"notes": 4 * NOTES_AT_MOST + 16, "visited_date": 32}
-_TRIP_BYTES = 4 * rules.TRIP_NOTES_AT_MOST + 64 + 100
-_PLACE_BYTES = sum(_FIELD_BYTES.values()) + rules.TRIPS_AT_MOST * _TRIP_BYTES
-_CLASH_BYTES = 400
+from tablewright.systems.travel.tasks import Aim, Place, Task
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
-    """One place, or the traveller if there is none: what is to be done, with which fields, from which version.
+class Done:
+    """What an operation was about, and where the feed ended when it was done."""
 
-    `former` is the retired code a place was asked for by. `insists`: if that would be a conflict, nothing is done.
-    """
-
-    place: Place | None
-    deed: Deed
-    fields: Fields
-    base: int
-    former: Place | None = None
-    insists: bool = False
-
-    @property
-    def dispute_bytes(self) -> int:
-        """The most that a conflict about it takes in a record: both sides, and what was kept."""
-        if self.deed == "delete":
-            return _CLASH_BYTES + 2 * _PLACE_BYTES
-        named = sum(_CLASH_BYTES + 3 * _FIELD_BYTES.get(name, _TRIP_BYTES) for name in self.fields)
-        # What is not there on the other side is only said by one.
-        return min(_CLASH_BYTES + named, 3 * _PLACE_BYTES + rules.DATA_BYTES)
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """An operation, or a part of one that is too large for a transaction, read and checked.
-
-    `refusal` is what is wrong with it; then nothing is done but to write that down. `after` is the operation, or the
-    part of this one, that has to be done before; `parts` are all of them, if it is the last of several. `settles` is
-    the record of the conflict that it settles, as it will be; such a one is done, or nothing is written.
-    `marked_at` is when a place was marked, where that is known for certain.
-    """
-
-    id: str
-    edit: Edit
-    aims: tuple[Aim, ...] = ()
-    refusal: BadRequest | None = None
-    after: str | None = None
-    parts: tuple[str, ...] = ()
-    settles: Write[Operation] | None = None
-    marked_at: datetime | None = None
-
-    @property
-    def actions(self) -> int:
-        """How many actions of a transaction it may take."""
-        return 2 + 2 * len(self.aims) + (self.settles is not None) + bool(self.parts)
-
-    @property
-    def record_bytes(self) -> int:
-        """How large its record may become, about."""
-        return sum(aim.dispute_bytes for aim in self.aims)
+    entities: frozenset[str]
+    server_version: int
 
 
 @dataclass
@@ -126,6 +70,8 @@ class Draft:
     head_after: Head = field(init=False)
     visits: dict[Place, Visit] = field(default_factory=dict)
     records: list[Write[Any]] = field(default_factory=list)
+    # What was done, now or before, by operations that others may follow.
+    done: dict[str, Done] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.profile_after = self.profile
@@ -143,12 +89,13 @@ class Draft:
 # --- one operation ---
 
 
-def do(draft: Draft, task: Task, continues: bool) -> Result:
+def do(draft: Draft, task: Task) -> Result:
     """Apply an operation to the draft; its result is noted with its record and its receipt."""
     if task.refusal is not None:
         return _refused(draft, task, task.refusal)
     task = replace(task, aims=tuple(_found(draft, aim) for aim in task.aims))
-    settled = [(aim, _settled(draft, aim, continues)) for aim in task.aims]
+    follows = _follows(draft, task)
+    settled = [(aim, _settled(draft, aim, follows)) for aim in task.aims]
     try:
         for aim, each in settled:
             _check(draft, aim, each)
@@ -213,13 +160,38 @@ def _found(draft: Draft, aim: Aim) -> Aim:
     return aim if there is None or there.is_deleted else replace(aim, place=aim.former, former=None)
 
 
-def _settled(draft: Draft, aim: Aim, continues: bool) -> Settled:
+def _follows(draft: Draft, task: Task) -> int:
+    """Up to where in the feed the author of a task has seen what their own device did.
+
+    A device sends what it did in its order: who has seen one of its operations has seen those before. One about
+    something else says nothing.
+    """
+    before = draft.done.get(task.edit.previous or "")
+    if before is None or before.entities.isdisjoint(_named(draft, task)):
+        return 0
+    return before.server_version
+
+
+def _named(draft: Draft, task: Task) -> frozenset[str]:
+    """What an operation is about, as short names; of what it says, only what there is."""
+    said = [(target.region_type, target.region_code) for target in targets(task.edit)]
+    places = [place for place in said if draft.geography.follow(*place)]
+    places += [aim.place for aim in task.aims if aim.place is not None]
+    user = [task.edit.entity_type] if task.edit.entity_type == "user" else []
+    return frozenset([*user, *("#".join(place) for place in places)])
+
+
+def _settled(draft: Draft, aim: Aim, follows: int) -> Settled:
     known = _known(draft, aim.place)
     # A version of the place under its former code says nothing about what is under the present one.
     is_stale = draft.is_stale or aim.former is not None
-    return settle(
-        aim.deed, aim.fields, known, Author(draft.device_id, aim.base, continues, is_stale, draft.label)
-    )
+    author = Author(draft.device_id, aim.base, follows, is_stale, draft.label, _next(draft))
+    return settle(aim.deed, aim.fields, known, author)
+
+
+def _next(draft: Draft) -> int:
+    """Where the next change will be in the feed."""
+    return draft.head_after.server_version + 1
 
 
 def _check(draft: Draft, aim: Aim, settled: Settled) -> None:
@@ -379,7 +351,8 @@ def _country(draft: Draft, task: Task, place: Place) -> tuple[list[EntityState],
     if draft.profile_after.mark_country == "ask":
         return [], [Offer(region_type="country", region_code=parent)]
     known = _known(draft, country)
-    _take_visit(draft, task, country, settle("create", {}, known, Author(draft.device_id, known.version)))
+    author = Author(draft.device_id, known.version, feed=_next(draft))
+    _take_visit(draft, task, country, settle("create", {}, known, author))
     marked = draft.visit(country)
     return [visit_state(marked)] if marked is not None else [], []
 
@@ -413,6 +386,8 @@ _STATUS: Mapping[str, OperationStatus] = {
 def _record(draft: Draft, task: Task, result: Result) -> None:
     """The operation as it is kept, and the receipt by which it is done once."""
     edit = task.edit
+    about = _named(draft, task) | {_short(state) for state in result.entities}
+    done = Done(about, draft.head_after.server_version)
     moment = rules.milliseconds(rules.clamped(edit.client_timestamp, draft.now))
     details: dict[str, JsonValue] | None = None
     if result.conflicts:
@@ -445,15 +420,25 @@ def _record(draft: Draft, task: Task, result: Result) -> None:
         # States are read anew for whoever asks again: they may have moved on, and would not fit in an item.
         result=result.model_copy(update={"entities": []}).model_dump(mode="json"),
         done_at=draft.now,
+        entities=sorted(done.entities),
+        server_version=done.server_version,
     )
+    draft.done[task.id] = done
     draft.records += [d.operations.create(operation), d.receipts.create(receipt)]
     if task.parts:
         whole = receipt.model_copy(
             update={"operation_id": edit.operation_id, "result": {}, "parts": list(task.parts)}
         )
+        draft.done[edit.operation_id] = done
         draft.records.append(d.receipts.create(whole))
     if task.settles is not None:
         draft.records.append(task.settles)
+
+
+def _short(state: EntityState) -> str:
+    if state.entity_type == "user":
+        return state.entity_type
+    return f"{state.data['region_type']}#{state.data['region_code']}"
 
 
 def _entity_id(draft: Draft, task: Task) -> str:

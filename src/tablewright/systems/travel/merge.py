@@ -8,8 +8,8 @@ Must hold: whatever an edit says is in the result, was there already, or is in a
 Elsewhere: what the fields are and may be (rules.py); reading and writing them (sync.py).
 """
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from pydantic import JsonValue
@@ -24,6 +24,8 @@ NOTES_AT_MOST = 500
 STAMPS_OF_GONE = 50
 # The stamp of being there or not, and the name of a conflict about that.
 WHOLE = "*"
+# The stamp of the last of the fields that are gone and whose own stamps are forgotten.
+FORGOTTEN = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +65,24 @@ class Known:
 class Author:
     """Who edits, from which version.
 
-    `continues`: the edit follows others of the same device, all of them done. `is_stale`: the device was away for so
-    long that the versions it knows may be of an entity that was deleted, forgotten and begun anew.
+    `follows`: the edit has seen what the same device did up to there in the feed. `is_stale`: the device was away for
+    so long that the versions it knows may be of an entity that was deleted, forgotten and begun anew. `feed`: where
+    the edit will be in the feed.
     """
 
     device: str
     base: int
-    continues: bool = False
+    follows: int = 0
     is_stale: bool = False
     label: str = ""
+    feed: int = 0
+
+    def stamp(self, version: int) -> Stamp:
+        return Stamp(version=version, device=self.device, feed=self.feed)
+
+    def has_seen(self, stamp: Stamp) -> bool:
+        """Whether it was done on the same device, and before the edit was begun."""
+        return stamp.device == self.device and 0 < stamp.feed <= self.follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +157,15 @@ def settle(deed: Deed, edit: Fields, known: Known, author: Author) -> Settled:
     if known.is_deleted:
         return _of_tombstone(deed, edit, known, author)
     unseen = unseen_by(author, known)
+    if FORGOTTEN in unseen:
+        # Nobody knows any more which ones went: any that is not there may have been one.
+        unseen |= {name for name in edit if _is_of_many(name) and name not in known.stamps}
     if deed == "delete":
         if unseen:
             # Deleted without having seen what others wrote: that stays, and somebody is told.
             clash = Clash(WHOLE, dict(known.fields), None, dict(known.fields), "server_wins")
             return Settled(known, "conflict", False, "server_wins", (clash,))
-        stamps = {**known.stamps, WHOLE: Stamp(version=known.version + 1, device=author.device)}
+        stamps = {**known.stamps, WHOLE: author.stamp(known.version + 1)}
         return Settled(Known(known.fields, stamps, known.version + 1, True), "applied", True)
     merged = merge(edit, known.fields, unseen, author.label)
     after = _with(known, merged, author)
@@ -164,9 +178,7 @@ def unseen_by(author: Author, known: Known) -> frozenset[str]:
     """The fields that others set since the version an edit was made from."""
     base = 0 if author.is_stale or author.base > known.version else author.base
     return frozenset(
-        name
-        for name, stamp in known.stamps.items()
-        if stamp.version > base and not (author.continues and stamp.device == author.device)
+        name for name, stamp in known.stamps.items() if stamp.version > base and not author.has_seen(stamp)
     )
 
 
@@ -191,7 +203,7 @@ def _of_tombstone(deed: Deed, edit: Fields, known: Known, author: Author) -> Set
         case _:
             # Marked anew, nothing of before comes back; else all of it does.
             fields = edit if deed == "create" else {**known.fields, **edit}
-            after = _begun(fields, known.version + 1, author)
+            after = _begun_again(known, fields, author)
             if is_unseen:
                 # To mark a place is not to edit it: who did not know of the deletion wins, and it is told.
                 clash = Clash(WHOLE, None, dict(edit), dict(after.fields), "client_wins")
@@ -201,8 +213,16 @@ def _of_tombstone(deed: Deed, edit: Fields, known: Known, author: Author) -> Set
 
 def _begun(fields: Fields, version: int, author: Author) -> Known:
     kept = {name: value for name, value in fields.items() if value is not None}
-    stamp = Stamp(version=version, device=author.device)
+    stamp = author.stamp(version)
     return Known(kept, {WHOLE: stamp, **dict.fromkeys(kept, stamp)}, version)
+
+
+def _begun_again(known: Known, fields: Fields, author: Author) -> Known:
+    """What was deleted is there again. What does not come back went with it, and what had gone before stays so."""
+    after = _begun(fields, known.version + 1, author)
+    gone = {name: stamp for name, stamp in known.stamps.items() if name not in known.fields}
+    left = {**gone, **dict.fromkeys(known.fields, known.stamps[WHOLE])}
+    return replace(after, stamps=_remembered({**left, **after.stamps}, after.fields))
 
 
 def _with(known: Known, merged: Merge, author: Author) -> Known:
@@ -211,20 +231,33 @@ def _with(known: Known, merged: Merge, author: Author) -> Known:
     version = known.version + 1
     # What two sides wrote together is nobody's: the next edit of either has not seen it.
     mixed = {clash.field for clash in merged.clashes}
-    stamps = {
-        name: Stamp(version=version, device="" if name in mixed else author.device) for name in merged.set
-    }
+    stamps = {name: Stamp(version=version) if name in mixed else author.stamp(version) for name in merged.set}
     fields = {name: value for name, value in {**known.fields, **merged.set}.items() if value is not None}
     return Known(fields, _remembered({**known.stamps, **stamps}, fields), version)
 
 
 def _remembered(stamps: Mapping[str, Stamp], fields: Fields) -> Mapping[str, Stamp]:
-    """The stamps without those of fields that are long gone: an entity's size has an end."""
+    """One stamp instead of all those of fields that are long gone: an entity's size has an end."""
     gone = sorted(
-        (stamp.version, name) for name, stamp in stamps.items() if name not in fields and name != WHOLE
+        (stamp.version, name) for name, stamp in stamps.items() if _is_of_many(name) and name not in fields
     )
     forgotten = {name for _, name in gone[:-STAMPS_OF_GONE]}
-    return {name: stamp for name, stamp in stamps.items() if name not in forgotten}
+    if not forgotten:
+        return stamps
+    before = [stamps[FORGOTTEN]] if FORGOTTEN in stamps else []
+    kept = {name: stamp for name, stamp in stamps.items() if name not in forgotten}
+    return {**kept, FORGOTTEN: _last_of([stamps[name] for name in forgotten] + before)}
+
+
+def _is_of_many(name: str) -> bool:
+    """A trip or a switch, of which there may be any number in time."""
+    return "/" in name
+
+
+def _last_of(stamps: Sequence[Stamp]) -> Stamp:
+    """A stamp that is as late as the last; nobody's, if they are of several."""
+    last = max(stamps, key=lambda stamp: stamp.version)
+    return last if len({stamp.device for stamp in stamps}) == 1 else Stamp(version=last.version)
 
 
 def _strategy(clashes: tuple[Clash, ...]) -> Strategy | None:

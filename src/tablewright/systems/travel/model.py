@@ -8,9 +8,9 @@ changes of one entity, `client_version` is the `sync_version` an edit was made f
 from datetime import date as Date
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
 RegionType = Literal["country", "us_state", "canadian_province"]
 AuthProvider = Literal["apple", "email"]
@@ -43,10 +43,14 @@ class Stored(Value):
 
 
 class Stamp(Value):
-    """Which change of an entity set a field last, and on which device; nobody's where two were merged."""
+    """Which change of an entity set a field last, and on which device; nobody's where two were merged.
+
+    `feed` is where that change is in the traveller's feed.
+    """
 
     version: int
     device: str = ""
+    feed: int = 0
 
 
 # --- travellers ---
@@ -78,6 +82,7 @@ class Profile(Stored):
 
     `mark_country`: what happens to the country when a state of it is marked. `entity_version` and `stamps` are for the
     merge of settings, as a visit has them. `erases_at`: its owner wants it erased then.
+    `blocks_made` counts the blocks ever made: of two at once, one is made after the other.
     """
 
     user_id: str
@@ -103,6 +108,7 @@ class Profile(Stored):
     stamps: dict[str, Stamp] = {}
     erasure_id: str | None = None
     erases_at: datetime | None = None
+    blocks_made: int | None = None
 
 
 class Enrolment(Stored):
@@ -140,12 +146,14 @@ class EmailIdentity(Stored):
 class Device(Stored):
     """A device of a traveller. What changes with every request is here, not in the profile (SK-D27).
 
+    No two of a traveller's have the same name unless the owner chose so (`is_renamed`).
     `acknowledged_version`: up to where it has the feed. `push_window` and `pushes`: its pace.
     """
 
     user_id: str
     device_id: str
     name: str
+    is_renamed: bool | None = None
     platform: str = ""
     client_schema: int = 1
     registered_at: datetime
@@ -162,11 +170,16 @@ class Session(Stored):
 
     `refresh_hash` is of the secret by which the device gets its next token; `former_hash` of the one before, which
     works for a moment more, because the answer with the new one may have been lost.
+
+    One of pages (`is_page`) is a browser's cookie: its device is SERVER until the map there says which it is, and what
+    ends it is written down, because a login that was made elsewhere is known by its token alone.
     """
 
     user_id: str
     session_id: str
     device_id: str
+    is_page: bool = False
+    ended_at: datetime | None = None
     created_at: datetime
     last_seen_at: datetime
     last_seen_ms: int
@@ -247,7 +260,9 @@ class Receipt(Stored):
     """That an operation was done, and what was answered: who sends it again gets the same (SK-D10).
 
     `digest` is of what was asked: the same id for something else is a mistake. `parts` are the ids under which an
-    operation was done that did not fit into one transaction; they have records and receipts of their own.
+    operation was done that did not fit into one transaction; they have records and receipts of their own. `entities`
+    is what it was about, and `server_version` where the feed ended when it was done: who follows it has seen what the
+    same device did up to there.
     """
 
     user_id: str
@@ -257,6 +272,8 @@ class Receipt(Stored):
     result: dict[str, JsonValue]
     done_at: datetime
     parts: list[str] = []
+    entities: list[str] = []
+    server_version: int = 0
 
 
 class Change(Stored):
@@ -388,6 +405,14 @@ class RecentVisit(Value):
     visited_date: str | None = None
 
 
+def _with_a_tenth(percent: Decimal) -> Decimal:
+    return percent.quantize(Decimal("0.1"))
+
+
+# One decimal, always (SK-D20): the store gives 10.0 back as 10.
+Percent = Annotated[Decimal, AfterValidator(_with_a_tenth), PlainSerializer(float, when_used="json")]
+
+
 class Statistic(Stored):
     """A traveller's figures on a day, as of a place in the feed (SK-D13); `marks` are what they are counted from."""
 
@@ -397,13 +422,13 @@ class Statistic(Stored):
     data_version: str
     time_zone: str
     countries_visited: int
-    countries_percentage: Decimal
+    countries_percentage: Percent
     us_states_visited: int
-    us_states_percentage: Decimal
+    us_states_percentage: Percent
     canadian_provinces_visited: int
-    canadian_provinces_percentage: Decimal
+    canadian_provinces_percentage: Percent
     total_regions_visited: int
-    total_regions_percentage: Decimal
+    total_regions_percentage: Percent
     continents_visited: list[str]
     recent_visits: list[RecentVisit]
     travel_streak_days: int

@@ -59,7 +59,7 @@ class Edit(Said):
 
     `client_version` is the version of the entity it was made from, 0 for one the device has never seen. `entity_data`
     are the fields that were changed. A batch has `visits` instead. `previous` is the device's last operation on the
-    same entity that was not answered yet when this one was made.
+    same entity that was not answered yet when its owner began this one: it has seen that one, and none after it.
     """
 
     operation_id: str

@@ -59,10 +59,20 @@ class Privacy:
         if user_id == blocked_id:
             raise BadRequest("CANNOT_BLOCK_YOURSELF", "This is you.", "user_id")
         self._repository.profile(blocked_id)
-        if sum(1 for _ in self._repository.db.all(d.blocks_of(user_id=user_id))) >= BLOCKS_AT_MOST:
+        return self._repository.retried(None, lambda: self._blocked(user_id, blocked_id))
+
+    def _blocked(self, user_id: str, blocked_id: str) -> Block:
+        # Read before they are counted: whoever makes a block meanwhile moves its number, and this one starts over.
+        before = self._repository.profile(user_id)
+        known = {block.blocked_id: block for block in self._repository.db.all(d.blocks_of(user_id=user_id))}
+        if blocked_id in known:
+            return known[blocked_id]
+        if len(known) >= BLOCKS_AT_MOST:
             raise Conflict("TOO_MANY_BLOCKS", f"A list has at most {BLOCKS_AT_MOST} entries.", "user_id")
+        after = before.model_copy(update={"blocks_made": (before.blocks_made or 0) + 1})
         made = Block(user_id=user_id, blocked_id=blocked_id, blocked_at=self._repository.now())
-        return self._repository.db.get_or_create(d.blocks.create(made))[0]
+        self._repository.write("USER", d.profiles.change(before, after), d.blocks.create(made))
+        return made
 
     def unblock(self, user_id: str, blocked_id: str) -> None:
         self._repository.db.write(d.blocks.discard(user_id, blocked_id))

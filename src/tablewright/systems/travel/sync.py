@@ -1,33 +1,30 @@
-"""Taking what devices did, and settling what they disagree on.
+"""Taking what devices did.
 
 A push is a list of operations; each has a result, and is done once however often it is sent. Operations are written in
 pieces, each a transaction that moves the traveller's head by as many places as there are changes: whoever was slower
 reads again and merges anew. Must hold: what is answered is written; an operation's effect, its place in the feed, its
 record and its receipt are there together or not at all.
-Elsewhere: the protocol in words (docs/sync.md), one piece (drafts.py), who wins (merge.py), what is new (feed.py).
+Elsewhere: the protocol in words (docs/sync.md), operations read and cut to fit (tasks.py), one piece (drafts.py), who
+wins (merge.py), what settles a conflict (settling.py), what is new (feed.py).
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from tablewright.design import Write
 from tablewright.mapping import ConditionNotMet, Page, WriteRefused
 from tablewright.mapping.repository import ATTEMPTS
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel import drafts, rules
-from tablewright.systems.travel.drafts import Aim, Draft, Place, Task
-from tablewright.systems.travel.errors import BadRequest, ClientTooOld, Conflict, NotThere, TooOften
+from tablewright.systems.travel import drafts, rules, settling
+from tablewright.systems.travel.drafts import Done, Draft
+from tablewright.systems.travel.errors import BadRequest, ClientTooOld, Conflict, TooOften
 from tablewright.systems.travel.geography.regions import Geography
-from tablewright.systems.travel.merge import WHOLE, Deed
 from tablewright.systems.travel.model import (
-    REGION_TYPES,
     SERVER,
     Device,
     Head,
@@ -43,31 +40,19 @@ from tablewright.systems.travel.operations import (
     SCHEMA,
     Edit,
     EntityState,
-    FieldConflict,
     Pushed,
     Result,
-    Target,
     digest,
-    targets,
     user_state,
     visit_state,
 )
+from tablewright.systems.travel.reading import Misread
 from tablewright.systems.travel.repository import Repository
+from tablewright.systems.travel.settling import Choice
+from tablewright.systems.travel.tasks import Aim, Place, Task, pieces, tasks_of
 
 T = TypeVar("T")
 WEB = "the web"
-_CLASHES = TypeAdapter(list[FieldConflict])
-# The id of an operation, or of a part of one.
-_RECORD_ID = re.compile(r"[A-Za-z0-9_-]{1,64}(\.\d{1,4}-\d{1,4})?", re.ASCII)
-_DEEDS: dict[str, Deed] = {
-    "create": "create",
-    "update": "update",
-    "delete": "delete",
-    "restore": "restore",
-    "batch_create": "create",
-    "batch_update": "update",
-    "batch_delete": "delete",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +86,7 @@ class Sync:
         self,
         user_id: str,
         device_id: str,
-        edits: Sequence[Edit],
+        edits: Sequence[Edit | Misread],
         since: int | None = None,
         seal: str | None = None,
         *,
@@ -116,7 +101,6 @@ class Sync:
         if len(edits) > rules.PUSH_AT_MOST:
             words = f"A push carries at most {rules.PUSH_AT_MOST} operations; this one has {len(edits)}."
             raise BadRequest("BATCH_TOO_LARGE", words, "operations")
-        _check_ids(edits)
         device = self._admit(user_id, device_id)
         away = self._repository.now() - (device.last_sync_at or device.registered_at)
         is_stale = away >= d.TOMBSTONES_KEPT or self._repository.is_elsewhere(user_id, since, seal)
@@ -197,102 +181,34 @@ class Sync:
         them. What was changed since is not overwritten: then it is a VersionConflict, and the conflict stays.
         A batch in several parts is settled part by part.
         """
-        if (choice == "manual") != (data is not None):
-            words = "Say what it shall be with the choice 'manual', and only then."
-            raise BadRequest("INVALID_CHOICE", words, "data")
-        opened = self._open_parts(user_id, operation_id)
-        if data is not None and len({clash.entity_id for part in opened for clash in _clashes(part)}) > 1:
-            words = "This is about several places. Choose a side; then edit each."
-            raise BadRequest("INVALID_CHOICE", words, "choice")
+        chosen = Choice(choice, data, versions or {})
         results = [
-            self._tried(partial(self._settle, user_id, part.operation_id, choice, data, versions or {}))
-            for part in opened
+            self._tried(partial(self._settle, user_id, part.operation_id, chosen))
+            for part in settling.parts_to_settle(self._repository, user_id, operation_id, chosen)
         ]
         self._refresh_profile(user_id)
         return _whole(operation_id, results)
 
-    def _open_parts(self, user_id: str, operation_id: str) -> list[Operation]:
-        """The records of an operation that are still in conflict."""
-        if not _RECORD_ID.fullmatch(operation_id):
-            raise NotThere("OPERATION")
-        receipt = self._repository.receipts_of(user_id, [operation_id]).get(operation_id)
-        if receipt is None:
-            raise NotThere("OPERATION")
-        opened = []
-        for id in receipt.parts or [operation_id]:
-            with suppress(NotThere):  # parts may be forgotten one after the other
-                opened += [part for part in [self._repository.operation(user_id, id)] if _is_open(part)]
-        if not opened:
-            raise _resolved()
-        return opened
-
-    def _settle(
-        self,
-        user_id: str,
-        operation_id: str,
-        choice: Strategy,
-        data: dict[str, JsonValue] | None,
-        versions: Mapping[str, int],
-    ) -> Result:
-        """Write what was chosen, with the record that it was."""
-        operation = self._repository.operation(user_id, operation_id)
-        if not _is_open(operation):
-            raise _resolved()
-        edit = Edit(
-            operation_id=self._repository.world.new_id(),
-            operation_type="update",
-            entity_type=operation.entity_type,
-            client_timestamp=self._repository.now(),
-        )
-        clashes = _clashes(operation)
-        aims = []
-        for entity in dict.fromkeys(clash.entity_id for clash in clashes):
-            mine = [clash for clash in clashes if clash.entity_id == entity]
-            place = _place(entity) if edit.entity_type == "visited_place" else None
-            base = versions.get(entity, mine[0].version)
-            aim = self._chosen(user_id, place, mine, choice, data, base)
-            aims += [aim] if aim is not None else []
-        update = {"status": "processed", "resolution_strategy": choice, "is_processed": True}
-        settled = d.operations.change(operation, operation.model_copy(update=update))
-        task = Task(edit.operation_id, edit, tuple(aims), settles=settled)
+    def _settle(self, user_id: str, operation_id: str, choice: Choice) -> Result:
+        task = settling.task_of(self._repository, user_id, operation_id, choice)
         return self._attempt(Source(user_id), [task])[task.id]
-
-    def _chosen(
-        self,
-        user_id: str,
-        place: Place | None,
-        clashes: Sequence[FieldConflict],
-        choice: Strategy,
-        data: dict[str, JsonValue] | None,
-        base: int,
-    ) -> Aim | None:
-        """What a choice does to one entity; None if it stays as it is."""
-        if choice in ("server_wins", "merged"):
-            return None
-        deed: Deed = "restore" if place is not None else "update"
-        whole = next((clash for clash in clashes if clash.field == WHOLE), None)
-        fields: Mapping[str, JsonValue] = {clash.field: clash.client for clash in clashes}
-        if data is not None:
-            today = self._today(self._repository.profile(user_id))
-            fields = rules.visit_edit(data, today) if place is not None else rules.user_edit(data)
-        elif whole is not None and whole.client is None:
-            deed, fields = "delete", {}
-        elif whole is not None and isinstance(whole.client, dict):
-            fields = whole.client
-        return Aim(place, deed, fields, base, insists=True)
 
     # --- a push, in pieces ---
 
-    def _run(self, source: Source, edits: Sequence[Edit], insists: bool = False) -> list[Result]:
+    def _run(self, source: Source, edits: Sequence[Edit | Misread], insists: bool = False) -> list[Result]:
         today = self._today(self._repository.profile(source.user_id))
-        tasks = [self._tasks(edit, today, insists) for edit in edits]
+        refused = _impossible(edits)
+        tasks = [
+            tasks_of(edit, self._geography, today, insists) if number not in refused else []
+            for number, edit in enumerate(edits)
+        ]
         done: dict[str, Result] = {}
-        for piece in _pieces(task for parts in tasks for task in parts):
+        for piece in pieces(task for parts in tasks for task in parts):
             for id, result in self._piece(source, piece).items():
                 done.setdefault(id, result)
         results = [
-            _whole(edit.operation_id, [done[task.id] for task in parts])
-            for edit, parts in zip(edits, tasks, strict=True)
+            refused.get(number) or _whole(parts[0].edit.operation_id, [done[task.id] for task in parts])
+            for number, parts in enumerate(tasks)
         ]
         if any(
             result.status in ("applied", "merged", "conflict") and not result.replayed for result in results
@@ -314,12 +230,16 @@ class Sync:
 
     def _attempt(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
         repository, user_id = self._repository, source.user_id
-        asked = [id for task in tasks for id in (task.id, task.after) if id is not None]
-        receipts = repository.receipts_of(user_id, asked)
+        followed = [task.edit.previous for task in tasks if task.refusal is None]
+        asked = [*(task.id for task in tasks), *(task.after for task in tasks), *followed]
+        receipts = repository.receipts_of(user_id, [id for id in asked if id is not None])
         # The head first: whatever is read after it is as new or newer, and newer means that its condition fails.
         head = repository.head(user_id)
         profile = repository.profile(user_id)
         draft = self._draft(source, head, profile, [task for task in tasks if task.id not in receipts])
+        draft.done |= {
+            id: Done(frozenset(receipt.entities), receipt.server_version) for id, receipt in receipts.items()
+        }
         results: dict[str, Result] = {}
         for task in tasks:
             if task.id in results:
@@ -330,7 +250,7 @@ class Sync:
             elif task.after not in receipts and _waits(task, results, draft.now):
                 results[task.id] = _waiting(task)
             else:
-                results[task.id] = drafts.do(draft, task, continues=task.edit.previous is not None)
+                results[task.id] = drafts.do(draft, task)
             if task.parts:
                 results[task.edit.operation_id] = results[task.id]  # what follows the whole may come next
         made = drafts.writes(draft)
@@ -380,56 +300,8 @@ class Sync:
                 states.append(user_state(draft.profile_after, draft.head_after.server_version))
         return result.model_copy(update={"replayed": True, "entities": states})
 
-    # --- reading what was asked ---
-
     def _today(self, profile: Profile) -> date:
         return rules.today_in(profile.time_zone, self._repository.now())
-
-    def _tasks(self, edit: Edit, today: date, insists: bool) -> list[Task]:
-        """An operation as one task, or as several if it is too large for a transaction.
-
-        How it is cut depends on the operation alone: sent again, it must be the same parts. Each waits for the one
-        before; with the last comes a receipt for the operation's own id: all of it is done.
-        """
-        try:
-            _check_previous(edit)
-            aims = tuple(replace(aim, insists=insists) for aim in self._aims(edit, today))
-        except BadRequest as refusal:
-            return [Task(edit.operation_id, edit, refusal=refusal)]
-        cuts = list(_cuts(aims))
-        if len(cuts) == 1:
-            return [Task(edit.operation_id, edit, aims, after=edit.previous)]
-        ids = [f"{edit.operation_id}.{start}-{end}" for start, end in cuts]
-        tasks = [
-            Task(id, edit, aims[start:end], after=after)
-            for id, (start, end), after in zip(ids, cuts, [edit.previous, *ids], strict=False)
-        ]
-        return [*tasks[:-1], replace(tasks[-1], parts=tuple(ids))]
-
-    def _aims(self, edit: Edit, today: date) -> tuple[Aim, ...]:
-        deed = _DEEDS[edit.operation_type]
-        if edit.entity_type == "user":
-            if deed != "update" or edit.visits:
-                words = "A traveller's settings can be updated, nothing else."
-                raise BadRequest("INVALID_OPERATION", words, "operation_type")
-            return (Aim(None, "update", rules.user_edit(edit.entity_data), edit.client_version),)
-        asked = targets(edit)
-        if not asked or edit.operation_type.startswith("batch_") != bool(edit.visits):
-            words = "A batch has visits; any other operation has a region_type and a region_code."
-            raise BadRequest("INVALID_OPERATION", words, "operation_type")
-        aims = tuple(self._aim(deed, target, today) for target in asked)
-        if len({aim.place for aim in aims}) != len(aims):
-            raise BadRequest("DUPLICATE_PLACE", "A place is in this batch twice.", "visits")
-        return aims
-
-    def _aim(self, deed: Deed, target: Target, today: date) -> Aim:
-        if target.client_version < 0:
-            raise BadRequest("INVALID_VERSION", "A version counts from 0.", "client_version")
-        fields = rules.visit_edit(target.entity_data, today) if deed != "delete" else {}
-        said: Place = (target.region_type, target.region_code)
-        follow = rules.marked_place if deed == "delete" else rules.present_place
-        place = follow(self._geography, *said)
-        return Aim(place, deed, fields, target.client_version, former=said if said != place else None)
 
     # --- devices ---
 
@@ -482,73 +354,48 @@ def _paced_as(seen: Device, device: Device) -> bool:
     return (device.push_window == seen.push_window) & (device.pushes == seen.pushes)
 
 
-def _place(entity_id: str) -> Place:
-    _, said, code = entity_id.split("#")
-    return next(kind for kind in REGION_TYPES if kind == said), code
-
-
-def _check_ids(edits: Sequence[Edit]) -> None:
+def _impossible(asked: Sequence[Edit | Misread]) -> dict[int, Result]:
+    """The results of those that cannot be written down under an id of their own, by their place in the push."""
+    refused: dict[int, Result] = {}
     said: dict[str, str] = {}
-    for edit in edits:
-        id = rules.check_id(edit.operation_id, "operation_id")
-        if said.setdefault(id, digest(edit)) != digest(edit):
-            words = "Two operations of this push have the same id."
-            raise BadRequest("OPERATION_ID_REUSED", words, "operation_id")
+    for number, one in enumerate(asked):
+        try:
+            edit = _with_id(one)
+        except BadRequest as refusal:
+            refused[number] = _failed("", refusal)
+            continue
+        if said.setdefault(edit.operation_id, digest(edit)) != digest(edit):
+            words = "Two operations of this push have the same id. Give each a new one."
+            mistake = BadRequest("OPERATION_ID_REUSED", words, "operation_id")
+            refused[number] = _failed(edit.operation_id, mistake)
+    return refused
 
 
-def _check_previous(edit: Edit) -> None:
-    if edit.previous is None:
-        return
-    if rules.check_id(edit.previous, "previous") == edit.operation_id:
-        raise BadRequest("INVALID_ID", "An operation cannot follow itself.", "previous")
+def _with_id(asked: Edit | Misread) -> Edit:
+    """What can be read of an operation, if that is enough to write it down."""
+    edit = asked.edit if isinstance(asked, Misread) else asked
+    if edit is None:
+        assert isinstance(asked, Misread), "an operation is there, or why it is not"
+        raise asked.refusal
+    rules.check_id(edit.operation_id, "operation_id")
+    return edit
 
 
-def _cuts(aims: Sequence[Aim]) -> Iterator[tuple[int, int]]:
-    """Where an operation is cut, so that each part fits into a transaction, and what it disputes into its record."""
-    start = size = 0
-    for number, aim in enumerate(aims):
-        size += aim.dispute_bytes
-        if number > start and (number - start == drafts.PLACES or size > drafts.RECORD_BYTES):
-            yield start, number
-            start, size = number, aim.dispute_bytes
-    yield start, len(aims)
-
-
-def _pieces(tasks: Iterable[Task]) -> Iterator[list[Task]]:
-    """As many operations as fit into one transaction, in their order."""
-    piece: list[Task] = []
-    actions = places = size = 0
-    for task in tasks:
-        actions, places, size = (
-            actions + task.actions,
-            places + len(task.aims),
-            size + task.record_bytes,
-        )
-        if piece and (actions > drafts.ACTIONS or places > drafts.PLACES or size > drafts.PIECE_BYTES):
-            yield piece
-            piece, actions, places, size = [], task.actions, len(task.aims), task.record_bytes
-        piece.append(task)
-    if piece:
-        yield piece
-
-
-def _clashes(operation: Operation) -> list[FieldConflict]:
-    return _CLASHES.validate_python((operation.conflict_details or {}).get("fields", []))
-
-
-def _is_open(operation: Operation) -> bool:
-    return operation.status == "conflict" and operation.conflict_details is not None
-
-
-def _resolved() -> Conflict:
-    return Conflict("ALREADY_RESOLVED", "This was settled before.", "operation_id")
+def _failed(operation_id: str, refusal: BadRequest) -> Result:
+    return Result(
+        operation_id=operation_id,
+        status="failed",
+        error=refusal.code,
+        message=refusal.message,
+        field=refusal.field,
+    )
 
 
 def _waits(task: Task, results: Mapping[str, Result], now: datetime) -> bool:
     """Whether a task has to wait for another without a receipt.
 
     A receipt is kept for as long as a device's clock is believed. Who is older may follow one that was done and is
-    forgotten, and would wait for ever: it is done, and its version says what it has seen.
+    forgotten, and would wait for ever: it is done, and its version alone says what it has seen.
     """
     if task.after is None or not rules.is_believed(task.edit.client_timestamp, now):
         return False

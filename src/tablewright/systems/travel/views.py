@@ -7,7 +7,6 @@ Elsewhere: regions (region_views.py), what admins see (admin_views.py).
 
 import json
 from datetime import date, datetime
-from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -25,6 +24,7 @@ from tablewright.systems.travel.model import (
     Operation,
     OperationStatus,
     OperationType,
+    Percent,
     PrivacySettings,
     Profile,
     RecentVisit,
@@ -35,8 +35,9 @@ from tablewright.systems.travel.model import (
     Value,
     Visit,
 )
-from tablewright.systems.travel.operations import SCHEMA, Edit, Offer, Result
+from tablewright.systems.travel.operations import SCHEMA, Offer, Result
 from tablewright.systems.travel.privacy import BACKUPS
+from tablewright.systems.travel.reading import Asked
 from tablewright.systems.travel.sharing import PublicMap
 
 T = TypeVar("T", bound=BaseModel)
@@ -244,7 +245,7 @@ class AuditView(Value):
 
 class PushBody(Body):
     schema_: int = Field(SCHEMA, alias="schema")
-    operations: list[Edit]
+    operations: list[Asked]
     since: int | None = Field(None, ge=0, description="up to where the device has the feed")
     seal: str | None = Field(None, description="the seal that came with it")
 
@@ -338,13 +339,13 @@ class StatsView(Value):
     data_version: str
     time_zone: str
     countries_visited: int
-    countries_percentage: Decimal
+    countries_percentage: Percent
     us_states_visited: int
-    us_states_percentage: Decimal
+    us_states_percentage: Percent
     canadian_provinces_visited: int
-    canadian_provinces_percentage: Decimal
+    canadian_provinces_percentage: Percent
     total_regions_visited: int
-    total_regions_percentage: Decimal
+    total_regions_percentage: Percent
     of: dict[RegionType, int]
     continents_visited: list[str]
     recent_visits: list[RecentVisit]

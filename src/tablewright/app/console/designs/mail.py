@@ -87,9 +87,8 @@ def is_here(request: Request) -> bool:
 
 def _rows(house: House) -> list[Row]:
     rows = []
-    for each in house.lived:
-        if each.dispatch is not None:
-            standing = each.dispatch.standing()
-            trouble = house.mail.troubles.get(each.system.name) if standing.waiting else None
-            rows.append(Row(each.system.title, standing, trouble))
+    for post in house.posts:
+        standing = post.dispatch.standing()
+        trouble = house.mail.troubles.get(post.system) if standing.waiting else None
+        rows.append(Row(post.title, standing, trouble))
     return rows

@@ -1,7 +1,7 @@
 """What every page of Skratch is made with: the service, the console, and whose map it is.
 
-Must hold: whose map it is comes from the login alone. Who is signed in and has no map (an admin, somebody of another
-system) is told so. Elsewhere: words (wording.py).
+Must hold: whose map it is comes from the login alone, and a login that was ended on the list of devices opens nothing.
+Who is signed in and has no map (an admin, somebody of another system) is told so. Elsewhere: words (wording.py).
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from tablewright.app.console import desk
 from tablewright.app.console.console import Console
 from tablewright.app.console.forms import Form
 from tablewright.app.console.travel import wording
-from tablewright.edge import Principal, require
+from tablewright.edge import ANYONE, Principal, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.travel.api import problem_of
-from tablewright.systems.travel.errors import NotThere, TravelMistake
+from tablewright.systems.travel.errors import NotThere, TravelMistake, Unauthenticated
 from tablewright.systems.travel.geography.regions import Region
-from tablewright.systems.travel.model import Profile, RegionType
+from tablewright.systems.travel.model import SERVER, Profile, RegionType
 from tablewright.systems.travel.service import Travel
 
 HOME = "/console/travel"
@@ -59,6 +59,12 @@ class Desk(desk.Desk):
         except NotThere:
             raise NoMap from None
 
+    def device_here(self, request: Request) -> str | None:
+        """The device that this browser is, if its map was opened."""
+        caller = self.caller(request)
+        session = self.travel.devices.of_login(caller.subject, caller.claims)
+        return session.device_id if session is not None and session.device_id != SERVER else None
+
     def region(self, region_type: RegionType, code: str) -> Region:
         """The region an address names."""
         return self.travel.places.get(region_type, code)
@@ -72,7 +78,25 @@ class Desk(desk.Desk):
 
 
 def desk_of(travel: Travel, console: Console, who: FindPrincipal) -> Desk:
-    return Desk(console, who, travel, signed_in=require(who), admin=require(who, ADMIN, code="ADMIN_ONLY"))
+    live = live_login(travel, who)
+    return Desk(console, live, travel, signed_in=require(live), admin=require(live, ADMIN, code="ADMIN_ONLY"))
+
+
+def live_login(travel: Travel, who: FindPrincipal) -> FindPrincipal:
+    """A dependency: who is calling; somebody whose device was signed out is nobody, with the reason for it."""
+
+    def found(request: Request) -> Principal:
+        caller = who(request)
+        try:
+            if caller.is_known:
+                travel.devices.of_login(caller.subject, caller.claims)
+        except Unauthenticated as ended:
+            request.state.login_refusal = problem_of(ended)
+            request.state.principal = ANYONE
+            return ANYONE
+        return caller
+
+    return found
 
 
 def refused(form: Form, mistake: TravelMistake) -> Form:

@@ -1,13 +1,13 @@
-"""A traveller's devices: how far each has synced, what it did, and signing it out."""
+"""A traveller's devices: which they are, how far each has synced, what it did, and signing it out."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.console.console import Crumb
-from tablewright.app.console.forms import Form, posted
-from tablewright.app.console.travel.desk import HOME, Desk
-from tablewright.systems.travel.errors import NotThere
+from tablewright.app.console.forms import Form, form_of, posted
+from tablewright.app.console.travel.desk import HOME, Desk, refused, status_of
+from tablewright.systems.travel.errors import BadRequest, NotThere
 from tablewright.systems.travel.model import Device, Profile
 
 LIST = f"{HOME}/devices"
@@ -35,11 +35,21 @@ def devices_router(desk: Desk) -> APIRouter:
             profile=profile,
             devices=[device for device in found if device.revoked_at is None],
             gone=[device for device in found if device.revoked_at is not None],
+            here_id=desk.device_here(request),
             newest=head.server_version if head is not None else 0,
         )
 
     @router.get("/devices/{device_id}", dependencies=[Depends(desk.signed_in)])
     def device(device_id: str, request: Request, after: str | None = None) -> Response:
+        return device_page(request, device_id, after)
+
+    def device_page(
+        request: Request,
+        device_id: str,
+        after: str | None = None,
+        form: Form | None = None,
+        status: int = 200,
+    ) -> Response:
         profile = desk.traveller(request)
         found = find(profile, device_id)
         page = desk.travel.sync.operations(profile.user_id, device_id, PAGE, after)
@@ -47,21 +57,37 @@ def devices_router(desk: Desk) -> APIRouter:
             request,
             "device",
             title=found.name,
+            status=status,
             crumbs=(Crumb("Devices", LIST),),
             profile=profile,
             device=found,
+            here_id=desk.device_here(request),
+            form=form or form_of({"name": found.name}),
             operations=page.items,
             next=page.next,
         )
 
+    @router.post("/devices/{device_id}/name", dependencies=[Depends(desk.signed_in)])
+    def rename(device_id: str, request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        profile = desk.traveller(request)
+        try:
+            found = desk.travel.devices.rename(profile.user_id, device_id, form.get("name"))
+        except BadRequest as mistake:
+            return device_page(request, device_id, form=refused(form, mistake), status=status_of(mistake))
+        return desk.console.go(f"{LIST}/{device_id}", f"It is called {found.name} now.")
+
     @router.get("/devices/{device_id}/sign-out", dependencies=[Depends(desk.signed_in)])
     def ask(device_id: str, request: Request) -> Response:
         found = find(desk.traveller(request), device_id)
+        is_here = device_id == desk.device_here(request)
         return desk.console.confirm(
             request,
             title=f"Sign out {found.name}?",
-            happens="It cannot send or get anything any more. What it marked and sent stays on your map.",
-            undo="What it has not sent yet stays on it, and is sent if somebody signs in there again.",
+            happens=f"{'This is the browser you are using: you are signed out here. ' if is_here else ''}"
+            "It cannot send or get anything any more, and its login ends: nothing of your account opens there "
+            "until you sign in again. What it marked and sent stays on your map, and the copy of the map it has "
+            "stays on it.",
+            undo="What it has not sent yet stays on it, and is sent if you sign in there again.",
             button="Sign it out",
             back=LIST,
             crumbs=(Crumb("Devices", LIST),),
@@ -70,13 +96,25 @@ def devices_router(desk: Desk) -> APIRouter:
     @router.post("/devices/{device_id}/sign-out", dependencies=[Depends(desk.signed_in)])
     def sign_out(device_id: str, request: Request) -> Response:
         profile = desk.traveller(request)
+        is_here = device_id == desk.device_here(request)
         found = desk.travel.devices.revoke(profile.user_id, device_id, profile.user_id)
+        if is_here:
+            gone = desk.console.go("/", "You are signed out of Skratch in this browser.", "note")
+            desk.console.cookie.drop(gone)
+            return gone
         return desk.console.go(LIST, f"{found.name} is signed out.")
 
     @router.post("/devices/sign-out-others", dependencies=[Depends(desk.signed_in)])
     def sign_out_others(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         profile = desk.traveller(request)
-        gone = desk.travel.devices.revoke_others(profile.user_id, form.get("keep") or None, profile.user_id)
+        caller = desk.caller(request)
+        own = desk.travel.devices.of_login(caller.subject, caller.claims)
+        gone = desk.travel.devices.revoke_others(
+            profile.user_id,
+            form.get("keep") or None,
+            profile.user_id,
+            own.session_id if own is not None else None,
+        )
         count = len(gone)
         return desk.console.go(LIST, f"{count} {'device is' if count == 1 else 'devices are'} signed out.")
 

@@ -13,7 +13,8 @@ from fastapi import APIRouter, Depends, Request, Response
 from tablewright.app.console.assets import asset, assets
 from tablewright.app.console.travel.desk import ADMIN, HOME, Desk
 from tablewright.edge.etags import mark, public_cache, unchanged
-from tablewright.systems.travel.geography.regions import Geography
+from tablewright.systems.travel.geography import names
+from tablewright.systems.travel.geography.regions import Geography, Region
 from tablewright.systems.travel.model import REGION_TYPES, Profile
 
 SHELL = f"{HOME}/offline"
@@ -38,6 +39,7 @@ _FRAME = (
     "travel/leave.js",
 )
 _WORKERS = ("travel/store.js", "travel/sync.js")
+ROWS_FORM = 2  # what a row of a region has; kept for a year, so another form needs another address
 _YEAR = 365 * 24 * 3600
 
 
@@ -45,7 +47,7 @@ def files_of(geography: Geography) -> dict[str, str]:
     """Where the geography is, by name; other data, other addresses."""
     version = geography.data_version
     return {
-        "regions": f"{HOME}/regions.json?v={version}",
+        "regions": f"{HOME}/regions.json?v={version}.{ROWS_FORM}",
         "lakes": f"/travel/v1/regions/lakes/topology?v={version}",
         "country": f"/travel/v1/regions/country/topology?level=low&v={version}",
         "us_state": f"/travel/v1/regions/us_state/topology?level=high&v={version}",
@@ -65,7 +67,9 @@ def worker_script(data_version: str, files: tuple[str, ...]) -> bytes:
 
 
 def region_rows(geography: Geography) -> bytes:
-    """Every region as a row: type, code, name, continent, parent, whether it counts, longitude, latitude."""
+    """Every region as a row: type, code, name, continent, parent, whether it counts, longitude, latitude, and what it
+    is found by (names.py: the name from each word on, all names, tokens). `letters` is how a query is spelt for that.
+    """
     rows = [
         [
             region.region_type,
@@ -76,11 +80,19 @@ def region_rows(geography: Geography) -> bytes:
             int(region.countable),
             float(region.center_lon),
             float(region.center_lat),
+            *_search_keys(region),
         ]
         for kind in REGION_TYPES
         for region in geography.of(kind)
     ]
-    return orjson.dumps({"data_version": geography.data_version, "regions": rows})
+    # Python's casefold does this one by itself.
+    letters = {**names.LETTERS, "ß": "ss"}
+    return orjson.dumps({"data_version": geography.data_version, "letters": letters, "regions": rows})
+
+
+def _search_keys(region: Region) -> tuple[tuple[str, ...], ...]:
+    keys = names.keys_of(region)
+    return keys.tails, keys.names, keys.tokens
 
 
 def map_router(desk: Desk) -> APIRouter:
@@ -89,6 +101,7 @@ def map_router(desk: Desk) -> APIRouter:
     geography = desk.travel.geography
     files = files_of(geography)
     rows = region_rows(geography)
+    tag = f"{geography.data_version}.{ROWS_FORM}"
 
     @router.get("", dependencies=[Depends(desk.signed_in)])
     def home(request: Request) -> Response:
@@ -123,11 +136,11 @@ def map_router(desk: Desk) -> APIRouter:
     @router.get("/regions.json")
     def regions(request: Request) -> Response:
         cache = public_cache(_YEAR)
-        same = unchanged(request, geography.data_version, cache_control=cache)
+        same = unchanged(request, tag, cache_control=cache)
         if same is not None:
             return same
         response = Response(rows, media_type="application/json")
-        mark(response, geography.data_version, cache_control=cache)
+        mark(response, tag, cache_control=cache)
         return response
 
     return router

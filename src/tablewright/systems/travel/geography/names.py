@@ -7,13 +7,14 @@ Elsewhere: the items tokens become (the design), the names themselves (data/regi
 """
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from tablewright.systems.travel.geography.regions import Region
 
 # Letters that Unicode does not take apart, as people without them on the keyboard write them.
-_PLAIN = str.maketrans(
+LETTERS: Mapping[str, str] = (
     {
         "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŋ": "n",
         "ə": "e", "ŧ": "t", "ĸ": "k", "ſ": "s", "&": " and ",
@@ -21,6 +22,7 @@ _PLAIN = str.maketrans(
         "ʻ": " ", "ʼ": " ", "ʽ": " ", "ʾ": " ", "ʿ": " ", "ʹ": " ",
     }
 )  # fmt: skip
+_PLAIN = str.maketrans(dict(LETTERS))
 _NOT_PART_OF_A_NAME = frozenset(
     ("the", "of", "and", "de", "du", "d", "la", "le", "el", "des", "der", "die", "das", "del", "do")
 )
@@ -51,6 +53,24 @@ def tokens(region: Region) -> tuple[str, ...]:
     return tuple(sorted(found | {_bare_code(region)}))
 
 
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What a query is compared with, squeezed: the name that is shown, from each of its words on, all names, tokens."""
+
+    shown: str
+    tails: tuple[str, ...]
+    names: tuple[str, ...]
+    tokens: tuple[str, ...]
+
+
+@lru_cache(maxsize=1024)
+def keys_of(region: Region) -> Keys:
+    """What finds a region; for who searches without us, such as a map without a network."""
+    names = tuple(dict.fromkeys(squeezed(name) for name in names_of(region)))
+    tails = tuple(sorted(_tails(region.display_name)))
+    return Keys(squeezed(region.display_name), tails, names, tokens(region))
+
+
 def rank(query: str, regions: Iterable[Region]) -> list[Region]:
     """The regions that a query finds, the likeliest first, then by the alphabet."""
     wanted = squeezed(query)
@@ -67,16 +87,16 @@ def rank(query: str, regions: Iterable[Region]) -> list[Region]:
 
 def _place(wanted: str, region: Region) -> int | None:
     """How well a region answers: 0 is the very name that is shown, 6 a word inside some other name."""
-    if not any(token.startswith(wanted) for token in tokens(region)):
+    keys = keys_of(region)
+    if not any(token.startswith(wanted) for token in keys.tokens):
         return None
-    shown, names = squeezed(region.display_name), [squeezed(name) for name in names_of(region)]
     fits = (
-        wanted == shown,
-        wanted in names,
-        shown.startswith(wanted),
-        any(token.startswith(wanted) for token in _tails(region.display_name)),
+        wanted == keys.shown,
+        wanted in keys.names,
+        keys.shown.startswith(wanted),
+        any(tail.startswith(wanted) for tail in keys.tails),
         wanted == _bare_code(region),
-        any(name.startswith(wanted) for name in names),
+        any(name.startswith(wanted) for name in keys.names),
     )
     return next((place for place, fit in enumerate(fits) if fit), len(fits))
 

@@ -14,6 +14,7 @@ from tablewright.edge.problems import Problem, unauthorized
 from tablewright.systems.travel import errors, views
 from tablewright.systems.travel.errors import BadRequest, Forbidden
 from tablewright.systems.travel.model import Profile, Visit
+from tablewright.systems.travel.rules import check_id
 from tablewright.systems.travel.service import Travel
 
 PageSize = Annotated[int | None, Query(alias="limit", description="how many at a time")]
@@ -60,14 +61,16 @@ def traveller_door(travel: Travel, signed_in: FindPrincipal) -> FindTraveller:
 
     def traveller(caller: Annotated[Principal, Depends(signed_in)], named: DeviceId = None) -> Traveller:
         role = "admin" if "admin" in caller.roles else "user"
-        session_id = caller.claims.get("sid")
-        if not isinstance(session_id, str):
-            return Traveller(caller.subject, None, named, role)
-        session = travel.devices.session(caller.subject, session_id)
+        session = travel.devices.of_login(caller.subject, caller.claims)
+        if session is None or session.is_page:
+            if named is not None:
+                device_id = check_id(named, "X-Device-Id")
+                travel.devices.bind(caller.subject, caller.claims, session, device_id)
+            return Traveller(caller.subject, session.session_id if session is not None else None, named, role)
         if named is not None and named != session.device_id:
             words = "This login is another device's. Leave X-Device-Id out, or sign in on this device."
             raise Forbidden("DEVICE_MISMATCH", words, "X-Device-Id")
-        return Traveller(caller.subject, session_id, session.device_id, role)
+        return Traveller(caller.subject, session.session_id, session.device_id, role)
 
     return traveller
 

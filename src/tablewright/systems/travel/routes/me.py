@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
 
-from tablewright.edge import Buckets, limited
+from tablewright.edge import Buckets, Principal, limited
 from tablewright.edge.etags import mark
 from tablewright.edge.idempotency import idempotency_key
 from tablewright.systems.travel import views
@@ -142,16 +142,21 @@ def devices(travel: Travel, doors: Doors) -> APIRouter:
 
     @api.post("/me/devices")
     def register(
-        body: views.DeviceBody, who: Annotated[Traveller, Depends(doors.traveller)]
+        body: views.DeviceBody,
+        who: Annotated[Traveller, Depends(doors.traveller)],
+        caller: Annotated[Principal, Depends(doors.anyone)],
     ) -> views.DeviceView:
         """Register a device that signed in elsewhere, such as a browser; again is fine, and renames it."""
         device = travel.devices.register(who.user_id, body.gadget())
+        if who.device_id is None:  # it speaks of itself
+            session = travel.devices.of_login(who.user_id, caller.claims)
+            travel.devices.bind(who.user_id, caller.claims, session, device.device_id)
         return views.device_view(device, who.device_id or device.device_id)
 
     @api.post("/me/devices:sign-out-others")
     def sign_out_others(who: Annotated[Traveller, Depends(doors.traveller)]) -> list[views.DeviceView]:
         """Sign out every device but this one."""
-        gone = travel.devices.revoke_others(who.user_id, who.device_id, who.user_id)
+        gone = travel.devices.revoke_others(who.user_id, who.device_id, who.user_id, who.session_id)
         return [views.device_view(device, who.device_id) for device in gone]
 
     @api.delete("/me/devices/{device_id}", status_code=204)

@@ -23,12 +23,49 @@
   async function regions(path) {
     var file = await fetched(path);
     var found = new Map();
+    found.letters = file.letters;
     file.regions.forEach(function (row) {
       found.set(self.skratch.key(row[0], row[1]), {
         type: row[0], code: row[1], name: row[2], continent: row[3], parent: row[4], counts: row[5] === 1, at: [row[6], row[7]],
+        tails: row[8], names: row[9], tokens: row[10],
       });
     });
     return found;
+  }
+
+  // --- finding by name: the same order as the API's (systems/travel/geography/names.py) ---
+
+  function squeezed(letters, text) {
+    var folded = Array.from(text.normalize("NFKD").toLowerCase(), function (one) { return letters[one] === undefined ? one : letters[one]; }).join("");
+    return folded.normalize("NFKD").replace(/\p{M}/gu, "").normalize("NFC").replace(/[^\p{L}\p{N}]/gu, "");
+  }
+
+  function begins(list, wanted) { return list.some(function (one) { return one.startsWith(wanted); }); }
+
+  // How well a region answers: 0 is the very name that is shown, 6 a word inside some other name; -1 not at all.
+  function fit(region, shown, wanted) {
+    if (!begins(region.tokens, wanted)) return -1;
+    var fits = [
+      wanted === shown, region.names.includes(wanted), shown.startsWith(wanted), begins(region.tails, wanted),
+      wanted === region.code.split("-").pop().toLowerCase(), begins(region.names, wanted), true,
+    ];
+    return fits.indexOf(true);
+  }
+
+  // The region that somebody means, or null.
+  function meant(regions, text) {
+    var wanted = squeezed(regions.letters, text), best = null;
+    if (!wanted) return null;
+    regions.forEach(function (region) {
+      var shown = squeezed(regions.letters, region.name), place = fit(region, shown, wanted), row = [place, shown, region.code];
+      if (place >= 0 && (!best || before(row, best.row))) best = { row: row, region: region };
+    });
+    return best && best.region;
+  }
+
+  function before(one, other) {
+    for (var i = 0; i < one.length; i++) if (one[i] !== other[i]) return one[i] < other[i];
+    return false;
   }
 
   async function shapes(path, type) {
@@ -75,6 +112,6 @@
 
   Object.assign(self.skratch, {
     WIDTH: WIDTH, HEIGHT: HEIGHT, CONTINENTS: CONTINENTS, FRAMES: FRAMES, regions: regions, shapes: shapes, fetched: fetched,
-    projection: projection, boxOf: boxOf, figures: figures, percent: percent,
+    meant: meant, projection: projection, boxOf: boxOf, figures: figures, percent: percent,
   });
 })(self);

@@ -83,6 +83,7 @@
     this.root.querySelector(".continents").hidden = this.type !== "country";
     this.root.dataset.type = this.type;
     this.chosen = null;
+    this.say("");
     this.spot.show(null);
     this.paint();
   };
@@ -112,6 +113,7 @@
       event.preventDefault();
       page.find(event.target.elements.place.value);
     });
+    this.root.querySelector("[data-here]").addEventListener("click", function () { page.locate(); });
     this.root.querySelector(".finder input").addEventListener("change", function (event) { page.find(event.target.value); });
     this.root.querySelector(".news").addEventListener("click", function (event) {
       if (event.target.dataset.seen) page.store.seen(event.target.dataset.seen).then(function () { page.refresh(); });
@@ -120,14 +122,12 @@
 
   // --- finding a place by its name ---
 
-  function plain(text) { return text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase().trim(); }
-
   Page.prototype.fillFinder = function () {
     var list = document.getElementById("place-names");
     this.names = new Map();
     this.regions.forEach(function (region) {
       var words = region.type === "country" ? region.name : region.name + ", " + (region.type === "us_state" ? "United States" : "Canada");
-      this.names.set(plain(words), region);
+      this.names.set(words.toLowerCase(), region);
       var option = document.createElement("option");
       option.value = words;
       list.appendChild(option);
@@ -135,13 +135,20 @@
   };
 
   Page.prototype.find = async function (typed) {
-    var text = plain(typed), found = this.names.get(text);
-    if (!text) return;
-    if (!found) {
-      var fitting = Array.from(this.names).filter(function (entry) { return entry[0].startsWith(text) || entry[0].includes(" " + text); });
-      found = fitting.length ? fitting[0][1] : null;
-    }
+    if (!typed.trim() || this.finding === typed) return;  // leaving the field by its button asks twice
+    this.finding = typed;
+    try { await this.found(typed); } finally { this.finding = null; }
+  };
+
+  Page.prototype.found = async function (typed) {
+    // The very words of the list first: only they say which Georgia.
+    var found = this.names.get(typed.trim().toLowerCase()) || skratch.meant(this.regions, typed);
     if (!found) { this.say("There is no place called “" + typed + "” on the map."); return; }
+    this.say("");
+    await this.lookAt(found);
+  };
+
+  Page.prototype.lookAt = async function (found) {
     if (found.type !== this.type) {
       self.history.pushState({}, "", "?map=" + found.type);
       await this.turnTo(found.type);
@@ -150,12 +157,51 @@
     this.choose(found.code, true);
   };
 
+  // --- where one is ---
+
+  Page.prototype.locate = function () {
+    var page = this;
+    if (!navigator.geolocation) { this.say("This browser does not say where it is. Find the place by its name."); return; }
+    this.say("Asking this device where it is…");
+    navigator.geolocation.getCurrentPosition(
+      function (position) { page.arrive(position.coords.longitude, position.coords.latitude); },
+      function (error) {
+        page.say(error.code === 1 ? "This browser may not say where you are. Allow it, or find the place by its name." : "This device does not know where it is now. Find the place by its name.");
+      },
+      { timeout: 20000 });
+  };
+
+  Page.prototype.arrive = async function (longitude, latitude) {
+    var found = await this.regionAt(longitude, latitude);
+    if (!found) { this.say("You are at no place on the map. Find it by its name."); return; }
+    await this.lookAt(found);
+    if (this.place(found)) { this.say("You are in " + found.name + ", which is marked."); return; }
+    this.say("You are in " + found.name + ".", [this.undo("Mark it", function () { return this.mark(found); })]);
+  };
+
+  // By the borders that are here: a position leaves this browser only where they do not know it, on a coast or a small island.
+  Page.prototype.regionAt = async function (longitude, latitude) {
+    var country = await this.within("country", longitude, latitude);
+    var type = Object.keys(MARK_COUNTRY).find(function (one) { return country && MARK_COUNTRY[one] === country.code; });
+    if (country) return (type && await this.within(type, longitude, latitude)) || country;
+    var near = await skratch.fetched("/travel/v1/regions/here?lat=" + latitude + "&lon=" + longitude).catch(function () { return []; });
+    var last = near.length ? near[near.length - 1].region : null;  // the country, then its state
+    return (last && this.regions.get(skratch.key(last.region_type, last.region_code))) || null;
+  };
+
+  Page.prototype.within = async function (type, longitude, latitude) {
+    var features = await skratch.shapes(this.files[type], type);
+    var found = features.find(function (one) { return d3.geoContains(one, [longitude, latitude]); });
+    return (found && this.regions.get(skratch.key(type, String(found.id)))) || null;
+  };
+
   // --- marking ---
 
   Page.prototype.region = function (code) { return this.regions.get(skratch.key(this.type, code)); };
   Page.prototype.place = function (region) { return this.view.places.get(skratch.key(region.type, region.code)); };
 
   Page.prototype.choose = function (code, focus) {
+    if (code !== this.chosen) this.say("");  // what was said, and can be taken back, is of another place
     this.chosen = code;
     this.canvas.select(code, focus);
     this.showSpot();

@@ -128,6 +128,7 @@
       if (date !== spot.before.visited_date) data.visited_date = date || null;
       if (notes !== spot.before.notes) data.notes = notes || null;
       spot.before = { visited_date: date, notes: form.elements.notes.value };
+      spot.shown = JSON.stringify([date || null, notes || null]);  // what is typed next rests on what is saved now
       form.elements.notes.blur();
       if (Object.keys(data).length) spot.change(data, spot.base);
     });

@@ -142,31 +142,29 @@
     };
     if (type !== SETTINGS) { operation.region_type = type; operation.region_code = code; }
     var life = await asked(transaction.objectStore("meta").get("life"));
-    transaction.objectStore("queue").add({ entity: this.entity(type, code), operation: operation, life: life || 0 });
+    transaction.objectStore("queue").add({ entity: this.entity(type, code), operation: operation, life: base.life === undefined ? life || 0 : base.life });
     await ended(transaction);
   };
 
-  // The answer to a push: what was answered leaves the queue with the states it left behind.
-  Store.prototype.answered = async function (results) {
+  // The answer to a push of some of the queue: what was answered leaves it with the states it left behind. There is one
+  // result for each, in their order; one that was refused for its id has no id in its result.
+  Store.prototype.answered = async function (sent, results) {
     var transaction = this.db.transaction(["states", "queue", "news", "meta"], "readwrite");
     var anew = (await asked(transaction.objectStore("meta").get("anew"))) || 0;
     var states = transaction.objectStore("states"), queue = transaction.objectStore("queue");
-    var done = new Map(results.filter(function (one) { return one.status !== "waiting"; })
-      .map(function (one) { return [one.operation_id, one]; }));
-    var listing = queue.getAll();
-    listing.onsuccess = function () {
-      listing.result.forEach(function (one) {
-        if (done.has(one.operation.operation_id)) queue.delete(one.place);
-      });
-    };
-    done.forEach(function (result) {
+    var done = 0;
+    sent.forEach(function (one, number) {
+      var result = results[number];
+      if (!result || result.status === "waiting") return;
+      done += 1;
+      queue.delete(one.place);
       result.entities.forEach(function (state) { take(states, state, anew); });
       if (result.status === "conflict" || result.status === "failed") {
-        transaction.objectStore("news").put(Object.assign({ at: Date.now() }, result));
+        transaction.objectStore("news").put(Object.assign({ at: Date.now() }, result, { operation_id: one.operation.operation_id }));
       }
     });
     await ended(transaction);
-    return done.size;
+    return done;
   };
 
   // Up to where this browser has the feed, with the seal of that place; null before the first time. `life` counts how
@@ -228,12 +226,16 @@
 
   // What is shown: the states with the queue applied.
   Store.prototype.view = async function () {
-    var transaction = this.db.transaction(["states", "queue"]);
+    var transaction = this.db.transaction(["states", "queue", "meta"]);
     var results = await Promise.all([
       asked(transaction.objectStore("states").getAll()),
       asked(transaction.objectStore("queue").getAll()),
+      asked(transaction.objectStore("meta").get("life")),
     ]);
-    return applied(this.user, results[0], results[1].map(function (one) { return one.operation; }));
+    var view = applied(this.user, results[0], results[1].map(function (one) { return one.operation; }));
+    // A form may stay open while everything is taken anew: its version is of the life in which it was shown.
+    view.bases.forEach(function (base) { base.life = results[2] || 0; });
+    return view;
   };
 
   // Pure: places by `type#code`, the settings, how many operations wait; and for places, also those that are not there,

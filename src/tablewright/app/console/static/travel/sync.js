@@ -71,7 +71,7 @@
         schema: SCHEMA, operations: waiting.map(function (one) { return one.operation; }),
         since: at ? at.since : null, seal: isOld ? "" : at ? at.seal : null,
       });
-      if (!(await store.answered(pushed.results))) return;
+      if (!(await store.answered(waiting, pushed.results))) return;
     }
   }
 

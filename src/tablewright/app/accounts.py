@@ -1,0 +1,173 @@
+"""Accounts: who may sign in to this server, apart from the demo's people, and with which roles.
+
+An account is an address whose mail somebody reads, a subject that says nothing about them, and roles spelled as in
+tokens, `parental.operator`. Must hold: an address has one account; roles are given by who runs the server and by nobody
+else; closing an account, taking a role and changing a password hold from the next request on (identity.py asks).
+Elsewhere: proving that an address is one's own (code_login.py), the commands (cli/people_*.py).
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from tablewright.app import passwords
+from tablewright.app.design import Account, accounts
+from tablewright.app.people import ENGINEER
+from tablewright.design import Write
+from tablewright.edge.addresses import spelled
+from tablewright.mapping import Db, NotUnique, Stale
+from tablewright.world import World
+
+PREFIX = "account_"
+LONGEST_NAME = 100
+# What there is to be given. Who has none of them may be a parent or a customer: for that, systems ask no role.
+ROLES: Mapping[str, str] = {
+    ENGINEER: "sees every design, every table and every item in it",
+    "parental.operator": "runs the firewalls and the registry of apps",
+    "parental.support": "helps families",
+    "parental.network": "reports sessions and blocked requests",
+    "portal.admin": "runs the shop; needs a password, so that a sign-in has two factors",
+    "portal.support": "sees customers and their orders",
+    "travel.admin": "looks after travellers' accounts",
+}
+
+
+class AccountMistake(Exception):
+    """The base: something that cannot be done with an account."""
+
+
+class AccountExists(AccountMistake):
+    """An address that has an account already."""
+
+    def __init__(self, email: str) -> None:
+        super().__init__(f"{email} has an account already; `tablewright people change` changes it")
+
+
+class NoSuchAccount(AccountMistake):
+    """An address without an account."""
+
+    def __init__(self, email: str) -> None:
+        super().__init__(f"{email} has no account; `tablewright people list` shows who has one")
+
+
+class NoSuchRole(AccountMistake):
+    """A role that no system asks for."""
+
+    def __init__(self, role: str) -> None:
+        super().__init__(f"there is no role '{role}'; there are {', '.join(ROLES)}")
+
+
+class NameUnfit(AccountMistake):
+    """A name that cannot be shown."""
+
+    def __init__(self) -> None:
+        super().__init__(f"a name is one line of {LONGEST_NAME} characters at most")
+
+
+class SomebodyWasFaster(AccountMistake):
+    """The account was changed in the same moment."""
+
+    def __init__(self, email: str) -> None:
+        super().__init__(f"the account of {email} was changed in this moment; look at it, and try again")
+
+
+class Accounts:
+    """The accounts of one server."""
+
+    def __init__(self, db: Db, world: World) -> None:
+        self.db, self._world = db, world
+
+    def now(self) -> datetime:
+        """This moment, as fine as it is stored."""
+        now = self._world.now()
+        return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+    # --- who there is ---
+
+    def of(self, subject: str) -> Account | None:
+        return self.db.one(accounts.get(subject), consistent=True)
+
+    def with_address(self, email: str) -> Account | None:
+        return self.db.holder(accounts, "email", email=spelled(email))
+
+    def all(self) -> list[Account]:
+        """Everybody, by address."""
+        return sorted(self.db.every(accounts), key=lambda account: account.email)
+
+    # --- what who runs the server does ---
+
+    def new(self, email: str, name: str = "", roles: Iterable[str] = ()) -> Write[Account]:
+        """An account to be written, alone or with what proved its address."""
+        return accounts.create(
+            Account(
+                subject=f"{PREFIX}{self._world.new_id()}",
+                email=spelled(email),
+                name=_name(name),
+                roles=_known(roles),
+                made=self.now(),
+            )
+        )
+
+    def add(self, email: str, name: str = "", roles: Iterable[str] = ()) -> Account:
+        write = self.new(email, name, roles)
+        assert write.item is not None
+        try:
+            self.db.write(write)
+        except NotUnique:
+            raise AccountExists(write.item.email) from None
+        return write.item
+
+    def change(
+        self,
+        email: str,
+        *,
+        name: str | None = None,
+        roles: Iterable[str] | None = None,
+        reopened: bool = False,
+    ) -> Account:
+        """Another name, exactly these roles, or open again; what is None stays."""
+        changed: dict[str, object] = {}
+        if name is not None:
+            changed["name"] = _name(name)
+        if roles is not None:
+            changed["roles"] = _known(roles)
+        if reopened:
+            changed["closed"] = None
+        return self._change(email, changed)
+
+    def close(self, email: str) -> Account:
+        """From now on nobody signs in with this address, and who is signed in is so no longer."""
+        return self._change(email, {"closed": self.now()}, ends_logins=True)
+
+    def set_password(self, email: str, password: str) -> Account:
+        """Signing in takes this password and a code from now on; logins from before end."""
+        return self._change(email, {"password": passwords.kept(password, self._world)}, ends_logins=True)
+
+    # --- parts ---
+
+    def _change(self, email: str, changed: Mapping[str, object], *, ends_logins: bool = False) -> Account:
+        before = self.with_address(email)
+        if before is None:
+            raise NoSuchAccount(spelled(email))
+        ended = {"epoch": before.epoch + 1} if ends_logins else {}
+        write = accounts.change(before, before.model_copy(update={**changed, **ended}))
+        try:
+            self.db.write(write)
+        except Stale:
+            raise SomebodyWasFaster(before.email) from None
+        assert write.item is not None
+        return write.item
+
+
+def _name(given: str) -> str:
+    name = given.strip()
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise NameUnfit
+    return name
+
+
+def _known(roles: Iterable[str]) -> list[str]:
+    found = sorted(set(roles))
+    for role in found:
+        if role not in ROLES:
+            raise NoSuchRole(role)
+    return found

@@ -1,0 +1,139 @@
+"""The way into a map: an address and the code that was sent to it, or Apple; who is new gets a map.
+
+Must hold: the pages say the same about every address, and never show a code again; where one goes afterwards is a page
+of Skratch, since this login is good for nothing else; what Apple says is taken only in the browser that went there.
+Elsewhere: what proves a login (systems/travel/email_login.py, apple.py), other people's sign-in (console/sign_in.py).
+"""
+
+import hashlib
+import hmac
+from typing import Annotated, Any
+from urllib.parse import parse_qsl, urlencode
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.console.forms import Form, posted
+from tablewright.app.console.paths import own_path
+from tablewright.app.console.travel.desk import HOME, Desk, refused
+from tablewright.app.system import LOGIN_LASTS
+from tablewright.edge import Buckets, limited
+from tablewright.systems.travel.accounts import Entered, Proved
+from tablewright.systems.travel.apple import NONCE_LIVES, AppleVerifier
+from tablewright.systems.travel.errors import BadRequest, TooOften, TravelMistake
+
+PATH = f"{HOME}/sign-in"
+_BACK, _COOKIE = f"{PATH}/apple/back", "skratch-apple"
+_WELCOME = "This is your map. Press a place you have been to."
+
+
+def sign_in_router(desk: Desk) -> APIRouter:
+    router, travel, buckets = desk.router(), desk.travel, Buckets()
+    pace = Depends(limited(buckets, "travel-pages-code", per_minute=30, burst=30))
+    mail_pace = Depends(limited(buckets, "travel-pages-mail", per_minute=6, burst=10))
+
+    def shown(
+        request: Request, form: Form, asks_code: bool, mistake: TravelMistake | None = None
+    ) -> Response:
+        clean = Form({name: form.get(name) for name in ("email", "next")})
+        status, headers = 200, {}
+        if mistake is not None:
+            clean = refused(clean, mistake)
+            status = 429 if isinstance(mistake, TooOften) else 422
+            headers = {"Retry-After": str(mistake.retry_after)} if isinstance(mistake, TooOften) else {}
+        page = desk.page(
+            request,
+            "sign_in",
+            title="Sign in to your map",
+            status=status,
+            form=clean,
+            asks_code=asks_code,
+            has_apple=travel.apple is not None and travel.apple.web is not None,
+        )
+        page.headers.update(headers)
+        return page
+
+    @router.get("/sign-in")
+    def ask(request: Request, next: str = "") -> Response:
+        return shown(request, Form({"next": _within(next)}), False)
+
+    @router.get("/sign-in/code")
+    def begin_again() -> Response:
+        return desk.console.go(PATH)
+
+    @router.post("/sign-in", dependencies=[mail_pace])
+    def start(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        form = Form({"email": form.get("email").strip(), "next": _within(form.get("next"))})
+        try:
+            travel.email_login.start(form.get("email"))
+        except TravelMistake as mistake:
+            # Who asked too often may still have a code that works.
+            return shown(request, form, isinstance(mistake, TooOften), mistake)
+        return shown(request, form, True)
+
+    @router.post("/sign-in/code", dependencies=[pace])
+    def finish(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        to, code = _within(form.get("next")), form.get("code")
+        form = Form({"email": form.get("email").strip(), "next": to})
+        try:
+            address = travel.email_login.prove(form.get("email"), code)
+            entered = travel.accounts.enter(Proved("email", email=address))
+        except TravelMistake as mistake:
+            return shown(request, form, not isinstance(mistake, BadRequest), mistake)
+        return _go_in(desk, entered, to)
+
+    if travel.apple is not None and travel.apple.web is not None:
+        _add_apple(router, desk, travel.apple, pace)
+    return router
+
+
+def _add_apple(router: APIRouter, desk: Desk, apple: AppleVerifier, pace: Any) -> None:
+    @router.get("/sign-in/apple", dependencies=[pace])
+    def go_to_apple(request: Request, next: str = "") -> Response:
+        nonce = desk.travel.nonces.give()
+        response = desk.console.go(apple.way(nonce, _state(nonce), f"{request.base_url}{_BACK.lstrip('/')}"))
+        response.set_cookie(
+            _COOKIE,
+            urlencode({"nonce": nonce, "next": _within(next)}),
+            max_age=int(NONCE_LIVES.total_seconds()),
+            path=_BACK,
+            secure=desk.console.cookie.secure,
+            httponly=True,
+            samesite="lax",
+        )
+        return response
+
+    @router.get("/sign-in/apple/back")
+    def come_back(request: Request) -> Response:
+        return desk.page(request, "apple_back", title="Sign in to your map")
+
+    @router.post("/sign-in/apple/back", dependencies=[pace])
+    def finish_with_apple(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        kept = dict(parse_qsl(request.cookies.get(_COOKIE, "")))
+        nonce = kept.get("nonce", "")
+        if not nonce or not hmac.compare_digest(form.get("state").encode(), _state(nonce).encode()):
+            words = "This sign-in was begun in another browser, or took too long. Begin again."
+            raise BadRequest("STATE_MISMATCH", words)
+        login = apple.verify(form.get("id_token"), nonce)
+        desk.travel.nonces.spend(nonce, _state(nonce))
+        entered = desk.travel.accounts.enter(Proved("apple", login.subject, login.email))
+        response = _go_in(desk, entered, _within(kept.get("next", "")))
+        response.delete_cookie(_COOKIE, path=_BACK)
+        return response
+
+
+def _go_in(desk: Desk, entered: Entered, to: str) -> Response:
+    response = desk.console.go(to or HOME, _WELCOME if entered.is_new else "You are signed in.", "note")
+    desk.console.cookie.keep(response, entered.token, LOGIN_LASTS)
+    return response
+
+
+def _state(nonce: str) -> str:
+    """What Apple hands back unread: it is of the nonce that only this browser keeps."""
+    return hashlib.sha256(f"state of {nonce}".encode()).hexdigest()
+
+
+def _within(given: str) -> str:
+    """A page of Skratch, or nothing."""
+    path = own_path(given)
+    is_within = path == HOME or path.startswith((f"{HOME}/", f"{HOME}?"))
+    return path if is_within and not path.startswith(PATH) else ""

@@ -1,0 +1,64 @@
+"""`tablewright people password ADDRESS`: a second factor beside the code."""
+
+import argparse
+import getpass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tablewright.cli import people
+from tablewright.cli.where import Misused
+
+if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
+    from tablewright.app.accounts import Accounts
+
+SUMMARY = "Set somebody's password: they sign in with it and a code from now on, and their logins so far end."
+EXAMPLES = """The password is asked for twice, or read from a file that only its owner can read; it is never an
+argument, which everybody on the machine could read.
+
+examples:
+  tablewright people password ada@example.com --data ./data
+  tablewright people password ada@example.com --password-file ./ada.password"""
+
+
+class PasswordsDiffer(Misused):
+    """Typed twice, and not the same."""
+
+    def __init__(self) -> None:
+        super().__init__("these are two different passwords; nothing was changed")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("email", metavar="ADDRESS", help="their e-mail address")
+    parser.add_argument(
+        "--password-file", metavar="FILE", type=Path, help="a file that only its owner can read"
+    )
+    people.arguments(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    return people.with_accounts(given, lambda accounts: _set(given, accounts))
+
+
+def _set(given: argparse.Namespace, accounts: "Accounts") -> int:
+    from tablewright.app.accounts import NoSuchAccount
+
+    if accounts.with_address(given.email) is None:  # before anything is typed for nothing
+        raise NoSuchAccount(given.email)
+    return people.say(given, accounts.set_password(given.email, _password(given)))
+
+
+def _password(given: argparse.Namespace) -> str:
+    from tablewright.app.mail import MailMistake, password_in
+
+    if given.password_file is not None:
+        try:
+            return password_in(given.password_file)
+        except MailMistake as mistake:
+            raise Misused(str(mistake)) from None
+    try:
+        first = getpass.getpass("password: ")
+        if getpass.getpass("once more: ") != first:
+            raise PasswordsDiffer
+    except EOFError:
+        raise Misused("no password was typed; name a file with --password-file") from None
+    return first

@@ -1,0 +1,67 @@
+"""The design itself, its environments, how long things are kept, and the one table with its indexes."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from decimal import Decimal
+
+from tablewright.design import Alarm, Backups, Budget, Design, Environment, Schema
+
+__all__ = [
+    "AUDIT_KEPT",
+    "FORM",
+    "OPERATIONS_KEPT",
+    "SESSIONS_KEPT",
+    "SHARDS",
+    "STATISTICS_KEPT",
+    "TOMBSTONES_KEPT",
+    "TOMBSTONES_KEPT_AT_LEAST",
+    "TRAVEL",
+    "gsi1",
+    "gsi2",
+    "table",
+]
+
+OPERATIONS_KEPT = timedelta(days=30)
+STATISTICS_KEPT = timedelta(days=7)
+SESSIONS_KEPT = timedelta(days=90)
+# A tombstone may go earlier, once every device has seen it (SK-D29).
+TOMBSTONES_KEPT, TOMBSTONES_KEPT_AT_LEAST = timedelta(days=180), timedelta(days=30)
+AUDIT_KEPT = timedelta(days=400)
+SHARDS = 16
+TRAVEL = Design("travel", version=1, about="Where somebody has been, marked offline on several devices.")
+_TAGS = {"Application": "Skratch", "ManagedBy": "Terraform"}
+for _name, _production in (("dev", False), ("prod", True)):
+    TRAVEL.environment(
+        Environment(
+            _name,
+            region="us-east-1",
+            pitr_days=35,
+            backups=Backups(
+                "cron(0 3 * * ? *)", 30, f"skratch-{_name}", copy_to="us-west-2" if _production else None
+            ),
+            deletion_protection=_production,
+            encryption="managed",
+            tags={"Environment": _name, **_TAGS},
+            budget=Budget(Decimal(15), Decimal(12), {"requests": Decimal("1.30"), "storage": Decimal(1)}),
+            table_name="{table}-{env}",
+        )
+    )
+TRAVEL.alarm(
+    Alarm("throttled", "ThrottledRequests", Decimal(10), 5, action="look for a region that became popular")
+)
+table = TRAVEL.table(
+    "skratch-data",
+    pk="PK",
+    sk="SK",
+    ttl="ttl",
+    stream="NEW_AND_OLD_IMAGES",
+    about="Everything of Skratch.",
+)
+gsi1 = table.gsi("GSI1", pk="GSI1PK", sk="GSI1SK")
+gsi2 = table.gsi("GSI2", pk="GSI2PK", sk="GSI2SK")
+FORM = Schema("schema_version")
+
+
+def is_a(tag: str) -> Mapping[str, str]:
+    """What every item says it is."""
+    return {"item_type": tag}

@@ -1,0 +1,100 @@
+"""Which places a traveller has marked, and who has been to a place (SK-11 to SK-14)."""
+
+from typing import Any
+
+from tablewright.design import Data, Expires, Keys, Load, Retention, Schema, begins
+from tablewright.systems.travel.design.base import TOMBSTONES_KEPT, TRAVEL, gsi1, gsi2, is_a, table
+from tablewright.systems.travel.model import RegionType, Value, Visit
+
+__all__ = [
+    "Visitor",
+    "visitors_of",
+    "visits",
+    "visits_of",
+    "visits_of_type",
+]
+
+
+def visit_key(user_id: str, region_type: RegionType, region_code: str) -> None: ...
+
+
+def _without_entity_data(item: dict[str, Any]) -> dict[str, Any]:
+    """Form 1 kept an edit as a map beside the fields it was about (SK-D4): what it says are the fields."""
+    edit = item.get("entity_data", {}).get("M", {})
+    kept = {name: value for name, value in item.items() if name != "entity_data"}
+    return {**kept, **{name: edit[name] for name in ("notes", "visited_date") if name in edit}}
+
+
+visits = table.entity(
+    Visit,
+    visit_key,
+    tag="visit",
+    pk="USER#{user_id}",
+    sk="VISIT#{region_type}#{region_code}",
+    on={
+        gsi1: Keys(
+            "REGION#{region_type}#{region_code}#{user_id:shard.16}{is_listed:when}",
+            "VISIT#{timestamp_ms:13}#{user_id}{is_listed:when}",
+        ),
+        gsi2: Keys(
+            "USER#{user_id}#{region_type}{is_deleted:unless}", "VISIT#{timestamp_ms:13}{is_deleted:unless}"
+        ),
+    },
+    derived=is_a("visit"),
+    schema=Schema("schema_version", (_without_entity_data,)),
+    expires=Expires("deleted_at", TOMBSTONES_KEPT),
+    data={"notes": Data.PERSONAL, "visited_date": Data.PERSONAL, "trips": Data.PERSONAL},
+    retention=Retention(None, "while the traveller wants it; a tombstone until every device has seen it"),
+    load={"put": Load(per_month=300_000, item_bytes=700)},
+)
+
+
+# --- access patterns ---
+
+
+@TRAVEL.query(
+    visits,
+    pk="USER#{user_id}",
+    sk=begins("VISIT#"),
+    consistent=True,
+    page=100,
+    at_most=500,
+    load=Load(per_month=300_000, items=40, item_bytes=700),
+)
+def visits_of(*, user_id: str) -> None:
+    """SK-11: all visits, tombstones among them: the repository passes over those (SK-D35)."""
+
+
+@TRAVEL.query(
+    visits,
+    on=gsi2,
+    pk="USER#{user_id}#{region_type}",
+    sk=begins("VISIT#"),
+    descending=True,
+    page=50,
+    at_most=500,
+    load=Load(per_month=300_000, items=20, item_bytes=700),
+)
+def visits_of_type(*, user_id: str, region_type: RegionType) -> None:
+    """SK-12, SK-14: the visits of one type, those marked last first; no tombstones."""
+
+
+class Visitor(Value):
+    """Of a visit, what the list of a region has: whose, and when it was marked (SK-D7). Others are told how many."""
+
+    user_id: str
+    timestamp_ms: int
+
+
+@TRAVEL.query(
+    visits.view(Visitor),
+    on=gsi1,
+    pk="REGION#{region_type}#{region_code}#{user_id:shard.16}",
+    sk=begins("VISIT#"),
+    descending=True,
+    page=20,
+    at_most=100,
+    load=Load(per_month=10_000, items=20, item_bytes=700),
+)
+def visitors_of(*, region_type: RegionType, region_code: str) -> None:
+    """SK-13: who has been to a region and shares it, the latest first."""

@@ -1,0 +1,144 @@
+"""What devices did, the feed of what is new, and where it ends (SK-17 to SK-19, SK-D6)."""
+
+from tablewright.design import Data, Expires, Keys, Load, Retention, begins, between
+from tablewright.systems.travel.design.accounts import profile_key
+from tablewright.systems.travel.design.base import FORM, OPERATIONS_KEPT, TRAVEL, gsi1, gsi2, is_a, table
+from tablewright.systems.travel.model import Change, Head, Operation, OperationStatus, Receipt
+
+__all__ = [
+    "changes",
+    "changes_between",
+    "head_of",
+    "heads",
+    "operations",
+    "operations_by_status",
+    "operations_of",
+    "operations_of_device",
+    "receipts",
+]
+
+
+def operation_key(user_id: str, timestamp_ms: int, operation_id: str) -> None: ...
+def receipt_key(user_id: str, operation_id: str) -> None: ...
+def change_key(user_id: str, server_version: int) -> None: ...
+
+
+operations = table.entity(
+    Operation,
+    operation_key,
+    tag="operation",
+    pk="SYNC#{user_id}",
+    sk="OP#{timestamp_ms:13}#{operation_id}",
+    on={
+        gsi1: Keys(
+            "SYNC_STATUS#{status:only.pending.conflict.failed}#{user_id:shard.16}",
+            "TIMESTAMP#{timestamp_ms:13}",
+        ),
+        gsi2: Keys("USER#{user_id}#DEVICE#{device_id}", "OP#{timestamp_ms:13}"),
+    },
+    derived=is_a("operation"),
+    schema=FORM,
+    expires=Expires("server_timestamp", OPERATIONS_KEPT),
+    data={"entity_data": Data.PERSONAL, "conflict_details": Data.PERSONAL},
+    retention=Retention(OPERATIONS_KEPT, "to see what each device did, and to settle conflicts"),
+    load={"create": Load(per_month=300_000, item_bytes=700)},
+)
+receipts = table.entity(
+    Receipt,
+    receipt_key,
+    tag="operation_receipt",
+    pk="SYNC#{user_id}",
+    sk="OPID#{operation_id}",
+    derived=is_a("operation_receipt"),
+    schema=FORM,
+    expires=Expires("done_at", OPERATIONS_KEPT),
+    data={"result": Data.PERSONAL},
+    retention=Retention(OPERATIONS_KEPT, "so that an operation is done once"),
+    load={"create": Load(per_month=300_000, item_bytes=900)},
+)
+changes = table.entity(
+    Change,
+    change_key,
+    tag="change",
+    pk="SYNC#{user_id}",
+    sk="CHG#{server_version:12}",
+    derived=is_a("change"),
+    schema=FORM,
+    expires=Expires("changed_at", OPERATIONS_KEPT),
+    data={"visited_date": Data.PERSONAL},
+    retention=Retention(OPERATIONS_KEPT, "so that devices can ask what is new"),
+    load={"create": Load(per_month=300_000, item_bytes=350)},
+)
+heads = table.entity(
+    Head,
+    profile_key,
+    tag="sync_head",
+    pk="SYNC#{user_id}",
+    sk="HEAD",
+    derived=is_a("sync_head"),
+    schema=FORM,
+    retention=Retention(None, "while the account is there"),
+    load={"change": Load(per_month=300_000, item_bytes=200)},
+)
+
+
+# --- access patterns ---
+
+
+@TRAVEL.get(heads, consistent=True, load=Load(per_month=900_000, item_bytes=200))
+def head_of(*, user_id: str) -> None:
+    """Where a traveller's feed ends."""
+
+
+@TRAVEL.query(
+    changes,
+    pk="SYNC#{user_id}",
+    sk=between("CHG#{first:12}", "CHG#{last:12}"),
+    consistent=True,
+    page=100,
+    at_most=500,
+    load=Load(per_month=600_000, items=5, item_bytes=350),
+)
+def changes_between(*, user_id: str, first: int | None = None, last: int | None = None) -> None:
+    """SK-D6: the feed from a place to a place, both included."""
+
+
+@TRAVEL.query(
+    operations,
+    pk="SYNC#{user_id}",
+    sk=begins("OP#"),
+    consistent=True,
+    descending=True,
+    page=50,
+    at_most=500,
+    load=Load(per_month=50_000, items=20, item_bytes=700),
+)
+def operations_of(*, user_id: str) -> None:
+    """SK-17: what a traveller's devices did, the latest first."""
+
+
+@TRAVEL.query(
+    operations,
+    on=gsi1,
+    pk="SYNC_STATUS#{status:only.pending.conflict.failed}#{user_id:shard.16}",
+    sk=begins("TIMESTAMP#"),
+    page=50,
+    at_most=200,
+    roles=("admin",),
+    load=Load(per_month=5_000, items=50, item_bytes=700),
+)
+def operations_by_status(*, status: OperationStatus) -> None:
+    """SK-18: what waits, was refused or is in conflict, of everybody, the oldest first."""
+
+
+@TRAVEL.query(
+    operations,
+    on=gsi2,
+    pk="USER#{user_id}#DEVICE#{device_id}",
+    sk=begins("OP#"),
+    descending=True,
+    page=50,
+    load=Load(per_month=10_000, items=20, item_bytes=700),
+)
+def operations_of_device(*, user_id: str, device_id: str) -> None:
+    """SK-19: what a device did, the latest first."""

@@ -1,0 +1,248 @@
+"""Signing in without the demo, over HTTP: the pages, what they never show, and how long a login is worth something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.app.browsing import Enter, browsers
+from tests.cli.command import here
+
+from tablewright import testing
+from tablewright.app.accounts import ROLES
+from tablewright.app.code_login import CODES_A_WINDOW, SignedIn
+from tablewright.app.house import House, open_house
+from tablewright.app.mail import Directory
+from tablewright.app.serve import app_of
+from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
+from tablewright.edge import serving_app
+
+ADA = "ada@example.com"
+PASSWORD = "correct horse battery"
+FAMILY = "/console/parental"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("store")
+
+
+@pytest.fixture(scope="module")
+def house(home: Path) -> Iterator[House]:
+    with open_house(
+        home, systems=(PORTAL, PARENTAL, TRAVEL), seed=False, durability="relaxed", jobs=False
+    ) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def enter(house: House) -> Iterator[Enter]:
+    """One app for all who ask a little; who asks more than a network may has one of their own."""
+    with entering(house) as entered:
+        yield entered
+
+
+@contextmanager
+def entering(house: House, open_sign_up: bool = False) -> Iterator[Enter]:
+    with (
+        serving_app(app_of(house, is_demo=False, open_sign_up=open_sign_up)) as url,
+        browsers(url) as entered,
+    ):
+        yield entered
+
+
+def code_to(house: House, email: str) -> str:
+    house.deliver()
+    assert isinstance(house.mail.way, Directory)
+    found = re.search(r"\d{6}", house.mail.way.letters(email)[0].subject)
+    assert found is not None
+    return found[0]
+
+
+def words_of(page: httpx.Response) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.text))
+
+
+def signed_in(house: House, client: httpx.Client, email: str, password: str = "") -> httpx.Response:
+    client.post("/sign-in", data={"email": email})
+    code = code_to(house, email)
+    return client.post("/sign-in/code", data={"email": email, "code": code, "password": password})
+
+
+def test_a_parent_signs_in_by_mail_and_makes_a_family(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    open_house(store, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False).close()
+    assert here("people", "add", ADA, "--name", "Ada Lovelace", "--data", store).code == 0
+    with (
+        open_house(store, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as house,
+        entering(house) as enter,
+    ):
+        ada = enter()
+        asked = ada.get(FAMILY)
+        assert asked.url.path == "/sign-in"
+        assert f'name="next" value="{FAMILY}"' in asked.text
+        sent = ada.post("/sign-in", data={"email": "Ada@example.com", "next": FAMILY})
+        assert "six digits are on their way" in words_of(sent)
+        typed = {"email": ADA, "code": code_to(house, ADA), "password": "", "next": FAMILY}
+        landed = ada.post("/sign-in/code", data=typed)
+        assert (landed.status_code, landed.url.path) == (200, FAMILY)
+        assert "Ada Lovelace" in words_of(landed)
+        made = ada.post(f"{FAMILY}/families", data={"name": "Lovelace", "guardianName": "Ada"})
+        assert "Lovelace is there. Add a child now." in words_of(made)
+        assert "Lovelace" in words_of(ada.get(FAMILY))
+        assert ada.post("/sign-out").status_code == 200
+        assert ada.get(FAMILY).url.path == "/sign-in"
+
+
+def test_the_pages_say_the_same_about_every_address(house: House, enter: Enter) -> None:
+    house.accounts.add("known@example.com")
+    client, answers = enter(), []
+    for email in ("known@example.com", "other@example.com"):
+        sent = client.post("/sign-in", data={"email": email})
+        wrong = client.post("/sign-in/code", data={"email": email, "code": "12345x"})
+        assert (sent.status_code, wrong.status_code) == (200, 422)
+        answers.append([page.text.replace(email, "") for page in (sent, wrong)])
+    assert answers[0] == answers[1]
+
+
+def test_what_was_typed_is_not_shown_again_when_it_is_secret(house: House, enter: Enter) -> None:
+    client = enter()
+    client.post("/sign-in", data={"email": ADA})
+    secret = {"email": ADA, "code": "987654", "password": "my secret words"}
+    again = client.post("/sign-in/code", data=secret)
+    assert "This is not right, or no longer." in words_of(again)
+    assert f'value="{ADA}"' in again.text
+    assert "987654" not in again.text
+    assert "my secret words" not in again.text
+    assert "set-cookie" not in again.headers
+
+
+def test_what_is_no_address_is_said_beside_the_field(enter: Enter) -> None:
+    answer = enter().post("/sign-in", data={"email": "ada", "next": "/docs"})
+    assert answer.status_code == 422
+    assert "This is no e-mail address." in words_of(answer)
+    assert 'value="/docs"' in answer.text
+
+
+def test_a_limit_is_told_with_when_to_come_back(house: House, enter: Enter) -> None:
+    email = "often@example.com"
+    for _ in range(CODES_A_WINDOW):
+        house.code_login.start(email)
+    refused = enter().post("/sign-in", data={"email": email})
+    assert refused.status_code == 429
+    assert "which is the most. The next is sent in" in words_of(refused)
+    assert 3000 < int(refused.headers["retry-after"]) <= 3600
+
+
+def test_one_network_cannot_ask_for_ever(house: House) -> None:
+    with entering(house) as enter:
+        ask = enter().post
+        statuses = [ask("/sign-in", data={"email": f"n{n}@example.com"}).status_code for n in range(40)]
+    assert statuses[:30] == [200] * 30
+    assert statuses[-1] == 429
+
+
+def test_where_to_go_afterwards_is_a_path_of_ours(house: House, enter: Enter) -> None:
+    house.accounts.add("next@example.com")
+    for wanted, lands in (
+        ("//evil.example/x", "/"),
+        ("https://evil.example", "/"),
+        ("/sign-in", "/"),
+        ("/docs", "/docs"),
+    ):
+        client = enter(follow=False)
+        client.post("/sign-in", data={"email": "next@example.com", "next": wanted})
+        typed = {"email": "next@example.com", "code": code_to(house, "next@example.com"), "next": wanted}
+        answer = client.post("/sign-in/code", data=typed)
+        assert (answer.status_code, answer.headers["location"]) == (303, lands)
+        assert "httponly" in answer.headers["set-cookie"].lower()
+
+
+def test_another_sites_form_signs_nobody_in(enter: Enter) -> None:
+    headers = {"Origin": "https://evil.example"}
+    for path in ("/sign-in", "/sign-in/code", "/sign-out"):
+        assert enter().post(path, data={"email": ADA, "code": "1"}, headers=headers).status_code == 403
+
+
+def test_pages_that_ask_for_two_factors_let_in_who_used_two(house: House, enter: Enter) -> None:
+    house.accounts.add("boss@example.com", "Boss", ["portal.admin"])
+    one, page = enter(), "/console/portal/campaigns/new-campaign"
+    assert signed_in(house, one, "boss@example.com").status_code == 200
+    assert one.get(page).status_code == 403
+    house.accounts.set_password("boss@example.com", PASSWORD)
+    assert one.get("/console/portal/tenants").url.path == "/sign-in", "a new password ends old logins"
+    two = enter()
+    assert signed_in(house, two, "boss@example.com", "not this one at all").status_code == 422
+    assert signed_in(house, two, "boss@example.com", PASSWORD).status_code == 200
+    assert two.get(page).status_code == 200
+
+
+def test_a_role_that_is_taken_and_an_account_that_is_closed_are_so_at_once(
+    house: House, enter: Enter
+) -> None:
+    email = "olga@example.com"
+    house.accounts.add(email, roles=["parental.operator"])
+    olga, page = enter(), "/console/parental/devices"
+    signed_in(house, olga, email)
+    assert (olga.get(page).status_code, olga.get(page).url.path) == (200, page)
+    house.accounts.change(email, roles=[])
+    assert olga.get(page).status_code == 403
+    house.accounts.change(email, roles=["parental.operator", "engineer"])
+    assert olga.get(page).status_code == 200
+    assert olga.get("/console/designs").status_code == 403, (
+        "what was not in the login comes with the next one"
+    )
+    account = house.accounts.close(email)
+    assert olga.get(page).url.path == "/sign-in"
+    bearer = {"Authorization": f"Bearer {house.login_of(SignedIn(account, ('otp',)))}"}
+    answer = olga.get("/parental/v1/families", headers={**bearer, "Accept": "application/json"})
+    assert (answer.status_code, answer.json()["code"]) == (401, "LOGIN_ENDED")
+
+
+def test_only_with_open_sign_up_does_a_mailbox_make_an_account_and_never_one_with_roles(house: House) -> None:
+    email = "new@example.com"
+    with entering(house) as enter:
+        enter().post("/sign-in", data={"email": email})
+        house.deliver()
+        assert isinstance(house.mail.way, Directory)
+        assert house.mail.way.letters(email) == []
+    with entering(house, open_sign_up=True) as enter:
+        client = enter()
+        assert "it makes you an account" in words_of(client.get("/sign-in"))
+        assert "You are signed in." in words_of(signed_in(house, client, email))
+        made = house.accounts.with_address(email)
+        assert made is not None
+        assert made.roles == []
+        assert client.get("/console/designs").status_code == 403
+        for path in (
+            "/",
+            "/console/portal",
+            "/console/parental",
+            "/console/travel",
+            "/docs",
+            "/search?q=ada",
+        ):
+            assert client.get(path).status_code in (200, 404), path
+
+
+def test_in_the_demo_there_are_no_accounts_to_sign_in_to(house: House) -> None:
+    with serving_app(app_of(house)) as url:
+        answer = httpx.post(f"{url}/sign-in/code", data={"email": ADA, "code": "123456"})
+        assert answer.status_code in (404, 405)
+        assert httpx.post(f"{url}/sign-in", data={"email": ADA}).status_code == 422
+
+
+def test_every_role_of_the_demos_people_can_be_given_but_for_a_customers(clock: testing.Clock) -> None:
+    with open_house(memory=True, world=clock.world(), jobs=False, seed=False) as house:
+        roles = {role for person in house.people for role in person.qualified_roles}
+    assert roles - set(ROLES) <= {"portal.tenant"}
+
+
+def test_open_sign_up_is_for_a_server_without_the_demo(tmp_path: Path) -> None:
+    ran = here("serve", "--open-sign-up", "--data", tmp_path / "none")
+    assert (ran.code, "--no-demo-sign-in" in ran.err) == (2, True)
+    assert not (tmp_path / "none").exists()

@@ -1,0 +1,109 @@
+"""`tablewright people`: who may sign in, given and taken by who runs the server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.command import here
+from tests.cli.stores import server_of
+
+from tablewright.app.house import open_house
+from tablewright.app.passwords import is_password
+from tablewright.engine import Engine
+
+ADA = "ada@example.com"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A closed store in which nobody has an account."""
+    home = tmp_path / "store"
+    open_house(home, systems=(), durability="relaxed", jobs=False).close()
+    return home
+
+
+def people(store: Path, *words: str | Path) -> Any:
+    ran = here("people", *words, "--data", store, "--json")
+    assert ran.code == 0, ran.err
+    return json.loads(ran.out)
+
+
+def test_somebody_is_added_listed_changed_closed_and_opened_again(store: Path) -> None:
+    assert "nobody has an account" in here("people", "list", "--data", store).out
+    ada = people(store, "add", " Ada@Example.com", "--name", "Ada", "--role", "parental.operator")
+    assert (ada["email"], ada["roles"], ada["hasPassword"]) == (ADA, ["parental.operator"], False)
+    assert people(store, "list") == [ada]
+    roles = ("--role", "travel.admin", "--role", "engineer")
+    assert people(store, "change", ADA, *roles)["roles"] == ["engineer", "travel.admin"]
+    assert people(store, "change", ADA, "--no-roles", "--name", "Ada L.")["roles"] == []
+    assert people(store, "close", ADA)["closed"] is not None
+    assert "nothing: closed" in here("people", "list", "--data", store).out
+    again = people(store, "change", ADA, "--reopen")
+    assert (again["closed"], again["name"], again["subject"]) == (None, "Ada L.", ada["subject"])
+
+
+def test_a_password_comes_from_a_file_of_ones_own_and_is_told_to_nobody(store: Path, tmp_path: Path) -> None:
+    people(store, "add", ADA)
+    file = tmp_path / "password"
+    file.write_text("correct horse battery\n")
+    file.chmod(0o644)
+    exposed = here("people", "password", ADA, "--password-file", file, "--data", store)
+    assert (exposed.code, "chmod 600" in exposed.err) == (2, True)
+    file.chmod(0o600)
+    ran = here("people", "password", ADA, "--password-file", file, "--data", store, "--json")
+    assert json.loads(ran.out)["hasPassword"] is True
+    assert "horse" not in ran.out + ran.err
+    assert "scrypt" not in ran.out
+    assert "password and code" in here("people", "list", "--data", store).out
+    with open_house(store, systems=(), durability="relaxed", jobs=False) as house:
+        known = house.accounts.with_address(ADA)
+        assert known is not None
+        assert is_password("correct horse battery", known.password or "")
+
+
+def test_a_password_that_is_typed_is_asked_for_twice(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people(store, "add", ADA)
+    typed = iter(["correct horse battery", "another horse battery", "short", "short"])
+    monkeypatch.setattr("getpass.getpass", lambda prompt: next(typed))
+    assert "two different passwords" in here("people", "password", ADA, "--data", store).err
+    assert "12 to 256 characters" in here("people", "password", ADA, "--data", store).err
+    assert people(store, "list")[0]["hasPassword"] is False
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("add", "ada"), "no e-mail address"),
+        (("add", "ada@example.com", "--role", "parental.boss"), "there are engineer, parental.operator"),
+        (("close", "bob@example.com"), "bob@example.com has no account"),
+        (("password", "bob@example.com"), "bob@example.com has no account"),
+        (("change", "ada@example.com"), "say what is to change"),
+    ],
+)
+def test_a_mistake_is_said_and_changes_nothing(store: Path, words: tuple[str, ...], said: str) -> None:
+    ran = here("people", *words, "--data", store)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+    assert people(store, "list") == []
+
+
+def test_an_account_is_not_given_twice(store: Path) -> None:
+    people(store, "add", ADA)
+    ran = here("people", "add", "ADA@example.com", "--data", store)
+    assert (ran.code, "has an account already" in ran.err) == (2, True)
+
+
+def test_a_store_without_accounts_is_left_as_it_is(tmp_path: Path) -> None:
+    Engine.open(tmp_path / "bare", durability="relaxed").close()
+    ran = here("people", "add", ADA, "--data", tmp_path / "bare")
+    assert (ran.code, "there is no table house_accounts" in ran.err) == (2, True)
+    assert here("db", "tables", "--data", tmp_path / "bare").out.startswith("no tables")
+
+
+def test_a_server_is_asked_by_its_endpoint(store: Path) -> None:
+    with server_of(store) as url:
+        assert "ada@example.com" in here("people", "add", ADA, "--endpoint", url).out
+        assert json.loads(here("people", "list", "--endpoint", url, "--json").out)[0]["email"] == ADA
