@@ -18,7 +18,7 @@ run: setup
 setup: .venv/ready
 
 test: .venv/ready-for-tests browser network redis rxdb check
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # tests/browser drives Debian's chromium; where it cannot be installed they are skipped, and say so.
 browser:
