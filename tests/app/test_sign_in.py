@@ -20,6 +20,7 @@ from tablewright.app.mail import Directory
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
+from tablewright.systems.travel import design as travel_design
 
 ADA = "ada@example.com"
 PASSWORD = "correct horse battery"
@@ -193,7 +194,7 @@ def test_a_role_that_is_taken_and_an_account_that_is_closed_are_so_at_once(
     assert olga.get(page).status_code == 403
     house.accounts.change(email, roles=["parental.operator", "engineer"])
     assert olga.get(page).status_code == 200
-    assert olga.get("/console/designs").status_code == 403, (
+    assert "needs the role engineer" in words_of(olga.get("/console/designs")), (
         "what was not in the login comes with the next one"
     )
     account = house.accounts.close(email)
@@ -227,6 +228,68 @@ def test_only_with_open_sign_up_does_a_mailbox_make_an_account_and_never_one_wit
             "/search?q=ada",
         ):
             assert client.get(path).status_code in (200, 404), path
+
+
+def test_an_engineer_needs_two_factors(house: House, enter: Enter) -> None:
+    email, page = "rosa@example.com", "/console/designs/items"
+    house.accounts.add(email, roles=["engineer"])
+    rosa = enter()
+    signed_in(house, rosa, email)
+    assert (rosa.get(page).status_code, "second factor" in words_of(rosa.get(page))) == (403, True)
+    house.accounts.set_password(email, PASSWORD)
+    signed_in(house, rosa, email, PASSWORD)
+    assert rosa.get(page).status_code == 200
+
+
+def test_a_login_that_a_system_gave_is_good_for_that_system_alone(house: House, enter: Enter) -> None:
+    email, travel = "nia@example.com", "/console/travel"
+    house.accounts.add(email, roles=["parental.operator"])
+    house.accounts.close(email)
+    nia = enter()
+    nia.post(f"{travel}/sign-in", data={"email": email})
+    entered = nia.post(f"{travel}/sign-in/code", data={"email": email, "code": code_to(house, email)})
+    assert (entered.status_code, entered.url.path) == (200, travel)
+    for page in (FAMILY, "/console/parental/devices"):
+        assert nia.get(page).url.path == "/sign-in", page
+    assert nia.get("/console/designs").status_code == 403
+    made = nia.post(f"{FAMILY}/families", data={"name": "Nia", "guardianName": "Nia"})
+    assert (made.status_code, "another part of this server" in words_of(made)) == (401, True)
+    token = next(iter(nia.cookies.values()))
+    bearer = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+    answer = enter().post("/parental/v1/families", json={}, headers=bearer)
+    assert (answer.status_code, answer.json()["code"]) == (401, "LOGIN_ELSEWHERE")
+    assert nia.get(f"{travel}/timeline").status_code == 200
+
+
+def test_who_signs_out_is_signed_out_wherever_the_token_is(house: House, enter: Enter) -> None:
+    house.accounts.add("out@example.com")
+    out = enter()
+    signed_in(house, out, "out@example.com")
+    skratch = enter()
+    skratch.post("/console/travel/sign-in", data={"email": "out@example.com"})
+    code = code_to(house, "out@example.com")
+    skratch.post("/console/travel/sign-in/code", data={"email": "out@example.com", "code": code})
+    for client, page in ((out, FAMILY), (skratch, "/console/travel/timeline")):
+        assert client.get(page).url.path == page
+        thief = enter()
+        thief.cookies.update(client.cookies)
+        client.post("/sign-out")
+        assert thief.get(page).url.path == "/sign-in"
+        token = next(value for name, value in thief.cookies.items() if name.startswith("tablewright-8"))
+        bearer = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+        answer = enter().get("/travel/v1/me", headers=bearer)
+        assert (answer.status_code, answer.json()["code"]) == (401, "LOGIN_ENDED")
+    travel = next(each for each in house.lived if each.system.name == "travel").service
+    user = travel.accounts.owner_of_email("out@example.com")
+    sessions = list(travel.repository.db.all(travel_design.sessions_of(user_id=user)))
+    assert [session.ended_at is not None for session in sessions] == [True]
+
+
+@pytest.mark.parametrize("page", ["/sign-in", "/console/travel/sign-in"])
+@pytest.mark.parametrize("given", ["//[", "/\\["])
+def test_what_is_no_path_is_no_fault_of_ours(enter: Enter, page: str, given: str) -> None:
+    answer = enter().get(page, params={"next": given})
+    assert (answer.status_code, given in answer.text) == (200, False)
 
 
 def test_in_the_demo_there_are_no_accounts_to_sign_in_to(house: House) -> None:

@@ -69,7 +69,7 @@ def app_of(
     """
     # Cookies know no ports: two servers on one machine must not sign each other's people out.
     cookie = SessionCookie(f"tablewright-{port}", secure=is_https)
-    find = as_of_now(principal(house.verifier, cookie=cookie), house.accounts)
+    find = as_of_now(principal(house.verifier, cookie=cookie), house.accounts, is_demo)
     keeps_mail = isinstance(house.mail.way, Directory)
     console = Console(house.world, find, house.people, cookie, house.secret, is_demo, keeps_mail)
     areas = [

@@ -46,7 +46,8 @@ def sign_in_router(
         _add_accounts(router, console, house, open_sign_up)
 
     @router.post("/sign-out")
-    def sign_out() -> Response:
+    def sign_out(request: Request) -> Response:
+        house.sign_out(console.caller(request))
         response = console.go("/", "You are signed out.", "note")
         console.cookie.drop(response)
         return response
