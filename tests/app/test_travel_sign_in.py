@@ -161,6 +161,23 @@ def test_signing_a_browser_out_ends_its_login_everywhere(house: House, url: str)
         enrolled(lost, "another")
 
 
+def test_a_stolen_cookie_cannot_call_itself_another_device(house: House, url: str) -> None:
+    with browser(url) as kept, browser(url) as lost, browser(url) as pages:
+        for client in (kept, lost, pages):
+            signed_in(client, house, "stolen@example.com")
+        enrolled(kept, "kept")
+        enrolled(lost, "lost")
+        refused = lost.get("/travel/v1/sync/pull", headers={"X-Device-Id": "kept"})
+        assert (refused.status_code, refused.json()["code"]) == (403, "DEVICE_MISMATCH")
+        assert lost.get("/travel/v1/sync/pull", headers={"X-Device-Id": "lost"}).status_code == 200
+        # One that was no device yet may become one, but not outlive the owner's by its name.
+        assert pages.get("/travel/v1/sync/pull", headers={"X-Device-Id": "kept"}).status_code == 200
+        assert kept.post(f"{HOME}/devices/lost/sign-out").status_code == 303
+        assert lost.get("/travel/v1/me").status_code == 401
+        assert kept.post(f"{HOME}/devices/sign-out-others", data={"keep": "kept"}).status_code == 303
+        assert [it.get("/travel/v1/me").status_code for it in (kept, pages)] == [200, 401]
+
+
 def test_devices_can_be_told_apart_and_called_as_one_likes(house: House, url: str) -> None:
     with browser(url) as here, browser(url) as there:
         for client, device in ((here, "here-1"), (there, "there-1")):
