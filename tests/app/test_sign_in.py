@@ -14,12 +14,13 @@ from tests.cli.command import here
 
 from tablewright import testing
 from tablewright.app.accounts import ROLES
-from tablewright.app.code_login import CODES_A_WINDOW, SignedIn
+from tablewright.app.code_login import SignedIn
 from tablewright.app.house import House, open_house
 from tablewright.app.mail import Directory
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
+from tablewright.edge.codes import CODES_A_WINDOW
 from tablewright.systems.travel import design as travel_design
 
 ADA = "ada@example.com"
@@ -87,7 +88,7 @@ def test_a_parent_signs_in_by_mail_and_makes_a_family(tmp_path: Path) -> None:
         assert asked.url.path == "/sign-in"
         assert f'name="next" value="{FAMILY}"' in asked.text
         sent = ada.post("/sign-in", data={"email": "Ada@example.com", "next": FAMILY})
-        assert "six digits are on their way" in words_of(sent)
+        assert "a code is on its way" in words_of(sent)
         typed = {"email": ADA, "code": code_to(house, ADA), "password": "", "next": FAMILY}
         landed = ada.post("/sign-in/code", data=typed)
         assert (landed.status_code, landed.url.path) == (200, FAMILY)

@@ -95,14 +95,17 @@ class EndedLogin(BaseModel):
 
 
 class Challenge(BaseModel):
-    """A code on its way to an address, to prove that somebody reads its mail; and how many were `sent` in a window."""
+    """A code on its way to an address, to prove that somebody reads its mail; how many were `sent` in a window, and how
+    many `wrong` ones were typed in a day."""
 
     address_hash: str
     code_hash: str
     tries: int = 0
     sent: int = 1
+    wrong: int = 0
     code_ends: datetime
     window_ends: datetime
+    day_ends: datetime | None = None
     until: datetime
 
 
@@ -202,7 +205,7 @@ challenges = _accounts.entity(
     sk="CHALLENGE",
     expires=Expires("until"),
     data={"code_hash": Data.SECRET},
-    retention=Retention(timedelta(hours=1), "to prove that somebody reads the mail of an address"),
+    retention=Retention(timedelta(days=1), "to prove that somebody reads the mail of an address"),
     load={"create": Load(per_month=5_000, item_bytes=300)},
 )
 

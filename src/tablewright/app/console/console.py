@@ -99,6 +99,7 @@ class Console:
     cookie: SessionCookie
     secret: bytes = field(repr=False)
     is_demo: bool = True
+    url: str = ""  # how people reach us, where that is known
     keeps_mail: bool = False  # letters stay on this machine, where the page of designs/mail.py shows them
     environment: Environment = field(init=False, repr=False)
 

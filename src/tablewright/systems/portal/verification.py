@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tablewright.design import Write
+from tablewright.edge.codes import new_code
 from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules
@@ -69,10 +70,7 @@ class Verification:
         """A new secret, and the mail with it; for nobody, one that nobody learns, so that wrong guesses look alike."""
         now = self._repository.now()
         world = self._repository.world
-        # Ids are 122 bits of the system's own chance; a digest spreads them over the digits.
-        code = (
-            f"{int.from_bytes(hashlib.sha256(world.new_id().encode()).digest()[:8], 'big') % 1_000_000:06d}"
-        )
+        code = new_code(world)
         secret = world.new_id().replace("-", "")
         challenge = Challenge(
             purpose=purpose,

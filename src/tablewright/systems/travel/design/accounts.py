@@ -141,7 +141,7 @@ challenges = table.entity(
     schema=FORM,
     expires=Expires("expires_at"),
     data={"code_hash": Data.SECRET},
-    retention=Retention(timedelta(minutes=15), "to prove that somebody reads the mail of an address"),
+    retention=Retention(timedelta(days=1), "to prove that somebody reads the mail of an address"),
     load={"put": Load(per_month=5_000, item_bytes=200)},
 )
 nonces = table.entity(
