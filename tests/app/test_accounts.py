@@ -95,6 +95,7 @@ def test_a_password_is_known_by_what_is_kept_of_it_and_cannot_be_read_there() ->
     assert passwords.is_password("Gru\u0308\u00dfe an alle!", first), "however a keyboard spells it"
     assert not passwords.is_password("Grüße an alle?", first)
     assert not passwords.is_password("x" * 100_000, first)
+    assert passwords.is_password("e\u0301" * 200, passwords.kept("\u00e9" * 200, world)), "and however long"
     for unfit in ("short", "x" * 257):
         with pytest.raises(passwords.PasswordUnfit):
             passwords.kept(unfit, world)

@@ -53,6 +53,10 @@ def test_a_password_comes_from_a_file_of_ones_own_and_is_told_to_nobody(store: P
     exposed = here("people", "password", ADA, "--password-file", file, "--data", store)
     assert (exposed.code, "chmod 600" in exposed.err) == (2, True)
     file.chmod(0o600)
+    file.write_bytes(b"correct h\xf6rse battery\n")
+    foreign = here("people", "password", ADA, "--password-file", file, "--data", store)
+    assert (foreign.code, "no text in UTF-8" in foreign.err) == (2, True)
+    file.write_text("correct horse battery\n")
     ran = here("people", "password", ADA, "--password-file", file, "--data", store, "--json")
     assert json.loads(ran.out)["hasPassword"] is True
     assert "horse" not in ran.out + ran.err
