@@ -101,6 +101,19 @@ def test_a_password_is_known_by_what_is_kept_of_it_and_cannot_be_read_there() ->
             passwords.kept(unfit, world)
 
 
+def test_an_account_that_is_erased_leaves_nothing_of_whose_it_was(desk: Desk) -> None:
+    first = desk.accounts.add(ADA, "Ada Lovelace", ["travel.admin"])
+    code = desk.code()
+    desk.accounts.erase(ADA)
+    assert desk.accounts.of(first.subject) is None
+    assert "ovelace" not in str(desk.call("Scan", {"TableName": ACCOUNTS})["Items"])
+    assert ADA not in str(desk.call("Scan", {"TableName": ACCOUNTS})["Items"])
+    assert desk.refusal(code).code == "CODE_INVALID"
+    assert desk.accounts.add(ADA).subject != first.subject
+    with pytest.raises(NoSuchAccount):
+        desk.accounts.erase("bob@example.com")
+
+
 # --- codes ---
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from tablewright.app.house import House, open_house
 from tablewright.app.mail import Directory
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
+from tablewright.cli import serve
 from tablewright.edge import serving_app
 from tablewright.edge.codes import CODES_A_WINDOW
 from tablewright.systems.travel import design as travel_design
@@ -286,6 +288,21 @@ def test_who_signs_out_is_signed_out_wherever_the_token_is(house: House, enter: 
     assert [session.ended_at is not None for session in sessions] == [True]
 
 
+def test_one_ends_ones_own_logins_everywhere(house: House) -> None:
+    email = "everywhere@example.com"
+    house.accounts.add(email)
+    with entering(house) as enter:
+        here, there = enter(), enter()
+        for client in (here, there):
+            signed_in(house, client, email)
+        assert "Sign out everywhere" in words_of(here.get("/"))
+        assert "signed out everywhere" in words_of(here.post("/sign-out", data={"where": "everywhere"}))
+        assert there.get(FAMILY).url.path == "/sign-in"
+        assert signed_in(house, here, email).status_code == 200
+        house.accounts.erase(email)
+        assert here.get(FAMILY).url.path == "/sign-in"
+
+
 @pytest.mark.parametrize("page", ["/sign-in", "/console/travel/sign-in"])
 @pytest.mark.parametrize("given", ["//[", "/\\["])
 def test_what_is_no_path_is_no_fault_of_ours(enter: Enter, page: str, given: str) -> None:
@@ -304,6 +321,50 @@ def test_every_role_of_the_demos_people_can_be_given_but_for_a_customers(clock: 
     with open_house(memory=True, world=clock.world(), jobs=False, seed=False) as house:
         roles = {role for person in house.people for role in person.qualified_roles}
     assert roles - set(ROLES) <= {"portal.tenant"}
+
+
+@pytest.mark.parametrize("is_https", [True, False])
+def test_where_browsers_come_over_https_a_login_is_sent_over_nothing_else(
+    house: House, is_https: bool
+) -> None:
+    email = f"secure-{is_https}@example.com"
+    house.accounts.add(email)
+    with serving_app(app_of(house, is_demo=False, is_https=is_https)) as url:
+        for door in ("/sign-in", "/console/travel/sign-in"):
+            httpx.post(f"{url}{door}", data={"email": email})
+            typed = {"email": email, "code": code_to(house, email)}
+            cookies = httpx.post(f"{url}{door}/code", data=typed).headers.get_list("set-cookie")
+            login = next(cookie.lower() for cookie in cookies if cookie.startswith("tablewright-8"))
+            assert ("; secure" in login) == is_https
+            assert "; httponly" in login
+
+
+@pytest.mark.parametrize(
+    ("words", "secure"),
+    [
+        ((), False),
+        (("--https",), True),
+        (("--url", "https://app.example.com"), True),
+        (("--url", "HTTPS://app.example.com"), True),
+        (("--url", "http://app.example.com"), False),
+    ],
+)
+def test_https_is_said_by_itself_or_by_the_address(words: tuple[str, ...], secure: bool) -> None:
+    parser = ArgumentParser()
+    serve.arguments(parser)
+    assert serve.is_https(parser.parse_args(words)) == secure
+
+
+def test_who_listens_to_others_without_https_is_warned(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def no_socket(host: str, port: int) -> None:
+        raise OSError("no socket in this test")
+
+    monkeypatch.setattr("tablewright.edge.listening", no_socket)
+    beyond = ("serve", "--no-demo-sign-in", "--host", "0.0.0.0", "--data", tmp_path / "none")
+    assert "without HTTPS" in here(*beyond).err
+    assert "without HTTPS" not in here(*beyond, "--url", "https://app.example.com").err
 
 
 def test_open_sign_up_is_for_a_server_without_the_demo(tmp_path: Path) -> None:

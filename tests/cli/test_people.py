@@ -68,6 +68,31 @@ def test_a_password_comes_from_a_file_of_ones_own_and_is_told_to_nobody(store: P
         assert is_password("correct horse battery", known.password or "")
 
 
+def test_a_password_can_be_taken_away_and_roles_without_one_are_pointed_out(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = here("people", "add", ADA, "--role", "engineer", "--data", store).out
+    assert f"none; one is needed for these roles: tablewright people password {ADA}" in told
+    assert people(store, "list")[0]["needsPassword"] is True
+    monkeypatch.setattr("getpass.getpass", lambda prompt: "correct horse battery")
+    assert people(store, "password", ADA)["needsPassword"] is False
+    assert people(store, "password", ADA, "--remove")["hasPassword"] is False
+    softer = here("people", "change", ADA, "--role", "travel.admin", "--data", store).out
+    assert "would be a second factor" in softer
+    assert "password" not in here("people", "change", ADA, "--no-roles", "--data", store).out
+
+
+def test_an_account_is_erased_when_that_is_meant(store: Path) -> None:
+    people(store, "add", ADA, "--role", "travel.admin")
+    planned = here("people", "erase", ADA, "--data", store)
+    assert (planned.code, "will be erased" in planned.out, "--yes" in planned.err) == (1, True, True)
+    assert len(people(store, "list")) == 1
+    assert people(store, "erase", ADA, "--yes") == {"erased": ADA}
+    assert people(store, "list") == []
+    again = people(store, "add", ADA)
+    assert again["roles"] == [], "the address is free"
+
+
 def test_a_password_that_is_typed_is_asked_for_twice(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     people(store, "add", ADA)
     typed = iter(["correct horse battery", "another horse battery", "short", "short"])
@@ -84,6 +109,7 @@ def test_a_password_that_is_typed_is_asked_for_twice(store: Path, monkeypatch: p
         (("add", "ada@example.com", "--role", "parental.boss"), "there are engineer, parental.operator"),
         (("close", "bob@example.com"), "bob@example.com has no account"),
         (("password", "bob@example.com"), "bob@example.com has no account"),
+        (("erase", "bob@example.com", "--yes"), "bob@example.com has no account"),
         (("change", "ada@example.com"), "say what is to change"),
     ],
 )

@@ -181,7 +181,7 @@ accounts = _accounts.entity(
     immutable=("email", "made"),
     data={"email": Data.PERSONAL, "name": Data.PERSONAL, "password": Data.SECRET},
     retention=Retention(
-        None, "while somebody may sign in; closed ones so that nobody else gets their subject"
+        None, "while somebody may sign in; closed ones until they are opened again or erased"
     ),
     load={"create": Load(per_month=100, item_bytes=400), "get": Load(per_month=500_000, item_bytes=400)},
 )

@@ -128,9 +128,15 @@ class House:
             claims=claims,
         )
 
-    def sign_out(self, caller: Principal) -> None:
-        """End this login, wherever else its token is; systems that keep sessions end theirs."""
+    def sign_out(self, caller: Principal, *, everywhere: bool = False) -> None:
+        """End this login, wherever else its token is; systems that keep sessions end theirs.
+
+        `everywhere`: every other login to the caller's account too, if it is one.
+        """
         logins.end(self.db, caller)
+        account = self.accounts.of(caller.subject) if everywhere and caller.is_known else None
+        if account is not None:
+            self.accounts.end_logins(account.email)
         for each in self.lived:
             local = in_system(caller, each.system.name)
             if each.system.sign_out is not None and local.is_known:

@@ -17,6 +17,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import BaseModel
 
+from tablewright.app.accounts import PREFIX
 from tablewright.app.console import charts, words
 from tablewright.app.console.area import Area, Nav
 from tablewright.app.console.assets import asset
@@ -87,6 +88,10 @@ class Frame:
     @property
     def initials(self) -> str:
         return initials_of(self.name) or "?"
+
+    @property
+    def has_account(self) -> bool:
+        return self.caller.subject.startswith(PREFIX)
 
 
 @dataclass(frozen=True)

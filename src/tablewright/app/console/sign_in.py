@@ -45,9 +45,10 @@ def sign_in_router(
         _add_accounts(router, console, house, open_sign_up)
 
     @router.post("/sign-out")
-    def sign_out(request: Request) -> Response:
-        house.sign_out(console.caller(request))
-        response = console.go("/", "You are signed out.", "note")
+    def sign_out(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        caller, is_all = console.caller(request), form.get("where") == "everywhere"
+        house.sign_out(caller, everywhere=is_all)
+        response = console.go("/", f"You are signed out{' everywhere' if is_all else ''}.", "note")
         console.cookie.drop(response)
         return response
 
