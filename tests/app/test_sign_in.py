@@ -244,6 +244,25 @@ def test_an_engineer_needs_two_factors(house: House, enter: Enter) -> None:
     assert rosa.get(page).status_code == 200
 
 
+def test_the_portals_admins_see_its_mail_without_the_codes(house: House) -> None:
+    portal = next(each for each in house.lived if each.system.name == "portal").service
+    body = "Your code is 479048. Or open http://x/verify?address=a@b.example&secret=0f0f0f0f\nBoth work once."
+    portal.repository.db.write(portal.repository.mail("a@b.example", "Your code: 479048", body))
+    account = house.accounts.add("admin@example.com", roles=["portal.admin"])
+    token = house.login_of(SignedIn(account, ("pwd", "otp", "mfa")))
+    with entering(house) as enter:
+        admin = enter()
+        admin.headers["Authorization"] = f"Bearer {token}"
+        listed = admin.get("/console/portal/outbox")
+        found = re.search(r"/console/portal/outbox/msg_[\w-]+", listed.text)
+        assert found is not None
+        for page in (listed, admin.get(found[0])):
+            assert page.status_code == 200
+            assert "a@b.example" in page.text
+            assert "479048" not in page.text
+            assert "0f0f" not in page.text
+
+
 def test_a_login_that_a_system_gave_is_good_for_that_system_alone(house: House, enter: Enter) -> None:
     email, travel = "nia@example.com", "/console/travel"
     house.accounts.add(email, roles=["parental.operator"])
