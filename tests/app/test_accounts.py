@@ -12,11 +12,12 @@ import pytest
 from tablewright import testing
 from tablewright.app import passwords
 from tablewright.app.accounts import AccountExists, Accounts, NameUnfit, NoSuchAccount, NoSuchRole
-from tablewright.app.code_login import CODES_A_WINDOW, LIVES, TRIES, WINDOW, CodeLogin
+from tablewright.app.code_login import CodeLogin
 from tablewright.app.design import ACCOUNTS
 from tablewright.app.design import house as own_design
 from tablewright.client import Call, embedded
 from tablewright.edge.addresses import NotAnAddress
+from tablewright.edge.codes import CODES_A_WINDOW, DAY, LIVES, TRIES, WINDOW, WRONG_A_DAY
 from tablewright.edge.dispatch import Letter
 from tablewright.edge.mistakes import Mistake
 from tablewright.mapping import Db
@@ -41,7 +42,7 @@ class Desk:
         """Ask for a code, and read it in the mail."""
         self.login.start(email, **options)
         self.login.dispatch.run(self.letters.append)
-        found = re.search(r"\d{6}", self.letters[-1].subject)
+        found = re.search(r"\d+$", self.letters[-1].subject)
         assert found is not None
         return found[0]
 
@@ -94,9 +95,23 @@ def test_a_password_is_known_by_what_is_kept_of_it_and_cannot_be_read_there() ->
     assert passwords.is_password("Gru\u0308\u00dfe an alle!", first), "however a keyboard spells it"
     assert not passwords.is_password("Grüße an alle?", first)
     assert not passwords.is_password("x" * 100_000, first)
+    assert passwords.is_password("e\u0301" * 200, passwords.kept("\u00e9" * 200, world)), "and however long"
     for unfit in ("short", "x" * 257):
         with pytest.raises(passwords.PasswordUnfit):
             passwords.kept(unfit, world)
+
+
+def test_an_account_that_is_erased_leaves_nothing_of_whose_it_was(desk: Desk) -> None:
+    first = desk.accounts.add(ADA, "Ada Lovelace", ["travel.admin"])
+    code = desk.code()
+    desk.accounts.erase(ADA)
+    assert desk.accounts.of(first.subject) is None
+    assert "ovelace" not in str(desk.call("Scan", {"TableName": ACCOUNTS})["Items"])
+    assert ADA not in str(desk.call("Scan", {"TableName": ACCOUNTS})["Items"])
+    assert desk.refusal(code).code == "CODE_INVALID"
+    assert desk.accounts.add(ADA).subject != first.subject
+    with pytest.raises(NoSuchAccount):
+        desk.accounts.erase("bob@example.com")
 
 
 # --- codes ---
@@ -177,6 +192,33 @@ def test_an_address_gets_five_codes_an_hour_and_is_told_when_the_next_comes(desk
     assert caught.value.code == "CODE_LIMIT"
     desk.clock.move(WINDOW)
     desk.login.finish(ADA, desk.code())
+
+
+def test_who_guesses_for_a_day_meets_codes_that_nobody_guesses_and_the_owner_is_told(desk: Desk) -> None:
+    desk.accounts.add(ADA)
+    for tries in range(WRONG_A_DAY):
+        if tries % TRIES == 0:
+            desk.clock.move(WINDOW / CODES_A_WINDOW)
+            code = desk.code()
+            assert len(code) == 6
+            assert "wrong" not in desk.letters[-1].body
+        assert desk.refusal(other(code)).code == "CODE_INVALID"
+    desk.clock.move(WINDOW / CODES_A_WINDOW)
+    code = desk.code()
+    assert len(code) == 12
+    assert f"{WRONG_A_DAY} wrong codes were typed for this address" in desk.letters[-1].body
+    desk.login.finish(ADA, code)  # its owner is not locked out by them
+    desk.clock.move(DAY)
+    assert len(desk.code()) == 6
+
+
+def test_who_types_the_right_code_is_no_guesser(desk: Desk) -> None:
+    desk.accounts.add(ADA)
+    for _ in range(WRONG_A_DAY + 1):
+        desk.clock.move(WINDOW / CODES_A_WINDOW)
+        code = desk.code()
+        assert len(code) == 6
+        desk.login.finish(ADA, code)
 
 
 def test_an_account_with_a_password_needs_both_and_says_neither_which_was_wrong(desk: Desk) -> None:

@@ -12,9 +12,14 @@ from tests.app.test_console_frame import text_of
 
 from tablewright import testing
 from tablewright.app.console.designs.look import owner_of
+from tablewright.app.console.designs.secrets import COVER, is_secret
 from tablewright.app.console.designs.states import state_diagram
+from tablewright.app.design import ACCOUNTS, Note
+from tablewright.app.design import house as own_design
+from tablewright.app.design import notes as letters
 from tablewright.app.house import House
 from tablewright.app.progress import Told
+from tablewright.app.systems import SYSTEMS
 from tablewright.design import States
 
 BY_STATE = "/console/designs/library/patterns/books_by_state"
@@ -267,6 +272,54 @@ def test_a_write_that_cannot_be_is_told_beside_what_was_typed(
     page = rosa.post("/console/designs/item", params=where, data={"kind": "change", "json": wrong[change]})
     assert said in text_of(page)
     assert page.status_code == 200
+
+
+SECRET = "479048"
+
+
+def test_what_signs_people_in_is_shown_to_no_engineer(rosa: httpx.Client, house: House) -> None:
+    account = house.accounts.add("ada@example.com")
+    house.accounts.set_password("ada@example.com", "correct horse battery")
+    note = Note(
+        id="note_1",
+        recipient="ada@example.com",
+        subject=f"Your code to sign in: {SECRET}",
+        body=f"Your code is {SECRET}.",
+        written=house.world.now(),
+        until=house.world.now() + timedelta(minutes=15),
+    )
+    house.db.write(letters.create(note))
+    stranger = {"PK": {"S": "X"}, "SK": {"S": "X"}, "body": {"S": SECRET}, "password": {"M": {}}}
+    house.call("PutItem", {"TableName": ACCOUNTS, "Item": stranger})
+    pages = [rosa.get("/console/designs/items", params={"table": ACCOUNTS})]
+    for pk, sk in (("NOTE#note_1", "NOTE"), (f"ACCOUNT#{account.subject}", "ACCOUNT"), ("X", "X")):
+        where = {"table": ACCOUNTS, "k.PK": pk, "k.SK": sk}
+        pages.append(rosa.get("/console/designs/item", params=where))
+        assert COVER in pages[-1].text, pk
+        if sk != "X":
+            pages += [
+                rosa.post("/console/designs/item", params=where, data={"kind": kind})
+                for kind in ("change", "create", "delete")
+            ]
+    pages.append(rosa.get("/console/designs/house/patterns/notes_by_state", params={"state": "PENDING"}))
+    assert "note_1" in pages[-1].text
+    for page in pages:
+        assert page.status_code == 200
+        assert SECRET not in page.text
+        assert "scrypt" not in page.text
+
+
+def test_the_letters_of_every_system_are_secret_and_every_secret_is_a_text() -> None:
+    shapes = [shape for system in SYSTEMS for design in system.designs for shape in design.shapes]
+    letters = [shape for shape in shapes if {"recipient", "subject", "body"} <= shape.fields.keys()]
+    assert len(letters) == 3
+    for shape in letters:
+        assert is_secret(shape, "subject"), shape.tag
+        assert is_secret(shape, "body"), shape.tag
+    for shape in (*shapes, *own_design.shapes):
+        for each in shape.attributes:
+            # Else what covers it would not fit its model, and no write of it could be explained.
+            assert not is_secret(shape, each.field) or each.kind.letter == "S"
 
 
 # --- long work ---

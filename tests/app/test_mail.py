@@ -25,10 +25,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tablewright.app.code_login import SignedIn
 from tablewright.app.house import House, open_house
 from tablewright.app.mail import Directory, MailMistake, Smtp, password_in, smtp_from
 from tablewright.app.mail.directory import KEPT, MOST_KEPT
-from tablewright.app.people import THE_ENGINEER
 from tablewright.app.serve import app_of
 from tablewright.app.system import System
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
@@ -480,8 +480,15 @@ def test_letters_are_shown_on_this_machines_own_console_only_and_without_the_dem
         assert (away.status_code, "Your Skratch code" in away.text) == (403, False)
         alone = stack.enter_context(serving_app(app_of(house, is_demo=False)))
         assert "Your Skratch code" not in httpx.get(alone + PAGE).text
-        rosa = {"Authorization": f"Bearer {house.token_for(THE_ENGINEER)}"}
+        account = house.accounts.add("rosa@example.com", roles=["engineer"])
+        once, twice = (house.login_of(SignedIn(account, how)) for how in (("otp",), ("pwd", "otp", "mfa")))
+        refused = httpx.get(alone + PAGE, headers={"Authorization": f"Bearer {once}"})
+        assert (refused.status_code, "Your Skratch code" in refused.text) == (403, False)
+        rosa = {"Authorization": f"Bearer {twice}"}
         assert "Your Skratch code" in httpx.get(alone + PAGE, headers=rosa).text
+        # A proxy on this machine may call the server by this machine's name.
+        behind = httpx.get(alone + PAGE, headers={**rosa, "X-Forwarded-For": "203.0.113.7"})
+        assert (behind.status_code, "Your Skratch code" in behind.text) == (403, False)
 
 
 def test_with_a_mail_server_the_page_says_where_mail_goes_what_waits_and_what_failed(tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def test_from_an_invitation_to_a_guardian(enter: Enter, anna: httpx.Client, pare
     action = f"{HOME}/families/{family.family_id}/invitations"
     wrong = send(anna, home, action, email="no address")
     assert wrong.status_code == 400
-    assert "This is not an e-mail address." in words_of(wrong)
+    assert "This is no e-mail address." in words_of(wrong)
     assert 'value="no address"' in wrong.text
     said = send(anna, home, action, email="chidi@okafor.example")
     assert "chidi@okafor.example is invited." in words_of(said)

@@ -387,7 +387,7 @@ def test_the_total_alone_is_given_to_a_script_that_asks(enter: Enter) -> None:
 @pytest.mark.parametrize(
     ("typed", "sentence"),
     [
-        ({"email": "nobody"}, "This is not an e-mail address."),
+        ({"email": "nobody"}, "This is no e-mail address."),
         ({"code": "NO_SUCH"}, "There is no campaign NO_SUCH."),
         ({"code": "a b"}, "A code has 3 to 32 letters"),
         ({"code": "WINTER_SALE"}, "The campaign WINTER_SALE is not on today."),

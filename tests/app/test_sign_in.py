@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,12 +15,15 @@ from tests.cli.command import here
 
 from tablewright import testing
 from tablewright.app.accounts import ROLES
-from tablewright.app.code_login import CODES_A_WINDOW, SignedIn
+from tablewright.app.code_login import SignedIn
 from tablewright.app.house import House, open_house
 from tablewright.app.mail import Directory
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
+from tablewright.cli import serve
 from tablewright.edge import serving_app
+from tablewright.edge.codes import CODES_A_WINDOW
+from tablewright.systems.travel import design as travel_design
 
 ADA = "ada@example.com"
 PASSWORD = "correct horse battery"
@@ -86,7 +90,7 @@ def test_a_parent_signs_in_by_mail_and_makes_a_family(tmp_path: Path) -> None:
         assert asked.url.path == "/sign-in"
         assert f'name="next" value="{FAMILY}"' in asked.text
         sent = ada.post("/sign-in", data={"email": "Ada@example.com", "next": FAMILY})
-        assert "six digits are on their way" in words_of(sent)
+        assert "a code is on its way" in words_of(sent)
         typed = {"email": ADA, "code": code_to(house, ADA), "password": "", "next": FAMILY}
         landed = ada.post("/sign-in/code", data=typed)
         assert (landed.status_code, landed.url.path) == (200, FAMILY)
@@ -193,7 +197,7 @@ def test_a_role_that_is_taken_and_an_account_that_is_closed_are_so_at_once(
     assert olga.get(page).status_code == 403
     house.accounts.change(email, roles=["parental.operator", "engineer"])
     assert olga.get(page).status_code == 200
-    assert olga.get("/console/designs").status_code == 403, (
+    assert "needs the role engineer" in words_of(olga.get("/console/designs")), (
         "what was not in the login comes with the next one"
     )
     account = house.accounts.close(email)
@@ -229,6 +233,102 @@ def test_only_with_open_sign_up_does_a_mailbox_make_an_account_and_never_one_wit
             assert client.get(path).status_code in (200, 404), path
 
 
+def test_an_engineer_needs_two_factors(house: House, enter: Enter) -> None:
+    email, page = "rosa@example.com", "/console/designs/items"
+    house.accounts.add(email, roles=["engineer"])
+    rosa = enter()
+    signed_in(house, rosa, email)
+    assert (rosa.get(page).status_code, "second factor" in words_of(rosa.get(page))) == (403, True)
+    house.accounts.set_password(email, PASSWORD)
+    signed_in(house, rosa, email, PASSWORD)
+    assert rosa.get(page).status_code == 200
+
+
+def test_the_portals_admins_see_its_mail_without_the_codes(house: House) -> None:
+    portal = next(each for each in house.lived if each.system.name == "portal").service
+    body = "Your code is 479048. Or open http://x/verify?address=a@b.example&secret=0f0f0f0f\nBoth work once."
+    portal.repository.db.write(portal.repository.mail("a@b.example", "Your code: 479048", body))
+    account = house.accounts.add("admin@example.com", roles=["portal.admin"])
+    token = house.login_of(SignedIn(account, ("pwd", "otp", "mfa")))
+    with entering(house) as enter:
+        admin = enter()
+        admin.headers["Authorization"] = f"Bearer {token}"
+        listed = admin.get("/console/portal/outbox")
+        found = re.search(r"/console/portal/outbox/msg_[\w-]+", listed.text)
+        assert found is not None
+        for page in (listed, admin.get(found[0])):
+            assert page.status_code == 200
+            assert "a@b.example" in page.text
+            assert "479048" not in page.text
+            assert "0f0f" not in page.text
+
+
+def test_a_login_that_a_system_gave_is_good_for_that_system_alone(house: House, enter: Enter) -> None:
+    email, travel = "nia@example.com", "/console/travel"
+    house.accounts.add(email, roles=["parental.operator"])
+    house.accounts.close(email)
+    nia = enter()
+    nia.post(f"{travel}/sign-in", data={"email": email})
+    entered = nia.post(f"{travel}/sign-in/code", data={"email": email, "code": code_to(house, email)})
+    assert (entered.status_code, entered.url.path) == (200, travel)
+    for page in (FAMILY, "/console/parental/devices"):
+        assert nia.get(page).url.path == "/sign-in", page
+    assert nia.get("/console/designs").status_code == 403
+    made = nia.post(f"{FAMILY}/families", data={"name": "Nia", "guardianName": "Nia"})
+    assert (made.status_code, "another part of this server" in words_of(made)) == (401, True)
+    token = next(iter(nia.cookies.values()))
+    bearer = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+    answer = enter().post("/parental/v1/families", json={}, headers=bearer)
+    assert (answer.status_code, answer.json()["code"]) == (401, "LOGIN_ELSEWHERE")
+    assert nia.get(f"{travel}/timeline").status_code == 200
+
+
+def test_who_signs_out_is_signed_out_wherever_the_token_is(house: House, enter: Enter) -> None:
+    house.accounts.add("out@example.com")
+    out = enter()
+    signed_in(house, out, "out@example.com")
+    skratch = enter()
+    skratch.post("/console/travel/sign-in", data={"email": "out@example.com"})
+    code = code_to(house, "out@example.com")
+    skratch.post("/console/travel/sign-in/code", data={"email": "out@example.com", "code": code})
+    for client, page in ((out, FAMILY), (skratch, "/console/travel/timeline")):
+        assert client.get(page).url.path == page
+        thief = enter()
+        thief.cookies.update(client.cookies)
+        client.post("/sign-out")
+        assert thief.get(page).url.path == "/sign-in"
+        token = next(value for name, value in thief.cookies.items() if name.startswith("tablewright-8"))
+        bearer = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+        answer = enter().get("/travel/v1/me", headers=bearer)
+        assert (answer.status_code, answer.json()["code"]) == (401, "LOGIN_ENDED")
+    travel = next(each for each in house.lived if each.system.name == "travel").service
+    user = travel.accounts.owner_of_email("out@example.com")
+    sessions = list(travel.repository.db.all(travel_design.sessions_of(user_id=user)))
+    assert [session.ended_at is not None for session in sessions] == [True]
+
+
+def test_one_ends_ones_own_logins_everywhere(house: House) -> None:
+    email = "everywhere@example.com"
+    house.accounts.add(email)
+    with entering(house) as enter:
+        here, there = enter(), enter()
+        for client in (here, there):
+            signed_in(house, client, email)
+        assert "Sign out everywhere" in words_of(here.get("/"))
+        assert "signed out everywhere" in words_of(here.post("/sign-out", data={"where": "everywhere"}))
+        assert there.get(FAMILY).url.path == "/sign-in"
+        assert signed_in(house, here, email).status_code == 200
+        house.accounts.erase(email)
+        assert here.get(FAMILY).url.path == "/sign-in"
+
+
+@pytest.mark.parametrize("page", ["/sign-in", "/console/travel/sign-in"])
+@pytest.mark.parametrize("given", ["//[", "/\\["])
+def test_what_is_no_path_is_no_fault_of_ours(enter: Enter, page: str, given: str) -> None:
+    answer = enter().get(page, params={"next": given})
+    assert (answer.status_code, given in answer.text) == (200, False)
+
+
 def test_in_the_demo_there_are_no_accounts_to_sign_in_to(house: House) -> None:
     with serving_app(app_of(house)) as url:
         answer = httpx.post(f"{url}/sign-in/code", data={"email": ADA, "code": "123456"})
@@ -240,6 +340,50 @@ def test_every_role_of_the_demos_people_can_be_given_but_for_a_customers(clock: 
     with open_house(memory=True, world=clock.world(), jobs=False, seed=False) as house:
         roles = {role for person in house.people for role in person.qualified_roles}
     assert roles - set(ROLES) <= {"portal.tenant"}
+
+
+@pytest.mark.parametrize("is_https", [True, False])
+def test_where_browsers_come_over_https_a_login_is_sent_over_nothing_else(
+    house: House, is_https: bool
+) -> None:
+    email = f"secure-{is_https}@example.com"
+    house.accounts.add(email)
+    with serving_app(app_of(house, is_demo=False, is_https=is_https)) as url:
+        for door in ("/sign-in", "/console/travel/sign-in"):
+            httpx.post(f"{url}{door}", data={"email": email})
+            typed = {"email": email, "code": code_to(house, email)}
+            cookies = httpx.post(f"{url}{door}/code", data=typed).headers.get_list("set-cookie")
+            login = next(cookie.lower() for cookie in cookies if cookie.startswith("tablewright-8"))
+            assert ("; secure" in login) == is_https
+            assert "; httponly" in login
+
+
+@pytest.mark.parametrize(
+    ("words", "secure"),
+    [
+        ((), False),
+        (("--https",), True),
+        (("--url", "https://app.example.com"), True),
+        (("--url", "HTTPS://app.example.com"), True),
+        (("--url", "http://app.example.com"), False),
+    ],
+)
+def test_https_is_said_by_itself_or_by_the_address(words: tuple[str, ...], secure: bool) -> None:
+    parser = ArgumentParser()
+    serve.arguments(parser)
+    assert serve.is_https(parser.parse_args(words)) == secure
+
+
+def test_who_listens_to_others_without_https_is_warned(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def no_socket(host: str, port: int) -> None:
+        raise OSError("no socket in this test")
+
+    monkeypatch.setattr("tablewright.edge.listening", no_socket)
+    beyond = ("serve", "--no-demo-sign-in", "--host", "0.0.0.0", "--data", tmp_path / "none")
+    assert "without HTTPS" in here(*beyond).err
+    assert "without HTTPS" not in here(*beyond, "--url", "https://app.example.com").err
 
 
 def test_open_sign_up_is_for_a_server_without_the_demo(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tablewright.app.mail import Directory
 from tablewright.app.serve import app_of
 from tablewright.app.systems import TRAVEL
 from tablewright.edge import Issuer, serving_app
-from tablewright.systems.travel.apple import DevelopmentApple
+from tablewright.systems.travel.apple import NONCE_LIVES, DevelopmentApple
 
 HOME = "/console/travel"
 SIGN_IN = f"{HOME}/sign-in"
@@ -114,29 +114,70 @@ def test_codes_for_an_address_are_limited_and_another_site_cannot_ask(url: str) 
         assert int(answers[-1].headers["retry-after"]) > 0
 
 
-def test_with_apple_only_the_browser_that_went_comes_in(tmp_path: Path) -> None:
-    world = ticking(testing.Clock(NOW))
+@contextmanager
+def apple_house(tmp_path: Path, clock: testing.Clock) -> Iterator[tuple[House, DevelopmentApple]]:
+    world = ticking(clock)
     apple = DevelopmentApple(Issuer(tmp_path, "https://apple.example", world, algorithm="RS256"))
     system = replace(TRAVEL, start=lambda given: replace(TRAVEL.start(given), apple=apple), seed=None)
+    with open_house(memory=True, systems=(system,), world=world, jobs=False) as house:
+        yield house, apple
+
+
+def gone_to_apple(client: httpx.Client, to: str = "") -> tuple[str, dict[str, str], str]:
+    """Where a browser is sent, what it asks there, and the nonce it keeps."""
+    gone = client.get(f"{SIGN_IN}/apple", params={"next": to}).headers["location"]
+    nonce = dict(parse_qsl(client.cookies["skratch-apple"].strip('"')))["nonce"]
+    return gone, dict(parse_qsl(urlsplit(gone).query)), nonce
+
+
+def test_with_apple_only_the_browser_that_went_comes_in(tmp_path: Path) -> None:
     with (
-        open_house(memory=True, systems=(system,), world=world, jobs=False) as house,
+        apple_house(tmp_path, testing.Clock(NOW)) as (house, apple),
         serving_app(app_of(house)) as url,
         browser(url) as client,
         browser(url) as other,
     ):
         assert "Sign in with Apple" in client.get(SIGN_IN).text
-        gone = client.get(f"{SIGN_IN}/apple", params={"next": f"{HOME}/timeline"}).headers["location"]
-        asked = dict(parse_qsl(urlsplit(gone).query))
+        gone, asked, nonce = gone_to_apple(client, f"{HOME}/timeline")
         assert gone.startswith("https://apple.example/auth/authorize?")
         assert asked["redirect_uri"] == f"{url}{SIGN_IN}/apple/back"
         assert "apple-back" in client.get(f"{SIGN_IN}/apple/back").text
-        nonce = dict(parse_qsl(client.cookies["skratch-apple"].strip('"')))["nonce"]
         told = {"id_token": apple.id_token("001.nia", nonce), "state": asked["state"]}
         assert other.post(f"{SIGN_IN}/apple/back", data=told).status_code == 400
         assert client.post(f"{SIGN_IN}/apple/back", data={**told, "state": "x"}).status_code == 400
         entered = client.post(f"{SIGN_IN}/apple/back", data=told)
         assert (entered.status_code, entered.headers["location"]) == (303, f"{HOME}/timeline")
         assert client.get(HOME).status_code == 200
+
+
+def test_apple_comes_back_to_the_address_that_people_know(tmp_path: Path) -> None:
+    with (
+        apple_house(tmp_path, testing.Clock(NOW)) as (house, _),
+        serving_app(app_of(house, url="https://skratch.example/")) as url,
+        browser(url) as client,
+    ):
+        _, asked, _ = gone_to_apple(client)
+        assert asked["redirect_uri"] == f"https://skratch.example{SIGN_IN}/apple/back"
+
+
+def test_what_apple_says_is_good_once_and_for_ten_minutes(tmp_path: Path) -> None:
+    clock = testing.Clock(NOW)
+    with (
+        apple_house(tmp_path, clock) as (house, apple),
+        serving_app(app_of(house)) as url,
+        browser(url) as used,
+        browser(url) as late,
+    ):
+        for client, code in ((used, "NONCE_USED"), (late, "NONCE_INVALID")):
+            _, asked, nonce = gone_to_apple(client)
+            if client is used:
+                house.lived[0].service.nonces.spend(nonce, "phone")
+            else:
+                clock.move(NONCE_LIVES)
+            told = {"id_token": apple.id_token("001.nia", nonce), "state": asked["state"]}
+            answer = client.post(f"{SIGN_IN}/apple/back", data=told)
+            assert (answer.status_code, code in answer.text) == (401, True)
+            assert not any(name.startswith("tablewright-8") for name in client.cookies)
 
 
 # --- out ---
@@ -159,6 +200,23 @@ def test_signing_a_browser_out_ends_its_login_everywhere(house: House, url: str)
         assert kept.get(f"{HOME}/timeline").status_code == 200
         signed_in(lost, house, "two@example.com")
         enrolled(lost, "another")
+
+
+def test_a_stolen_cookie_cannot_call_itself_another_device(house: House, url: str) -> None:
+    with browser(url) as kept, browser(url) as lost, browser(url) as pages:
+        for client in (kept, lost, pages):
+            signed_in(client, house, "stolen@example.com")
+        enrolled(kept, "kept")
+        enrolled(lost, "lost")
+        refused = lost.get("/travel/v1/sync/pull", headers={"X-Device-Id": "kept"})
+        assert (refused.status_code, refused.json()["code"]) == (403, "DEVICE_MISMATCH")
+        assert lost.get("/travel/v1/sync/pull", headers={"X-Device-Id": "lost"}).status_code == 200
+        # One that was no device yet may become one, but not outlive the owner's by its name.
+        assert pages.get("/travel/v1/sync/pull", headers={"X-Device-Id": "kept"}).status_code == 200
+        assert kept.post(f"{HOME}/devices/lost/sign-out").status_code == 303
+        assert lost.get("/travel/v1/me").status_code == 401
+        assert kept.post(f"{HOME}/devices/sign-out-others", data={"keep": "kept"}).status_code == 303
+        assert [it.get("/travel/v1/me").status_code for it in (kept, pages)] == [200, 401]
 
 
 def test_devices_can_be_told_apart_and_called_as_one_likes(house: House, url: str) -> None:

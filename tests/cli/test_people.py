@@ -53,6 +53,10 @@ def test_a_password_comes_from_a_file_of_ones_own_and_is_told_to_nobody(store: P
     exposed = here("people", "password", ADA, "--password-file", file, "--data", store)
     assert (exposed.code, "chmod 600" in exposed.err) == (2, True)
     file.chmod(0o600)
+    file.write_bytes(b"correct h\xf6rse battery\n")
+    foreign = here("people", "password", ADA, "--password-file", file, "--data", store)
+    assert (foreign.code, "no text in UTF-8" in foreign.err) == (2, True)
+    file.write_text("correct horse battery\n")
     ran = here("people", "password", ADA, "--password-file", file, "--data", store, "--json")
     assert json.loads(ran.out)["hasPassword"] is True
     assert "horse" not in ran.out + ran.err
@@ -62,6 +66,31 @@ def test_a_password_comes_from_a_file_of_ones_own_and_is_told_to_nobody(store: P
         known = house.accounts.with_address(ADA)
         assert known is not None
         assert is_password("correct horse battery", known.password or "")
+
+
+def test_a_password_can_be_taken_away_and_roles_without_one_are_pointed_out(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = here("people", "add", ADA, "--role", "engineer", "--data", store).out
+    assert f"none; one is needed for these roles: tablewright people password {ADA}" in told
+    assert people(store, "list")[0]["needsPassword"] is True
+    monkeypatch.setattr("getpass.getpass", lambda prompt: "correct horse battery")
+    assert people(store, "password", ADA)["needsPassword"] is False
+    assert people(store, "password", ADA, "--remove")["hasPassword"] is False
+    softer = here("people", "change", ADA, "--role", "travel.admin", "--data", store).out
+    assert "would be a second factor" in softer
+    assert "password" not in here("people", "change", ADA, "--no-roles", "--data", store).out
+
+
+def test_an_account_is_erased_when_that_is_meant(store: Path) -> None:
+    people(store, "add", ADA, "--role", "travel.admin")
+    planned = here("people", "erase", ADA, "--data", store)
+    assert (planned.code, "will be erased" in planned.out, "--yes" in planned.err) == (1, True, True)
+    assert len(people(store, "list")) == 1
+    assert people(store, "erase", ADA, "--yes") == {"erased": ADA}
+    assert people(store, "list") == []
+    again = people(store, "add", ADA)
+    assert again["roles"] == [], "the address is free"
 
 
 def test_a_password_that_is_typed_is_asked_for_twice(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,6 +109,7 @@ def test_a_password_that_is_typed_is_asked_for_twice(store: Path, monkeypatch: p
         (("add", "ada@example.com", "--role", "parental.boss"), "there are engineer, parental.operator"),
         (("close", "bob@example.com"), "bob@example.com has no account"),
         (("password", "bob@example.com"), "bob@example.com has no account"),
+        (("erase", "bob@example.com", "--yes"), "bob@example.com has no account"),
         (("change", "ada@example.com"), "say what is to change"),
     ],
 )

@@ -2,11 +2,13 @@
 
 An account is an address whose mail somebody reads, a subject that says nothing about them, and roles spelled as in
 tokens, `parental.operator`. Must hold: an address has one account; roles are given by who runs the server and by nobody
-else; closing an account, taking a role and changing a password hold from the next request on (identity.py asks).
+else; closing or erasing an account, taking a role and changing a password hold from the next request on (identity.py
+asks).
 Elsewhere: proving that an address is one's own (code_login.py), the commands (cli/people_*.py).
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 
 from tablewright.app import passwords
@@ -14,14 +16,15 @@ from tablewright.app.design import Account, accounts
 from tablewright.app.people import ENGINEER
 from tablewright.design import Write
 from tablewright.edge.addresses import spelled
-from tablewright.mapping import Db, NotUnique, Stale
+from tablewright.mapping import Db, Missing, NotUnique, Stale
 from tablewright.world import World
 
 PREFIX = "account_"
 LONGEST_NAME = 100
-# What there is to be given. Who has none of them may be a parent or a customer: for that, systems ask no role.
+# What there is to be given. Who has none of them may be a parent: for that, parental controls ask no role. Customers of
+# the portal and travellers of Skratch have no accounts here: they prove their address there, for there alone.
 ROLES: Mapping[str, str] = {
-    ENGINEER: "sees every design, every table and every item in it",
+    ENGINEER: "sees every design, table and item; needs a password, so that a sign-in has two factors",
     "parental.operator": "runs the firewalls and the registry of apps",
     "parental.support": "helps families",
     "parental.network": "reports sessions and blocked requests",
@@ -29,6 +32,9 @@ ROLES: Mapping[str, str] = {
     "portal.support": "sees customers and their orders",
     "travel.admin": "looks after travellers' accounts",
 }
+# Of no use with a code alone: pages ask for both factors.
+TWO_FACTORS = frozenset((ENGINEER, "portal.admin"))
+_ATTEMPTS = 5
 
 
 class AccountMistake(Exception):
@@ -123,8 +129,9 @@ class Accounts:
         name: str | None = None,
         roles: Iterable[str] | None = None,
         reopened: bool = False,
+        signed_out: bool = False,
     ) -> Account:
-        """Another name, exactly these roles, or open again; what is None stays."""
+        """Another name, exactly these roles, open again, its logins ended; what is None stays."""
         changed: dict[str, object] = {}
         if name is not None:
             changed["name"] = _name(name)
@@ -132,7 +139,7 @@ class Accounts:
             changed["roles"] = _known(roles)
         if reopened:
             changed["closed"] = None
-        return self._change(email, changed)
+        return self._change(email, changed, ends_logins=signed_out)
 
     def close(self, email: str) -> Account:
         """From now on nobody signs in with this address, and who is signed in is so no longer."""
@@ -142,12 +149,36 @@ class Accounts:
         """Signing in takes this password and a code from now on; logins from before end."""
         return self._change(email, {"password": passwords.kept(password, self._world)}, ends_logins=True)
 
+    def remove_password(self, email: str) -> Account:
+        """Signing in takes a code alone from now on; logins from before end."""
+        return self._change(email, {"password": None}, ends_logins=True)
+
+    def end_logins(self, email: str) -> Account:
+        """Who is signed in to this account is so no longer, wherever that was."""
+        for _ in range(_ATTEMPTS):
+            with suppress(SomebodyWasFaster):
+                return self._change(email, {}, ends_logins=True)
+        raise SomebodyWasFaster(spelled(email))
+
+    def erase(self, email: str) -> Account:
+        """Forget an account, with its address and its logins. What is theirs in the systems belongs to nobody then."""
+        account = self._known(email)
+        try:
+            self.db.write(accounts.delete(account))
+        except (Stale, Missing):
+            raise SomebodyWasFaster(account.email) from None
+        return account
+
     # --- parts ---
 
-    def _change(self, email: str, changed: Mapping[str, object], *, ends_logins: bool = False) -> Account:
-        before = self.with_address(email)
-        if before is None:
+    def _known(self, email: str) -> Account:
+        found = self.with_address(email)
+        if found is None:
             raise NoSuchAccount(spelled(email))
+        return found
+
+    def _change(self, email: str, changed: Mapping[str, object], *, ends_logins: bool = False) -> Account:
+        before = self._known(email)
         ended = {"epoch": before.epoch + 1} if ends_logins else {}
         write = accounts.change(before, before.model_copy(update={**changed, **ended}))
         try:

@@ -1,9 +1,10 @@
-"""Signing in to an account: six digits by mail, and the account's password if it has one.
+"""Signing in to an account: a few digits by mail, and the account's password if it has one.
 
-Must hold: a code works once, for a quarter of an hour and five tries, and only its keyed hash is stored; an address has
-five codes an hour, counted in the store; whoever asks learns nothing about whether an address has an account, or a
-password: what is said, what is counted and what is written is the same, only the letter is to nobody.
-Elsewhere: who has an account (accounts.py), the pace of one network and the pages (console/sign_in.py).
+Must hold: only a code's keyed hash is stored; a try is counted before it is looked at; whoever asks learns nothing
+about whether an address has an account, or a password: what is said, what is counted and what is written is the same,
+only the letter is to nobody.
+Elsewhere: how many codes and tries there are (edge/codes.py), who has an account (accounts.py), the pace of one network
+and the pages (console/sign_in.py).
 """
 
 import hashlib
@@ -11,19 +12,19 @@ import hmac
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from tablewright.app import passwords
 from tablewright.app.accounts import Accounts
 from tablewright.app.design import Account, Challenge, Note, challenges, notes, notes_by_state
+from tablewright.edge import codes
 from tablewright.edge.addresses import spelled
+from tablewright.edge.codes import CODES_A_WINDOW, LIVES, TRIES, Count
 from tablewright.edge.dispatch import Dispatch, Letter
 from tablewright.edge.mistakes import Refused, TooOften
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, NotUnique, Stale
 from tablewright.world import World
 
-LIVES, WINDOW = timedelta(minutes=15), timedelta(hours=1)
-TRIES, CODES_A_WINDOW = 5, 5
 _ATTEMPTS = 20
 _WRONG = (
     "This is not right, or no longer. Look at the newest mail; if you have a password, it is needed as well. "
@@ -55,12 +56,13 @@ class CodeLogin:
         for _ in range(_ATTEMPTS):
             now = self._accounts.now()
             before = self._db.one(challenges.get(key), consistent=True)
-            code = self._new_code()
-            after = self._next(before, key, address, code, now)
+            count = _allowed(codes.one_more(_count(before), now), now)
+            code = codes.new_code(self._world, count)
+            after = self._challenge(key, address, code, count, now)
             # Whoever asked in the same moment is counted too: of two, one starts over.
             write = challenges.create(after) if before is None else challenges.change(before, after)
             with suppress(AlreadyExists, Stale, Missing, ConditionNotMet):
-                self._db.write(write, notes.create(self._note(address if may else "", code, now)))
+                self._db.write(write, notes.create(self._note(address if may else "", code, count, now)))
                 return
         raise TooOften("CODE_LIMIT", "Several codes are being asked for. Try again in a moment.", 5)
 
@@ -92,34 +94,26 @@ class CodeLogin:
 
     # --- parts ---
 
-    def _next(self, before: Challenge | None, key: str, address: str, code: str, now: datetime) -> Challenge:
-        sent, window_ends = 1, now + WINDOW
-        if before is not None and before.window_ends > now:
-            sent, window_ends = before.sent + 1, before.window_ends
-        if sent > CODES_A_WINDOW:
-            wait = max(1, int((window_ends - now).total_seconds()))
-            words = (
-                f"{CODES_A_WINDOW} codes were asked for within an hour, which is the most. The next is sent in "
-                f"{-(-wait // 60)} minutes; the last one works for 15 minutes."
-            )
-            raise TooOften("CODE_LIMIT", words, wait)
+    def _challenge(self, key: str, address: str, code: str, count: Count, now: datetime) -> Challenge:
         return Challenge(
             address_hash=key,
             code_hash=self._code_hash(address, code),
-            sent=sent,
+            sent=count.sent,
+            wrong=count.wrong,
             code_ends=now + LIVES,
-            window_ends=window_ends,
-            until=max(now + LIVES, window_ends),
+            window_ends=count.window_ends,
+            day_ends=count.day_ends,
+            until=max(now + LIVES, count.until),
         )
 
-    def _note(self, recipient: str, code: str, now: datetime) -> Note:
+    def _note(self, recipient: str, code: str, count: Count, now: datetime) -> Note:
         """The letter; where nobody is to get one, something as large that is never sent."""
+        told = code if recipient else "-" * len(code)
         return Note(
             id=f"note_{self._world.new_id()}",
             recipient=recipient,
-            subject=f"Your code to sign in: {code if recipient else '-'}",
-            body=f"Your code is {code if recipient else '-'}. It works once, for 15 minutes.\n"
-            "If you did not ask for it, ignore this mail.",
+            subject=f"Your code to sign in: {told}",
+            body=codes.words(told, count),
             state="PENDING" if recipient else "SENT",
             written=now,
             until=now + LIVES,
@@ -128,6 +122,7 @@ class CodeLogin:
     def _tried(self, key: str) -> Challenge:
         """Count the try before looking at it, so that guesses in parallel count too."""
         attempt = challenges.update(key).at(lambda challenge: challenge.tries).add(1)
+        attempt = attempt.at(lambda challenge: challenge.wrong).add(1)
         try:
             return self._db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
         except Missing:
@@ -139,6 +134,7 @@ class CodeLogin:
         """A code is used up by being right; who is new gets an account with it. What was sent stays counted."""
         known = challenge.code_hash
         used = challenges.update(challenge.address_hash).at(lambda it: it.code_hash).set("used")
+        used = used.at(lambda it: it.wrong).add(-1)  # it was none of them
         used = used.when(lambda it: it.code_hash == known)
         try:
             if account is not None:
@@ -157,16 +153,28 @@ class CodeLogin:
         else:
             self._db.write(notes.change(note, note.model_copy(update=changed)))
 
-    def _new_code(self) -> str:
-        # Ids are 122 bits of the system's own chance; a digest spreads them over the digits.
-        chance = hashlib.sha256(self._world.new_id().encode()).digest()
-        return f"{int.from_bytes(chance[:8], 'big') % 1_000_000:06d}"
-
     def _code_hash(self, address: str, code: str) -> str:
         return self._hash("code", f"{address}\0{code}")
 
     def _hash(self, purpose: str, text: str) -> str:
         return hmac.new(self._secret, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
+
+
+def _count(before: Challenge | None) -> Count | None:
+    if before is None:
+        return None
+    return Count(before.sent, before.window_ends, before.wrong, before.day_ends or before.window_ends)
+
+
+def _allowed(count: Count, now: datetime) -> Count:
+    """The count, if one more code may be sent."""
+    if wait := codes.wait(count, now):
+        words = (
+            f"{CODES_A_WINDOW} codes were asked for within an hour, which is the most. The next is sent in "
+            f"{-(-wait // 60)} minutes; the last one works for 15 minutes."
+        )
+        raise TooOften("CODE_LIMIT", words, wait)
+    return count
 
 
 def _wrong() -> Refused:

@@ -17,7 +17,7 @@ house = Design(
     "house", about="What the app itself remembers: seeded systems, long work, when jobs ran, accounts."
 )
 _table = house.table("house", pk="PK", sk="SK", ttl="expires", about="The app's own memory; a few items.")
-_by_start = house_by_start = _table.gsi("WorkByStart", pk="listKey", sk="startKey")
+_by_start = _table.gsi("WorkByStart", pk="listKey", sk="startKey")
 
 
 _accounts = house.table(
@@ -87,15 +87,25 @@ class Account(BaseModel):
     version: int = 0
 
 
+class EndedLogin(BaseModel):
+    """A login that its owner signed out of, until its token would have ended anyway."""
+
+    token_id: str
+    until: datetime
+
+
 class Challenge(BaseModel):
-    """A code on its way to an address, to prove that somebody reads its mail; and how many were `sent` in a window."""
+    """A code on its way to an address, to prove that somebody reads its mail; how many were `sent` in a window, and how
+    many `wrong` ones were typed in a day."""
 
     address_hash: str
     code_hash: str
     tries: int = 0
     sent: int = 1
+    wrong: int = 0
     code_ends: datetime
     window_ends: datetime
+    day_ends: datetime | None = None
     until: datetime
 
 
@@ -115,6 +125,7 @@ class Note(BaseModel):
 
 
 def _account_key(subject: str) -> None: ...
+def _ended_key(token_id: str) -> None: ...
 def _challenge_key(address_hash: str) -> None: ...
 def _note_key(id: str) -> None: ...
 def _turn_key(system: str, job: str) -> None: ...
@@ -170,9 +181,20 @@ accounts = _accounts.entity(
     immutable=("email", "made"),
     data={"email": Data.PERSONAL, "name": Data.PERSONAL, "password": Data.SECRET},
     retention=Retention(
-        None, "while somebody may sign in; closed ones so that nobody else gets their subject"
+        None, "while somebody may sign in; closed ones until they are opened again or erased"
     ),
     load={"create": Load(per_month=100, item_bytes=400), "get": Load(per_month=500_000, item_bytes=400)},
+)
+
+ended_logins = _accounts.entity(
+    EndedLogin,
+    _ended_key,
+    tag="ended_login",
+    pk="ENDED#{token_id}",
+    sk="ENDED",
+    expires=Expires("until"),
+    retention=Retention(timedelta(hours=12), "so that a login that was signed out opens nothing"),
+    load={"put": Load(per_month=20_000, item_bytes=150), "get": Load(per_month=500_000, item_bytes=150)},
 )
 
 challenges = _accounts.entity(
@@ -183,7 +205,7 @@ challenges = _accounts.entity(
     sk="CHALLENGE",
     expires=Expires("until"),
     data={"code_hash": Data.SECRET},
-    retention=Retention(timedelta(hours=1), "to prove that somebody reads the mail of an address"),
+    retention=Retention(timedelta(days=1), "to prove that somebody reads the mail of an address"),
     load={"create": Load(per_month=5_000, item_bytes=300)},
 )
 

@@ -19,10 +19,12 @@ from threading import Event
 from types import TracebackType
 from typing import Any
 
+from tablewright.app import logins
 from tablewright.app.accounts import Accounts
 from tablewright.app.code_login import CodeLogin, SignedIn
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
+from tablewright.app.identity import DEMO, FOR, in_system
 from tablewright.app.keepsake import kept_secret, new_secret
 from tablewright.app.mail import Directory, Mail, Way
 from tablewright.app.people import THE_ENGINEER, Person, everybody
@@ -33,7 +35,7 @@ from tablewright.app.systems import SYSTEMS
 from tablewright.app.work import Works
 from tablewright.client import Call, embedded
 from tablewright.design import Design
-from tablewright.edge import Issuer, Verifier
+from tablewright.edge import Issuer, Principal, Verifier
 from tablewright.edge.dispatch import Dispatch, Letter
 from tablewright.engine import Engine, Regions
 from tablewright.mapping import Db
@@ -98,8 +100,8 @@ class House:
         return {**found, own_design.name: (own_design, self.db)}
 
     def token_for(self, person: Person) -> str:
-        """A login as this person."""
-        claims: dict[str, Any] = {"name": person.name}
+        """A login as this person, for the demo alone."""
+        claims: dict[str, Any] = {"name": person.name, DEMO: True}
         if person.used_mfa:
             claims["amr"] = ["pwd", "mfa"]
         return self.issuer.issue(
@@ -125,6 +127,20 @@ class House:
             email=account.email,
             claims=claims,
         )
+
+    def sign_out(self, caller: Principal, *, everywhere: bool = False) -> None:
+        """End this login, wherever else its token is; systems that keep sessions end theirs.
+
+        `everywhere`: every other login to the caller's account too, if it is one.
+        """
+        logins.end(self.db, caller)
+        account = self.accounts.of(caller.subject) if everywhere and caller.is_known else None
+        if account is not None:
+            self.accounts.end_logins(account.email)
+        for each in self.lived:
+            local = in_system(caller, each.system.name)
+            if each.system.sign_out is not None and local.is_known:
+                each.system.sign_out(each.service, local)
 
     @property
     def posts(self) -> Sequence[Post]:
@@ -255,14 +271,19 @@ def _started(
 
 
 def _issue(system: System, issuer: Issuer) -> Issue:
-    """Logins a system may give: with its own roles only."""
+    """Logins a system may give: with its own roles, and good for nothing but itself."""
 
     def issue(
         subject: str, roles: tuple[str, ...], email: str, claims: Mapping[str, Any] | None = None, /
     ) -> str:
         named = tuple(f"{system.name}.{role}" for role in roles)
         return issuer.issue(
-            subject, audience=AUDIENCE, lifetime=LOGIN_LASTS, roles=named, email=email or None, claims=claims
+            subject,
+            audience=AUDIENCE,
+            lifetime=LOGIN_LASTS,
+            roles=named,
+            email=email or None,
+            claims={**(claims or {}), FOR: system.name},
         )
 
     return issue

@@ -62,16 +62,17 @@ def app_of(
     hosts: Sequence[str] = (),
     port: int = 8080,
     is_https: bool = False,
+    url: str = "",
 ) -> FastAPI:
-    """Everything in one app. `hosts` are further names it goes by.
+    """Everything in one app. `hosts` are further names it goes by, `url` is how people reach it if that is known.
 
     Without the demo people sign in to accounts; with `open_sign_up` whoever has a mailbox may make one.
     """
     # Cookies know no ports: two servers on one machine must not sign each other's people out.
     cookie = SessionCookie(f"tablewright-{port}", secure=is_https)
-    find = as_of_now(principal(house.verifier, cookie=cookie), house.accounts)
+    find = as_of_now(principal(house.verifier, cookie=cookie), house.accounts, is_demo)
     keeps_mail = isinstance(house.mail.way, Directory)
-    console = Console(house.world, find, house.people, cookie, house.secret, is_demo, keeps_mail)
+    console = Console(house.world, find, house.people, cookie, house.secret, is_demo, url, keeps_mail)
     areas = [
         each.system.area(each.service, console, identity_of(find, each.system.name))
         for each in house.lived

@@ -20,6 +20,7 @@ from tablewright.app.people import Person
 from tablewright.app.progress import Told
 from tablewright.app.schedule import Follower, Job
 from tablewright.design import Design
+from tablewright.edge import Principal
 from tablewright.edge.dispatch import Dispatch
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem
@@ -76,6 +77,8 @@ class System:
     people: Callable[[Any], Sequence[Person]] = _nobody
     seed: Callable[[Any, Told], None] | None = None
     close: Callable[[Any], None] | None = None
+    # What it keeps of a login ends with it.
+    sign_out: Callable[[Any, Principal], None] | None = None
     # What it has to say to people by mail.
     dispatch: Callable[[Any], Dispatch[Any]] | None = None
     # What runs by itself while the app is up.

@@ -11,6 +11,7 @@ from tablewright.app.console.travel import travel_area
 from tablewright.app.people import Person
 from tablewright.app.schedule import Follower, Job
 from tablewright.app.system import Start, System, SystemsClash
+from tablewright.edge import Principal
 from tablewright.systems.parental import api as parental_api
 from tablewright.systems.parental import jobs as parental_jobs
 from tablewright.systems.parental import seed as parental_seed
@@ -228,6 +229,12 @@ def _travel_people(travel: Travel) -> Sequence[Person]:
     return [Person(**asdict(person)) for person in travel_seed.people(travel)]
 
 
+def _sign_out_of_travel(travel: Travel, caller: Principal) -> None:
+    session_id = caller.claims.get("sid")
+    if isinstance(session_id, str):
+        travel.devices.sign_out(caller.subject, session_id)
+
+
 TRAVEL = System(
     name="travel",
     title="Skratch",
@@ -239,6 +246,7 @@ TRAVEL = System(
     area=travel_area,
     people=_travel_people,
     seed=travel_seed.seed,
+    sign_out=_sign_out_of_travel,
     dispatch=lambda travel: travel.dispatch,
     jobs=_travel_jobs,
     translations=travel_api.TRANSLATIONS,

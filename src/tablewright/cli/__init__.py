@@ -52,7 +52,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "people": (
         "who may sign in to a server without the demo",
-        ("add", "list", "change", "password", "close"),
+        ("add", "list", "change", "password", "close", "erase"),
     ),
 }
 SHARED: dict[str, str] = {

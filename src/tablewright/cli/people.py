@@ -56,6 +56,7 @@ def facts(account: "Account") -> dict[str, Any]:
         "made": account.made.isoformat(),
         "closed": account.closed.isoformat() if account.closed else None,
         "hasPassword": account.password is not None,
+        "needsPassword": needs_password(account),
     }
 
 
@@ -65,6 +66,21 @@ def signs_in_with(account: "Account") -> str:
     return "password and code" if account.password else "code"
 
 
+def needs_password(account: "Account") -> bool:
+    """Whether a role of theirs is of no use without one."""
+    from tablewright.app.accounts import TWO_FACTORS
+
+    return account.password is None and not TWO_FACTORS.isdisjoint(account.roles)
+
+
+def _advice(account: "Account") -> list[tuple[str, str]]:
+    """Who has roles should not be one mailbox away from everybody else."""
+    if not account.roles or account.password is not None:
+        return []
+    says = "is needed for these roles" if needs_password(account) else "would be a second factor"
+    return [("password", f"none; one {says}: tablewright people password {account.email}")]
+
+
 def _pairs(account: "Account") -> list[tuple[str, str]]:
     return [
         ("address", account.email),
@@ -72,6 +88,7 @@ def _pairs(account: "Account") -> list[tuple[str, str]]:
         ("roles", ", ".join(account.roles) or "-"),
         ("signs in with", signs_in_with(account)),
         ("made", moment(account.made.timestamp())),
+        *_advice(account),
     ]
 
 

@@ -6,7 +6,8 @@ from tablewright.cli import people
 
 SUMMARY = "Give somebody an account: they sign in with a code that is sent to their address."
 EXAMPLES = """Roles are spelled with their system, parental.operator; engineer is of no system. Without roles somebody
-may be a parent or a customer. portal.admin needs two factors: `tablewright people password` gives the other.
+may be a parent. Customers of the portal and travellers of Skratch need no account: they prove their address there.
+engineer and portal.admin need two factors: `tablewright people password` gives the other, and is right for every role.
 
 examples:
   tablewright people add ada@example.com --name "Ada" --data ./data

@@ -11,7 +11,7 @@ from tablewright.cli.where import Misused
 if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
     from tablewright.app.accounts import Accounts
 
-SUMMARY = "Set somebody's password: they sign in with it and a code from now on, and their logins so far end."
+SUMMARY = "Set somebody's password, which they need beside a code from now on, or remove it; their logins so far end."
 EXAMPLES = """The password is asked for twice, or read from a file that only its owner can read; it is never an
 argument, which everybody on the machine could read.
 
@@ -29,9 +29,9 @@ class PasswordsDiffer(Misused):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("email", metavar="ADDRESS", help="their e-mail address")
-    parser.add_argument(
-        "--password-file", metavar="FILE", type=Path, help="a file that only its owner can read"
-    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--password-file", metavar="FILE", type=Path, help="a file that only its owner can read")
+    how.add_argument("--remove", action="store_true", help="take the password away: a code alone signs in")
     people.arguments(parser)
 
 
@@ -44,6 +44,8 @@ def _set(given: argparse.Namespace, accounts: "Accounts") -> int:
 
     if accounts.with_address(given.email) is None:  # before anything is typed for nothing
         raise NoSuchAccount(given.email)
+    if given.remove:
+        return people.say(given, accounts.remove_password(given.email))
     return people.say(given, accounts.set_password(given.email, _password(given)))
 
 

@@ -63,19 +63,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--name", action="append", default=[], metavar="HOST", help="a further host name this server goes by"
     )
     parser.add_argument(
-        "--https", action="store_true", help="a proxy in front speaks HTTPS: cookies for it only"
+        "--https",
+        action="store_true",
+        help="a proxy in front speaks HTTPS: cookies for it only (also said by an https --url)",
     )
     parser.add_argument(
         "--proxy",
         action="append",
         default=[],
         metavar="ADDRESS",
-        help="a proxy to be believed about who is calling",
+        help="a proxy to be believed about who is calling; without it all who come through one count as one caller",
     )
     parser.add_argument(
         "--url",
         metavar="URL",
-        help="how people reach this server, for links in mail (default: where it listens)",
+        help="how people reach this server, for links in mail and the way back from Apple (default: where it listens)",
     )
     parser.add_argument(
         "--smtp",
@@ -143,6 +145,7 @@ def run(given: argparse.Namespace) -> int:
         return 2
     try:
         check_reach(given.host, is_demo)  # before a store is made for nothing
+        _warn(given)
         mail = _mail(given)
         opened = listening(given.host, given.port)
         with opened:
@@ -168,7 +171,8 @@ def run(given: argparse.Namespace) -> int:
                     open_sign_up=given.open_sign_up,
                     hosts=given.name,
                     port=int(url.rpartition(":")[2]),
-                    is_https=given.https,
+                    is_https=is_https(given),
+                    url=given.url or "",
                 )
                 gc.freeze()  # what is loaded by now stays: no collection during a request looks at it again
                 gc.set_threshold(50_000, 20, 100)  # requests leave no cycles behind: look for some rarely
@@ -186,6 +190,22 @@ def run(given: argparse.Namespace) -> int:
         progress.end()
         return 130
     return 0
+
+
+def is_https(given: argparse.Namespace) -> bool:
+    """Whether browsers reach this server over HTTPS, as far as we were told."""
+    return bool(given.https or (given.url or "").lower().startswith("https://"))
+
+
+def _warn(given: argparse.Namespace) -> None:
+    from tablewright.wire.server import is_loopback
+
+    if not is_loopback(given.host) and not is_https(given):
+        print(
+            f"tablewright: {given.host} may be reached by others without HTTPS: who listens on the way can take "
+            "logins. Put a proxy that speaks it in front, and name it with --url https://...",
+            file=sys.stderr,
+        )
 
 
 def _mail(given: argparse.Namespace) -> Any:

@@ -14,6 +14,7 @@ from tests.systems.talk import at_once
 from tests.systems.travel.people import MAIL, PHONE, TABLET, Home
 
 from tablewright.edge import Issuer, Problem, make_app, serving_app
+from tablewright.edge.codes import CODES_A_WINDOW, LIVES, TRIES, WINDOW, WRONG_A_DAY
 from tablewright.edge.dispatch import Letter, LetterDelayed, State
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import jobs
@@ -27,7 +28,6 @@ from tablewright.systems.travel.apple import (
     apple_of,
 )
 from tablewright.systems.travel.devices import FORMER_WORKS, Gadget
-from tablewright.systems.travel.email_login import CODES_A_WINDOW, LIVES, TRIES, WINDOW
 from tablewright.systems.travel.errors import TravelMistake
 from tablewright.systems.travel.keyring import (
     KeyDirectory,
@@ -196,6 +196,22 @@ def test_an_address_gets_five_codes_an_hour_and_only_the_newest_works(home: Home
         home.travel.email_login.start(MAIL)
     home.clock.move(WINDOW)
     home.travel.email_login.start(MAIL)
+
+
+def test_who_guesses_for_a_day_meets_codes_that_nobody_guesses_and_the_owner_is_told(home: Home) -> None:
+    for tries in range(WRONG_A_DAY):
+        if tries % TRIES == 0:
+            home.clock.move(WINDOW / CODES_A_WINDOW)
+            home.travel.email_login.start(MAIL)
+        with refuses("CODE_INVALID"):
+            home.travel.email_login.prove(MAIL, "12345x")
+    home.clock.move(WINDOW / CODES_A_WINDOW)
+    home.travel.email_login.start(MAIL)
+    letter = home.letters()[-1]
+    assert f"{WRONG_A_DAY} wrong codes were typed" in letter.body
+    code = letter.subject.split()[-1]
+    assert len(code) == 12
+    home.travel.email_login.prove(MAIL, code)
 
 
 @pytest.mark.parametrize(

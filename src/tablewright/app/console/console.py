@@ -17,6 +17,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import BaseModel
 
+from tablewright.app.accounts import PREFIX
 from tablewright.app.console import charts, words
 from tablewright.app.console.area import Area, Nav
 from tablewright.app.console.assets import asset
@@ -88,6 +89,10 @@ class Frame:
     def initials(self) -> str:
         return initials_of(self.name) or "?"
 
+    @property
+    def has_account(self) -> bool:
+        return self.caller.subject.startswith(PREFIX)
+
 
 @dataclass(frozen=True)
 class Console:
@@ -99,6 +104,7 @@ class Console:
     cookie: SessionCookie
     secret: bytes = field(repr=False)
     is_demo: bool = True
+    url: str = ""  # how people reach us, where that is known
     keeps_mail: bool = False  # letters stay on this machine, where the page of designs/mail.py shows them
     environment: Environment = field(init=False, repr=False)
 

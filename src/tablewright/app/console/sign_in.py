@@ -3,16 +3,17 @@
 Must hold: being a person of the demo works only where the app was told that this is a demo, which it is on loopback
 alone; where to go afterwards is a path of ours, never somebody else's address; the pages say the same about every
 address, and never show a password or a code again.
-Elsewhere: what a code proves (app/code_login.py).
+Elsewhere: the pages of a code (code_pages.py), what it proves (app/code_login.py).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.console.area import Area
+from tablewright.app.console.code_pages import Door, add_code_pages
 from tablewright.app.console.console import Console
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.paths import own_path
@@ -20,8 +21,6 @@ from tablewright.app.house import House
 from tablewright.app.people import Person
 from tablewright.app.system import LOGIN_LASTS
 from tablewright.edge import Buckets, limited
-from tablewright.edge.addresses import NotAnAddress
-from tablewright.edge.mistakes import Mistake, TooOften
 from tablewright.edge.problems import forbidden, unprocessable
 
 
@@ -46,8 +45,10 @@ def sign_in_router(
         _add_accounts(router, console, house, open_sign_up)
 
     @router.post("/sign-out")
-    def sign_out() -> Response:
-        response = console.go("/", "You are signed out.", "note")
+    def sign_out(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        caller, is_all = console.caller(request), form.get("where") == "everywhere"
+        house.sign_out(caller, everywhere=is_all)
+        response = console.go("/", f"You are signed out{' everywhere' if is_all else ''}.", "note")
         console.cookie.drop(response)
         return response
 
@@ -82,64 +83,36 @@ def _add_demo(router: APIRouter, console: Console, titles: Mapping[str, str], ho
 def _add_accounts(router: APIRouter, console: Console, house: House, open_sign_up: bool) -> None:
     pace = Depends(limited(Buckets(), "sign-in", per_minute=10, burst=30))
 
-    def shown(request: Request, form: Form, asks_code: bool, status: int = 200, wait: int = 0) -> Response:
-        clean = Form({name: form.get(name) for name in ("email", "next")}, form.errors, form.error)
-        answer = console.page(
+    def no_demo(form: Annotated[Form, Depends(posted)]) -> None:
+        if "person" in form.values:
+            raise forbidden("DEMO_OFF", "Signing in as a person of the demo is turned off on this server.")
+
+    def page(request: Request, form: Form, asks_code: bool, status: int) -> Response:
+        return console.page(
             request,
             "sign_in_account.html",
             title="Sign in",
             status=status,
-            form=clean,
+            form=form,
             asks_code=asks_code,
             open_sign_up=open_sign_up,
         )
-        if wait:
-            answer.headers["Retry-After"] = str(wait)
-        return answer
 
-    def refused(request: Request, form: Form, mistake: Mistake, asks_code: bool) -> Response:
-        wait = mistake.retry_after if isinstance(mistake, TooOften) else 0
-        form = replace(form, error=mistake.message)
-        return shown(request, form, asks_code, 429 if wait else 422, wait)
-
-    @router.get("/sign-in")
-    def ask(request: Request, next: str = "") -> Response:
-        return shown(request, Form({"next": own_path(next)}), False)
-
-    @router.get("/sign-in/code")
-    def begin_again() -> Response:
-        return console.go("/sign-in")
-
-    @router.post("/sign-in", dependencies=[pace])
-    def start(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
-        if "person" in form.values:
-            raise forbidden("DEMO_OFF", "Signing in as a person of the demo is turned off on this server.")
-        form = Form({"email": form.get("email"), "next": own_path(form.get("next"))})
-        try:
-            house.code_login.start(form.get("email"), is_open=open_sign_up)
-        except NotAnAddress as mistake:
-            return shown(request, form.wrong("email", str(mistake)), False, 422)
-        except TooOften as mistake:
-            return refused(request, form, mistake, True)
-        return shown(request, form, True)
-
-    @router.post("/sign-in/code", dependencies=[pace])
-    def finish(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
-        to = own_path(form.get("next"))
-        form = Form({**form.values, "next": to})
-        try:
-            signed = house.code_login.finish(
-                form.get("email"), form.get("code"), form.get("password"), is_open=open_sign_up
-            )
-        except NotAnAddress as mistake:
-            return shown(request, form.wrong("email", str(mistake)), False, 422)
-        except Mistake as mistake:
-            return refused(request, form, mistake, True)
+    def finish(form: Form) -> Response:
+        signed = house.code_login.finish(
+            form.get("email"), form.get("code"), form.get("password"), is_open=open_sign_up
+        )
+        to = form.get("next")
         response = console.go(
             to if to and not to.startswith("/sign-in") else "/", "You are signed in.", "note"
         )
         console.cookie.keep(response, house.login_of(signed), LOGIN_LASTS)
         return response
+
+    door = Door(
+        "/sign-in", own_path, lambda email: house.code_login.start(email, is_open=open_sign_up), finish, page
+    )
+    add_code_pages(router, door, asking=[pace, Depends(no_demo)], typing=[pace])
 
 
 # --- where to ---

@@ -9,6 +9,7 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
 
+from tablewright.edge.addresses import domain_of_mail
 from tablewright.edge.dispatch import Letter, LetterRefused
 
 # How the standard library says that an address is none; IndexError if it ends too early.
@@ -66,6 +67,6 @@ def message_of(letter: Letter, sender: Address) -> EmailMessage:
 def _address(given: str) -> Address:
     """An address; one of another script is checked as if its letters were ours, and its domain spelled in ours."""
     local, _, domain = given.rpartition("@")
-    ascii_domain = domain.encode("idna").decode("ascii")
+    ascii_domain = domain_of_mail(domain.lower())
     Address(addr_spec=f"{re.sub(r'[^ -~]', 'x', local) if local.isprintable() else local}@{ascii_domain}")
     return Address(username=local, domain=ascii_domain)

@@ -90,7 +90,10 @@ def password_in(file: Path) -> str:
     with open(file, encoding="utf-8") as opened:
         if os.name == "posix" and stat.S_IMODE(os.fstat(opened.fileno()).st_mode) & 0o077:
             raise MailMistake(f"{file} can be read by others than its owner; chmod 600 {file}")
-        return opened.read().strip()
+        try:
+            return opened.read().strip()
+        except UnicodeDecodeError:
+            raise MailMistake(f"{file} is no text in UTF-8; write the password into it anew") from None
 
 
 class _Line:

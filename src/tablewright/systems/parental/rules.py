@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from pydantic import BaseModel
 
-from tablewright.design import normalised
+from tablewright.edge.addresses import NotAnAddress, spelled
 from tablewright.mapping.differences import differences as differ
 from tablewright.systems.parental import windows
 from tablewright.systems.parental.compiler import check_entry
@@ -40,7 +40,6 @@ ERASED = "[erased]"
 _PHONE = re.compile(r"\+[1-9][0-9]{6,14}")
 _PHONE_PUNCTUATION = re.compile(r"[\s().\-/]")
 _TENURE = re.compile(r"~[1-9][0-9]{0,5}")
-_EMAIL = re.compile(r"[^\s@<>()\[\],;:\\\"]{1,64}@[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\.[a-z0-9-]{2,63}")
 _APP = re.compile(r"[^\x00-\x1f#\x7f]{1,80}")
 # What a record says of itself and not of what it is about.
 _NOISE = frozenset(("updated_at", "version"))
@@ -73,12 +72,10 @@ def tenure_key(phone: str, tenure: int) -> str:
 
 def email_address(given: str, field: str = "email") -> str:
     """One spelling of an address; INVALID_EMAIL if it is none."""
-    text = normalised(given)
-    # Invisible characters make two addresses that look like one.
-    hidden = any(unicodedata.category(letter)[0] in "CZ" for letter in text)
-    if hidden or len(text) > 254 or _EMAIL.fullmatch(text) is None:
-        raise BadRequest("INVALID_EMAIL", "This is not an e-mail address.", field)
-    return text
+    try:
+        return spelled(given)
+    except NotAnAddress as mistake:
+        raise BadRequest("INVALID_EMAIL", str(mistake), field) from None
 
 
 def name_of(given: str, field: str, longest: int = 80) -> str:

@@ -6,7 +6,6 @@ business zone (Africa/Johannesburg).
 
 import os
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -14,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from tablewright.design import normalised
+from tablewright.edge.addresses import NotAnAddress, spelled
 from tablewright.mapping.differences import differences as differ
 from tablewright.systems.portal.design import ORDER_STATES, OVERRIDE, TENANT_STATES
 from tablewright.systems.portal.errors import Forbidden, Refused
@@ -47,7 +46,6 @@ _CODE = re.compile(r"[A-Z0-9_]{3,32}")
 _ID = re.compile(r"[a-z]+_[0-9A-Za-z-]{4,64}")
 # Where erased tenants' addresses lead: nowhere (RFC 6761). Nobody may buy, or be found, under one.
 ERASED_DOMAIN = "erased.invalid"
-_EMAIL = re.compile(r"[^@\s<>,;\"()\[\]\\]{1,64}@(?:[\w-]{1,63}\.)+[\w-]{2,63}")
 # Fields a change of which says nothing: every write touches them.
 _NOISE = frozenset(("version", "date_last_updated", "last_updated_by"))
 
@@ -67,12 +65,13 @@ def rand(amount: Decimal) -> str:
 
 def email_address(given: str, field: str = "email") -> str:
     """One spelling of an address; INVALID_EMAIL if it is none."""
-    text = normalised(given)
-    # Invisible characters make two addresses that look like one.
-    hidden = any(unicodedata.category(letter)[0] in "CZ" for letter in text)
-    if hidden or len(text) > 254 or _EMAIL.fullmatch(text) is None or text.endswith(f"@{ERASED_DOMAIN}"):
-        raise Refused("INVALID_EMAIL", "This is not an e-mail address.", field)
-    return text
+    try:
+        found = spelled(given)
+        if found.endswith(f"@{ERASED_DOMAIN}"):
+            raise NotAnAddress
+    except NotAnAddress as mistake:
+        raise Refused("INVALID_EMAIL", str(mistake), field) from None
+    return found
 
 
 def is_id(text: str, prefix: str) -> bool:

@@ -6,22 +6,25 @@ learns nothing about whether an address is known. Limits are counted in the stor
 
 import hashlib
 import hmac
+import re
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
 from tablewright.design import Write
+from tablewright.edge.codes import new_code
 from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.errors import NotThere, RaceLost, Refused, TooOften
-from tablewright.systems.portal.model import Allowance, Challenge, Purpose, Tenant
+from tablewright.systems.portal.model import Allowance, Challenge, Message, Purpose, Tenant
 from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
 
 LIFETIME = timedelta(minutes=15)
 TRIES = 5
 STARTS_PER_HOUR = 5
+_SECRETS = re.compile(r"\b\d{6}\b|(?<=secret=)\w+")
 _WRONG = "This code or link is not valid, or no longer. Ask for a new one."
 
 
@@ -69,10 +72,7 @@ class Verification:
         """A new secret, and the mail with it; for nobody, one that nobody learns, so that wrong guesses look alike."""
         now = self._repository.now()
         world = self._repository.world
-        # Ids are 122 bits of the system's own chance; a digest spreads them over the digits.
-        code = (
-            f"{int.from_bytes(hashlib.sha256(world.new_id().encode()).digest()[:8], 'big') % 1_000_000:06d}"
-        )
+        code = new_code(world)
         secret = world.new_id().replace("-", "")
         challenge = Challenge(
             purpose=purpose,
@@ -166,3 +166,9 @@ class Verification:
 
     def _hash(self, address: str, secret: str) -> str:
         return hmac.new(self._secret, f"{address}\0{secret}".encode(), hashlib.sha256).hexdigest()
+
+
+def covered(mail: Message) -> Message:
+    """A mail for others than who gets it: what would sign them in is covered."""
+    words = {"subject": _SECRETS.sub("••••••", mail.subject), "body": _SECRETS.sub("••••••", mail.body)}
+    return mail.model_copy(update=words)

@@ -1,9 +1,9 @@
 """The devices of a traveller and their sessions: what may sync, and what keeps it signed in.
 
 A session gets its next token by a secret that is used once. A browser's session has none: it is the cookie of its
-login, and belongs to the device that its map says it is. Must hold: a device that was signed out gets no further token
-and cannot sync, and the login it was used under ends with it; a secret that is used twice ends its session, since one
-of the two who have it is not the owner.
+login, and belongs to the device that its map says it is first. Must hold: a device that was signed out gets no further
+token and cannot sync, and the login it was used under ends with it: none becomes another device's before; a secret that
+is used twice ends its session, since one of the two who have it is not the owner.
 Elsewhere: who signs in (accounts.py), what a device pushes (sync.py).
 """
 
@@ -95,18 +95,24 @@ class Devices:
     def revoke_others(
         self, user_id: str, keep: str | None, actor: str, own: str | None = None
     ) -> list[Device]:
-        """Sign out every device but one. `own` is the session of who asks: without a device, it is none of them."""
+        """Sign out every device but one. `own` is the session of who asks: without a device, it is none of them.
+
+        Who keeps their own device keeps their own session alone: a copy of an older cookie may call itself by its name.
+        """
+        sessions = list(self._repository.db.all(d.sessions_of(user_id=user_id)))
+        is_of_who_asks = any(each.session_id == own and each.device_id == keep for each in sessions)
+
+        def stays(session: Session) -> bool:
+            if session.session_id == own:
+                return session.device_id in (keep, SERVER)
+            return session.device_id == keep and not (session.is_page and is_of_who_asks)
+
         gone = [
             self.revoke(user_id, device.device_id, actor)
             for device in self._repository.devices_of(user_id)
             if device.device_id != keep
         ]
-        self._end_sessions(
-            user_id,
-            lambda session: (
-                session.device_id != keep and not (session.session_id == own and session.device_id == SERVER)
-            ),
-        )
+        self._end_sessions(user_id, lambda session: not stays(session))
         return gone
 
     # --- sessions ---
@@ -149,10 +155,15 @@ class Devices:
     def bind(
         self, user_id: str, claims: Mapping[str, object], session: Session | None, device_id: str
     ) -> None:
-        """From now on a browser's login is of this device and ends with it; nothing if the device may not sync."""
+        """The device that a login says it is; DEVICE_MISMATCH if it is another's.
+
+        From now on a browser's login is of this device and ends with it; nothing if the device may not sync.
+        """
         token_id = claims.get("jti")
-        if session is not None and (not session.is_page or session.device_id == device_id):
+        if session is not None and session.device_id == device_id:
             return
+        if session is not None and (not session.is_page or session.device_id != SERVER):
+            raise _another_device()
         if session is None and not isinstance(token_id, str):
             return
         if session is None:
@@ -161,8 +172,13 @@ class Devices:
             write = d.sessions.change(session, session.model_copy(update={"device_id": device_id}))
         # In one with the device: else one that is being signed out would leave this login open.
         may_sync = d.devices.check(user_id, device_id).when(lambda device: absent(device.revoked_at))
-        with suppress(WriteRefused):  # of two requests at once one does it; and sync refuses what may not
+        try:
             self._repository.db.write(write, may_sync)
+        except WriteRefused:
+            # Sync refuses what may not; but of two requests at once one was first.
+            found = self.of_login(user_id, claims)
+            if found is not None and found.device_id not in (SERVER, device_id):
+                raise _another_device() from None
 
     def renewed(self, refresh_token: str) -> tuple[Session, Device, str]:
         """The session of a secret, its device, and the next secret; the one before is used up."""
@@ -313,6 +329,11 @@ def check_gadget(gadget: Gadget) -> None:
         raise BadRequest("INVALID_ID", f"No device can be called '{SERVER}'.", "device_id")
     if len(gadget.platform) > rules.NAME_AT_MOST:
         raise BadRequest("INVALID_FIELD", f"A platform has at most {rules.NAME_AT_MOST} letters.", "platform")
+
+
+def _another_device() -> Forbidden:
+    words = "This login is another device's. Leave X-Device-Id out, or sign in on this device."
+    return Forbidden("DEVICE_MISMATCH", words, "X-Device-Id")
 
 
 def _seen_at(now: datetime) -> dict[str, Any]:

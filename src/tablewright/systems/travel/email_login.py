@@ -1,14 +1,16 @@
-"""Signing in with an address: six digits by mail (SK-X3).
+"""Signing in with an address: a few digits by mail (SK-X3).
 
-Must hold: a code works once, for a quarter of an hour and five tries, and only its keyed hash is stored; an address
-gets five codes an hour, counted in the store, so that it holds over processes; whoever asks learns nothing about
-whether an address is known. Elsewhere: whose account it is (accounts.py), the pace of one network (api.py).
+Must hold: only a code's keyed hash is stored; a try is counted before it is looked at, in the store, so that it holds
+over processes; whoever asks learns nothing about whether an address is known.
+Elsewhere: how many codes and tries there are (edge/codes.py), whose account it is (accounts.py), the pace of one
+network (api.py).
 """
 
-import hashlib
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from tablewright.edge import codes
+from tablewright.edge.codes import LIVES, TRIES, Count
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale
 from tablewright.mapping.repository import ATTEMPTS
 from tablewright.systems.travel import design as d
@@ -19,8 +21,6 @@ from tablewright.systems.travel.model import Challenge
 from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.repository import Repository
 
-LIVES, WINDOW = timedelta(minutes=15), timedelta(hours=1)
-TRIES, CODES_A_WINDOW = 5, 5
 PURPOSE, _CODE = "email", "code"
 _WRONG = "This code is not right, or no longer. Look at the newest mail, or ask for a new code."
 
@@ -38,10 +38,11 @@ class EmailLogin:
         for tried in range(ATTEMPTS):
             now = self._repository.now()
             before = self._repository.db.one(d.challenges.get(hmac), consistent=True)
-            code = self._new_code()
-            after = self._next(before, hmac, address, code, now)
-            words = f"Your code is {code}. It works once, for 15 minutes.\nIf you did not ask for it, ignore this mail."
+            count = _allowed(codes.one_more(_count(before), now), now)
+            code = codes.new_code(self._repository.world, count)
+            after = self._challenge(hmac, address, code, count, now)
             # The code is of no use later, so neither is the mail.
+            words = codes.words(code, count)
             mail = self._outbox.mail(None, address, f"Your Skratch code: {code}", words, LIVES)
             # Whoever asked in the same moment is counted too: of two, one starts over.
             write = d.challenges.create(after) if before is None else d.challenges.change(before, after)
@@ -65,32 +66,24 @@ class EmailLogin:
 
     # --- parts ---
 
-    def _next(self, before: Challenge | None, hmac: str, address: str, code: str, now: datetime) -> Challenge:
-        sent, window_ends = 1, now + WINDOW
-        if before is not None and before.window_ends_at > now:
-            sent, window_ends = before.sent + 1, before.window_ends_at
-        if sent > CODES_A_WINDOW:
-            wait = max(1, int((window_ends - now).total_seconds()))
-            raise TooOften("CODE_LIMIT", "Too many codes were asked for. Try again later.", wait)
+    def _challenge(self, hmac: str, address: str, code: str, count: Count, now: datetime) -> Challenge:
         return Challenge(
             email_hmac=hmac,
             code_hash=self._keyring.hmac(_CODE, f"{address}\0{code}"),
-            sent=sent,
+            sent=count.sent,
+            wrong=count.wrong,
             code_ends_at=now + LIVES,
-            window_ends_at=window_ends,
-            expires_at=max(now + LIVES, window_ends),
+            window_ends_at=count.window_ends,
+            day_ends_at=count.day_ends,
+            expires_at=max(now + LIVES, count.until),
         )
-
-    def _new_code(self) -> str:
-        # Ids are 122 bits of the system's own chance; a digest spreads them over the digits.
-        chance = hashlib.sha256(self._repository.world.new_id().encode()).digest()
-        return f"{int.from_bytes(chance[:8], 'big') % 1_000_000:06d}"
 
     def _tried(self, address: str) -> Challenge:
         """Count the try before looking at it, so that guesses in parallel count too."""
         # The secret may have been succeeded since the code was sent.
         for hmac in self._keyring.hmacs(PURPOSE, address):
             attempt = d.challenges.update(hmac).at(lambda challenge: challenge.tries).add(1)
+            attempt = attempt.at(lambda challenge: challenge.wrong).add(1)
             try:
                 return self._repository.db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
             except Missing:
@@ -104,7 +97,23 @@ class EmailLogin:
         """A code is used up by being right. What was sent stays counted."""
         known = challenge.code_hash
         used = d.challenges.update(challenge.email_hmac).at(lambda it: it.code_hash).set("used")
+        used = used.at(lambda it: it.wrong).add(-1)  # it was none of them
         try:
             self._repository.db.write(used.when(lambda it: it.code_hash == known))
         except (Missing, ConditionNotMet):
             raise Unauthenticated("CODE_INVALID", _WRONG, "code") from None
+
+
+def _count(before: Challenge | None) -> Count | None:
+    if before is None:
+        return None
+    return Count(
+        before.sent, before.window_ends_at, before.wrong, before.day_ends_at or before.window_ends_at
+    )
+
+
+def _allowed(count: Count, now: datetime) -> Count:
+    """The count, if one more code may be sent."""
+    if wait := codes.wait(count, now):
+        raise TooOften("CODE_LIMIT", "Too many codes were asked for. Try again later.", wait)
+    return count

@@ -452,14 +452,17 @@ class AuditEntry(Stored):
 
 
 class Challenge(Stored):
-    """A code on its way to an address, to prove that somebody reads its mail; and how many were `sent` in a window."""
+    """A code on its way to an address, to prove that somebody reads its mail; how many were `sent` in a window, and how
+    many `wrong` ones were typed in a day."""
 
     email_hmac: str
     code_hash: str
     tries: int = 0
     sent: int = 1
+    wrong: int = 0
     code_ends_at: datetime
     window_ends_at: datetime
+    day_ends_at: datetime | None = None
     expires_at: datetime
 
 

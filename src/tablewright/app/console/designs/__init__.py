@@ -1,7 +1,7 @@
 """The area for engineers: designs as they are, patterns that can be run, items as they are stored.
 
-pages.py (designs, tables, entities), patterns.py (run one), browse.py (items), metrics.py (figures over time), store.py
-(tables, long work), mail.py (letters that stay here, or where they go).
+pages.py (designs, tables, entities), patterns.py (run one), browse.py (items), secrets.py (what is covered), metrics.py
+(figures over time), store.py (tables, long work), mail.py (letters that stay here, or where they go).
 """
 
 from tablewright.app.console.area import Area, Nav
@@ -22,8 +22,8 @@ NAME = "designs"
 
 
 def engineer(find: FindPrincipal, is_demo: bool) -> FindPrincipal:
-    """Who may look at everything: engineers; in the demo, whoever is signed in."""
-    return require(find) if is_demo else require(find, ENGINEER)
+    """Who may look at everything: engineers, with a second factor; in the demo, whoever is signed in."""
+    return require(find) if is_demo else require(find, ENGINEER, mfa=True)
 
 
 def designs_area(house: House, console: Console, allowed: FindPrincipal) -> Area:

@@ -1,7 +1,7 @@
 """Items as they are stored: table or index, page after page, each key recognised; one item with all there is about it.
 
 Any table of the store can be looked at, also one that no design knows. Must hold: places in page tokens are sealed,
-since keys may name people.
+since keys may name people; secrets are covered before anything is made of an item (secrets.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from tablewright.app.console.console import Console, Crumb
 from tablewright.app.console.designs.look import Owner, owner_of
 from tablewright.app.console.designs.pages import table_of
+from tablewright.app.console.designs.secrets import covered, covered_model
 from tablewright.app.console.forms import Form, asked, posted
 from tablewright.app.console.json_words import pretty
 from tablewright.app.console.lists import Listing, here
@@ -247,6 +248,8 @@ def _laid_open(
     owner = owner_of(design, table.name if table else physical, stored)
     weight = item_size(stored)
     model, unreadable = _model(owner.shape, stored)
+    is_over = bool(owner.shape and is_expired(owner.shape, stored, int(house.world.now().timestamp())))
+    stored = covered(stored, owner.shape, design, table)
     return {
         "owner": owner,
         "design": design,
@@ -256,9 +259,7 @@ def _laid_open(
         "raw": pretty(stored),
         "decoded": _decoded(owner.shape, model),
         "unreadable": unreadable,
-        "is_expired": bool(
-            owner.shape and is_expired(owner.shape, stored, int(house.world.now().timestamp()))
-        ),
+        "is_expired": is_over,
         "is_deleted": bool(owner.shape and is_deleted(owner.shape, stored)),
         "indexes": [_standing(index, stored) for index in indexes_of(described)],
         "explained": _explained(house, design, owner.shape, model, form) if design and model else None,
@@ -269,7 +270,7 @@ def _model(shape: Shape | None, stored: Mapping[str, Value]) -> tuple[BaseModel 
     if shape is None:
         return None, ""
     try:
-        return model_of(shape, stored), ""
+        return covered_model(shape, model_of(shape, stored)), ""
     except ItemUnreadable as mistake:
         return None, str(mistake)
 

@@ -9,6 +9,7 @@ from tablewright.app.console.console import Console, Crumb
 from tablewright.app.console.designs.browse import item_href, shown
 from tablewright.app.console.designs.pages import find_design, pattern_row
 from tablewright.app.console.designs.run import Watching, fields, is_asked, request_of, typed
+from tablewright.app.console.designs.secrets import covered_model
 from tablewright.app.console.forms import Form, FormWrong, asked, form_of
 from tablewright.app.console.json_words import pretty
 from tablewright.app.console.lists import Listing, listing
@@ -112,6 +113,7 @@ def _columns(plan: Plan) -> list[str]:
 
 def _row(db: Db, plan: Plan, item: BaseModel) -> dict[str, Any]:
     shape = next(shape for shape in plan.shapes if shape.model is type(item))
+    item = covered_model(shape, item)
     stored = encode_item(item)
     cells = [_cell(shape, stored, name) for name in _columns(plan)]
     try:

@@ -2,7 +2,8 @@
 
 Must hold: the pages say the same about every address, and never show a code again; where one goes afterwards is a page
 of Skratch, since this login is good for nothing else; what Apple says is taken only in the browser that went there.
-Elsewhere: what proves a login (systems/travel/email_login.py, apple.py), other people's sign-in (console/sign_in.py).
+Elsewhere: the pages of a code (console/code_pages.py), what proves a login (systems/travel/email_login.py, apple.py),
+other people's sign-in (console/sign_in.py).
 """
 
 import hashlib
@@ -12,14 +13,15 @@ from urllib.parse import parse_qsl, urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.app.console.code_pages import Door, add_code_pages
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.paths import own_path
-from tablewright.app.console.travel.desk import HOME, Desk, refused
+from tablewright.app.console.travel.desk import HOME, Desk
 from tablewright.app.system import LOGIN_LASTS
 from tablewright.edge import Buckets, limited
 from tablewright.systems.travel.accounts import Entered, Proved
 from tablewright.systems.travel.apple import NONCE_LIVES, AppleVerifier
-from tablewright.systems.travel.errors import BadRequest, TooOften, TravelMistake
+from tablewright.systems.travel.errors import BadRequest
 
 PATH = f"{HOME}/sign-in"
 _BACK, _COOKIE = f"{PATH}/apple/back", "skratch-apple"
@@ -31,56 +33,23 @@ def sign_in_router(desk: Desk) -> APIRouter:
     pace = Depends(limited(buckets, "travel-pages-code", per_minute=30, burst=30))
     mail_pace = Depends(limited(buckets, "travel-pages-mail", per_minute=6, burst=10))
 
-    def shown(
-        request: Request, form: Form, asks_code: bool, mistake: TravelMistake | None = None
-    ) -> Response:
-        clean = Form({name: form.get(name) for name in ("email", "next")})
-        status, headers = 200, {}
-        if mistake is not None:
-            clean = refused(clean, mistake)
-            status = 429 if isinstance(mistake, TooOften) else 422
-            headers = {"Retry-After": str(mistake.retry_after)} if isinstance(mistake, TooOften) else {}
-        page = desk.page(
+    def page(request: Request, form: Form, asks_code: bool, status: int) -> Response:
+        return desk.page(
             request,
             "sign_in",
             title="Sign in to your map",
             status=status,
-            form=clean,
+            form=form,
             asks_code=asks_code,
             has_apple=travel.apple is not None and travel.apple.web is not None,
         )
-        page.headers.update(headers)
-        return page
 
-    @router.get("/sign-in")
-    def ask(request: Request, next: str = "") -> Response:
-        return shown(request, Form({"next": _within(next)}), False)
+    def finish(form: Form) -> Response:
+        address = travel.email_login.prove(form.get("email"), form.get("code"))
+        return _go_in(desk, travel.accounts.enter(Proved("email", email=address)), form.get("next"))
 
-    @router.get("/sign-in/code")
-    def begin_again() -> Response:
-        return desk.console.go(PATH)
-
-    @router.post("/sign-in", dependencies=[mail_pace])
-    def start(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
-        form = Form({"email": form.get("email").strip(), "next": _within(form.get("next"))})
-        try:
-            travel.email_login.start(form.get("email"))
-        except TravelMistake as mistake:
-            # Who asked too often may still have a code that works.
-            return shown(request, form, isinstance(mistake, TooOften), mistake)
-        return shown(request, form, True)
-
-    @router.post("/sign-in/code", dependencies=[pace])
-    def finish(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
-        to, code = _within(form.get("next")), form.get("code")
-        form = Form({"email": form.get("email").strip(), "next": to})
-        try:
-            address = travel.email_login.prove(form.get("email"), code)
-            entered = travel.accounts.enter(Proved("email", email=address))
-        except TravelMistake as mistake:
-            return shown(request, form, not isinstance(mistake, BadRequest), mistake)
-        return _go_in(desk, entered, to)
-
+    door = Door(PATH, _within, travel.email_login.start, finish, page)
+    add_code_pages(router, door, asking=[mail_pace], typing=[pace])
     if travel.apple is not None and travel.apple.web is not None:
         _add_apple(router, desk, travel.apple, pace)
     return router
@@ -90,7 +59,9 @@ def _add_apple(router: APIRouter, desk: Desk, apple: AppleVerifier, pace: Any) -
     @router.get("/sign-in/apple", dependencies=[pace])
     def go_to_apple(request: Request, next: str = "") -> Response:
         nonce = desk.travel.nonces.give()
-        response = desk.console.go(apple.way(nonce, _state(nonce), f"{request.base_url}{_BACK.lstrip('/')}"))
+        # Apple knows one address by its spelling; what a proxy calls us is not it.
+        base = desk.console.url or str(request.base_url)
+        response = desk.console.go(apple.way(nonce, _state(nonce), base.rstrip("/") + _BACK))
         response.set_cookie(
             _COOKIE,
             urlencode({"nonce": nonce, "next": _within(next)}),

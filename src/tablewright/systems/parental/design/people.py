@@ -175,7 +175,7 @@ messages = families_table.entity(
         guardian_index: Keys("MAIL#{family_id}", "{created_at:ms}#{message_id}"),
     },
     expires=Expires("expires_at"),
-    data={"recipient": Data.PERSONAL, "body": Data.PERSONAL},
+    data={"recipient": Data.PERSONAL, "subject": Data.SECRET, "body": Data.SECRET},
     retention=Retention(timedelta(days=30), "to see what was sent"),
     load={"create": Load(per_month=30_000, item_bytes=700)},
 )

@@ -67,7 +67,7 @@ messages = desk_table.entity(
         recipient_index: Keys("{tenant_id}", "{created_at:ms}#{message_id}"),
     },
     expires=Expires("expires_at"),
-    data={"recipient": Data.PERSONAL, "body": Data.PERSONAL},
+    data={"recipient": Data.PERSONAL, "subject": Data.SECRET, "body": Data.SECRET},
     retention=Retention(timedelta(days=30), "to see what was sent"),
     load={"create": Load(per_month=160_000, item_bytes=900)},
 )

@@ -121,6 +121,7 @@ sessions = table.entity(
     derived=is_a("session"),
     schema=FORM,
     expires=Expires("last_seen_at", SESSIONS_KEPT),
+    data={"refresh_hash": Data.SECRET, "former_hash": Data.SECRET},
     retention=Retention(SESSIONS_KEPT, "so that a device stays signed in"),
     load={"create": Load(per_month=3_000, item_bytes=250)},
 )
@@ -140,7 +141,7 @@ challenges = table.entity(
     schema=FORM,
     expires=Expires("expires_at"),
     data={"code_hash": Data.SECRET},
-    retention=Retention(timedelta(minutes=15), "to prove that somebody reads the mail of an address"),
+    retention=Retention(timedelta(days=1), "to prove that somebody reads the mail of an address"),
     load={"put": Load(per_month=5_000, item_bytes=200)},
 )
 nonces = table.entity(

@@ -12,7 +12,7 @@ from tablewright.edge.etags import tags_in
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem, unauthorized
 from tablewright.systems.travel import errors, views
-from tablewright.systems.travel.errors import BadRequest, Forbidden
+from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.model import Profile, Visit
 from tablewright.systems.travel.rules import check_id
 from tablewright.systems.travel.service import Travel
@@ -62,14 +62,10 @@ def traveller_door(travel: Travel, signed_in: FindPrincipal) -> FindTraveller:
     def traveller(caller: Annotated[Principal, Depends(signed_in)], named: DeviceId = None) -> Traveller:
         role = "admin" if "admin" in caller.roles else "user"
         session = travel.devices.of_login(caller.subject, caller.claims)
+        if named is not None:
+            travel.devices.bind(caller.subject, caller.claims, session, check_id(named, "X-Device-Id"))
         if session is None or session.is_page:
-            if named is not None:
-                device_id = check_id(named, "X-Device-Id")
-                travel.devices.bind(caller.subject, caller.claims, session, device_id)
             return Traveller(caller.subject, session.session_id if session is not None else None, named, role)
-        if named is not None and named != session.device_id:
-            words = "This login is another device's. Leave X-Device-Id out, or sign in on this device."
-            raise Forbidden("DEVICE_MISMATCH", words, "X-Device-Id")
         return Traveller(caller.subject, session.session_id, session.device_id, role)
 
     return traveller

@@ -36,7 +36,8 @@
     var words = problem.detail || problem.message || problem.title || "";
     var stopped = new Stopped("refused", words);
     stopped.code = problem.code || "";
-    if (answer.status === 401) stopped.reason = "signed-out";
+    // The login was another device's: what was kept here is gone, but for the cookie.
+    if (answer.status === 401 || stopped.code === "DEVICE_MISMATCH") stopped.reason = "signed-out";
     else if (answer.status === 426) stopped.reason = "too-old";
     else if (answer.status === 429 || answer.status >= 500) {
       stopped.reason = "later";

@@ -1,0 +1,92 @@
+"""The two pages of signing in by mail: an address, then the code that was sent to it.
+
+Must hold: the pages say the same about every address, and show neither a code nor a password again; where one goes
+afterwards is a path that the door allows, whatever the form says.
+Elsewhere: what a code proves, and who comes in (each Door's own: sign_in.py, travel/sign_in.py).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import RedirectResponse
+
+from tablewright.app.console.forms import Form, posted
+from tablewright.edge.addresses import NotAnAddress
+from tablewright.edge.mistakes import Mistake, TooOften
+
+_SHOWN = ("email", "next")
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One way in. `at` is the whole path of its pages, `within` a path one may go on to, or nothing.
+
+    `start` sends a code to an address; `finish` takes what was typed and answers who is signed in; both raise a Mistake
+    or NotAnAddress. `page` shows the form, asking for an address or for the code.
+    """
+
+    at: str
+    within: Callable[[str], str]
+    start: Callable[[str], None]
+    finish: Callable[[Form], Response]
+    page: Callable[[Request, Form, bool, int], Response]
+
+
+def add_code_pages(
+    router: APIRouter, door: Door, *, asking: Sequence[Any] = (), typing: Sequence[Any] = ()
+) -> None:
+    """The pages under /sign-in; `asking` and `typing` are dependencies of sending a code and of taking one."""
+
+    @router.get("/sign-in")
+    def ask(request: Request, next: str = "") -> Response:
+        return door.page(request, Form({"next": door.within(next)}), False, 200)
+
+    @router.get("/sign-in/code")
+    def begin_again() -> Response:
+        return RedirectResponse(door.at, 303)
+
+    @router.post("/sign-in", dependencies=list(asking))
+    def start(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        form = _typed(door, form)
+        try:
+            door.start(form.get("email"))
+        except (Mistake, NotAnAddress) as mistake:
+            # Who asked too often may still have a code that works.
+            return _refused(door, request, form, mistake, isinstance(mistake, TooOften))
+        return door.page(request, _clean(form), True, 200)
+
+    @router.post("/sign-in/code", dependencies=list(typing))
+    def finish(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        form = _typed(door, form)
+        try:
+            return door.finish(form)
+        except (Mistake, NotAnAddress) as mistake:
+            return _refused(door, request, form, mistake, not _is_of_address(mistake))
+
+
+def _typed(door: Door, form: Form) -> Form:
+    return Form({**form.values, "email": form.get("email").strip(), "next": door.within(form.get("next"))})
+
+
+def _clean(form: Form) -> Form:
+    return Form({name: form.get(name) for name in _SHOWN})
+
+
+def _is_of_address(mistake: Exception) -> bool:
+    return isinstance(mistake, NotAnAddress) or getattr(mistake, "field", None) == "email"
+
+
+def _refused(door: Door, request: Request, form: Form, mistake: Exception, asks_code: bool) -> Response:
+    clean = _clean(form)
+    shown = (
+        clean.wrong("email", str(mistake))
+        if _is_of_address(mistake)
+        else Form(clean.values, error=str(mistake))
+    )
+    wait = mistake.retry_after if isinstance(mistake, TooOften) else 0
+    answer = door.page(request, shown, asks_code, 429 if wait else 422)
+    if wait:
+        answer.headers["Retry-After"] = str(wait)
+    return answer
