@@ -35,7 +35,7 @@ from tablewright.engine.journal import microseconds, pen, pen_at
 from tablewright.engine.labours import KINDS, Turns
 from tablewright.engine.metric_names import Mark
 from tablewright.engine.metric_reading import minute_of
-from tablewright.engine.metric_refusals import failure, lost, refusal
+from tablewright.engine.metric_refusals import disowned, failure, lost, refusal
 from tablewright.engine.metrics import Metrics
 from tablewright.engine.operations import READING, VERBS, Read, Write
 from tablewright.engine.pacing import Pace
@@ -45,7 +45,7 @@ from tablewright.engine.storage import Storage
 from tablewright.engine.throttle import Throttle
 from tablewright.engine.transfers.buckets import buckets_at
 from tablewright.engine.verify import mistakes
-from tablewright.engine.writing import Place, Reading, Writing
+from tablewright.engine.writing import Outcome, Place, Reading, Writing
 from tablewright.expressions import BadExpression
 from tablewright.values import BadValue, WrongJson
 from tablewright.values.codec import NOT_UTF8
@@ -53,7 +53,6 @@ from tablewright.world import World, real_world
 
 log = logging.getLogger("tablewright.engine")
 
-Outcome: TypeAlias = bytes | ServiceError
 Work: TypeAlias = Callable[[Writing], bytes]
 Context = TypeVar("Context", Reading, Writing)
 T = TypeVar("T")
@@ -308,7 +307,7 @@ class Engine:
     def _run(self, works: Sequence[Work]) -> tuple[Writing | None, list[Outcome]]:
         """Run writes in one open transaction. The lock is held, so nobody closes the store meanwhile."""
         writing = self._begin()
-        outcomes: list[Outcome] = []
+        outcomes = writing.outcomes
         try:
             for work in works:
                 changes = self._storage.changes()
@@ -334,8 +333,8 @@ class Engine:
         return writing, outcomes
 
     def _run_alone(self, work: Work) -> Outcome:
-        writing, (outcome,) = self._run([work])
-        return outcome if self._end(writing) else internal_error()
+        writing, outcomes = self._run([work])
+        return outcomes[0] if self._end(writing) else internal_error()
 
     def _begin(self) -> Writing:
         if self._unsure:
@@ -347,7 +346,7 @@ class Engine:
         )
 
     def _end(self, writing: Writing | None) -> bool:
-        """Commit; False if the disk refused. The lock is held."""
+        """Commit; False if the disk refused. The lock is held. What is not to be acknowledged after all is told so."""
         if writing is None:
             return True
         self._unsure = True
@@ -368,7 +367,15 @@ class Engine:
         elif writing.is_owing:
             self._owed.set()
         self._unsure = False
+        if writing.leased:
+            self._disown_lapsed(writing)
         return True
+
+    def _disown_lapsed(self, writing: Writing) -> None:
+        tables = writing.disown_lapsed()
+        if tables:
+            log.warning("a lease ran out before the commit", extra={"tables": sorted(tables)})
+            self.metrics.note("", writing.begun, disowned(writing.marks, writing.done, tables))
 
     def _look_again(self) -> None:
         """A commit was broken off, by Ctrl-C or a full disk: only the store knows whether it took place."""
