@@ -444,13 +444,15 @@ class Engine:
                 self._owed.set()
 
     def _try_labour(self) -> bool:
-        try:
-            return self._do_labour()
-        except EngineClosed:
-            return False
-        except Exception as error:
-            self._turns.blame(error)
-            return True
+        # Together, or the blame could fall on a kind that somebody else has stepped since.
+        with self._labouring:
+            try:
+                return self._turns.step(self._doors)
+            except EngineClosed:
+                return False
+            except Exception as error:
+                self._turns.blame(error)
+                return True
 
     def _do_labour(self) -> bool:
         """One step of long work; False when there is none. It may take as long as it likes."""
@@ -462,8 +464,14 @@ class Engine:
 
         New indexes are filled, dropped tables are removed, backups and restores are done; expired items are swept,
         shards rolled and the journal pruned by the time it is now; what can be had of other regions was taken over.
+        Long work that throws is thrown here.
         """
-        while self._do_chore(due=True) or self._do_labour() or (self.follow is not None and self.follow()):
+        while (
+            self._do_chore(due=True)
+            or self._do_labour()
+            or self._turns.forgive()  # what the labourer passes over is owed all the same
+            or (self.follow is not None and self.follow())
+        ):
             pass
         self.metrics.flush()
         self.autoscaling.adjust(minute_of(self._world.now()))
