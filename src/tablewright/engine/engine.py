@@ -118,7 +118,9 @@ class Engine:
         self._storage, self._world, self.place = storage, world, place
         self._ttl_seconds, self._ttl_lag = ttl_seconds, ttl_lag
         self._turn = 0
-        self._tables: Catalog = load(storage.writes)
+        # The tables as they were when the store was opened; what was under way goes on from here.
+        self.found: Catalog = load(storage.writes)
+        self._tables: Catalog = self.found
         self._pen = pen(storage.writes)
         self._unsure = False
         self._waiting: deque[_Ticket] = deque()
