@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import orjson
 
-from tablewright.engine import chores, replica_peers
+from tablewright.engine import chores, forks, replica_peers
 from tablewright.engine.autoscaling import Autoscaling
 from tablewright.engine.catalog import Catalog, load
 from tablewright.engine.doors import Closed, Doors, EngineClosed
@@ -57,6 +57,7 @@ Work: TypeAlias = Callable[[Writing], bytes]
 Context = TypeVar("Context", Reading, Writing)
 T = TypeVar("T")
 
+CLOSED = "this engine is closed; open the store again"
 CHECKPOINT_SECONDS = 0.1
 FLUSH_SECONDS = 5.0
 RETRY_SECONDS = 1.0
@@ -126,6 +127,7 @@ class Engine:
         self._waiting: deque[_Ticket] = deque()
         self._written = 0  # writes there have ever been, the engine's own included
         self._closed = False
+        self._is_inherited = False
         self._wake = threading.Event()
         self._wake.set()
         self._doors = _Doors(self)
@@ -142,6 +144,7 @@ class Engine:
         self._labourer = threading.Thread(target=self._labour, name="tablewright-labourer", daemon=True)
         self._keeper.start()
         self._labourer.start()
+        forks.watch(self)
 
     @classmethod
     def open(
@@ -488,6 +491,8 @@ class Engine:
 
     def close(self) -> None:
         """Finish what is being written and close the store. Closing twice is closing once."""
+        if self._is_inherited:
+            return
         is_first, self._closed = not self._closed, True
         self._wake.set()
         self._owed.set()
@@ -518,7 +523,13 @@ class Engine:
 
     def _refuse_closed(self) -> None:
         if self._closed:
-            raise EngineClosed("this engine is closed; open the store again")
+            raise EngineClosed(forks.FORKED if self._is_inherited else CLOSED)
+
+    def disinherit(self) -> None:
+        """In a forked child: the engine is the parent's (forks.py)."""
+        self._is_inherited = not self._closed
+        self._closed = True
+        self._storage.disinherit()
 
     def __enter__(self) -> "Engine":
         return self
