@@ -22,6 +22,8 @@ from tablewright.engine.schema import FORMAT
 from tablewright.engine.storage_rows import Rows, Writes, table_name
 
 FILE = "store.sqlite"
+# Where the stores of further regions are, below the first one's (regions.py).
+REGIONS = "regions"
 DURABILITIES = ("durable", "relaxed")
 
 # Checkpoints run beside the writer once the log is this long (32 MB); found by measuring: a shorter log
@@ -367,3 +369,8 @@ def exists(path: str | Path) -> bool:
     """Whether a store is in the directory; a file without a byte in it is none."""
     file = Path(path) / FILE
     return file.is_file() and file.stat().st_size > 0
+
+
+def stores_below(path: str | Path) -> list[Path]:
+    """The stores of further regions below one, by the names of their regions."""
+    return sorted(one for one in (Path(path) / REGIONS).glob("*") if exists(one))

@@ -16,7 +16,7 @@ from tablewright.engine import schema
 from tablewright.engine.catalog import Index, Table, from_json
 from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import HASH_SPACE, entry_key, expiry_key, item_key, partition_of
-from tablewright.engine.storage import NotAStore, Storage, StoreInUse, exists
+from tablewright.engine.storage import NotAStore, Storage, StoreInUse, exists, stores_below
 from tablewright.engine.storage_history import ROWS_BLANKED
 from tablewright.engine.storage_rows import (
     ROWS_PRUNED,
@@ -36,8 +36,6 @@ from tablewright.engine.verify_transfers import wrong_transfers
 from tablewright.values import Item, admit_item
 
 STEP = 1000
-# Where the stores of further regions are (regions.py).
-REGIONS = "regions"
 # What the journal says each item (table's number, key) is now, as a digest; None where it was deleted.
 Images: TypeAlias = dict[tuple[int, bytes], bytes | None]
 OWN_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", schema.FIRST + schema.STREAMS + schema.THIRD))
@@ -50,9 +48,8 @@ def verify(path: str | Path) -> list[str]:
     """Every broken invariant of the store in the directory, and of the regions below it; none may be open anywhere."""
     if not exists(path):
         raise NotAStore(f"there is no store in {path}")
-    others = sorted(one for one in (Path(path) / REGIONS).glob("*") if exists(one))
     return _verify_one(path) + [
-        f"{one.name}: {text}" for one in others for text in _verify_one(one, region=one.name)
+        f"{one.name}: {text}" for one in stores_below(path) for text in _verify_one(one, region=one.name)
     ]
 
 
