@@ -3,6 +3,7 @@
 import os
 import stat
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,16 @@ def test_a_table_of_a_system_may_have_a_replica_in_a_further_region(tmp_path: Pa
         home.close()
         away.close()
     assert found["Item"]["title"] == {"S": "Volume 8"}
+
+
+def test_expired_items_stay_and_writers_stop_as_asked() -> None:
+    hour = timedelta(hours=1)
+    with open_house(
+        memory=True, systems=(), ttl_lag=hour, lease=5.0, also_regions=("eu-west-1",), jobs=False
+    ) as house:
+        assert house.engine._ttl_lag == hour
+        assert house.engine.place.lease is not None
+        assert house.engine.place.lease.seconds == 5.0
 
 
 def test_page_tokens_and_logins_outlive_a_restart(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tests.engine.unkept import UnkeptEngine
 
 from tablewright.cli import db_restore
 from tablewright.cli.backups import BackupUnclear, backup_arn
-from tablewright.cli.db_restore import RestoredFromElsewhere, TableIsThere
+from tablewright.cli.db_restore import RestoredFromElsewhere, RestoredOtherwise, TableIsThere
 from tablewright.cli.where import Place
 from tablewright.client import Call, embedded
 from tablewright.engine import Engine, verify
@@ -64,8 +64,7 @@ def test_a_backup_is_made_listed_restored_and_deleted(place: list[str]) -> None:
     assert told == "pets-again is there, with 3 items\n"
     assert items(place) == {"pets": 3, "pets-again": 3}
     again = here("db", "restore", "--from", one["BackupArn"], "--to", "pets-again", *place)
-    assert fine(again) == told
-    assert f"pets-again was restored from the backup {one['BackupArn']} by an earlier request" in again.err
+    assert f"there already, restored from the backup {one['BackupArn']} before this" in refused(again)
     there = here("db", "restore", "--from", "first", "--to", "pets", *place)
     assert "pets is there already, and a restore never overwrites" in refused(there)
 
@@ -125,12 +124,12 @@ def test_a_restore_that_was_cut_off_is_waited_for_by_the_same_command(store: Pat
     assert verify(store) == []
 
 
-def begun(engine: Engine, *words: str) -> dict[str, Any]:
+def begun(engine: Engine, *words: str, is_ours: bool = False) -> dict[str, Any]:
     """What the command sees of a restore of a store whose long work stands still."""
     parser = argparse.ArgumentParser()
     db_restore.arguments(parser)
     given = parser.parse_args([*words, "--to", "pets-again"])
-    place = Place(embedded(engine), "here")
+    place = Place(embedded(engine), "here", engine if is_ours else None)
     return db_restore._begun(given, place, db_restore._source(given, place))
 
 
@@ -150,8 +149,24 @@ def test_a_restore_under_way_is_known_by_its_source(store: Path) -> None:
         with pytest.raises(RestoredFromElsewhere, match="not from pets at latest"):
             begun(engine, "pets", "--at", "latest")
         engine.settle()
-        with pytest.raises(TableIsThere):
-            begun(engine, "--from", "other")
+        for name in ("first", "other"):
+            with pytest.raises(TableIsThere, match=f"restored from the backup {arn} before this"):
+                begun(engine, "--from", name)
+
+
+def test_a_restore_under_way_without_indexes_is_not_one_with_them(store: Path) -> None:
+    back_up_and_recover(store)
+    with UnkeptEngine.unkept(store) as engine:
+        summary = begun(engine, "--from", "first", "--no-indexes")
+        with pytest.raises(RestoredOtherwise, match="without its global indexes, not with them"):
+            begun(engine, "--from", "first")
+        assert begun(engine, "--from", "first", "--no-indexes") == summary
+        engine.settle()
+        engine.call("DeleteTable", {"TableName": "pets-again"})
+        engine.settle()
+        begun(engine, "pets", "--at", "latest")
+        with pytest.raises(RestoredOtherwise, match="with its global indexes, not without them"):
+            begun(engine, "pets", "--at", "latest", "--no-indexes")
 
 
 def test_a_moment_under_way_is_known_by_its_table_and_its_second(store: Path) -> None:
@@ -164,9 +179,18 @@ def test_a_moment_under_way_is_known_by_its_table_and_its_second(store: Path) ->
         with pytest.raises(RestoredFromElsewhere, match=r"from pets at .*, not from pets at"):
             begun(engine, "pets", "--at", (at - timedelta(seconds=1)).isoformat())
         engine.settle()
-        assert not begun(engine, "pets", "--at", at.isoformat())["RestoreInProgress"]
-        with pytest.raises(TableIsThere):  # the latest of today is another one
-            begun(engine, "pets", "--at", "latest")
+        for moment in (at.isoformat(), "latest"):
+            with pytest.raises(TableIsThere, match=r"restored from pets at .* before this"):
+                begun(engine, "pets", "--at", moment)
+
+
+def test_a_restore_that_went_on_when_the_store_was_opened_is_waited_for_though_it_is_done(
+    store: Path,
+) -> None:
+    cut_off(store, "RestoreTableFromBackup", BackupArn=back_up_and_recover(store))
+    with Engine.open(store, durability="relaxed") as engine:
+        engine.settle()
+        assert not begun(engine, "--from", "first", is_ours=True)["RestoreInProgress"]
 
 
 def test_without_recovery_a_moment_is_refused_in_the_services_words(store: Path) -> None:

@@ -80,6 +80,29 @@ def test_the_file_shrinks_and_holds_the_same(store: Path) -> None:
     assert contents(store) == held
 
 
+def test_the_stores_of_further_regions_are_done_as_well(store: Path) -> None:
+    further = store / "regions" / "eu-west-1"
+    shutil.copytree(store, further)
+    before, held = size_of(further), contents(further)
+    plan = here("db", "compact", "--data", store)
+    assert f"{store} and eu-west-1 is " in plan.out
+    told = json.loads(here("db", "compact", "--data", store, "--yes", "--json").out)
+    assert told["bytes_before"] == 2 * before
+    assert told["bytes"] == size_of(store) + size_of(further)
+    assert size_of(further) < before * 0.6
+    assert contents(further) == held
+
+
+def test_a_further_store_that_is_open_keeps_all_as_they_are(store: Path) -> None:
+    further = store / "regions" / "eu-west-1"
+    shutil.copytree(store, further)
+    before = size_of(store)
+    with server_of(further):
+        ran = here("db", "compact", "--data", store, "--yes")
+    assert (ran.code, ran.out) == (2, "")
+    assert size_of(store) == before
+
+
 def test_a_store_that_a_server_has_open_is_refused(store: Path) -> None:
     with server_of(store):
         ran = here("db", "compact", "--data", store, "--yes")

@@ -11,6 +11,8 @@ from tests.engine.unkept import UnkeptEngine
 
 from tablewright.engine import checkpoints, retention
 from tablewright.engine import storage_history as past
+from tablewright.engine.doors import Doors
+from tablewright.engine.history import Page, pages_at
 from tablewright.engine.storage_rows import ROWS_PRUNED
 from tablewright.testing import Clock
 
@@ -111,6 +113,25 @@ def test_disabling_while_a_checkpoint_is_made_gives_it_up(pets: UnkeptEngine) ->
     pets.labour()
     pets.settle()
     assert snapshots(pets) == []
+
+
+def test_one_that_is_given_up_between_two_looks_at_it_is_no_fault(
+    pets: UnkeptEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(pets, 5)
+    recover(pets)
+
+    def meanwhile(doors: Doors, name: str, low: bytes) -> Iterator[Page]:
+        recover(pets, enabled=False)
+        while [one.status for one in snapshots(pets)] != ["DELETED"]:
+            pets._do_chore(due=True)
+        return pages_at(doors, name, low)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(checkpoints, "pages_at", meanwhile)
+        assert pets.labour()
+    assert [one.status for one in snapshots(pets)] == ["DELETED"]
+    assert not pets.labour()
 
 
 def test_the_journal_is_kept_for_the_window_and_no_longer(pets: UnkeptEngine, clock: Clock) -> None:

@@ -58,6 +58,47 @@ def test_one_that_throws_is_passed_over_until_it_is_forgiven(engine: Engine) -> 
         turns.step(engine._doors)
 
 
+def test_the_one_that_threw_is_passed_over_whoever_steps_the_others_meanwhile() -> None:
+    done: list[str] = []
+    began = threading.Event()
+
+    def broken(_: Doors) -> bool:
+        done.append("broken")
+        raise ZeroDivisionError
+
+    class Slowly(Turns):
+        def blame(self, error: Exception) -> None:
+            began.set()
+            another.join(0.1)
+            super().blame(error)
+
+    with UnkeptEngine.unkept() as engine:
+        engine._turns = Slowly([broken, kind("b", 3, done), kind("c", 3, done)])
+        another = threading.Thread(target=lambda: began.wait() and engine._do_labour(), daemon=True)
+        another.start()
+        assert engine._try_labour()
+        another.join()
+        while engine._do_labour():
+            pass
+    assert done == ["broken", "b", "c", "b", "c", "b", "c"]
+
+
+def test_settling_waits_for_what_is_passed_over() -> None:
+    done: list[str] = []
+
+    def broken_once(_: Doors) -> bool:
+        done.append("tried")
+        if len(done) == 1:
+            raise ZeroDivisionError
+        return False
+
+    with UnkeptEngine.unkept() as engine:
+        engine._turns = Turns([broken_once])
+        assert engine._try_labour()
+        engine.settle()
+        assert done == ["tried", "tried"]
+
+
 def test_the_thread_outlives_a_labour_that_throws_and_tries_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

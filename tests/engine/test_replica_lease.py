@@ -16,7 +16,7 @@ from tests.engine.replicating import (
     replicate,
     update,
 )
-from tests.engine.tables import item, keyed, names, put, transaction
+from tests.engine.tables import definition, item, keyed, names, put, transaction
 
 from tablewright import Engine, ServiceError
 from tablewright.engine import Regions, RegionsMistake
@@ -82,20 +82,21 @@ def test_a_writer_that_is_cut_off_stops_after_its_lease_and_goes_on_when_it_is_b
         assert takes(home)
 
 
-@pytest.mark.parametrize(
+INSERT = {"Statement": "INSERT INTO pets VALUE {'pk': 'rex'}"}
+WRITES = pytest.mark.parametrize(
     ("verb", "request_"),
     [
         ("UpdateItem", keyed("rex")),
         ("DeleteItem", keyed("rex")),
         ("BatchWriteItem", {"RequestItems": {"pets": [{"PutRequest": {"Item": item("rex")}}]}}),
         ("TransactWriteItems", transaction({"Put": put("rex")})),
-        ("ExecuteStatement", {"Statement": "INSERT INTO pets VALUE {'pk': 'rex'}"}),
-        (
-            "ExecuteTransaction",
-            {"TransactStatements": [{"Statement": "INSERT INTO pets VALUE {'pk': 'rex'}"}]},
-        ),
+        ("ExecuteStatement", INSERT),
+        ("ExecuteTransaction", {"TransactStatements": [INSERT]}),
     ],
 )
+
+
+@WRITES
 def test_every_verb_that_writes_is_refused_without_a_lease(
     clock: Clock, verb: str, request_: dict[str, object]
 ) -> None:
@@ -107,6 +108,66 @@ def test_every_verb_that_writes_is_refused_without_a_lease(
         with pytest.raises(ServiceError, match="ReplicaLeaseLapsed"):
             home.call(verb, request_)
         assert names(home) == []
+
+
+def between(engine: Engine, clock: Clock, *work: tuple[str, dict[str, object]]) -> list[str]:
+    """Writes that are decided, and on disk when the lease is over: `ok`, or the name of the error."""
+    group = engine.start_group(work)
+    assert group is not None
+    clock.move(timedelta(seconds=LEASE))
+    return [one.name if isinstance(one, ServiceError) else "ok" for one in group.finish()]
+
+
+@WRITES
+def test_no_verb_acknowledges_what_was_committed_after_the_lease(
+    clock: Clock, verb: str, request_: dict[str, object]
+) -> None:
+    with regions_of(clock, lease=LEASE) as regions:
+        home = replicate(regions)
+        promoted(regions, clock, HERE)
+        assert between(home, clock, (verb, request_)) == ["InternalServerError"]
+
+
+def test_a_write_that_came_too_late_says_that_nobody_knows_and_its_neighbours_are_answered(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    with regions_of(clock, lease=LEASE) as regions:
+        home = replicate(regions)
+        home.call("CreateTable", definition("plain"))
+        promoted(regions, clock, HERE)
+        refused = put("bad") | {"ConditionExpression": "attribute_exists(pk)"}
+        plain = put("tom") | {"TableName": "plain"}
+        with caplog.at_level("WARNING", "tablewright.engine"):
+            done = between(home, clock, ("PutItem", put("rex")), ("PutItem", refused), ("PutItem", plain))
+        assert done == ["InternalServerError", "ConditionalCheckFailedException", "ok"]
+        assert [one.message for one in caplog.records] == ["a lease ran out before the commit"]
+        regions.settle()
+        group = home.start_group([("PutItem", put("tom"))])
+        assert group is not None
+        clock.move(timedelta(seconds=LEASE))
+        (outcome,) = group.finish()
+        assert isinstance(outcome, ServiceError)
+        assert outcome.status == 500
+        assert outcome.message == (
+            "Table pets: it is not known whether this write holds. Before it was on disk in us-east-1 the lease of the "
+            "writer had run out: eu-west-1 did not confirm in the last 10 s that it is the writer, and another region "
+            "may have been promoted"
+        )
+
+
+def test_a_transaction_that_is_sent_again_is_not_acknowledged_without_a_lease_either(clock: Clock) -> None:
+    with regions_of(clock, lease=LEASE) as regions:
+        home = replicate(regions)
+        promoted(regions, clock, HERE)
+        asked = transaction({"Put": put("rex")}) | {"ClientRequestToken": "once"}
+        assert between(home, clock, ("TransactWriteItems", asked)) == ["InternalServerError"]
+        with pytest.raises(ServiceError, match="ReplicaLeaseLapsed"):
+            home.call("TransactWriteItems", asked)
+        regions.settle()
+        assert home.call("TransactWriteItems", asked) == {}
+        promoted(regions, clock, THERE)
+        with pytest.raises(ServiceError, match="ReplicaNotWriter"):
+            home.call("TransactWriteItems", asked)
 
 
 def test_a_writer_without_a_lease_deletes_nothing_that_has_expired(clock: Clock) -> None:

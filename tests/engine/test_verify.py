@@ -92,6 +92,30 @@ def test_each_kind_of_damage_has_its_sentence(
     assert any(sentence in one for one in found), found
 
 
+def test_each_entry_that_is_wrong_is_named_once(damaged: Callable[[str], list[str]]) -> None:
+    said = damaged(
+        "UPDATE t1_i2 SET id = 1 WHERE id = 2; DELETE FROM t1_i2 WHERE k = (SELECT min(k) FROM t1_i2);"
+        "INSERT INTO t1_i2 VALUES(x'0011', 1), (x'0022', 77)"
+    )
+    about = [line.partition("index colour: the entry ")[2] for line in said if "the entry" in line]
+    assert sorted(line.split(" ", 1)[1] for line in about) == [
+        "belongs to no item",
+        "belongs to no item",
+        "is missing",
+        "points to the wrong item",
+    ]
+
+
+def test_a_list_of_entries_that_is_gone_is_named_and_the_rest_looked_at(
+    damaged: Callable[[str], list[str]],
+) -> None:
+    said = damaged("DROP TABLE t1_i2; DELETE FROM t1_i1 WHERE id = 1")
+    assert "the file lacks t1_i2" in said
+    assert sum("index colour cannot be read to the end" in line for line in said) == 1
+    assert any("index age: the entry" in line for line in said)
+    assert not any("is not an item" in line for line in said)
+
+
 def test_an_item_that_is_not_in_canonical_form_is_named(damaged: Callable[[str], list[str]]) -> None:
     found = damaged("""UPDATE t1 SET item = replace(item, '}}', '},"n":{"N":"1.0"}}')""")
     assert any("is not in canonical form" in one for one in found), found

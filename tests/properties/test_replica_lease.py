@@ -2,7 +2,8 @@
 
 Histories are drawn with lines that are cut in either direction, answers that are lost, regions that are killed and come
 back having forgotten what they promised, clocks that tell different times, and an operator who reaches some of the
-regions and promotes one, by force or not. Everybody is asked to write all the time, while a promotion waits as well.
+regions and promotes one, by force or not. Everybody is asked to write all the time, while a promotion waits as well;
+and a write that was decided may be committed any time later, until when its region hears and says nothing.
 """
 
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from tests.engine.unkept import UnkeptEngine
 from tests.properties.effort import effort
 
 from tablewright import ServiceError
+from tablewright.engine.engine import Group
 from tablewright.engine.regions import Regions, asking
 from tablewright.engine.replica_control import promote, promotion
 from tablewright.engine.replica_lines import Ask, PeerUnreachable
@@ -29,6 +31,7 @@ from tablewright.testing import Clock
 NAMES = ("us-east-1", "eu-west-1", "sa-east-1")
 LEASE = 10.0
 REFUSED = ("ReplicaLeaseLapsedException", "ReplicaNotWriterException")
+NOT_KNOWN = "InternalServerError"
 Step = tuple[str, tuple[Any, ...]]
 
 
@@ -41,6 +44,7 @@ class World:
     clocks: dict[str, Clock] = field(default_factory=dict)
     running: dict[str, Regions] = field(default_factory=dict)
     taken: list[tuple[int, str]] = field(default_factory=list)
+    held: dict[str, Group] = field(default_factory=dict)
 
     def start(self, name: str) -> None:
         engine = UnkeptEngine.open(
@@ -51,7 +55,7 @@ class World:
 
     def ask(self, name: str) -> Ask:
         def ask(verb: str, request: dict[str, Any]) -> dict[str, Any]:
-            if name not in self.running:
+            if name not in self.running or name in self.held:
                 raise PeerUnreachable(name)
             return asking(self.running[name][name])(verb, request)
 
@@ -68,7 +72,7 @@ class World:
             clock.move(timedelta(seconds=seconds))
 
     def _visit(self, reader: str) -> None:
-        if reader in self.running:
+        if reader in self.running and reader not in self.held:
             for follower in self.running[reader]._followers:
                 follower.visit()
 
@@ -81,10 +85,22 @@ class World:
             self.running[reader].line(reader, source).losing = 1
 
     def _kill(self, name: str) -> None:
+        if name in self.held:
+            self._hold(name)
         if name in self.running:
             self.running.pop(name).close()
         else:
             self.start(name)
+
+    def _hold(self, name: str) -> None:
+        """A write is decided, and the region stops before it is committed; or it goes on."""
+        if name in self.held:
+            (outcome,) = self.held.pop(name).finish()
+            self._note(name, outcome, *REFUSED, NOT_KNOWN)
+        elif name in self.running:
+            group = self.running[name][name].start_group([("PutItem", put(f"{name} {len(self.taken)}"))])
+            assert group is not None
+            self.held[name] = group
 
     def _promote(self, name: str, reached: frozenset[str], visiting: list[str], force: bool) -> None:
         """By an operator who reaches some of the regions; while it waits others may hear of each other."""
@@ -100,21 +116,26 @@ class World:
             promote(asks, promotion(asks, name, "pets"), pause, force=force)
 
     def write_everywhere(self) -> None:
-        for name, regions in self.running.items():
-            engine = regions[name]
+        for name in [one for one in self.running if one not in self.held]:
             try:
-                engine.call("PutItem", put(f"{name} {len(self.taken)}"))
+                outcome = self.running[name][name].answer("PutItem", put(f"{name} {len(self.taken)}"))
             except ServiceError as refusal:
-                if refusal.name not in REFUSED:
-                    raise
-                continue
-            group = engine.tables["pets"].replicas
-            assert group is not None
-            self.taken.append((group.epoch, name))
-            # Whoever takes a write is the writer of the newest epoch in which one was taken.
-            assert group.writer == name
-            assert self.taken[-1] == max(self.taken)
-            assert len({who for epoch, who in self.taken if epoch == group.epoch}) == 1
+                self._note(name, refusal, *REFUSED)
+            else:
+                self._note(name, outcome)
+
+    def _note(self, name: str, outcome: bytes | ServiceError, *refused: str) -> None:
+        if isinstance(outcome, ServiceError):
+            if outcome.name not in refused:
+                raise outcome
+            return
+        group = self.running[name][name].tables["pets"].replicas
+        assert group is not None
+        self.taken.append((group.epoch, name))
+        # Whoever takes a write is the writer of the newest epoch in which one was taken.
+        assert group.writer == name
+        assert self.taken[-1] == max(self.taken)
+        assert len({who for epoch, who in self.taken if epoch == group.epoch}) == 1
 
 
 @contextmanager
@@ -137,6 +158,8 @@ def begun(names: tuple[str, ...]) -> Iterator[World]:
         try:
             yield world
         finally:
+            for group in world.held.values():
+                group.finish()
             for regions in world.running.values():
                 regions.close()
 
@@ -157,6 +180,7 @@ def steps(names: tuple[str, ...]) -> st.SearchStrategy[list[Step]]:
             st.tuples(st.just("cut"), pair),
             st.tuples(st.just("lose"), pair),
             st.tuples(st.just("kill"), st.tuples(one)),
+            st.tuples(st.just("hold"), st.tuples(one)),
             st.tuples(
                 st.just("promote"),
                 st.tuples(one, st.frozensets(one), st.lists(one, max_size=3), st.booleans()),
@@ -187,6 +211,16 @@ def test_after_all_of_that_somebody_can_write() -> None:
         world.take(("promote", (there, frozenset(), [], True)))
         assert {who for _, who in world.taken} == {here, there}
         assert world.taken == sorted(world.taken)
+
+
+def test_a_write_decided_before_another_was_promoted_and_committed_after_it_is_not_taken() -> None:
+    with begun(NAMES[:2]) as world:
+        here, there = NAMES[:2]
+        world.take(("hold", (here,)))
+        world.take(("promote", (there, frozenset(), [], True)))
+        assert world.taken[-1][1] == there
+        world.take(("hold", (here,)))
+        assert here not in world.held
 
 
 def test_after_a_promotion_across_a_cut_line_somebody_can_write() -> None:

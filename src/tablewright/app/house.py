@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -181,9 +182,11 @@ def open_house(
     seed: bool = True,
     told: Told = silent,
     ttl_seconds: float = 10.0,
+    ttl_lag: timedelta = timedelta(0),
     throttling: bool = False,
     buckets: str | None = None,
     also_regions: Sequence[str] = (),
+    lease: float | None = None,
     mail: Way | None = None,
     jobs: bool = True,
 ) -> House:
@@ -200,9 +203,11 @@ def open_house(
             Regions.open(
                 ":memory:" if memory else data,
                 also=also_regions,
+                lease=lease,
                 durability=durability,
                 world=world,
                 ttl_seconds=ttl_seconds,
+                ttl_lag=ttl_lag,
                 throttling=throttling,
                 buckets=buckets,
             )

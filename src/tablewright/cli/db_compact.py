@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 from tablewright.cli.plans import agreed, yes
@@ -10,8 +11,8 @@ from tablewright.cli.words import as_json, size
 
 SUMMARY = "Write a store anew without its gaps, so that its file is as small as what it holds."
 EXAMPLES = """The store must not be open elsewhere, and the disk needs room for a copy of what it holds. Killed
-anywhere, the store is the old one or the new one. New items fill the gaps by themselves, so this is for after
-great deletions.
+anywhere, the store is the old one or the new one. The stores of further regions below it are done as well. New items
+fill the gaps by themselves, so this is for after great deletions.
 
 examples:
   tablewright db compact --data ./data
@@ -41,19 +42,27 @@ def run(given: argparse.Namespace) -> int:
 
 def _compact(given: argparse.Namespace) -> int:
     from tablewright.app.progress import Terminal
-    from tablewright.engine.storage_compact import compact, room_in
+    from tablewright.engine.storage_compact import Room, compact, room_in, stores_in
 
-    room = room_in(given.data)
+    stores = stores_in(given.data)
+    # Of all of them, before the first is touched: one may be open elsewhere.
+    room = sum(map(room_in, stores), Room(0, 0))
     if not given.json:
-        plan = f"{given.data} is {size(room.size)}, of which {size(room.free)} hold nothing; it would be written anew"
+        also = "".join(f" and {store.name}" for store in stores[1:])
+        found = f"{size(room.size)}, of which {size(room.free)} hold nothing"
+        plan = f"{given.data}{also} is {found}; it would be written anew"
         if not agreed(given, plan):
             return 1
     elif not given.yes:
         print(as_json({"bytes": room.size, "free_bytes": room.free}))
         return 1
+    before = after = Room(0, 0)
     told = Terminal(sys.stderr, has_bar=True)
     try:
-        before, after = compact(given.data, lambda done, total: told(done, total, "compacting"))
+        for store in stores:
+            words = f"compacting {store.name}" if len(stores) > 1 else "compacting"
+            old, new = compact(store, partial(told, what=words))
+            before, after = before + old, after + new
     finally:
         told.end()
     if given.json:

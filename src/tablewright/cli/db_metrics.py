@@ -100,12 +100,11 @@ def _measured(given: argparse.Namespace, place: where.Place, engine: "Engine") -
 def _engines(given: argparse.Namespace, directory: Path, home: "Engine") -> "Iterator[Engine]":
     """The store's engine, and those of the regions below it, one after the other."""
     from tablewright.engine import Engine
-    from tablewright.engine.storage import exists
-    from tablewright.engine.verify import REGIONS
+    from tablewright.engine.storage import stores_below
 
     yield home
     if given.region is None:
-        for path in sorted(one for one in (directory / REGIONS).glob("*") if exists(one)):
+        for path in stores_below(directory):
             with Engine.open(path, region=path.name, ttl_seconds=where.ALL_YEAR) as engine:
                 yield engine
 

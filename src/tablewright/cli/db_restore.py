@@ -1,7 +1,8 @@
 """`tablewright db restore`: a new table with what a backup holds, or with what a table held at a moment.
 
 The same command again, after it was cut off, waits for the restore that is under way.
-Must hold: nothing is overwritten; a table that is there and not of this very restore is refused.
+Must hold: nothing is overwritten; a table that is there is refused, unless this very restore is under way. One that was
+restored before, from the same source, may have been changed since: to say it is there would be to say it is as it was.
 """
 
 import argparse
@@ -31,9 +32,10 @@ MILLISECOND = 0.001
 class TableIsThere(where.Misused):
     """The table that is to be made is there already."""
 
-    def __init__(self, table: str) -> None:
+    def __init__(self, table: str, source: str | None = None) -> None:
+        since = f", restored from {source} before this and perhaps changed since" if source else ""
         super().__init__(
-            f"{table} is there already, and a restore never overwrites: name a table that is not with --to"
+            f"{table} is there already{since}, and a restore never overwrites: name a table that is not with --to"
         )
 
 
@@ -46,6 +48,14 @@ class RestoredFromElsewhere(where.Misused):
         )
 
 
+class RestoredOtherwise(where.Misused):
+    """The table is being made at this moment, from the same, with indexes or without them."""
+
+    def __init__(self, table: str, without: bool) -> None:
+        how = "with its global indexes, not without" if without else "without its global indexes, not with"
+        super().__init__(f"{table} is being restored {how} them: name another table with --to")
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """What is restored: how it is asked for, in words, how many items it has about, and what tells it from others."""
@@ -55,17 +65,16 @@ class Source:
     words: str
     items: int | None
     arn: str
+    has_indexes: bool
     at: float | None = None
 
     def is_of(self, summary: dict[str, Any]) -> bool:
-        """Whether a table with that RestoreSummary is of this restore; `latest` is any moment while it is under way."""
+        """Whether a table under way with that RestoreSummary is of this restore; `latest` is any moment."""
         if self.verb == "RestoreTableFromBackup":
             return bool(summary.get("SourceBackupArn") == self.arn)
         if summary.get("SourceBackupArn") is not None or summary.get("SourceTableArn") != self.arn:
             return False
-        if self.at is None:
-            return bool(summary["RestoreInProgress"])
-        return abs(float(summary["RestoreDateTime"]) - self.at) <= MILLISECOND
+        return self.at is None or abs(float(summary["RestoreDateTime"]) - self.at) <= MILLISECOND
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -121,13 +130,17 @@ def _source(given: argparse.Namespace, place: where.Place) -> Source:
         told = place.call("DescribeBackup", {"BackupArn": arn})["BackupDescription"]
         items = told["SourceTableDetails"].get("ItemCount")
         request["BackupArn"] = arn
-        return Source("RestoreTableFromBackup", request, f"the backup {arn}", items, arn)
+        has_indexes = bool(told.get("SourceTableFeatureDetails", {}).get("GlobalSecondaryIndexes"))
+        return Source("RestoreTableFromBackup", request, f"the backup {arn}", items, arn, has_indexes)
     table = place.call("DescribeTable", {"TableName": given.table})["Table"]
     request["SourceTableName"] = given.table
     at = None if given.at == LATEST else given.at
     request |= {"UseLatestRestorableTime": True} if at is None else {"RestoreDateTime": at}
     words = f"{given.table} at {LATEST if at is None else moment(at)}"
-    return Source("RestoreTableToPointInTime", request, words, table["ItemCount"], table["TableArn"], at)
+    has_indexes = bool(table.get("GlobalSecondaryIndexes"))
+    return Source(
+        "RestoreTableToPointInTime", request, words, table["ItemCount"], table["TableArn"], has_indexes, at
+    )
 
 
 def _begun(given: argparse.Namespace, place: where.Place, source: Source) -> dict[str, Any]:
@@ -140,13 +153,20 @@ def _begun(given: argparse.Namespace, place: where.Place, source: Source) -> dic
     summary: dict[str, Any] | None = table.get("RestoreSummary")
     if summary is None:
         raise TableIsThere(given.to)
-    if source.is_of(summary):
-        verb = "is being" if summary["RestoreInProgress"] else "was"
-        print(f"{given.to} {verb} restored from {source.words} by an earlier request", file=sys.stderr)
-        return summary
-    if not summary["RestoreInProgress"]:
-        raise TableIsThere(given.to)
-    raise RestoredFromElsewhere(given.to, _named(summary), source.words)
+    if not _is_under_way(place, given.to, summary):
+        raise TableIsThere(given.to, _named(summary))
+    if not source.is_of(summary):
+        raise RestoredFromElsewhere(given.to, _named(summary), source.words)
+    if source.has_indexes and bool(table.get("GlobalSecondaryIndexes")) is given.no_indexes:
+        raise RestoredOtherwise(given.to, given.no_indexes)
+    print(f"{given.to} is being restored from {source.words} by an earlier request", file=sys.stderr)
+    return summary
+
+
+def _is_under_way(place: where.Place, name: str, summary: dict[str, Any]) -> bool:
+    """Whether it is being restored, or was when we opened the store: it went on at once then, and may be done."""
+    found = place.engine.found.get(name) if place.engine is not None else None
+    return bool(summary["RestoreInProgress"]) or (found is not None and found.status == "CREATING")
 
 
 def _named(summary: dict[str, Any]) -> str:

@@ -6,8 +6,9 @@ Prints one line when requests are answered; SIGTERM or Ctrl-C finishes what was 
 import argparse
 import gc
 import sys
-from datetime import timedelta
 from typing import Any
+
+from tablewright.cli import engine_options
 
 SUMMARY = "Serve DynamoDB's HTTP API from a store on disk, or from memory."
 EXAMPLES = """--credentials FILE is in the AWS credentials format ([name], aws_access_key_id = ...,
@@ -35,20 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "(default: %(default)s)",
     )
     parser.add_argument("--credentials", metavar="FILE", help="verify signatures against the keys in FILE")
-    parser.add_argument(
-        "--ttl-seconds",
-        type=seconds,
-        default=10.0,
-        metavar="SECONDS",
-        help="how often expired items are swept (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--ttl-lag",
-        type=lag,
-        default=timedelta(0),
-        metavar="SECONDS",
-        help="how long expired items stay before they are swept; the service takes hours (default: 0)",
-    )
+    engine_options.expiry(parser)
     parser.add_argument(
         "--throttle",
         action="store_true",
@@ -80,49 +68,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="REGION=URL",
         help="a region in another process, for replicas; asked with the first key of --credentials",
     )
-    parser.add_argument(
-        "--lease",
-        type=lease,
-        metavar="SECONDS",
-        help="a promoted writer that is out of touch with its replicas for so long takes no writes until it is again, "
-        "and who is promoted without it waits for that; give all regions the same (default: it goes on)",
-    )
+    engine_options.lease_of_writers(parser)
 
 
 def port(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, not {text!r}")
     return int(text)
-
-
-def seconds(text: str) -> float:
-    number = _number(text)
-    if number <= 0:
-        raise argparse.ArgumentTypeError(f"a period is a number of seconds above 0, not {text!r}")
-    return number
-
-
-def lag(text: str) -> timedelta:
-    number = _number(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"a lag is a number of seconds from 0 up, not {text!r}")
-    return timedelta(seconds=number)
-
-
-def lease(text: str) -> float:
-    number = _number(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"a lease is a number of seconds from 1 up, not {text!r}")
-    return number
-
-
-def _number(text: str) -> float:
-    """A number of seconds that is no more than ten years; -1 for anything else."""
-    try:
-        number = float(text)
-    except ValueError:
-        return -1
-    return number if number <= 315_360_000 else -1
 
 
 def run(given: argparse.Namespace) -> int:

@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tablewright.cli.engine_serve import port, seconds
+from tablewright.cli import engine_options
+from tablewright.cli.engine_serve import port
 
 SUMMARY = (
     "Serve everything: the systems with their APIs, the web console, and DynamoDB's protocol beside them."
@@ -96,13 +97,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="faults",
         help="faults: what goes wrong, for people; json: a line for each request as well (default: %(default)s)",
     )
-    parser.add_argument(
-        "--ttl-seconds",
-        type=seconds,
-        default=10.0,
-        metavar="SECONDS",
-        help="how often expired items are swept (default: %(default)s)",
-    )
+    engine_options.expiry(parser)
     parser.add_argument(
         "--throttle",
         action="store_true",
@@ -115,6 +110,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="REGION",
         help="a further region in which tables may have replicas; may be given several times",
     )
+    engine_options.lease_of_writers(parser)
     parser.add_argument(
         "--buckets",
         metavar="DIR",
@@ -159,9 +155,11 @@ def run(given: argparse.Namespace) -> int:
                 seed=not given.no_seed,
                 told=progress,
                 ttl_seconds=given.ttl_seconds,
+                ttl_lag=given.ttl_lag,
                 throttling=given.throttle,
                 buckets=given.buckets,
                 also_regions=given.also_region,
+                lease=given.lease,
                 mail=mail,
             ) as house:
                 progress.end()

@@ -80,9 +80,11 @@ def make_some(doors: Doors) -> bool:
     except (ServiceError, EngineClosed):
         raise
     except Exception:
-        # What it is made of cannot be read: that will not get better.
-        doors.write(lambda writing: _fail(writing, found.number))
-        raise
+        # What it is made of cannot be read: that will not get better. It may also have been given up since we looked,
+        # and what it is made of with it; then there is nothing to tell.
+        if doors.write(lambda writing: _fail(writing, found.number)):
+            raise
+        return True
     if not is_done:
         doors.memory["snapshot"] = making
     return True
@@ -112,8 +114,7 @@ def _add_some(doors: Doors, making: _Making) -> bool:
 def _save(
     writing: Writing, number: int, done: bytes | None, refs: list[Ref], bodies: dict[bytes, bytes]
 ) -> bool:
-    snapshot = past.snapshot(writing.rows, number)
-    if snapshot is None or snapshot.status != "MAKING":
+    if not _is_made(writing, number):
         return True
     past.grow(writing.rows, number, done or b"", refs, bodies)
     if done is not None:
@@ -123,9 +124,18 @@ def _save(
     return True
 
 
-def _fail(writing: Writing, number: int) -> None:
+def _fail(writing: Writing, number: int) -> bool:
+    """Mark it; False if nobody wants it any more."""
+    if not _is_made(writing, number):
+        return False
     past.mark(writing.rows, number, "FAILED")
     release(writing, _hold_name(number))
+    return True
+
+
+def _is_made(writing: Writing, number: int) -> bool:
+    snapshot = past.snapshot(writing.rows, number)
+    return snapshot is not None and snapshot.status == "MAKING"
 
 
 # --- what time brings ---

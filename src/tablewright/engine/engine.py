@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import orjson
 
-from tablewright.engine import chores, replica_peers
+from tablewright.engine import chores, forks, replica_peers
 from tablewright.engine.autoscaling import Autoscaling
 from tablewright.engine.catalog import Catalog, load
 from tablewright.engine.doors import Closed, Doors, EngineClosed
@@ -35,7 +35,7 @@ from tablewright.engine.journal import microseconds, pen, pen_at
 from tablewright.engine.labours import KINDS, Turns
 from tablewright.engine.metric_names import Mark
 from tablewright.engine.metric_reading import minute_of
-from tablewright.engine.metric_refusals import failure, lost, refusal
+from tablewright.engine.metric_refusals import disowned, failure, lost, refusal
 from tablewright.engine.metrics import Metrics
 from tablewright.engine.operations import READING, VERBS, Read, Write
 from tablewright.engine.pacing import Pace
@@ -45,7 +45,7 @@ from tablewright.engine.storage import Storage
 from tablewright.engine.throttle import Throttle
 from tablewright.engine.transfers.buckets import buckets_at
 from tablewright.engine.verify import mistakes
-from tablewright.engine.writing import Place, Reading, Writing
+from tablewright.engine.writing import Outcome, Place, Reading, Writing
 from tablewright.expressions import BadExpression
 from tablewright.values import BadValue, WrongJson
 from tablewright.values.codec import NOT_UTF8
@@ -53,11 +53,11 @@ from tablewright.world import World, real_world
 
 log = logging.getLogger("tablewright.engine")
 
-Outcome: TypeAlias = bytes | ServiceError
 Work: TypeAlias = Callable[[Writing], bytes]
 Context = TypeVar("Context", Reading, Writing)
 T = TypeVar("T")
 
+CLOSED = "this engine is closed; open the store again"
 CHECKPOINT_SECONDS = 0.1
 FLUSH_SECONDS = 5.0
 RETRY_SECONDS = 1.0
@@ -119,12 +119,15 @@ class Engine:
         self._storage, self._world, self.place = storage, world, place
         self._ttl_seconds, self._ttl_lag = ttl_seconds, ttl_lag
         self._turn = 0
-        self._tables: Catalog = load(storage.writes)
+        # The tables as they were when the store was opened; what was under way goes on from here.
+        self.found: Catalog = load(storage.writes)
+        self._tables: Catalog = self.found
         self._pen = pen(storage.writes)
         self._unsure = False
         self._waiting: deque[_Ticket] = deque()
         self._written = 0  # writes there have ever been, the engine's own included
         self._closed = False
+        self._is_inherited = False
         self._wake = threading.Event()
         self._wake.set()
         self._doors = _Doors(self)
@@ -141,6 +144,7 @@ class Engine:
         self._labourer = threading.Thread(target=self._labour, name="tablewright-labourer", daemon=True)
         self._keeper.start()
         self._labourer.start()
+        forks.watch(self)
 
     @classmethod
     def open(
@@ -308,7 +312,7 @@ class Engine:
     def _run(self, works: Sequence[Work]) -> tuple[Writing | None, list[Outcome]]:
         """Run writes in one open transaction. The lock is held, so nobody closes the store meanwhile."""
         writing = self._begin()
-        outcomes: list[Outcome] = []
+        outcomes = writing.outcomes
         try:
             for work in works:
                 changes = self._storage.changes()
@@ -334,8 +338,8 @@ class Engine:
         return writing, outcomes
 
     def _run_alone(self, work: Work) -> Outcome:
-        writing, (outcome,) = self._run([work])
-        return outcome if self._end(writing) else internal_error()
+        writing, outcomes = self._run([work])
+        return outcomes[0] if self._end(writing) else internal_error()
 
     def _begin(self) -> Writing:
         if self._unsure:
@@ -347,7 +351,7 @@ class Engine:
         )
 
     def _end(self, writing: Writing | None) -> bool:
-        """Commit; False if the disk refused. The lock is held."""
+        """Commit; False if the disk refused. The lock is held. What is not to be acknowledged after all is told so."""
         if writing is None:
             return True
         self._unsure = True
@@ -368,7 +372,15 @@ class Engine:
         elif writing.is_owing:
             self._owed.set()
         self._unsure = False
+        if writing.leased:
+            self._disown_lapsed(writing)
         return True
+
+    def _disown_lapsed(self, writing: Writing) -> None:
+        tables = writing.disown_lapsed()
+        if tables:
+            log.warning("a lease ran out before the commit", extra={"tables": sorted(tables)})
+            self.metrics.note("", writing.begun, disowned(writing.marks, writing.done, tables))
 
     def _look_again(self) -> None:
         """A commit was broken off, by Ctrl-C or a full disk: only the store knows whether it took place."""
@@ -437,13 +449,15 @@ class Engine:
                 self._owed.set()
 
     def _try_labour(self) -> bool:
-        try:
-            return self._do_labour()
-        except EngineClosed:
-            return False
-        except Exception as error:
-            self._turns.blame(error)
-            return True
+        # Together, or the blame could fall on a kind that somebody else has stepped since.
+        with self._labouring:
+            try:
+                return self._turns.step(self._doors)
+            except EngineClosed:
+                return False
+            except Exception as error:
+                self._turns.blame(error)
+                return True
 
     def _do_labour(self) -> bool:
         """One step of long work; False when there is none. It may take as long as it likes."""
@@ -455,8 +469,14 @@ class Engine:
 
         New indexes are filled, dropped tables are removed, backups and restores are done; expired items are swept,
         shards rolled and the journal pruned by the time it is now; what can be had of other regions was taken over.
+        Long work that throws is thrown here.
         """
-        while self._do_chore(due=True) or self._do_labour() or (self.follow is not None and self.follow()):
+        while (
+            self._do_chore(due=True)
+            or self._do_labour()
+            or self._turns.forgive()  # what the labourer passes over is owed all the same
+            or (self.follow is not None and self.follow())
+        ):
             pass
         self.metrics.flush()
         self.autoscaling.adjust(minute_of(self._world.now()))
@@ -471,6 +491,8 @@ class Engine:
 
     def close(self) -> None:
         """Finish what is being written and close the store. Closing twice is closing once."""
+        if self._is_inherited:
+            return
         is_first, self._closed = not self._closed, True
         self._wake.set()
         self._owed.set()
@@ -501,7 +523,13 @@ class Engine:
 
     def _refuse_closed(self) -> None:
         if self._closed:
-            raise EngineClosed("this engine is closed; open the store again")
+            raise EngineClosed(forks.FORKED if self._is_inherited else CLOSED)
+
+    def disinherit(self) -> None:
+        """In a forked child: the engine is the parent's (forks.py)."""
+        self._is_inherited = not self._closed
+        self._closed = True
+        self._storage.disinherit()
 
     def __enter__(self) -> "Engine":
         return self

@@ -1,7 +1,7 @@
 """What the caller did wrong, in the service's own type and words.
 
 SDKs read these: the name decides which exception a client raises, the message is often matched on.
-Must hold: a ServiceError leaves the store as it was.
+Must hold: a ServiceError leaves the store as it was, except for one of status 500: then nobody knows.
 """
 
 import traceback

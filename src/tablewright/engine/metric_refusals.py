@@ -1,6 +1,6 @@
 """The marks of requests that did not succeed. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tablewright.engine.errors import ServiceError
 from tablewright.engine.metric_names import SYSTEM_ERRORS, THROTTLED_REQUESTS, USER_ERRORS, Mark
@@ -25,6 +25,11 @@ def lost(marks: Sequence[Mark], done: Sequence[tuple[str, int]]) -> list[Mark]:
             found.append(failure(verb, marks[first][0][1]))
         first = end
     return found
+
+
+def disowned(marks: Sequence[Mark], done: Sequence[tuple[str, int]], tables: Collection[str]) -> list[Mark]:
+    """The marks of those of a group that are about tables whose writes were committed and are not acknowledged."""
+    return [mark for mark in lost(marks, done) if mark[0][1] in tables]
 
 
 def failure(verb: str, table: object) -> Mark:

@@ -34,8 +34,8 @@ from tablewright.engine.replica_lines import Ask, Line, PeerUnreachable
 from tablewright.engine.replica_pulls import Arrivals, visit
 from tablewright.engine.replicas import Lag, lags
 from tablewright.engine.shapes import Request
+from tablewright.engine.storage import REGIONS
 from tablewright.engine.storage_replicas import Mark, all_marks, mark
-from tablewright.engine.verify import REGIONS
 from tablewright.world import machine_time
 
 log = logging.getLogger("tablewright.regions")

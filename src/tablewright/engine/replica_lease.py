@@ -8,7 +8,9 @@ then waits until those that were given have run out.
 With two replicas the writer needs the other one. With more it needs so many that with itself they are a majority; and
 a promotion needs so many who agree that no majority is left without them. Whoever was silent at that promotion has no
 say in the lease of the new writer until that has heard from it, and cannot be promoted itself until it has heard back.
-Must hold: nobody promises and is promoted; what was promised before a restart counts as just promised.
+Must hold: nobody promises and is promoted; what was promised before a restart counts as just promised. A lease is
+looked at before a write is decided and again when it has been committed (Writing.disown_lapsed): an answer that is on
+its way to the client when the lease runs out is all that may still arrive late.
 All of it is in memory. Elsewhere: who asks (replica_pulls.py), who answers (replica_peers.py), how a promotion goes
 about it (replica_control.py).
 """
@@ -22,7 +24,7 @@ from tablewright.engine.catalog import Table
 from tablewright.engine.errors import ServiceError, invalid
 from tablewright.engine.replica_group import Group
 
-# How much longer a promise is kept than it is relied on: for commits under way, and clocks of different pace.
+# How much longer a promise is kept than it is relied on: for answers under way, and clocks of different pace.
 MARGIN = 1.25
 # How long an announced promotion may take before promises are given again, should nobody come back.
 WITHHELD_SECONDS = 60.0
@@ -141,14 +143,24 @@ def may_write(lease: Lease | None, table: Table) -> bool:
     return group.takes_writes and not lease.silent(group)
 
 
-def refuse_lapsed(lease: Lease | None, table: Table) -> None:
+def needs_lease(table: Table) -> bool:
+    """Whether this region writes the table as its one writer."""
+    return table.replicas is not None and table.replicas.writer == table.replicas.region
+
+
+def refuse_lapsed(lease: Lease, table: Table) -> None:
     """Refuse a write of a writer that others may already have given up."""
-    group = table.replicas
-    if lease is None or group is None or group.writer != group.region:
-        return
-    silent = lease.silent(group)
+    assert table.replicas is not None, "a table without replicas needs no lease"
+    silent = lease.silent(table.replicas)
     if silent:
-        raise lapsed(table.name, group.region, silent, lease.seconds)
+        raise lapsed(table.name, table.replicas.region, silent, lease.seconds)
+
+
+def doubt(lease: Lease, table: Table) -> ServiceError | None:
+    """What to answer for a committed write whose lease has run out since it was taken; None if it has not."""
+    assert table.replicas is not None, "a table without replicas needs no lease"
+    silent = lease.silent(table.replicas)
+    return unconfirmed(table.name, table.replicas.region, silent, lease.seconds) if silent else None
 
 
 def refuse_promised(lease: Lease | None, table: Table) -> None:
@@ -176,4 +188,19 @@ def lapsed(table: str, region: str, silent: Collection[str], seconds: float) -> 
         f"Table {table} takes no writes in {region} for now: {', '.join(silent)} did not confirm in the last "
         f"{seconds:g} s that it is the writer, and another region may have been promoted. It goes on by itself once it "
         "is in touch again",
+    )
+
+
+def unconfirmed(table: str, region: str, silent: Collection[str], seconds: float) -> ServiceError:
+    """A write that stands here, and perhaps nowhere else.
+
+    The service's error for what may or may not have happened: SDKs try again, and meet the refusal above, or a writer
+    that is in touch again. A refusal would say that nothing was written.
+    """
+    return ServiceError(
+        "InternalServerError",
+        f"Table {table}: it is not known whether this write holds. Before it was on disk in {region} the lease of the "
+        f"writer had run out: {', '.join(silent)} did not confirm in the last {seconds:g} s that it is the writer, and "
+        "another region may have been promoted",
+        status=500,
     )

@@ -13,7 +13,6 @@ from tablewright.engine.errors import ServiceError, duplicate_item, invalid
 from tablewright.engine.indexes import EntryChange
 from tablewright.engine.item_writes import Decided, Write, delete_of, perform, put_of, update_of
 from tablewright.engine.members import FLAG, RETURN_ON_FAILURE
-from tablewright.engine.replica_lease import refuse_lapsed
 from tablewright.engine.shapes import AttributeValue, ListOf, Request, Shape, Text
 from tablewright.engine.writing import Reading, Writing
 from tablewright.expressions import BadExpression, fragments, touched
@@ -156,7 +155,7 @@ def carry_through(
     writing: Writing, write: Write, asked: Changing
 ) -> tuple[Decided, list[EntryChange], Item | None]:
     """Do it; what was done, to which index entries, and what RETURNING shows."""
-    refuse_lapsed(writing.place.lease, write.table)
+    writing.refuse_lapsed(write.table)
     writing.refuse_taken(write.table, write.key)
     try:
         decided, entries = perform(writing, write)

@@ -17,11 +17,13 @@ from typing import TextIO
 
 import apsw
 
-from tablewright.engine import schema
+from tablewright.engine import forks, schema
 from tablewright.engine.schema import FORMAT
 from tablewright.engine.storage_rows import Rows, Writes, table_name
 
 FILE = "store.sqlite"
+# Where the stores of further regions are, below the first one's (regions.py).
+REGIONS = "regions"
 DURABILITIES = ("durable", "relaxed")
 
 # Checkpoints run beside the writer once the log is this long (32 MB); found by measuring: a shorter log
@@ -50,12 +52,28 @@ class StoreInUse(Exception):
         )
 
 
+class StoreOfParent(StoreInUse):
+    """The store was open in this process's parent when it was forked."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.holder = directory, ""
+        Exception.__init__(
+            self,
+            f"the store in {directory} was open when this process was forked; open it in a process that was started "
+            "anew (multiprocessing: spawn)",
+        )
+
+
 class NotAStore(Exception):
     """The directory holds something that is not a store of ours, or one of a newer version."""
 
 
 class MemoryRanOut(Exception):
     """SQLite found no memory and undid more than the write that asked for it; the store may not be believed."""
+
+
+# In a forked child: the files that were open before.
+_OF_PARENT: set[tuple[int, int]] = set()
 
 
 class Storage:
@@ -80,8 +98,10 @@ class Storage:
         else:
             directory = Path(path)
             directory.mkdir(parents=True, exist_ok=True)
-            self._held = _hold(directory)
             self._file = str(directory / FILE)
+            if _identity(self._file) in _OF_PARENT:
+                raise StoreOfParent(directory)
+            self._held = _hold(directory)
         try:
             self._writer = self._connect()
             _prepare(self._writer, self._file)
@@ -95,6 +115,7 @@ class Storage:
         self.writes = Writes(self._writer)
         # Kept open to the end: closing any descriptor of the file would drop SQLite's locks on it.
         self._file_number = -1 if self.in_memory else os.open(self._file, os.O_RDWR)
+        forks.watch(self)
 
     # --- the writer ---
 
@@ -221,6 +242,18 @@ class Storage:
                 os.close(self._file_number)
             self._release()
 
+    def disinherit(self) -> None:
+        """In a forked child: the store is the parent's (forks.py). Only our hold on its lock is let go."""
+        if self._closed:
+            return
+        self._closed = True
+        self.writing = threading.Lock()
+        forks.keep_for_ever((self._writer, self.writes, *self._idle, *self._lent))
+        if not self.in_memory:
+            found = os.fstat(self._file_number)
+            _OF_PARENT.add((found.st_dev, found.st_ino))
+        self._release()  # the parent holds it still: it goes with the last who closes it
+
     def _release(self) -> None:
         if self._held is not None:
             self._held.close()
@@ -246,6 +279,15 @@ class Storage:
         ):
             connection.execute(f"PRAGMA {pragma}")
         return connection
+
+
+def _identity(file: str) -> tuple[int, int] | None:
+    """By what SQLite tells a file from others; None if there is none."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _hold(directory: Path) -> TextIO:
@@ -327,3 +369,8 @@ def exists(path: str | Path) -> bool:
     """Whether a store is in the directory; a file without a byte in it is none."""
     file = Path(path) / FILE
     return file.is_file() and file.stat().st_size > 0
+
+
+def stores_below(path: str | Path) -> list[Path]:
+    """The stores of further regions below one, by the names of their regions."""
+    return sorted(one for one in (Path(path) / REGIONS).glob("*") if exists(one))

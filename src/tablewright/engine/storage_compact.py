@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tablewright.engine.storage import FILE, NotAStore, Storage, exists
+from tablewright.engine.storage import FILE, NotAStore, Storage, exists, stores_below
 
 COPY = f"{FILE}.compacting"
 # How many of SQLite's own steps lie between two looks at the copy's size.
@@ -32,9 +32,17 @@ class Room:
     size: int
     free: int
 
+    def __add__(self, other: "Room") -> "Room":
+        return Room(self.size + other.size, self.free + other.free)
+
+
+def stores_in(directory: str | Path) -> list[Path]:
+    """The store and those of further regions below it."""
+    return [Path(directory), *stores_below(directory)]
+
 
 def room_in(directory: str | Path) -> Room:
-    """How much of a store could be given back; raises StoreInUse, NotAStore."""
+    """How much of one store could be given back; raises StoreInUse, NotAStore."""
     storage = _opened(directory)
     try:
         return _room(storage)
@@ -43,7 +51,7 @@ def room_in(directory: str | Path) -> Room:
 
 
 def compact(directory: str | Path, told: Told = lambda done, total: None) -> tuple[Room, Room]:
-    """Write the store anew; its room before and after. Raises StoreInUse, NotAStore, DiskTooFull."""
+    """Write one store anew; its room before and after. Raises StoreInUse, NotAStore, DiskTooFull."""
     storage = _opened(directory)
     try:
         before = _room(storage)

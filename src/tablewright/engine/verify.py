@@ -1,7 +1,8 @@
 """The store's invariants, checked from the outside: each broken one is a sentence.
 
 A library function, a command (`tablewright db verify DIR`) and what the test fixture runs after every test.
-Must hold: damage is named, never thrown: whatever is in the file, the answer is a list.
+Must hold: damage is named, never thrown: whatever is in the file, the answer is a list. Memory holds a digest for each
+item in the journal and a number for each item collection, not the keys of tables and indexes.
 """
 
 import re
@@ -16,7 +17,7 @@ from tablewright.engine import schema
 from tablewright.engine.catalog import Index, Table, from_json
 from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import HASH_SPACE, entry_key, expiry_key, item_key, partition_of
-from tablewright.engine.storage import NotAStore, Storage, StoreInUse, exists
+from tablewright.engine.storage import NotAStore, Storage, StoreInUse, exists, stores_below
 from tablewright.engine.storage_history import ROWS_BLANKED
 from tablewright.engine.storage_rows import (
     ROWS_PRUNED,
@@ -28,6 +29,7 @@ from tablewright.engine.storage_rows import (
     table_name,
 )
 from tablewright.engine.streams import shard_name
+from tablewright.engine.verify_entries import Entries
 from tablewright.engine.verify_history import wrong_past
 from tablewright.engine.verify_metrics import wrong_figures
 from tablewright.engine.verify_regions import wrong_regions
@@ -36,8 +38,6 @@ from tablewright.engine.verify_transfers import wrong_transfers
 from tablewright.values import Item, admit_item
 
 STEP = 1000
-# Where the stores of further regions are (regions.py).
-REGIONS = "regions"
 # What the journal says each item (table's number, key) is now, as a digest; None where it was deleted.
 Images: TypeAlias = dict[tuple[int, bytes], bytes | None]
 OWN_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", schema.FIRST + schema.STREAMS + schema.THIRD))
@@ -50,9 +50,8 @@ def verify(path: str | Path) -> list[str]:
     """Every broken invariant of the store in the directory, and of the regions below it; none may be open anywhere."""
     if not exists(path):
         raise NotAStore(f"there is no store in {path}")
-    others = sorted(one for one in (Path(path) / REGIONS).glob("*") if exists(one))
     return _verify_one(path) + [
-        f"{one.name}: {text}" for one in others for text in _verify_one(one, region=one.name)
+        f"{one.name}: {text}" for one in stores_below(path) for text in _verify_one(one, region=one.name)
     ]
 
 
@@ -222,15 +221,12 @@ def _wrong_items(rows: Rows, table: Table, written: Images) -> Iterator[str]:
     # An item that was last written long ago is in a pruned journal no more.
     is_pruned = rows.counts(ROWS_PRUNED)[0] > 0
     items = total = 0
-    expiries: dict[bytes, int] = {}
-    found: set[bytes] = set()
     collections: dict[bytes, int] = {}
-    entries: dict[str, dict[bytes, int]] = {index.name: {} for index in table.indexes}
-    sizes: dict[str, int] = {index.name: 0 for index in table.indexes}
+    entries = [(index, _entries(rows, where, table, index)) for index in table.indexes]
+    expiries = _expiries(rows, where, table)
     for number, key, size, raw in _all_rows(rows, table):
         items += 1
         total += size
-        found.add(key)
         place = f"{where}: item at {key.hex()}"
         # Nor is one that a restore or an import brought.
         is_new = not is_pruned and not table.is_filled
@@ -240,40 +236,61 @@ def _wrong_items(rows: Rows, table: Table, written: Images) -> Iterator[str]:
         try:
             item: Item = orjson.loads(raw)
             yield from _wrong_item(table, place, key, size, item)
-            expiry = None if table.awaits_expiry(number) else expiry_key(table, item, key)
-            if expiry is not None:
-                expiries[expiry] = number
+            asked = [(expiries, None if expiries is None else expiries.entry_of(number, key, item), 0)]
             held = size
-            for index in table.indexes:
-                entry = None if index.awaits(number) else entry_key(table, index, item, key)
-                if entry is not None:
-                    entries[index.name][entry] = number
-                    weight = entry_size(table, index, item, size)
-                    sizes[index.name] += weight
-                    held += weight if index.local else 0
+            for index, kept in entries:
+                entry = kept.entry_of(number, key, item)
+                weight = 0 if entry is None else entry_size(table, index, item, size)
+                asked.append((kept, entry, weight))
+                held += weight if index.local else 0
             if table.has_local_indexes:
                 partition = partition_of(table, item)
                 collections[partition] = collections.get(partition, 0) + held
         except Exception as damage:
             yield f"{place} is not an item: {type(damage).__name__}: {damage}"
-    for (number, key), image in written.items():
-        if number == table.number and image not in (None, BLANK) and key not in found:
+            continue
+        for one, entry, weight in asked:
+            if one is not None and entry is not None:
+                yield from one.expect(entry, number, weight)
+    for (owner, key), image in written.items():
+        if owner == table.number and image not in (None, BLANK) and rows.get(owner, key) is None:
             yield f"{where}: the journal ends with an item at {key.hex()} that is not there"
     yield from _wrong_count(rows, where, table_name(table.number), items, total)
-    for index in table.indexes:
-        name = f"{where}, index {index.name}"
-        yield from _named(
-            name, _wrong_index(rows, name, table, index, entries[index.name], sizes[index.name])
+    for index, kept in entries:
+        yield from _named(kept.where, kept.rest())
+        yield from _wrong_count(
+            rows, kept.where, index_name(table.number, index.number), kept.items, kept.size
         )
     if (table.ttl_attribute is None) != (table.ttl_index is None):
         yield f"{where}: it has TTL without a list of what expires, or the list without TTL"
-    if table.ttl_index is not None:
-        name = f"{where}, what expires"
-        yield from _named(name, _wrong_entries(rows, name, table.number, table.ttl_index, expiries))
+    if expiries is not None:
+        yield from _named(expiries.where, expiries.rest())
     if table.has_local_indexes:
-        kept = {partition: size for partition, size in rows.all_collections(table.number) if size}
-        if kept != collections:
+        sizes = {partition: size for partition, size in rows.all_collections(table.number) if size}
+        if sizes != collections:
             yield f"{where}: the sizes of its item collections are wrong"
+
+
+def _entries(rows: Rows, where: str, table: Table, index: Index) -> Entries:
+    return Entries(
+        rows,
+        f"{where}, index {index.name}",
+        table.number,
+        index.number,
+        lambda number, key, item: None if index.awaits(number) else entry_key(table, index, item, key),
+    )
+
+
+def _expiries(rows: Rows, where: str, table: Table) -> Entries | None:
+    if table.ttl_index is None:
+        return None
+    return Entries(
+        rows,
+        f"{where}, what expires",
+        table.number,
+        table.ttl_index,
+        lambda number, key, item: None if table.awaits_expiry(number) else expiry_key(table, item, key),
+    )
 
 
 def _wrong_item(table: Table, place: str, key: bytes, size: int, item: Item) -> Iterator[str]:
@@ -293,26 +310,6 @@ def _all_rows(rows: Rows, table: Table) -> Iterator[tuple[int, bytes, int, bytes
     while step := rows.all_rows(table.number, after, STEP):
         yield from step
         after = step[-1][0]
-
-
-def _wrong_index(
-    rows: Rows, where: str, table: Table, index: Index, expected: dict[bytes, int], size: int
-) -> Iterator[str]:
-    yield from _wrong_entries(rows, where, table.number, index.number, expected)
-    yield from _wrong_count(rows, where, index_name(table.number, index.number), len(expected), size)
-
-
-def _wrong_entries(
-    rows: Rows, where: str, table: int, index: int, expected: dict[bytes, int]
-) -> Iterator[str]:
-    found = dict(rows.all_entries(table, index))
-    for key in expected.keys() - found.keys():
-        yield f"{where}: the entry {key.hex()} is missing"
-    for key in found.keys() - expected.keys():
-        yield f"{where}: the entry {key.hex()} belongs to no item"
-    for key in found.keys() & expected.keys():
-        if found[key] != expected[key]:
-            yield f"{where}: the entry {key.hex()} points to the wrong item"
 
 
 def _wrong_count(rows: Rows, where: str, owner: str, items: int, size: int) -> Iterator[str]:

@@ -8,18 +8,18 @@ until the commit, as it is on the service while that transaction is in flight.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import orjson
 
 from tablewright.engine import journal
 from tablewright.engine.catalog import Catalog, Index, Table, to_json
-from tablewright.engine.errors import collection_too_large, transaction_conflict
+from tablewright.engine.errors import ServiceError, collection_too_large, transaction_conflict
 from tablewright.engine.indexes import EntryChange, additions, changes
 from tablewright.engine.keys import expiry_key, partition_of
 from tablewright.engine.limits import COLLECTION_BYTES
 from tablewright.engine.metric_names import CONSUMED_READ, TRANSACTION_CONFLICT, Mark
-from tablewright.engine.replica_lease import Lease
+from tablewright.engine.replica_lease import Lease, doubt, needs_lease, refuse_lapsed
 from tablewright.engine.replica_lines import Line
 from tablewright.engine.storage_replicas import Stamp, mark, save_number, stamp_own
 from tablewright.engine.storage_rows import Row, Rows, Writes, table_name
@@ -27,6 +27,9 @@ from tablewright.engine.throttle import Reason, Throttle, Throttled, marks_of
 from tablewright.engine.transfers.buckets import Buckets
 from tablewright.values import Item
 from tablewright.world import World
+
+# What becomes of one request: its answer, or a mistake.
+Outcome: TypeAlias = bytes | ServiceError
 
 # A key begins with the hash of its partition (keys.py).
 HASH_BYTES = 4
@@ -65,6 +68,9 @@ class Writing:
     done: list[tuple[str, int]] = field(default_factory=list)
     begun: float = field(default_factory=perf_counter)
     failed: tuple[str, object] | None = None  # the verb and the table of a request that broke
+    # What became of the requests so far, and which of them were taken under a lease: by place, with the table.
+    outcomes: list[Outcome] = field(default_factory=list)
+    leased: list[tuple[int, Table]] = field(default_factory=list)
     _taken: set[tuple[int, bytes]] = field(default_factory=set)
     _counts: dict[str, list[int]] = field(default_factory=dict)
     # Numbers given to writes of replicated tables, by table and region: the last of each.
@@ -103,6 +109,30 @@ class Writing:
 
     def mark_conflict(self, table: Table) -> None:
         self.marks.append(((TRANSACTION_CONFLICT, table.name, "", ""), 1.0))
+
+    # --- leases ---
+
+    def refuse_lapsed(self, table: Table) -> None:
+        """Refuse a write of a writer that others may have given up; one that is taken is looked at again."""
+        lease = self.place.lease
+        if lease is not None and needs_lease(table):
+            refuse_lapsed(lease, table)
+            self.leased.append((len(self.outcomes), table))
+
+    def disown_lapsed(self) -> set[str]:
+        """After the commit: what was taken under a lease that has run out since is not acknowledged; whose it was.
+
+        Between decision and commit any time may pass (a slow disk, a process that was stopped), in which another
+        region may have been promoted.
+        """
+        lease = self.place.lease
+        assert lease is not None, "who has no lease takes nothing under one"
+        doubts = {table.name: doubt(lease, table) for _, table in self.leased}
+        for place, table in self.leased:
+            found = doubts[table.name]
+            if found is not None and isinstance(self.outcomes[place], bytes):
+                self.outcomes[place] = found
+        return {name for name, found in doubts.items() if found is not None}
 
     # --- units ---
 

@@ -29,7 +29,6 @@ from tablewright.engine.item_writes import (
 )
 from tablewright.engine.limits import BATCH_WRITE_REQUESTS, ITEM_BYTES
 from tablewright.engine.members import ATTRIBUTES, RETURN_CAPACITY, RETURN_METRICS, TABLE_NAME
-from tablewright.engine.replica_lease import refuse_lapsed
 from tablewright.engine.shapes import ListOf, MapOf, Request, Struct
 from tablewright.engine.throttle import Throttled
 from tablewright.engine.writing import Writing
@@ -70,7 +69,7 @@ def batch_write_item(writing: Writing, request: Request) -> dict[str, Any]:
     if len(set(places)) != len(places):
         raise invalid("Provided list of item keys contains duplicates")
     for table in [writes[0].table for writes in planned.values()]:
-        refuse_lapsed(writing.place.lease, table)
+        writing.refuse_lapsed(table)
     return _write_all(writing, request, asked, planned)
 
 

@@ -6,7 +6,6 @@ from tablewright.engine.arguments import refuse_mixing
 from tablewright.engine.errors import invalid
 from tablewright.engine.item_writes import delete_of, perform, single_answer
 from tablewright.engine.members import ATTRIBUTES, SINGLE_WRITE, TABLE_NAME
-from tablewright.engine.replica_lease import refuse_lapsed
 from tablewright.engine.shapes import Request, Struct
 from tablewright.engine.writing import Writing
 
@@ -23,7 +22,7 @@ def delete_item(writing: Writing, request: Request) -> dict[str, Any]:
         raise invalid("ReturnValues can only be ALL_OLD or NONE")
     write = delete_of(writing.tables, request)
     if write.table.replicas is not None:
-        refuse_lapsed(writing.place.lease, write.table)
+        writing.refuse_lapsed(write.table)
     writing.refuse_taken(write.table, write.key)
     decided, entries = perform(writing, write)
     shown = decided.old if request.get("ReturnValues") == "ALL_OLD" else None

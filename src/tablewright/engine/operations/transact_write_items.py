@@ -23,6 +23,7 @@ from tablewright.engine.item_writes import (
     decide,
     delete_of,
     put_of,
+    refuse_unless_writer,
     spend,
     update_of,
 )
@@ -36,7 +37,6 @@ from tablewright.engine.members import (
     TABLE_NAME,
 )
 from tablewright.engine.metric_names import CONSUMED_READ, THROTTLED_REQUESTS
-from tablewright.engine.replica_lease import refuse_lapsed
 from tablewright.engine.shapes import ListOf, Request, Shape, Struct, Text
 from tablewright.engine.throttle import Throttled
 from tablewright.engine.writing import Writing
@@ -100,7 +100,7 @@ def transact_write_items(writing: Writing, request: Request) -> dict[str, Any]:
     _refuse_oversize(writes)
     for write in writes:
         if write.table.replicas is not None:
-            refuse_lapsed(writing.place.lease, write.table)
+            writing.refuse_lapsed(write.table)
     decisions = _decide_all(writing, writes)
     answer = _write_all(writing, request, decisions, [kind for kind, _ in actions])
     if token is not None:
@@ -234,12 +234,13 @@ def _replayed(writing: Writing, request: Request, token: str, body: bytes) -> di
             "The ClientRequestToken was used in the last ten minutes for a request with other parameters",
         )
     how = request.get("ReturnConsumedCapacity")
-    spent: list[Consumed] = []
-    for name, units in orjson.loads(sizes):
-        table = writing.tables.get(name)
-        if table is not None:
-            spent.append(Consumed(table, units))
-            writing.marks.append(((CONSUMED_READ, name, "", ""), units))
+    units = [(t, used) for name, used in orjson.loads(sizes) if (t := writing.tables.get(name)) is not None]
+    for table, _ in units:
+        # The first answer may have been that it is not known whether this holds: it is not known now either.
+        refuse_unless_writer(table)
+        writing.refuse_lapsed(table)
+    spent = [Consumed(table, used) for table, used in units]
+    writing.marks += [((CONSUMED_READ, table.name, "", ""), used) for table, used in units]
     capacity = shown_all(spent, how, "Read")
     return {} if capacity is None else {"ConsumedCapacity": capacity}
 

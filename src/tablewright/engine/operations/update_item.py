@@ -5,7 +5,6 @@ from typing import Any
 from tablewright.engine.arguments import refuse_mixing
 from tablewright.engine.item_writes import Decided, perform, single_answer, update_of
 from tablewright.engine.members import ATTRIBUTES, EXPRESSION, SINGLE_WRITE, TABLE_NAME
-from tablewright.engine.replica_lease import refuse_lapsed
 from tablewright.engine.shapes import AttributeValue, MapOf, Request, Struct, Text
 from tablewright.engine.writing import Writing
 from tablewright.expressions import Update, fragments, touched
@@ -38,7 +37,7 @@ def update_item(writing: Writing, request: Request) -> dict[str, Any]:
     )
     write, change = update_of(writing.tables, request)
     if write.table.replicas is not None:
-        refuse_lapsed(writing.place.lease, write.table)
+        writing.refuse_lapsed(write.table)
     writing.refuse_taken(write.table, write.key)
     decided, entries = perform(writing, write)
     shown = _returned(request.get("ReturnValues"), decided, change)
