@@ -718,18 +718,20 @@ def test_a_health_check_tells_how_a_device_is_and_ends_its_rest(rig: Rig) -> Non
     assert rig.devices.get(DEVICE).breaker_until is None
 
 
-def test_a_session_behind_a_device_that_was_taken_away_fails_and_its_old_rules_go(rig: Rig) -> None:
+def test_a_session_behind_a_device_that_was_taken_away_counts_for_nothing_and_its_old_rules_go(
+    rig: Rig,
+) -> None:
     blocking(rig)
     rig.db.write(d.devices.discard(DEVICE))
     rig.policy("Instagram")
     rig.reconciler.reconcile(ANNA)
     status = rig.state("Instagram")
     assert status is not None
-    assert (status.state, status.reason) == ("failed", planning.NOT_TAKEN)
-    assert f"there is no firewall {DEVICE}" in {rule.error for rule in rig.rules()}
-    rig.sessions.event("stop", ANNA, "s1")
-    rig.reconciler.reconcile(ANNA)
-    assert rig.rules() == []
+    assert status.state == "no session"
+    assert (rig.rules(), rig.sessions.open_of(ANNA)) == ([], [])
+    rig.move(minutes=1)
+    rig.sessions.event("heartbeat", ANNA, "s1")
+    assert rig.sessions.open_of(ANNA) == []
 
 
 def test_drivers_are_made_by_the_kind_of_device(tmp_path: Path) -> None:

@@ -70,9 +70,12 @@ class Erasing:
         )
         waits_for = off_devices(self._repository, self._reconcile, key)
         if waits_for is None:
-            self._discard(
-                d.sessions.discard(key, one.session_id) for one in db.all(d.sessions_of_child(child=key))
-            )
+            for session in list(db.all(d.sessions_of_child(child=key))):
+                self._repository.try_write(d.sessions.delete(session))
+        self._discard(
+            d.stays.discard(one.private_ip, one.until, one.child, one.session_id)
+            for one in db.all(d.stays_of_child(child=key))
+        )
         # The attempts to clean the devices were written down as well.
         self._discard(
             d.former_rules.discard(one.rule_name) for one in db.all(d.former_rules_of_child(child=key))
