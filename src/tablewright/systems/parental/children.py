@@ -164,8 +164,11 @@ class Children:
         return write.item
 
     def release(self, child: Child, actor: Actor, reason: str | None = None) -> Child:
-        """Give a number up: nothing is blocked for it any more, and the next who proves it may have it."""
-        if actor.role in ("support", "operator"):
+        """Give a number up: nothing is blocked for it any more, and the next who proves it may have it.
+
+        Its owner may, whatever else they are; an operator may who says why. Support changes nothing.
+        """
+        if actor.role == "operator" and not self._families.has(actor, child.family_id):
             why: str | None = self._families.reason(reason)
         else:
             self._families.owner(actor, child.family_id)

@@ -15,7 +15,7 @@ from tablewright.edge.etags import mark, unchanged
 from tablewright.systems.parental import removing
 from tablewright.systems.parental.errors import DeviceUnavailable, NotThere
 from tablewright.systems.parental.firewall.driver import FirewallMistake
-from tablewright.systems.parental.model import App, Device, OpenStatus, Quarantined
+from tablewright.systems.parental.model import App, Device, OpenStatus
 from tablewright.systems.parental.routes.common import (
     Doors,
     HistoryPageSize,
@@ -240,9 +240,9 @@ def network(parental: Parental, doors: Doors) -> APIRouter:
     @api.get("/quarantine", response_model_exclude_none=True)
     def quarantined(
         caller: Annotated[Principal, Depends(doors.operator)], size: PageSize = None, after: StartAt = None
-    ) -> Page[Quarantined]:
+    ) -> Page[views.QuarantineView]:
         """Blocked events nobody knew whose they are; kept for 30 days."""
-        return page_of(parental.ingest.waiting(size, after, caller.subject), lambda kept: kept)
+        return page_of(parental.ingest.waiting(size, after, caller.subject), views.quarantine_view)
 
     @api.post("/quarantine/{id}:again")
     def count_again(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> dict[str, int]:
