@@ -15,6 +15,7 @@ from tablewright.systems.parental import api as parental_api
 from tablewright.systems.parental import jobs as parental_jobs
 from tablewright.systems.parental import seed as parental_seed
 from tablewright.systems.parental import sensors
+from tablewright.systems.parental.cache import cache_at
 from tablewright.systems.parental.design import DESIGNS as PARENTAL_DESIGNS
 from tablewright.systems.parental.device_secrets import secrets_in
 from tablewright.systems.parental.devices import open_driver
@@ -106,6 +107,7 @@ def _start_parental(given: Start) -> Parental:
         given.secret,
         given.issue,
         drivers=drivers,
+        cache=cache_at(given.cache, given.world),
         listen=sensors.ears(given.home / "devices", given.world),
         invitation_link=given.url.rstrip("/") + INVITATION_LINK,
     )

@@ -94,8 +94,9 @@ class Parental:
         return self.repository.policies_of(child.child), self.repository.overrides_of(child.child)
 
     def close(self) -> None:
-        """Let go of what the drivers hold."""
+        """Let go of what the drivers and the cache hold."""
         self.devices.close()
+        self.registry.close()
 
 
 def open_parental(
