@@ -19,6 +19,8 @@ from tablewright.systems.parental.cache import cache_at
 from tablewright.systems.parental.design import DESIGNS as PARENTAL_DESIGNS
 from tablewright.systems.parental.device_secrets import secrets_in
 from tablewright.systems.parental.devices import open_driver
+from tablewright.systems.parental.event_files import deliver_all
+from tablewright.systems.parental.events import Batch
 from tablewright.systems.parental.service import INVITATION_LINK, Parental, open_parental
 from tablewright.systems.portal import api as portal_api
 from tablewright.systems.portal import jobs as portal_jobs
@@ -109,6 +111,7 @@ def _start_parental(given: Start) -> Parental:
         drivers=drivers,
         cache=cache_at(given.cache, given.world),
         listen=sensors.ears(given.home / "devices", given.world),
+        inbox=given.home / "events",
         invitation_link=given.url.rstrip("/") + INVITATION_LINK,
     )
     for consumer in parental_jobs.followers(parental):
@@ -142,6 +145,7 @@ def _parental_jobs(parental: Parental) -> Sequence[Job | Follower]:
         Job(
             "verify", 10 * minute, partial(jobs.verify, parental), "Compares each firewall with our records."
         ),
+        Job("files", minute, partial(_read_files, parental), "What sensors wrote into files."),
         Job("purge", hour, partial(jobs.purge_policies, parental), "Policies deleted 30 days ago."),
         Job("sweep", minute, partial(jobs.sweep, parental), "Looks at everybody, some at a time."),
     ]
@@ -149,6 +153,15 @@ def _parental_jobs(parental: Parental) -> Sequence[Job | Follower]:
         words = "Keeps the demo's children on the network."
         found.append(Job("demo", hour, partial(parental_seed.keep_alive, parental), words))
     return (*_parental_followers(parental), *found)
+
+
+def _read_files(parental: Parental) -> int:
+    """Count what sensors have appended to `events/*.jsonl` in the system's directory."""
+
+    def take(batch: Batch) -> None:
+        parental.notices.blocked_often(parental.ingest.take(batch).touched)
+
+    return 0 if parental.inbox is None else deliver_all(parental.inbox, take)
 
 
 def _parental_people(parental: Parental) -> Sequence[Person]:
