@@ -14,6 +14,7 @@ from tests.systems.parental.talk import (
     OPERATOR,
     OTHER_PHONE,
     PHONE,
+    START,
     SUPPORT,
     ZOE,
     ZONE,
@@ -25,9 +26,11 @@ from tests.systems.parental.talk import (
 )
 from tests.systems.talk import at_once, given, refused
 
+from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
+from tablewright.systems.parental.model import Action
 from tablewright.systems.parental.repository import Actor
 
 DEVICE = {"deviceId": "ftd-device-001", "kind": "simulated", "name": "Gateway", "accessPolicyId": "p1"}
@@ -316,6 +319,29 @@ def test_pc_x13_policies_come_in_pages_with_tokens_of_ones_own(at: Place, api: A
     rest = given(api.get(f"{path}?pageSize=3&startAt={first['startAt']}", by=ANNA))
     assert (len(rest["items"]), rest["moreAvailable"]) == (2, False)
     assert refused(api.get(f"{path}?startAt=nonsense", by=ANNA)) == (400, "BAD_TOKEN")
+
+
+def test_pc_22_a_range_that_ends_with_a_second_has_all_of_it(at: Place, api: Api) -> None:
+    child = at.child()
+    second = START.replace(microsecond=0) + timedelta(minutes=10)
+    for milliseconds in (-1, 120, 999, 1000):
+        moment = second + timedelta(milliseconds=milliseconds)
+        at.db.write(
+            d.actions.create(
+                Action(
+                    child=child.child, occurred_at=moment, action_id=f"a{milliseconds}", action="block",
+                    app_name="TikTok", privateIP="10.0.0.1", status="failed", status_key="failed",
+                )
+            )
+        )  # fmt: skip
+
+    def found(path: str, by: Actor, to: str) -> int:
+        since = second.isoformat().replace("+00:00", "Z")
+        return len(given(api.get(f"{path}?from={since}&to={to}", by=by))["items"])
+
+    for path, by in ((f"/children/{PHONE}/enforcement", ANNA), ("/enforcement/failures", OPERATOR)):
+        assert found(path, by, f"{second:%Y-%m-%dT%H:%M:%SZ}") == 2
+        assert found(path, by, f"{second:%Y-%m-%dT%H:%M:%S}.120Z") == 1
 
 
 def test_pc_x13_pages_have_100_entries_at_most_and_pc_21_those_of_the_history_200(

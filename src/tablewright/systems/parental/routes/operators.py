@@ -23,7 +23,7 @@ from tablewright.systems.parental.routes.common import (
     PageSize,
     Since,
     StartAt,
-    Until,
+    Through,
     actor_of,
     expected,
     marked,
@@ -107,7 +107,7 @@ def failures(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.operator)],
         status: OpenStatus = "failed",
         since: Since = None,
-        until: Until = None,
+        until: Through = None,
         size: HistoryPageSize = None,
         after: StartAt = None,
     ) -> Page[FailureView]:
