@@ -132,6 +132,15 @@ class Allowance(Value):
     expires_at: datetime
 
 
+class Turn(Value):
+    """Whoever adds to something that is limited takes the next turn with it: of two who counted the same, one may."""
+
+    name: str
+    number: int = 0
+    expires_at: datetime
+    version: int = 1
+
+
 class Errand(Value):
     """Long work that is finished whatever happens: each step may be repeated, the last one removes the errand.
 
