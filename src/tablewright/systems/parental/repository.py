@@ -137,7 +137,8 @@ class Repository(Tables):
     def turn(self, what: str, whose: str) -> Write[Turn]:
         """The next turn to add to what somebody may have a number of: taken before they are counted, and written with
         what is added. Stale, and so VERSION_CONFLICT, if another was added meanwhile. It does not say whose it is."""
-        expires_at = self.now() + TURN_KEPT
+        # By the store's own clock: who writes down the past would take turns that are over.
+        expires_at = self.db.world.now() + TURN_KEPT
         name = f"{what}:{rules.digest(whose)}"
         now = self.db.one(d.turns.get(name), consistent=True)
         if now is None:
