@@ -59,7 +59,7 @@ class DeviceChange(Body):
 
 class Removal(Value):
     """What is given up with a device. `rulesLeft`: rules it may still have; `rulesWaiting`: those it was never asked
-    for; of how many children, and how many of their sessions are behind it."""
+    for; of how many children, and for how many sessions they were made."""
 
     rules_left: int
     rules_waiting: int
