@@ -188,11 +188,13 @@ def open_house(
     also_regions: Sequence[str] = (),
     lease: float | None = None,
     mail: Way | None = None,
+    cache: str | None = None,
     jobs: bool = True,
 ) -> House:
     """Everything up and running, but for HTTP. `url` is where tokens say they are from; port 0 is any free one.
 
-    Letters go the way `mail` says, into a directory of the store if it says nothing.
+    Letters go the way `mail` says, into a directory of the store if it says nothing. What is read often is kept in the
+    Redis at `cache`, or in this process.
     The systems live in the home region; replicas of their tables may be made in `also_regions`.
     Without `jobs` nothing runs by itself: `house.schedule` still lists what would.
     """
@@ -224,7 +226,7 @@ def open_house(
         code_login = CodeLogin(accounts, world, secret)
         works = Works(db, world)
         lived = tuple(
-            _started(system, call, world, secret, issuer, files / "systems" / system.name, stack)
+            _started(system, call, world, secret, issuer, files / "systems" / system.name, stack, cache)
             for system in systems
         )
         stack.callback(works.close)  # before the systems it may be working for
@@ -264,12 +266,13 @@ def _refuse_clashes(systems: Sequence[System]) -> None:
 
 
 def _started(
-    system: System, call: Call, world: World, secret: bytes, issuer: Issuer, home: Path, stack: ExitStack
-) -> Lived:
+    system: System, call: Call, world: World, secret: bytes, issuer: Issuer, home: Path, stack: ExitStack,
+    cache: str | None,
+) -> Lived:  # fmt: skip
     db = Db(call, *system.designs, world=world, secret=secret)
     db.create_tables()
     own = hashlib.sha256(system.name.encode() + secret).digest()
-    service = system.start(Start(db, world, own, _issue(system, issuer), issuer.url, home))
+    service = system.start(Start(db, world, own, _issue(system, issuer), issuer.url, home, cache))
     if system.close is not None:
         stack.callback(system.close, service)
     return Lived(system, db, service)

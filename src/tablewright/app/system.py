@@ -51,7 +51,8 @@ class Issue(Protocol):
 class Start:
     """What a system is started with. `secret` is its own, no two have the same; `url` is where people reach us.
 
-    `home` is a directory of its own for what is no item; it is made by whoever first writes there.
+    `home` is a directory of its own for what is no item; it is made by whoever first writes there. `cache` is the
+    address of a Redis for what is read often, if there is one.
     """
 
     db: Db
@@ -60,6 +61,7 @@ class Start:
     issue: Issue
     url: str
     home: Path
+    cache: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

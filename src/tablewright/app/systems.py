@@ -16,9 +16,12 @@ from tablewright.systems.parental import api as parental_api
 from tablewright.systems.parental import jobs as parental_jobs
 from tablewright.systems.parental import seed as parental_seed
 from tablewright.systems.parental import sensors
+from tablewright.systems.parental.cache import cache_at
 from tablewright.systems.parental.design import DESIGNS as PARENTAL_DESIGNS
 from tablewright.systems.parental.device_secrets import secrets_in
 from tablewright.systems.parental.devices import open_driver
+from tablewright.systems.parental.event_files import deliver_all
+from tablewright.systems.parental.events import Batch
 from tablewright.systems.parental.service import INVITATION_LINK, Parental, open_parental
 from tablewright.systems.portal import api as portal_api
 from tablewright.systems.portal import jobs as portal_jobs
@@ -107,7 +110,9 @@ def _start_parental(given: Start) -> Parental:
         given.secret,
         given.issue,
         drivers=drivers,
+        cache=cache_at(given.cache, given.world),
         listen=sensors.ears(given.home / "devices", given.world),
+        inbox=given.home / "events",
         invitation_link=given.url.rstrip("/") + INVITATION_LINK,
     )
     for consumer in parental_jobs.followers(parental):
@@ -141,6 +146,7 @@ def _parental_jobs(parental: Parental) -> Sequence[Job | Follower]:
         Job(
             "verify", 10 * minute, partial(jobs.verify, parental), "Compares each firewall with our records."
         ),
+        Job("files", minute, partial(_read_files, parental), "What sensors wrote into files."),
         Job("purge", hour, partial(jobs.purge_policies, parental), "Policies deleted 30 days ago."),
         Job("sweep", minute, partial(jobs.sweep, parental), "Looks at everybody, some at a time."),
     ]
@@ -148,6 +154,15 @@ def _parental_jobs(parental: Parental) -> Sequence[Job | Follower]:
         words = "Keeps the demo's children on the network."
         found.append(Job("demo", hour, partial(parental_seed.keep_alive, parental), words))
     return (*_parental_followers(parental), *found)
+
+
+def _read_files(parental: Parental) -> int:
+    """Count what sensors have appended to `events/*.jsonl` in the system's directory."""
+
+    def take(batch: Batch) -> None:
+        parental.notices.blocked_often(parental.ingest.take(batch).touched)
+
+    return 0 if parental.inbox is None else deliver_all(parental.inbox, take)
 
 
 def _parental_people(parental: Parental) -> Sequence[Person]:

@@ -92,6 +92,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--mail-from", metavar="WHO", help="the sender of mail, such as 'Example Ltd <post@example.com>'"
     )
     parser.add_argument(
+        "--cache",
+        metavar="URL",
+        help="a Redis for what is read often: redis://host:6379/0; needs tablewright[redis] (default: this process)",
+    )
+    parser.add_argument(
         "--log",
         choices=("faults", "json"),
         default="faults",
@@ -161,6 +166,7 @@ def run(given: argparse.Namespace) -> int:
                 also_regions=given.also_region,
                 lease=given.lease,
                 mail=mail,
+                cache=given.cache,
             ) as house:
                 progress.end()
                 app = app_of(
@@ -228,8 +234,10 @@ def _mistakes() -> tuple[type[Exception], ...]:
     from tablewright.app.serve import DemoIsForThisMachine
     from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreInUse
     from tablewright.mapping import TableDiffers
+    from tablewright.systems.parental.cache import CacheMistake
 
     return (
+        CacheMistake,
         DemoIsForThisMachine,
         SecretUnusable,
         MailMistake,

@@ -16,6 +16,8 @@ import pytest
 from tests.systems.parental.talk import OPERATOR, Place
 from tests.systems.parental.test_registry import new_app, propagates
 
+from tablewright.app.house import open_house
+from tablewright.app.systems import PARENTAL
 from tablewright.systems.parental import cache as caching
 from tablewright.systems.parental.cache import CacheUnavailable, MemoryCache, RedisCache, cache_at, through
 from tablewright.systems.parental.registry import Registry
@@ -137,6 +139,43 @@ def test_a_value_goes_when_its_time_is_over_in_memory() -> None:
 def test_pc_s12_a_change_is_seen_on_every_node_of_a_shared_cache_and_one_follower_is_enough(url: str) -> None:
     with closing_cache(url) as here, closing_cache(url) as there:
         propagates((here, there), ("",))
+
+
+def test_a_mark_that_redis_dropped_does_not_bring_back_what_was_kept_before(
+    shared: RedisCache, url: str
+) -> None:
+    redis = pytest.importorskip("redis").Redis.from_url(url)
+    shared.set("key", shared.mark("key"), b"old", MINUTE)
+    shared.delete("key")
+    shared.set("key", shared.mark("key"), b"newer", MINUTE)
+    redis.delete("tablewright:parental:key:mark")
+    assert shared.get("key", shared.mark("key")) is None
+    assert shared.mark("key") == shared.mark("key")
+    redis.close()
+
+
+def test_the_app_keeps_the_registry_in_the_redis_it_is_given(url: str, tmp_path: Path) -> None:
+    redis = pytest.importorskip("redis").Redis.from_url(url)
+
+    def kept() -> list[bytes]:
+        return [redis.get(key) for key in redis.keys("tablewright:parental:apps@*")]
+
+    with open_house(tmp_path, systems=(PARENTAL,), seed=False, durability="relaxed", cache=url) as house:
+        registry = house.lived[0].service.registry
+        registry.load()
+        assert registry.app("My Game") is None
+        assert any(b"TikTok" in one for one in kept())
+        elsewhere = Registry(house.lived[0].service.repository, RedisCache(url, real_world()))
+        elsewhere.save("My Game", new_app(), OPERATOR)
+        assert registry.app("My Game") is not None
+        elsewhere.close()
+    redis.close()
+
+
+def test_what_is_no_redis_is_said_in_a_sentence() -> None:
+    pytest.importorskip("redis", reason="the package redis is not installed")
+    with pytest.raises(caching.CacheElsewhere, match="redis://host:6379/0"):
+        cache_at("http://127.0.0.1:1", real_world())
 
 
 def test_a_cache_is_chosen_by_its_address(url: str) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from tests.systems.parental.talk import PHONE, Place
 
+from tablewright.app.house import open_house
+from tablewright.app.schedule import Job
+from tablewright.app.systems import PARENTAL
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.event_files import EventFile
 from tablewright.systems.parental.events import Batch
@@ -87,6 +90,48 @@ def test_a_rotated_file_is_read_to_its_end_before_the_new_one(log: Path, file: E
     append(log, 100, 2)
     assert file.deliver(taken.append) == 4
     assert names(taken) == ["App 0", "App 1", "App 2", "App 3", "App 4", "App 100", "App 101"]
+
+
+def test_files_that_were_rotated_while_nobody_read_are_all_read(log: Path, file: EventFile) -> None:
+    taken: list[Batch] = []
+
+    def rotate() -> None:
+        for number in (2, 1, 0):
+            path = log.with_name(f"{log.name}.{number}") if number else log
+            if path.exists():
+                path.rename(log.with_name(f"{log.name}.{number + 1}"))
+
+    append(log, 0, 1)
+    file.deliver(taken.append)
+    append(log, 1, 1)
+    for first in (10, 20, 30):
+        rotate()
+        append(log, first, 2)
+    assert file.deliver(taken.append) == 7
+    assert names(taken) == [f"App {n}" for n in (0, 1, 10, 11, 20, 21, 30, 31)]
+    assert file.deliver(taken.append) == 0
+    append(log, 40, 1)
+    log.with_name(f"{log.name}.3").unlink()
+    rotate()
+    log.with_name(f"{log.name}.1").unlink()  # what was thrown away before it was read is gone
+    append(log, 50, 1)
+    file.deliver(taken.append)
+    assert names(taken)[-1] == "App 50"
+
+
+def test_serve_counts_what_is_in_files_of_its_directory(tmp_path: Path) -> None:
+    with open_house(tmp_path, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as house:
+        service = house.lived[0].service
+        (reads,) = [job for job in PARENTAL.jobs(service) if job.name == "files"]
+        assert isinstance(reads, Job)
+        assert reads.run() == 0  # there is no such directory
+        events = tmp_path / "systems" / "parental" / "events"
+        events.mkdir(parents=True)
+        append(events / "east.jsonl", 0, 3)
+        append(events / "west.jsonl", 3, 2)
+        assert reads.run() == 5
+        assert reads.run() == 0
+        assert sum(len(one.events) for one in service.ingest.waiting().items) == 5
 
 
 def test_a_line_that_is_no_event_is_set_aside_and_holds_nobody_up(

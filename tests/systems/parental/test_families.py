@@ -23,6 +23,8 @@ from tests.systems.talk import at_once
 
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
+from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.families import FAMILIES_PER_PERSON
 from tablewright.systems.parental.numbers import BY_FAMILY_PER_HOUR, TO_NUMBER_PER_HOUR, TRIES
 from tablewright.systems.parental.repository import Actor
 
@@ -416,3 +418,46 @@ def test_pc_d23_a_new_address_is_followed_by_children_and_policies(at: Place) ->
     at.clock.move(timedelta(minutes=11))
     assert at.parental.errands.run() == 1
     assert at.parental.errands.open(child.family_id) == []
+
+
+# --- limits, however many come at once ---
+
+
+def test_pc_x13_of_those_who_are_added_at_once_only_as_many_are_as_there_is_room_for(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "CHILDREN_PER_FAMILY", 2)
+    at.family()
+    numbers = [f"+1555000{n:04}" for n in range(6)]
+    for number in numbers:
+        at.parental.children.prove(number, ANNA)
+    codes = {number: at.code(number) for number in numbers}
+
+    def add(number: str) -> str:
+        try:
+            return at.parental.children.add(number, codes[number], "Kim", ZONE, ANNA).child
+        except ParentalMistake as mistake:
+            return mistake.code
+
+    told = at_once([partial(add, number) for number in numbers])
+    assert told.count("LIMIT_EXCEEDED") == 4
+    assert len(at.parental.families.children(ANNA)) == 2
+
+
+def test_pc_x13_somebody_has_only_so_many_families_though_all_are_made_at_once(at: Place) -> None:
+    def make(number: int) -> str:
+        try:
+            return at.parental.families.create(f"Family {number}", ANNA).name
+        except ParentalMistake as mistake:
+            return mistake.code
+
+    told = at_once([partial(make, number) for number in range(8)])
+    assert told.count("LIMIT_EXCEEDED") == 8 - FAMILIES_PER_PERSON
+    assert len(at.parental.families.of(ANNA)) == FAMILIES_PER_PERSON
+
+
+def test_pc_x13_a_turn_that_was_taken_long_ago_is_in_nobodys_way(at: Place) -> None:
+    for number in range(2):
+        at.parental.families.create(f"Family {number}", ANNA)
+        at.clock.move(timedelta(hours=2))
+    assert len(at.parental.families.of(ANNA)) == 2

@@ -14,6 +14,7 @@ from tests.systems.parental.talk import (
     OPERATOR,
     OTHER_PHONE,
     PHONE,
+    START,
     SUPPORT,
     ZOE,
     ZONE,
@@ -25,9 +26,12 @@ from tests.systems.parental.talk import (
 )
 from tests.systems.talk import at_once, given, refused
 
+from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
+from tablewright.systems.parental.model import Action
+from tablewright.systems.parental.repository import Actor
 
 DEVICE = {"deviceId": "ftd-device-001", "kind": "simulated", "name": "Gateway", "accessPolicyId": "p1"}
 ADDRESS = "10.20.30.40"
@@ -317,6 +321,29 @@ def test_pc_x13_policies_come_in_pages_with_tokens_of_ones_own(at: Place, api: A
     assert refused(api.get(f"{path}?startAt=nonsense", by=ANNA)) == (400, "BAD_TOKEN")
 
 
+def test_pc_22_a_range_that_ends_with_a_second_has_all_of_it(at: Place, api: Api) -> None:
+    child = at.child()
+    second = START.replace(microsecond=0) + timedelta(minutes=10)
+    for milliseconds in (-1, 120, 999, 1000):
+        moment = second + timedelta(milliseconds=milliseconds)
+        at.db.write(
+            d.actions.create(
+                Action(
+                    child=child.child, occurred_at=moment, action_id=f"a{milliseconds}", action="block",
+                    app_name="TikTok", privateIP="10.0.0.1", status="failed", status_key="failed",
+                )
+            )
+        )  # fmt: skip
+
+    def found(path: str, by: Actor, to: str) -> int:
+        since = second.isoformat().replace("+00:00", "Z")
+        return len(given(api.get(f"{path}?from={since}&to={to}", by=by))["items"])
+
+    for path, by in ((f"/children/{PHONE}/enforcement", ANNA), ("/enforcement/failures", OPERATOR)):
+        assert found(path, by, f"{second:%Y-%m-%dT%H:%M:%SZ}") == 2
+        assert found(path, by, f"{second:%Y-%m-%dT%H:%M:%S}.120Z") == 1
+
+
 def test_pc_x13_pages_have_100_entries_at_most_and_pc_21_those_of_the_history_200(
     at: Place, api: Api
 ) -> None:
@@ -591,10 +618,38 @@ def test_an_operator_frees_a_number_that_was_recycled(at: Place, api: Api) -> No
     assert refused(api.post(f"/children/{PHONE}:release", {}, by=OPERATOR)) == (400, "REASON_NEEDED")
     reason = {"reason": "the carrier gave it to somebody else"}
     assert refused(api.post(f"/children/{PHONE}:release", reason, by=ZOE)) == (404, "CHILD_NOT_FOUND")
-    given(api.post(f"/children/{PHONE}:release", reason, by=OPERATOR))
+    freed = given(api.post(f"/children/{PHONE}:release", reason, by=OPERATOR))
+    assert freed.keys() == {"phoneNumber", "releasedAt"}
+    assert PHONE not in str(freed)
     assert refused(api.post(f"/children/{PHONE}:release", reason, by=OPERATOR)) == (404, "CHILD_NOT_FOUND")
     newest = given(api.get(f"/families/{child['familyId']}/audit", by=ANNA))["items"]
     assert reason["reason"] in [entry.get("reason") for entry in newest]
+
+
+def test_pc_x1_support_gives_no_number_up(at: Place, api: Api) -> None:
+    child = _child(api, at)
+    told = api.post(f"/children/{PHONE}:release", {"reason": "because I can"}, by=SUPPORT)
+    assert refused(told) == (404, "CHILD_NOT_FOUND")
+    assert at.parental.repository.child(child["child"]).released_at is None
+
+
+@pytest.mark.parametrize("role", ["operator", "support"])
+def test_an_owner_who_is_also_staff_gives_a_number_up_without_a_reason(
+    at: Place, api: Api, role: str
+) -> None:
+    child = at.child(ANNA)
+    staff = Actor(ANNA.name, role, ANNA.subject, ANNA.email)
+    released = given(api.post(f"/children/{PHONE}:release", {}, by=staff))
+    assert released["childName"] == child.child_name
+
+
+def test_pc_x1_an_operator_does_not_see_the_number_of_what_is_quarantined(at: Place, api: Api) -> None:
+    at.child()
+    at.clock.move(timedelta(minutes=1))
+    event = {"at": at.clock.now().isoformat(), "appName": "bad#name", "phoneNumber": PHONE}
+    given(api.post("/blocked-events/batches", {"batchId": "b", "events": [event]}, by=OPERATOR))
+    (kept,) = given(api.get("/quarantine", by=OPERATOR))["items"]
+    assert (kept["events"][0]["phoneNumber"], PHONE in str(kept)) == (f"···{PHONE[-2:]}", False)
 
 
 def test_events_of_nobody_wait_and_are_counted_when_somebody_is_known(at: Place, api: Api) -> None:

@@ -410,6 +410,66 @@ def test_an_address_counts_for_who_has_it_and_not_from_before_they_had_it(at: Pl
     assert kept.reason == "UNKNOWN_ADDRESS"
 
 
+def gateway(at: Place, device: str) -> None:
+    at.parental.devices.add(Device(device_id=device, kind="simulated", name=device, access_policy_id="p"))
+
+
+def at_address(at: Place, device: str | None = None, app: str = "TikTok") -> Event:
+    return Event(at=at.clock.now(), app_name=app, privateIP=ADDRESS, device_id=device)
+
+
+def apps_of(at: Place, child: Child) -> list[str]:
+    return [one.app_name for one in at.db.all(d.metrics_of_child(child=child.child))]
+
+
+def test_pc_s15_an_address_counts_for_who_had_it_then_though_they_have_left_it(
+    at: Place, ingest: Ingest
+) -> None:
+    gateway(at, "ftd-1")
+    anna, ben = at.child(), at.child(ZOE, OTHER_PHONE)
+    event = at.parental.sessions.event
+    at.clock.move(timedelta(minutes=1))
+    event("start", PHONE, "a1", ip=ADDRESS, device="ftd-1")
+    event("start", OTHER_PHONE, "b1", ip="10.0.0.9", device="ftd-1")
+    at.clock.move(timedelta(minutes=10))
+    then = at_address(at)
+    at.clock.move(timedelta(minutes=10))
+    event("stop", PHONE, "a1")
+    at.clock.move(timedelta(minutes=1))
+    free = at_address(at, app="Instagram")
+    at.clock.move(timedelta(minutes=1))
+    event("update-ip", OTHER_PHONE, "b1", ip=ADDRESS)
+    at.clock.move(timedelta(minutes=1))
+    now = at_address(at, app="YouTube")
+    done = ingest.take(Batch("late", [then, free, now]))
+    assert (done.counted, done.quarantined) == (2, 1)
+    assert (apps_of(at, anna), apps_of(at, ben)) == (["TikTok"], ["YouTube"])
+
+
+def test_pc_d33_an_address_behind_two_firewalls_is_whose_the_firewall_says_and_else_nobodys(
+    at: Place, ingest: Ingest
+) -> None:
+    for device in ("ftd-1", "ftd-2"):
+        gateway(at, device)
+    anna, ben = at.child(), at.child(ZOE, OTHER_PHONE)
+    at.clock.move(timedelta(minutes=1))
+    at.parental.sessions.event("start", PHONE, "a1", ip=ADDRESS, device="ftd-1")
+    at.clock.move(timedelta(minutes=1))
+    at.parental.sessions.event("start", OTHER_PHONE, "b1", ip=ADDRESS, device="ftd-2")
+    at.clock.move(timedelta(minutes=1))
+    told = [
+        at_address(at, "ftd-1"),
+        at_address(at, "ftd-2", app="YouTube"),
+        at_address(at, "ftd-3"),
+        at_address(at),
+    ]
+    done = ingest.take(Batch("two", told))
+    assert (done.counted, done.quarantined) == (2, 2)
+    assert (apps_of(at, anna), apps_of(at, ben)) == (["TikTok"], ["YouTube"])
+    (kept,) = ingest.waiting().items
+    assert kept.reason == "AMBIGUOUS_ADDRESS, UNKNOWN_ADDRESS"
+
+
 def test_an_ipv4_address_in_the_spelling_of_ipv6_is_whose_the_ipv4_address_is(
     at: Place, ingest: Ingest
 ) -> None:

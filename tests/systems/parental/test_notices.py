@@ -37,6 +37,35 @@ def test_pc_x10_what_fails_for_five_minutes_is_told_once_a_day(at: Place) -> Non
     assert "10:00" in text
 
 
+def test_pc_x10_a_family_is_told_though_its_firewall_was_switched_off_and_not_even_asked(at: Place) -> None:
+    child = at.child()
+    _online(at)
+    at.parental.devices.change("fw", enabled=False)
+    at.policy(child, "TikTok")
+    at.parental.reconciler.reconcile(child.child)
+    assert at.parental.notices.failures() == 0
+    for expected in (1, 0, 0):
+        at.clock.move(timedelta(minutes=5))
+        at.parental.reconciler.reconcile(child.child)
+        assert at.parental.notices.failures() == expected
+
+
+def test_pc_x10_every_family_is_told_of_a_firewall_that_was_left_alone_after_failing_for_others(
+    at: Place,
+) -> None:
+    sarah, tom = at.child(), at.child(BEN, OTHER_PHONE, "Tom")
+    _online(at)
+    at.parental.sessions.event("start", OTHER_PHONE, "s2", ip="10.20.30.41", device="fw")
+    at.firewalls["fw"].faults = Faults(is_down=True)
+    for child, owner in ((sarah, ANNA), (tom, BEN)):
+        at.policy(child, "TikTok", "YouTube", "Instagram", by=owner)
+        at.parental.reconciler.reconcile(child.child)
+    assert at.parental.devices.get("fw").breaker_until is not None
+    at.clock.move(timedelta(minutes=5))
+    assert at.parental.notices.failures() == 6
+    assert [text for text in at.messages(tom.parent_email) if "TikTok for Tom" in text]
+
+
 def test_what_was_put_right_is_not_told(at: Place) -> None:
     child = at.child()
     _online(at)

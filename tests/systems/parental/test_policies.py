@@ -12,9 +12,9 @@ from tests.systems.parental.talk import ANNA, BEN, OTHER_PHONE, PHONE, ZOE, Json
 from tests.systems.talk import at_once
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import policies, rules
 from tablewright.systems.parental.errors import VersionConflict
-from tablewright.systems.parental.model import EVERYTHING, BlockedApp, Override, Port
+from tablewright.systems.parental.model import EVERYTHING, BlockedApp, Override, Policy, Port
 from tablewright.systems.parental.policies import Draft, Saved
 
 TIKTOK = [BlockedApp(app_name="TikTok")]
@@ -75,6 +75,25 @@ class TestOnEveryWay:
         codes = [getattr(outcome, "code", "ok") for outcome in outcomes]
         assert sorted(codes) == ["LIMIT_EXCEEDED"] * 5 + ["ok"] * 3
         assert len(at.parental.policies.of_child(child)) == rules.POLICIES_PER_CHILD
+
+
+def test_pc_x13_the_limit_of_policies_holds_though_the_day_changes_while_two_are_made(
+    at: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "POLICIES_PER_CHILD", 1)
+    child, numbered = at.child(), policies.next_policy_id
+
+    def overtaken(there: list[Policy], policy: Policy) -> str:
+        monkeypatch.setattr(policies, "next_policy_id", numbered)
+        named = numbered(there, policy)
+        at.clock.move(timedelta(days=1))
+        at.policy(child)
+        return named
+
+    monkeypatch.setattr(policies, "next_policy_id", overtaken)
+    with refuses("LIMIT_EXCEEDED"):
+        at.policy(child)
+    assert len(at.parental.policies.of_child(child)) == 1
 
 
 # --- ids ---

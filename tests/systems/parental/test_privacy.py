@@ -172,6 +172,28 @@ def test_a_child_whose_number_changed_is_erased_with_what_it_had_under_the_old_o
     assert at.mentions(PHONE, NAME, OTHER_PHONE, ADDRESS) == []
 
 
+def test_pc_x12_what_was_quarantined_of_a_child_goes_though_its_number_is_anothers_by_now(at: Place) -> None:
+    child = at.child()
+    at.clock.move(timedelta(minutes=1))
+
+    def kept_aside(name: str) -> None:
+        event = Event(at=at.clock.now(), app_name="bad#name", phone_number=PHONE)
+        at.parental.ingest.take(Batch(name, [event]))
+        at.clock.move(timedelta(minutes=1))
+
+    kept_aside("hers")
+    at.parental.children.release(child, ANNA)
+    at.child(ZOE, PHONE)
+    at.clock.move(timedelta(minutes=1))
+    kept_aside("the next one's")
+    before = at.parental.ingest.waiting().items
+    assert len(before) == 2
+    at.parental.privacy.erase(at.parental.repository.child(child.child), ANNA)
+    at.parental.errands.run()
+    (left,) = at.parental.ingest.waiting().items
+    assert left == max(before, key=lambda one: one.events[0]["at"])
+
+
 def test_pc_d24_what_was_counted_for_a_number_moves_with_the_child_and_is_counted_once(at: Place) -> None:
     child = lived(at)
     at.parental.children.prove(OTHER_PHONE, ANNA)

@@ -20,6 +20,7 @@ from tablewright.systems.parental.errors import Conflict, NotThere, VersionConfl
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc
 from tablewright.systems.parental.firewall.driver import (
     PREFIX,
+    DeviceRule,
     FirewallDriver,
     RateLimited,
     Rejected,
@@ -28,8 +29,9 @@ from tablewright.systems.parental.firewall.driver import (
 )
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
-from tablewright.systems.parental.model import BlockedApp, Device
+from tablewright.systems.parental.model import BlockedApp, Device, Policy, RuleMapping
 from tablewright.systems.parental.planning import NEVER, back_off
+from tablewright.systems.parental.verifying import Verifying
 from tablewright.testing import Clock
 from tablewright.world import World
 
@@ -54,12 +56,13 @@ def _rigs(*, needs_deploy: bool = False) -> Iterator[Rig]:
         yield made
 
 
-def blocking(rig: Rig, *apps: str) -> None:
+def blocking(rig: Rig, *apps: str) -> Policy:
     """A child with a session, for whom these are blocked."""
     rig.child()
-    rig.policy(*(apps or ("TikTok",)))
+    policy = rig.policy(*(apps or ("TikTok",)))
     rig.start()
     rig.reconciler.reconcile(ANNA)
+    return policy
 
 
 # --- what is done, and once ---
@@ -595,6 +598,45 @@ def test_a_check_leaves_a_rule_alone_that_somebody_is_just_making(rig: Rig) -> N
     assert rig.told() == ["block TikTok 10.20.30.40 success"]
 
 
+@pytest.mark.parametrize("moment", ["before", "while"])
+def test_a_check_does_not_take_away_what_is_wanted_again_since_the_device_was_read(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    policy = blocking(rig)
+    call, known_as = rig.devices.call, Verifying._known_as
+
+    def wanted_again() -> None:
+        rig.policy("TikTok")
+        rig.reconciler.reconcile(ANNA)
+        assert rig.is_blocked()
+
+    def read_and_unwanted(device_id: str, work: Callable[[FirewallDriver], object]) -> object:
+        there = call(device_id, work)
+        monkeypatch.setattr(rig.devices, "call", call)
+        rig.delete(policy)
+        rig.reconciler.reconcile(ANNA)
+        return there
+
+    def wanted_and_removed(device_id: str, work: Callable[[FirewallDriver], object]) -> object:
+        monkeypatch.setattr(rig.devices, "call", call)
+        wanted_again()
+        return call(device_id, work)
+
+    def looked(self: Verifying, device_id: str, rule: DeviceRule) -> RuleMapping | None:
+        monkeypatch.setattr(Verifying, "_known_as", known_as)
+        if moment == "before":
+            wanted_again()
+        else:
+            monkeypatch.setattr(rig.devices, "call", wanted_and_removed)
+        return known_as(self, device_id, rule)
+
+    monkeypatch.setattr(rig.devices, "call", read_and_unwanted)
+    monkeypatch.setattr(Verifying, "_known_as", looked)
+    rig.reconciler.verify(DEVICE)
+    assert rig.is_blocked()
+    assert [one.status for one in rig.rules()] == ["active"]
+
+
 def test_a_device_that_does_not_answer_is_not_verified_and_keeps_no_other_waiting(rig: Rig) -> None:
     rig.device("another")
     rig.stop_device()
@@ -718,18 +760,20 @@ def test_a_health_check_tells_how_a_device_is_and_ends_its_rest(rig: Rig) -> Non
     assert rig.devices.get(DEVICE).breaker_until is None
 
 
-def test_a_session_behind_a_device_that_was_taken_away_fails_and_its_old_rules_go(rig: Rig) -> None:
+def test_a_session_behind_a_device_that_was_taken_away_counts_for_nothing_and_its_old_rules_go(
+    rig: Rig,
+) -> None:
     blocking(rig)
     rig.db.write(d.devices.discard(DEVICE))
     rig.policy("Instagram")
     rig.reconciler.reconcile(ANNA)
     status = rig.state("Instagram")
     assert status is not None
-    assert (status.state, status.reason) == ("failed", planning.NOT_TAKEN)
-    assert f"there is no firewall {DEVICE}" in {rule.error for rule in rig.rules()}
-    rig.sessions.event("stop", ANNA, "s1")
-    rig.reconciler.reconcile(ANNA)
-    assert rig.rules() == []
+    assert status.state == "no session"
+    assert (rig.rules(), rig.sessions.open_of(ANNA)) == ([], [])
+    rig.move(minutes=1)
+    rig.sessions.event("heartbeat", ANNA, "s1")
+    assert rig.sessions.open_of(ANNA) == []
 
 
 def test_drivers_are_made_by_the_kind_of_device(tmp_path: Path) -> None:

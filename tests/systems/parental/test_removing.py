@@ -110,6 +110,25 @@ def test_a_rule_that_somebody_changes_meanwhile_is_given_up_as_it_is_then(at: Pl
     assert [one.error_message for one in given_up].count(removing.GIVEN_UP) == 1
 
 
+def test_a_firewall_of_the_same_name_does_not_inherit_who_was_behind_the_former_one(at: Place) -> None:
+    child = at.child()
+    device = Device(device_id="fw", kind="simulated", name="Gateway", access_policy_id="p")
+    at.parental.devices.add(device)
+    at.parental.sessions.event("start", PHONE, "s1", ip=ADDRESS, device="fw")
+    at.parental.devices.change("fw", enabled=False)
+    removing.remove(at.parental.repository, at.parental.devices, "fw", OPERATOR)
+    at.policy(child, "TikTok")
+    assert {one.state for one in at.parental.reconciler.status(child.child)} == {"no session"}
+    at.clock.move(timedelta(minutes=1))
+    at.parental.devices.add(device)
+    at.parental.reconciler.reconcile(child.child)
+    assert {one.state for one in at.parental.reconciler.status(child.child)} == {"no session"}
+    at.clock.move(timedelta(minutes=1))
+    at.parental.sessions.event("start", PHONE, "s1", ip=ADDRESS, device="fw")
+    at.parental.reconciler.reconcile(child.child)
+    assert {one.state for one in at.parental.reconciler.status(child.child)} == {"enforced"}
+
+
 def test_sessions_behind_a_firewall_that_is_no_more_go_when_their_family_is_walked_by(at: Place) -> None:
     child = at.child()
     at.parental.devices.add(Device(device_id="fw", kind="simulated", name="Gateway", access_policy_id="p"))

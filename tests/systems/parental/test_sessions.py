@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from threading import Barrier
+from typing import Any
 
 import pytest
 from tests.systems.parental.rig import ANNA, BEN, DEVICE, IP, OTHER_IP, START, Rig, closing, make_rig
@@ -11,9 +14,12 @@ from tests.systems.parental.rig import ANNA, BEN, DEVICE, IP, OTHER_IP, START, R
 from tablewright import testing
 from tablewright.client import embedded
 from tablewright.systems.parental import design as d
+from tablewright.systems.parental import holding, planning
 from tablewright.systems.parental.errors import BadRequest
 from tablewright.systems.parental.model import Session
 from tablewright.systems.parental.planning import is_open
+from tablewright.systems.parental.repository import Repository
+from tablewright.systems.parental.sessions import EventKind
 from tablewright.testing import Clock
 
 
@@ -116,6 +122,116 @@ def test_who_was_ended_by_mistake_is_open_again_with_the_next_news_of_its_addres
     moved = the(rig.sessions.event("update-ip", ANNA, "s1", ip=OTHER_IP))
     assert (moved.live_private_ip, moved.is_clean) == (OTHER_IP, False)
     assert len(rig.sessions.open_of(BEN)) == 1
+
+
+@pytest.mark.parametrize("kind", ["start", "update-ip"])
+def test_pc_d22_who_is_told_of_after_a_later_holder_is_over_already(rig: Rig, kind: EventKind) -> None:
+    rig.policy("TikTok")
+    rig.move(hours=1)
+    if kind == "update-ip":
+        rig.sessions.event("start", ANNA, "s1", ip=OTHER_IP, device=DEVICE, at=at(10))
+    rig.sessions.event("start", BEN, "b1", ip=IP, device=DEVICE, at=at(50))
+    late = the(rig.sessions.event(kind, ANNA, "s1", ip=IP, device=DEVICE, at=at(30)))
+    assert (late.private_ip, late.live_private_ip, late.ended_at) == (IP, None, at(50))
+    rig.follow()
+    rig.tick()
+    assert [one.child for one in rig.db.all(d.sessions_of_address(private_ip=IP))] == [BEN]
+    assert not rig.is_blocked()
+    assert rig.sessions.open_of(ANNA) == []
+
+
+def test_pc_d22_nor_does_a_late_start_get_an_address_that_a_later_holder_has_left(rig: Rig) -> None:
+    rig.move(hours=1)
+    rig.sessions.event("start", BEN, "b1", ip=IP, device=DEVICE, at=at(40))
+    rig.sessions.event("stop", BEN, "b1", at=at(50))
+    late = the(rig.sessions.event("start", ANNA, "s1", ip=IP, device=DEVICE, at=at(30)))
+    assert (late.live_private_ip, late.ended_at) == (None, at(40))
+    back = the(rig.sessions.event("start", ANNA, "s1", ip=IP, device=DEVICE, at=at(55)))
+    assert back.live_private_ip == IP
+
+
+def test_pc_d22_of_those_who_start_at_an_address_at_once_one_has_it(rig: Rig) -> None:
+    rig.move(hours=1)
+    for number in range(1, 9):
+        address, line = f"10.1.0.{number}", Barrier(2)
+
+        def start(phone: str, address: str = address, line: Barrier = line) -> None:
+            line.wait()
+            rig.sessions.event("start", phone, address, ip=address, device=DEVICE)
+
+        with ThreadPoolExecutor(2) as both:
+            list(both.map(start, (ANNA, BEN)))
+        assert len(list(rig.db.all(d.sessions_of_address(private_ip=address)))) == 1
+
+
+def test_pc_d22_who_meets_another_at_the_same_moment_looks_again(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig.move(hours=1)
+    asked = holding.holder
+
+    def too_early(repository: Repository, device: str, address: str) -> Session | None:
+        found = asked(repository, device, address)
+        monkeypatch.setattr(holding, "holder", asked)
+        rig.start(phone=BEN, session="b1")
+        return found
+
+    monkeypatch.setattr(holding, "holder", too_early)
+    rig.start()
+    assert [one.child for one in rig.db.all(d.sessions_of_address(private_ip=IP))] == [ANNA]
+    assert rig.sessions.open_of(BEN) == []
+
+
+def test_pc_d22_a_rule_is_not_claimed_for_an_address_the_child_has_no_more(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig.start()
+    rig.policy("TikTok")
+    planned = planning.plan
+
+    def overtaken(*given: Any) -> planning.Plan:
+        made = planned(*given)
+        monkeypatch.setattr(planning, "plan", planned)
+        rig.start(phone=BEN, session="b1")
+        return made
+
+    monkeypatch.setattr(planning, "plan", overtaken)
+    rig.move(minutes=1)
+    rig.reconciler.reconcile(ANNA)
+    assert (rig.rules(), rig.on_device()) == ([], [])
+
+
+def test_pc_d9_a_start_that_comes_after_its_stop_opens_nothing(rig: Rig) -> None:
+    rig.move(hours=1)
+    assert rig.sessions.event("stop", ANNA, "s1", at=at(20), once="e2") is None
+    late = the(rig.sessions.event("start", ANNA, "s1", ip=IP, device=DEVICE, at=at(10), once="e1"))
+    assert (late.live_private_ip, late.ended_at) == (None, at(20))
+    assert rig.sessions.event("heartbeat", ANNA, "s1", at=at(15)) == late
+    assert rig.sessions.open_of(ANNA) == []
+    (stay,) = rig.db.all(d.stays_at_address(private_ip=IP))
+    assert (stay.child, stay.since, stay.until) == (ANNA, at(10), at(20))
+
+
+def test_a_session_that_begins_again_after_its_end_is_open(rig: Rig) -> None:
+    rig.move(hours=1)
+    rig.sessions.event("stop", ANNA, "s1", at=at(20))
+    assert the(rig.sessions.event("start", ANNA, "s1", ip=IP, device=DEVICE, at=at(30))).live_private_ip == IP
+
+
+def test_who_leaves_an_address_leaves_word_of_when_it_had_it(rig: Rig) -> None:
+    rig.start()
+    rig.move(minutes=5)
+    rig.sessions.event("update-ip", ANNA, "s1", ip=OTHER_IP)
+    rig.move(minutes=5)
+    rig.sessions.event("stop", ANNA, "s1")
+    stays = [
+        *rig.db.all(d.stays_at_address(private_ip=IP)),
+        *rig.db.all(d.stays_at_address(private_ip=OTHER_IP)),
+    ]
+    assert [(one.private_ip, one.since, one.until) for one in stays] == [
+        (IP, at(0), at(5)),
+        (OTHER_IP, at(5), at(10)),
+    ]
 
 
 def test_a_session_that_missed_three_heartbeats_is_over(rig: Rig) -> None:

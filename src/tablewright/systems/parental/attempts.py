@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from tablewright.design import Write
+from tablewright.design import Write, absent
 from tablewright.systems.parental import compiler, planning
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.devices import Devices, NoSuchDevice, NotAsked
@@ -181,7 +181,7 @@ class Attempts:
         with self._lock:
             is_kept = self._keepers > 0
         write = self._claim_write(step, KEPT_CLAIM if is_kept else CLAIM)
-        if not self._repository.try_write(write):
+        if not self._repository.try_write(write, *_may_be_made(step)):
             return None
         if is_kept and write.item is not None:
             with self._lock:
@@ -323,6 +323,22 @@ class Attempts:
 
     def _action_id(self, attempt: Attempt) -> str:
         return self._repository.new_timed_id(attempt.ended)
+
+
+def _may_be_made(step: Ensure | Remove) -> list[Write[Any]]:
+    """What a rule rests on, in the transaction of its claim: the address is still the child's, or the rule would block
+    whoever has it by now (PC-D22), and nobody is taking the firewall away."""
+    if isinstance(step, Remove):
+        return []
+    session = step.wanted.session
+    holds: list[Write[Any]] = [
+        d.sessions.check(session.child, session.session_id).when(
+            lambda one: (one.live_private_ip == session.private_ip) & (one.device_id == session.device_id)
+        )
+    ]
+    if step.mapping is None:
+        holds.append(d.devices.check(session.device_id).when(lambda one: absent(one.leaving_at)))
+    return holds
 
 
 def _key(claimed: RuleMapping) -> tuple[str, str, int]:

@@ -27,7 +27,18 @@ class CacheUnavailable(Exception):
     """The cache does not answer. Whoever asked reads from the table instead."""
 
 
-class RedisMissing(Exception):
+class CacheMistake(Exception):
+    """A cache that cannot be had as it was asked for."""
+
+
+class CacheElsewhere(CacheMistake):
+    """An address that is none of a Redis."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"a cache is at redis://host:6379/0 or rediss://host:6379/0, not at {url}")
+
+
+class RedisMissing(CacheMistake):
     """A Redis was asked for and the package that speaks to it is not installed."""
 
     def __init__(self) -> None:
@@ -121,12 +132,21 @@ class RedisCache:
             raise RedisMissing from None
         self._world, self._prefix = world, prefix
         self._mistake: type[Exception] = redis.RedisError
-        self._redis: Any = redis.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout)
+        try:
+            self._redis: Any = redis.Redis.from_url(
+                url, socket_timeout=timeout, socket_connect_timeout=timeout
+            )
+        except ValueError:
+            raise CacheElsewhere(url) from None
         self._rests_until: datetime | None = None
 
     def mark(self, key: str) -> str:
-        found: bytes | None = self._ask("get", f"{self._prefix}{key}:mark")
-        return found.decode() if found is not None else "0"
+        """A Redis that is full may drop a mark alone: the next is one that no value was ever kept under."""
+        place, fresh = f"{self._prefix}{key}:mark", self._world.new_id()
+        found: bytes | None = self._ask("get", place)
+        if found is None and not self._ask("set", place, fresh, nx=True):
+            found = self._ask("get", place)
+        return found.decode() if found is not None else fresh
 
     def get(self, key: str, mark: str) -> bytes | None:
         found: bytes | None = self._ask("get", self._place(key, mark))
@@ -137,7 +157,7 @@ class RedisCache:
         self._ask("set", self._place(key, mark), value, px=max(int(lifetime.total_seconds() * 1000), 1))
 
     def delete(self, key: str) -> None:
-        self._ask("incr", f"{self._prefix}{key}:mark")
+        self._ask("set", f"{self._prefix}{key}:mark", self._world.new_id())
 
     def close(self) -> None:
         self._redis.close()

@@ -16,7 +16,7 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules, windows
 from tablewright.systems.parental.errors import BadRequest, Conflict, Refused, VersionConflict
 from tablewright.systems.parental.families import Families
-from tablewright.systems.parental.model import Child, Family
+from tablewright.systems.parental.model import Child, Family, Turn
 from tablewright.systems.parental.numbers import Numbers
 from tablewright.systems.parental.repository import Actor, Repository, in_our_words
 
@@ -59,8 +59,7 @@ class Children:
             and self._repository.db.done(once, d.PARENTAL) is not None
         ):
             return holder
-        count = len(self._repository.children_of(family.family_id))
-        rules.limited(count + 1, rules.CHILDREN_PER_FAMILY, "children in a family")
+        self._room_for_one(family)
         proof = self._numbers.check(family.family_id, number, code)
         if holder is not None:
             self._refuse_held(holder, family)
@@ -76,7 +75,18 @@ class Children:
             created_at=now,
             updated_at=now,
         )
-        return self._take(child, (proof,), "child added", actor, once)
+
+        def attempt() -> Child:
+            return self._take(child, (proof, self._room_for_one(family)), "child added", actor, once)
+
+        return self._repository.retried(None, attempt)
+
+    def _room_for_one(self, family: Family) -> Write[Turn]:
+        """What holds the limit while several are added at once; LIMIT_EXCEEDED if there is no room."""
+        turn = self._repository.turn("children", family.family_id)
+        count = len(self._repository.children_of(family.family_id))
+        rules.limited(count + 1, rules.CHILDREN_PER_FAMILY, "children in a family")
+        return turn
 
     def _take(
         self,
@@ -164,8 +174,11 @@ class Children:
         return write.item
 
     def release(self, child: Child, actor: Actor, reason: str | None = None) -> Child:
-        """Give a number up: nothing is blocked for it any more, and the next who proves it may have it."""
-        if actor.role in ("support", "operator"):
+        """Give a number up: nothing is blocked for it any more, and the next who proves it may have it.
+
+        Its owner may, whatever else they are; an operator may who says why. Support changes nothing.
+        """
+        if actor.role == "operator" and not self._families.has(actor, child.family_id):
             why: str | None = self._families.reason(reason)
         else:
             self._families.owner(actor, child.family_id)

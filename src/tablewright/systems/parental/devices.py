@@ -117,8 +117,9 @@ class Devices:
             )
             raise BadRequest("INVALID_DEVICE", words, "deviceId")
         _check_reached(device)
-        self._repository.write("DEVICE", d.devices.create(device))
-        return device
+        new = device.model_copy(update={"added_at": self._now()})
+        self._repository.write("DEVICE", d.devices.create(new))
+        return new
 
     def change(self, device_id: str, expected: int | None = None, **fields: Any) -> Device:
         """Other facts of a device; VERSION_CONFLICT if it is not the version the caller has seen.

@@ -6,7 +6,8 @@ Elsewhere: who calls, and how often (errands.py); who may, and until when it can
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from tablewright.design import Write
@@ -70,9 +71,12 @@ class Erasing:
         )
         waits_for = off_devices(self._repository, self._reconcile, key)
         if waits_for is None:
-            self._discard(
-                d.sessions.discard(key, one.session_id) for one in db.all(d.sessions_of_child(child=key))
-            )
+            for session in list(db.all(d.sessions_of_child(child=key))):
+                self._repository.try_write(d.sessions.delete(session))
+        self._discard(
+            d.stays.discard(one.private_ip, one.until, one.child, one.session_id)
+            for one in db.all(d.stays_of_child(child=key))
+        )
         # The attempts to clean the devices were written down as well.
         self._discard(
             d.former_rules.discard(one.rule_name) for one in db.all(d.former_rules_of_child(child=key))
@@ -101,10 +105,13 @@ class Erasing:
     def _forget_number(self, child: Child) -> None:
         db = self._repository.db
         db.write(d.challenges.discard(child.family_id, child.phone))
-        if self._repository.child_of_phone(child.phone) is not None:
-            return  # the number is another child's by now, and so are events that nobody knew
+        # The number may be another child's by now, and so are the events from then on.
+        holder = self._repository.child_of_phone(child.phone)
+        since = None if holder is None else holder.created_at
         for kept in list(db.all(d.quarantined())):
-            events = [event for event in kept.events if child.phone not in event.values()]
+            events = [
+                event for event in kept.events if child.phone not in event.values() or _is_later(event, since)
+            ]
             if not events:
                 db.write(d.quarantine.discard(kept.quarantine_id))
             elif len(events) < len(kept.events):
@@ -148,6 +155,14 @@ class Erasing:
 
     def _discard(self, writes: Iterable[Write[Any]]) -> None:
         in_batches(self._repository, writes)
+
+
+def _is_later(event: Mapping[str, str], since: datetime | None) -> bool:
+    """Whether an event that was kept is from that moment on; one that does not say when is not."""
+    try:
+        return since is not None and datetime.fromisoformat(event.get("at", "")) >= since
+    except (ValueError, TypeError):
+        return False
 
 
 def open_errands(repository: Repository, family_id: str) -> list[Errand]:

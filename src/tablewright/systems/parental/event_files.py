@@ -6,7 +6,8 @@
 Which lines are the next batch is written down before they are delivered, and that they were afterwards: after a crash
 the same lines come again as the same batch, and are counted once. Must hold: a line is delivered at least once, a line
 that is not finished is left for later, one that is no event goes to the file beside the place and is not dropped.
-A file that is rotated to `<name>.1` is read to its end before the new one. One process reads a file.
+A file that was rotated to `<name>.1`, `<name>.2` and so on is read to its end, and then those that came after it, as
+long as they are there and not compressed. One process reads a file.
 """
 
 import hashlib
@@ -77,16 +78,22 @@ class EventFile:
         return len(events)
 
     def _source(self, place: Place, opened: ExitStack) -> BinaryIO | None:
-        """The file to read: the one we were at, though it has another name by now, until nothing of it is left."""
-        for path in (self._path.with_name(f"{self._path.name}.1"), self._path):
-            try:
-                file = opened.enter_context(path.open("rb"))
-            except FileNotFoundError:
-                continue
-            is_ours = _name_of(file) == place.file != ""
-            if path == self._path or (is_ours and (place.end > place.start or _lines(file, place.start))):
-                return file if _name_of(file) else None
-        return None
+        """The file to read: the one we were at, though it has another name by now, until nothing of it is left; then
+        the one that came after it. Where ours is gone, all that are left came after it."""
+        files = [file for path in self._paths(place) if (file := _opened(path, opened)) is not None]
+        names = [_name_of(file) for file in files]
+        if place.file in names:
+            ours = names.index(place.file)
+            if place.end > place.start or _lines(files[ours], place.start):
+                return files[ours]
+            files = files[ours + 1 :] or files[ours:]
+        return files[0] if files else None
+
+    def _paths(self, place: Place) -> list[Path]:
+        """The file and what it was before, the oldest first. Who begins here begins with the file itself."""
+        before = self._path.parent.glob(f"{self._path.name}.*") if place.file else ()
+        rotated = [path for path in before if path.suffix[1:].isdecimal()]
+        return [*sorted(rotated, key=lambda path: -int(path.suffix[1:])), self._path]
 
     def _set_aside(self, line: bytes) -> None:
         with self._place.with_name(f"{self._place.name}.refused").open("ab") as file:
@@ -103,6 +110,23 @@ class EventFile:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(self._place)
+
+
+def deliver_all(directory: Path, take: Callable[[Batch], object]) -> int:
+    """Deliver what is in the files of a directory, `*.jsonl`; how many events that were. Our places are beside them."""
+    return sum(
+        EventFile(path, path.with_name(f"{path.stem}.place")).deliver(take)
+        for path in sorted(directory.glob("*.jsonl"))
+    )
+
+
+def _opened(path: Path, opened: ExitStack) -> BinaryIO | None:
+    """A file that has a name by now."""
+    try:
+        file = opened.enter_context(path.open("rb"))
+    except FileNotFoundError:
+        return None
+    return file if _name_of(file) else None
 
 
 def _name_of(file: BinaryIO) -> str:

@@ -42,13 +42,17 @@ def ip_of(given: str) -> IPv4Address | IPv6Address:
 
 
 class Event(Value):
-    """Something was blocked: when, for whom (a number or an address), which app (by its name or by the rule's)."""
+    """Something was blocked: when, for whom (a number or an address), which app (by its name or by the rule's).
+
+    `device_id`: the firewall that stopped it; the same address behind another is another place.
+    """
 
     at: AwareDatetime
     app_name: str | None = Field(default=None, min_length=1, max_length=80)
     phone_number: str | None = Field(default=None, max_length=40)
     private_ip: str | None = Field(default=None, alias="privateIP", max_length=64)
     rule_name: str | None = Field(default=None, max_length=80)
+    device_id: str | None = Field(default=None, min_length=1, max_length=200)
     count: int = Field(default=1, ge=1, le=1_000_000)
 
     @field_validator("at")
@@ -122,15 +126,19 @@ def checked(batch: Batch) -> Batch:
     return batch
 
 
-def batch_of_flows(batch_id: str, flows: Iterable[BlockedFlow]) -> Batch:
-    """What a device tells of connections it stopped, as a batch. The rule's name says which app; its label helps."""
-    return Batch(
-        batch_id,
-        tuple(
-            Event(at=flow.at, privateIP=flow.source, rule_name=flow.rule, app_name=flow.label or None)
-            for flow in flows
-        ),
+def event_of(flow: BlockedFlow, device_id: str | None = None) -> Event:
+    """What a device tells of a connection it stopped. The rule's name says which app; its label helps."""
+    return Event(
+        at=flow.at,
+        privateIP=flow.source,
+        rule_name=flow.rule,
+        app_name=flow.label or None,
+        device_id=device_id,
     )
+
+
+def batch_of_flows(batch_id: str, flows: Iterable[BlockedFlow], device_id: str | None = None) -> Batch:
+    return Batch(batch_id, tuple(event_of(flow, device_id) for flow in flows))
 
 
 def chunks(batch: Batch) -> list[Chunk]:
@@ -172,8 +180,8 @@ def summed(events: Iterable[Event], zone: str) -> dict[date, Sum]:
     }
 
 
-# Number, address, rule, app and quarter of an hour.
-_Said: TypeAlias = tuple[str, str, str, str, int]
+# Number, address, rule, app, quarter of an hour and firewall.
+_Said: TypeAlias = tuple[str, str, str, str, int, str]
 
 
 def _said(event: Event) -> _Said:
@@ -184,11 +192,14 @@ def _said(event: Event) -> _Said:
         event.rule_name or "",
         event.app_name or "",
         quarter,
+        event.device_id or "",
     )
 
 
 def _digest(parts: Iterable[tuple[_Said, Sequence[Event]]]) -> str:
+    # A firewall only where it was said: a batch from before it could be said has the digest it always had.
     lines = [
-        repr((name, sorted((event.at.timestamp(), event.count) for event in part))) for name, part in parts
+        repr((name if name[-1] else name[:-1], sorted((event.at.timestamp(), event.count) for event in part)))
+        for name, part in parts
     ]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]

@@ -141,7 +141,6 @@ class Families:
         earlier = self._repository.db.done(once, d.PARENTAL) if once else None
         if earlier is not None:
             return self._repository.family(earlier.result["familyId"])
-        rules.limited(len(self.of(actor)) + 1, FAMILIES_PER_PERSON, "families for a person")
         now = self._repository.now()
         family = Family(
             family_id=self._repository.new_id("fam"), name=rules.name_of(name, "name"), created_at=now
@@ -157,15 +156,22 @@ class Families:
         audit = self._repository.audit(
             family.family_id, family.family_id, "family created", actor, None, family
         )
-        kept = self._repository.write(
-            "FAMILY",
-            d.families.create(family),
-            d.guardians.create(owner),
-            d.reports.create(ReportDue(family_id=family.family_id, at=now)),
-            audit,
-            once=once,
-            result={"familyId": family.family_id},
-        )
+
+        def attempt() -> Any:
+            turn = self._repository.turn("families", actor.subject)
+            rules.limited(len(self.of(actor)) + 1, FAMILIES_PER_PERSON, "families for a person")
+            return self._repository.write(
+                "FAMILY",
+                d.families.create(family),
+                d.guardians.create(owner),
+                d.reports.create(ReportDue(family_id=family.family_id, at=now)),
+                audit,
+                turn,
+                once=once,
+                result={"familyId": family.family_id},
+            )
+
+        kept = self._repository.retried(None, attempt)
         return family if kept is None else self._repository.family(kept["familyId"])
 
     def change(

@@ -35,6 +35,10 @@ class Guardians:
 
     def invite(self, family_id: str, email: str, actor: Actor) -> Invitation:
         """Offer a place in the family to an address; asked again, the same invitation for another week."""
+        return self._repository.retried(None, lambda: self._invite(family_id, email, actor))
+
+    def _invite(self, family_id: str, email: str, actor: Actor) -> Invitation:
+        turn = self._repository.turn("guardians", family_id)
         owner = self._families.owner(actor, family_id)
         address = rules.email_address(email)
         guardians = self._repository.guardians_of(family_id)
@@ -62,6 +66,7 @@ class Guardians:
             d.invitations.put(invitation),
             self._repository.message(address, family_id, f"An invitation to {family.name}", body),
             self._repository.audit(family_id, address, "guardian invited", actor),
+            turn,
         )
         return invitation
 
@@ -79,12 +84,16 @@ class Guardians:
 
     def accept(self, invitation_id: str, actor: Actor, *, person: str = "") -> Family:
         """Take the place that was offered to the caller's own address."""
+        return self._repository.retried(None, lambda: self._accept(invitation_id, actor, person))
+
+    def _accept(self, invitation_id: str, actor: Actor, person: str) -> Family:
         invitation = self._offered(invitation_id, actor)
         family_id = invitation.family_id
         used = d.invitations.discard(invitation_id).when(lambda i: i.family_id == family_id)
         if self._families.has(actor, family_id):
             self._repository.write("INVITATION", used)
             return self._repository.family(family_id)
+        turn = self._repository.turn("guardians", family_id)
         guardians = self._repository.guardians_of(family_id)
         rules.limited(len(guardians) + 1, rules.GUARDIANS_PER_FAMILY, "guardians in a family")
         guardian = Guardian(
@@ -97,7 +106,7 @@ class Guardians:
         audit = self._repository.audit(
             family_id, invitation.email, "invitation accepted", actor, None, guardian
         )
-        self._repository.write("INVITATION", used, d.guardians.create(guardian), audit)
+        self._repository.write("INVITATION", used, d.guardians.create(guardian), audit, turn)
         return self._repository.family(family_id)
 
     def decline(self, invitation_id: str, actor: Actor) -> None:

@@ -1,8 +1,9 @@
 """Taking what was blocked: batches that may be delivered any number of times, each event counted once (PC-D12).
 
 Must hold: an event is counted for who had the number or the address when it happened, or for nobody; nothing is dropped
-(PC-D33). A device tells of what it stopped a moment later, or much later: a rule is known by its name for a day after
-it has gone, though neither it nor its session is there any more. Elsewhere: what an event says and how a batch is split
+(PC-D33), and where an address could be that of two nobody is guessed at. A device tells of what it stopped a moment
+later, or much later: a rule is known by its name for a day after it has gone, though neither it nor its session is
+there any more, and who had an address for a week (holding.py). Elsewhere: what an event says and how a batch is split
 (events.py), what is written of it (counting.py), what parents see of it (figures.py).
 """
 
@@ -15,7 +16,7 @@ from pydantic import ValidationError
 from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import events as of
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import holding, rules
 from tablewright.systems.parental.cache import MemoryCache
 from tablewright.systems.parental.counting import Counting, Row
 from tablewright.systems.parental.errors import BadRequest, Conflict, NotThere
@@ -26,7 +27,7 @@ from tablewright.systems.parental.model import (
     Quarantined,
     Receipt,
     RuleMapping,
-    Session,
+    Stay,
 )
 from tablewright.systems.parental.registry import Registry
 from tablewright.systems.parental.repository import Repository
@@ -37,6 +38,7 @@ AHEAD = timedelta(minutes=5)
 QUARANTINE_KEPT = timedelta(days=30)
 
 NOBODYS_NUMBER, NOBODYS_ADDRESS = "UNKNOWN_NUMBER", "UNKNOWN_ADDRESS"
+SEVERAL_HAD_ADDRESS = "AMBIGUOUS_ADDRESS"
 ANOTHERS, UNKNOWN_APP, WRONG_TIME = "BEFORE_THIS_OWNER", "UNKNOWN_APP", "WRONG_TIME"
 
 
@@ -150,7 +152,7 @@ class _Finder:
     ) -> None:
         self._repository, self._children, self._registry = repository, children, registry
         self._now = repository.now()
-        self._addresses: dict[str, tuple[list[RuleMapping], list[Session]]] = {}
+        self._addresses: dict[str, tuple[list[RuleMapping], list[Stay]]] = {}
         self._by_key: dict[str, Child | None] = {}
         self._names: dict[str, str | None] = {}
         self._former: dict[str, FormerRule | None] = {}
@@ -196,24 +198,39 @@ class _Finder:
         if event.phone_number is not None:
             child = self._holders.get(event.phone_number)
             return child if child is not None else NOBODYS_NUMBER
-        key = rule.child if rule is not None else self._had_address(event)
-        if key is None:
-            return NOBODYS_ADDRESS
+        keys = {rule.child} if rule is not None else self._had_address(event)
+        if len(keys) != 1:
+            return SEVERAL_HAD_ADDRESS if keys else NOBODYS_ADDRESS
+        (key,) = keys
         if key not in self._by_key:
             self._by_key[key] = self._repository.db.one(d.child_by_key(child=key))
         child = self._by_key[key]
         return child if child is not None and child.released_at is None else NOBODYS_ADDRESS
 
-    def _had_address(self, event: Event) -> str | None:
-        _, sessions = self._at(event.private_ip or "")
-        had = [session for session in sessions if session.started_at <= event.at]
-        return max(had, key=lambda session: session.started_at).child if had else None
+    def _had_address(self, event: Event) -> set[str]:
+        """Who had the address at that moment. Behind two firewalls that may be two, and only a firewall can tell."""
+        _, stays = self._at(event.private_ip or "")
+        there: dict[str, Stay] = {}
+        for one in stays:
+            is_here = event.device_id in (None, one.device_id)
+            if is_here and one.since <= event.at <= one.until:
+                # In the moment of a change the address is the new holder's.
+                last = there.get(one.device_id)
+                there[one.device_id] = one if last is None or one.since >= last.since else last
+        return {one.child for one in there.values()}
 
     def _rule(self, event: Event) -> RuleMapping | FormerRule | None:
         if not event.rule_name or event.private_ip is None:
             return None
         rules_there, _ = self._at(event.private_ip)
-        there = next((rule for rule in rules_there if rule.rule_name == event.rule_name), None)
+        there = next(
+            (
+                rule
+                for rule in rules_there
+                if rule.rule_name == event.rule_name and event.device_id in (None, rule.ftd_device_id)
+            ),
+            None,
+        )
         if there is not None:
             return there
         # A name is one of a child, an app and an address: whoever has the address now has rules of other names.
@@ -254,13 +271,17 @@ class _Finder:
                 self._children.set(phone, marks[phone], child, KNOWN_FOR)
         return holders
 
-    def _at(self, address: str) -> tuple[list[RuleMapping], list[Session]]:
+    def _at(self, address: str) -> tuple[list[RuleMapping], list[Stay]]:
+        """The rules for an address, and who has it or had it."""
         if address not in self._addresses:
             db = self._repository.db
-            self._addresses[address] = (
-                list(db.all(d.rules_of_address(private_ip=address))),
-                list(db.all(d.sessions_of_address(private_ip=address))),
-            )
+            # Those who have it first: who leaves meanwhile is found among those who had it.
+            now = [
+                holding.stay(one, holding.here_since(one), one.expires_at)
+                for one in db.all(d.sessions_of_address(private_ip=address))
+            ]
+            had = list(db.all(d.stays_at_address(private_ip=address)))
+            self._addresses[address] = list(db.all(d.rules_of_address(private_ip=address))), now + had
         return self._addresses[address]
 
 

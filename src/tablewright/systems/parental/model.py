@@ -132,6 +132,15 @@ class Allowance(Value):
     expires_at: datetime
 
 
+class Turn(Value):
+    """Whoever adds to something that is limited takes the next turn with it: of two who counted the same, one may."""
+
+    name: str
+    number: int = 0
+    expires_at: datetime
+    version: int = 1
+
+
 class Errand(Value):
     """Long work that is finished whatever happens: each step may be repeated, the last one removes the errand.
 
@@ -274,7 +283,9 @@ class Session(Value):
     """A device of a child on the network, with the address it has now. `live_private_ip` while it is open.
 
     `is_clean`: no rule of another child is left for its address; `unclean_since`: when such a rule was found and could
-    not be removed. `heartbeat_seconds`: how often it promised to be heard.
+    not be removed. `heartbeat_seconds`: how often it promised to be heard. `address_since`: when it came to its
+    address, if that was after it began. One whose end was told before its beginning has no address: "".
+    `device_since`: when its firewall was added, for another may be given the same name later.
     """
 
     child: str = _child()
@@ -282,7 +293,9 @@ class Session(Value):
     private_ip: str = Field(alias="privateIP")
     live_private_ip: str | None = Field(default=None, alias="livePrivateIP")
     device_id: str
+    device_since: datetime | None = None
     started_at: datetime
+    address_since: datetime | None = None
     last_seen_at: datetime
     ended_at: datetime | None = None
     expires_at: datetime
@@ -290,6 +303,17 @@ class Session(Value):
     unclean_since: datetime | None = None
     heartbeat_seconds: int | None = None
     version: int = 1
+
+
+class Stay(Value):
+    """A session had an address from a moment to another, and has left it: what was stopped then is told of later."""
+
+    child: str = _child()
+    session_id: str
+    private_ip: str = Field(alias="privateIP")
+    device_id: str
+    since: datetime
+    until: datetime
 
 
 class RuleMapping(Value):
@@ -440,6 +464,7 @@ class Device(Value):
     guard: DnsGuard = DnsGuard()
     guard_kept: DnsGuard | None = None
     enabled: bool = True
+    added_at: datetime | None = None
     leaving_at: datetime | None = None
     breaker_until: datetime | None = None
     failures: int = 0

@@ -85,9 +85,12 @@ class Moving:
         waits_for = off_devices(self._repository, self._reconcile, old)
         former = list(db.all(d.former_rules_of_child(child=old)))
         self._batch(d.former_rules.put(one.model_copy(update={"child": new})) for one in former)
+        stays = list(db.all(d.stays_of_child(child=old)))
+        self._batch(d.stays.put(one.model_copy(update={"child": new})) for one in stays)
+        self._batch(d.stays.discard(one.private_ip, one.until, old, one.session_id) for one in stays)
         if waits_for is None:
-            sessions = list(db.all(d.sessions_of_child(child=old)))
-            self._batch(d.sessions.discard(old, session.session_id) for session in sessions)
+            for session in list(db.all(d.sessions_of_child(child=old))):
+                self._repository.try_write(d.sessions.delete(session))
         return waits_for
 
     def _batch(self, writes: Iterable[Write[Any]]) -> None:

@@ -13,7 +13,7 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.addresses import is_alert
 from tablewright.systems.parental.cache import MemoryCache
-from tablewright.systems.parental.model import EVERYTHING, Action, Metric
+from tablewright.systems.parental.model import EVERYTHING, Action, Metric, OpenStatus
 from tablewright.systems.parental.planning import NOT_NOW
 from tablewright.systems.parental.repository import Repository
 from tablewright.systems.parental.windows import zone
@@ -38,17 +38,25 @@ class Notices:
     # --- what failed ---
 
     def failures(self) -> int:
-        """Tell of what could not be enforced for five minutes: each app of a child once a day."""
+        """Tell of what could not be enforced for five minutes: each app of a child once a day.
+
+        Whether a firewall failed or was not even asked, because it is switched off or has failed for others, is all
+        the same to who waits for it.
+        """
         now = self._repository.now()
-        query = d.actions_by_status(status="failed", since=now - FAILURES_SINCE, until=now - TELL_AFTER)
-        told = 0
+        statuses: tuple[OpenStatus, ...] = ("failed", "pending")
+        actions = [
+            action
+            for status in statuses
+            for action in self._repository.db.all(
+                d.actions_by_status(status=status, since=now - FAILURES_SINCE, until=now - TELL_AFTER)
+            )
+        ]
         # The newest of each, so that one message says how it is now.
-        seen: set[tuple[str, str]] = set()
-        for action in self._repository.db.all(query):
-            if (action.child, action.app_name) not in seen:
-                seen.add((action.child, action.app_name))
-                told += self._tell_of_failure(action)
-        return told
+        newest: dict[tuple[str, str], Action] = {}
+        for action in sorted(actions, key=lambda one: one.occurred_at):
+            newest[action.child, action.app_name] = action
+        return sum([self._tell_of_failure(action) for action in newest.values()])
 
     def _tell_of_failure(self, action: Action) -> bool:
         child = self._repository.db.one(d.child_by_key(child=action.child))

@@ -21,6 +21,7 @@ from tablewright.systems.parental.model import (
     EVERYTHING,
     ActionKind,
     App,
+    Device,
     Outage,
     Policy,
     RuleMapping,
@@ -121,6 +122,11 @@ def is_stale(session: Session, now: datetime) -> bool:
 
 def is_open(session: Session, now: datetime) -> bool:
     return session.live_private_ip is not None and not is_stale(session, now)
+
+
+def is_behind(session: Session, device: Device | None) -> bool:
+    """Whether a session is behind this firewall: one that nobody is taking away, and no other of the same name."""
+    return device is not None and device.leaving_at is None and device.added_at == session.device_since
 
 
 # --- what shall be ---

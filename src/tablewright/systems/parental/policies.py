@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from tablewright.design import Write
-from tablewright.mapping import AlreadyExists, Page
+from tablewright.mapping import AlreadyExists, Page, Stale
 from tablewright.systems.parental import compiler, rules, uses, windows
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import (
@@ -135,10 +135,11 @@ class Policies:
     ) -> Saved:  # fmt: skip
         """Put it under the first free number of the day.
 
-        The number after the highest, on a condition that it is free: who loses reads again and so sees who won,
-        which also makes the limit exact however many come at once.
+        The number after the highest, on a condition that it is free: who loses reads again and so sees who won. That
+        and the turn make the limit exact however many come at once, on whatever day.
         """
         for tried in range(_ATTEMPTS):
+            turn = self._repository.turn("policies", child.child)
             there = self._repository.policies_of(child.child, deleted=True)
             live = sum(1 for one in there if one.status != "deleted")
             rules.limited(live + 1, rules.POLICIES_PER_CHILD, "policies for a child")
@@ -152,9 +153,9 @@ class Policies:
             with in_our_words("CHILD"):
                 try:
                     done = self._repository.db.write(
-                        d.policies.create(named), audit, holds, once=once, result=result
+                        d.policies.create(named), audit, holds, turn, once=once, result=result
                     )
-                except AlreadyExists:
+                except (AlreadyExists, Stale):
                     self._repository.pause(tried)
                     continue
             if done.repeated:

@@ -43,6 +43,7 @@ class Privacy:
             "enforcement": _shown(db.all(d.actions_of_child(child=key))),
             "metrics": _shown(db.all(d.metrics_of_child(child=key))),
             "sessions": _shown(db.all(d.sessions_of_child(child=key))),
+            "formerAddresses": _shown(db.all(d.stays_of_child(child=key))),
             "rules": _shown(db.all(d.rules_of_child(child=key))),
             "formerRules": _shown(db.all(d.former_rules_of_child(child=key))),
             "audit": _shown(

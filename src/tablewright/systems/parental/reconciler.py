@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Protocol
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import evaluator, planning
+from tablewright.systems.parental import evaluator, holding, planning
 from tablewright.systems.parental.addresses import ALERT, Addresses
 from tablewright.systems.parental.attempts import Attempt, Attempts
 from tablewright.systems.parental.devices import Devices
@@ -233,7 +233,7 @@ class Reconciler:
         sessions = list(db.all(d.sessions_of_child(child=key)))
         rules = list(db.all(d.rules_of_child(child=key)))
         is_here = child is not None and child.released_at is None
-        live = [one for one in sessions if planning.is_open(one, now)] if is_here else []
+        live = self._behind(one for one in sessions if planning.is_open(one, now)) if is_here else []
         stale = [one for one in sessions if one.live_private_ip is not None and one not in live]
         alarmed = [one for one in sessions if one.unclean_since is not None and one.live_private_ip is None]
         nothing = Effective(now, {}, (), False, None)
@@ -247,6 +247,14 @@ class Reconciler:
         wanted = planning.wanted(self._secret, key, effective, policies, live, allowed, self._registry.app)
         return _State(key, now, wake, child, family, policies, live, stale, alarmed, rules, effective, wanted)
 
+    def _behind(self, sessions: Iterable[Session]) -> list[Session]:
+        """The sessions whose firewall is there: a rule for another could only fail."""
+        found = list(sessions)
+        ids = list({one.device_id: None for one in found})
+        known = self._db.many([d.devices.get(id) for id in ids], consistent=True)
+        there = dict(zip(ids, known, strict=True))
+        return [one for one in found if planning.is_behind(one, there[one.device_id])]
+
     # --- parts ---
 
     def _free(self, children: Iterable[str], device_id: str) -> None:
@@ -259,8 +267,7 @@ class Reconciler:
 
     def _close(self, sessions: Sequence[Session], at: datetime) -> None:
         for one in sessions:
-            over = one.model_copy(update={"live_private_ip": None, "ended_at": at})
-            self._repository.try_write(d.sessions.change(one, over))
+            self._repository.try_write(*holding.ending(one, at))
 
     def _set_wake(self, state: _State) -> bool:
         """When to look again by itself; False if somebody else set that meanwhile, so that we have to look again."""

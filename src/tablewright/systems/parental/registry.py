@@ -212,6 +212,10 @@ class Registry:
         except CacheUnavailable:
             self._owes_a_delete = True
 
+    def close(self) -> None:
+        """Let go of the cache."""
+        self._cache.close()
+
     def follower(self, *further: Callable[[Change[App]], object], node: str = "") -> Consumer:
         """Who follows the table's changes: forgets what is out of date, then does what else follows from a change.
 

@@ -4,7 +4,8 @@ A device that is gone for good would be waited for by everything that has rules 
 marked first, by its version, and from then on nothing new comes to it; then its rules go, each with an entry in the
 history that says it was given up; the device itself goes last. Must hold: whoever dies in between, another goes on
 (`step`, called by jobs.py); nothing is asked of the device any more, so what it has it may keep, and the plan says how
-much that is. Elsewhere: sessions behind it that had no rules go when their family is next walked by (jobs.sweep).
+much that is. Elsewhere: sessions behind it that had no rules count for nothing any more (planning.is_behind), and go
+when their family is next walked by (jobs.sweep).
 """
 
 import logging
@@ -29,7 +30,7 @@ GIVEN_UP = "given up: the firewall was removed, and may still have this rule"
 @dataclass(frozen=True, slots=True)
 class RemovalPlan:
     """What goes with a device. `left`: rules it may still have, and will keep; `waiting`: rules it was never asked for;
-    `children`: whose rules these are; `sessions`: how many of their sessions are behind it."""
+    `children`: whose rules these are; `sessions`: how many sessions they were made for."""
 
     device: Device
     left: int
@@ -80,9 +81,12 @@ def forget_session(repository: Repository, session: Session) -> None:
 
 
 def forget_sessions_nowhere(repository: Repository, child: str) -> None:
-    """The sessions of a child behind devices that nobody knows any more."""
+    """The sessions of a child behind devices that nobody knows any more. One of which only the end is known stays."""
     for session in list(repository.db.all(d.sessions_of_child(child=child))):
-        if repository.db.one(d.devices.get(session.device_id), consistent=True) is None:
+        if not session.private_ip:
+            continue
+        device = repository.db.one(d.devices.get(session.device_id), consistent=True)
+        if device is None or device.added_at != session.device_since:
             forget_session(repository, session)
 
 

@@ -38,11 +38,13 @@ from tablewright.systems.parental.model import (
     Message,
     Override,
     Policy,
+    Turn,
 )
 from tablewright.world import World
 
 E = TypeVar("E", bound=BaseModel)
 KEEP_MAIL = timedelta(days=30)
+TURN_KEPT = timedelta(hours=1)
 # How long others may write by what they knew before (an ingester keeps children in memory for a while).
 SETTLES = timedelta(minutes=10)
 
@@ -131,6 +133,19 @@ class Repository(Tables):
         """The children of a family; those whose number was given up only if asked for."""
         children = self.db.all(d.children_of_family(family_id=family_id))
         return [child for child in children if released or child.released_at is None]
+
+    def turn(self, what: str, whose: str) -> Write[Turn]:
+        """The next turn to add to what somebody may have a number of: taken before they are counted, and written with
+        what is added. Stale, and so VERSION_CONFLICT, if another was added meanwhile. It does not say whose it is."""
+        # By the store's own clock: who writes down the past would take turns that are over.
+        expires_at = self.db.world.now() + TURN_KEPT
+        name = f"{what}:{rules.digest(whose)}"
+        now = self.db.one(d.turns.get(name), consistent=True)
+        if now is None:
+            now, _ = self.db.get_or_create(d.turns.create(Turn(name=name, expires_at=expires_at)))
+        return d.turns.change(
+            now, now.model_copy(update={"number": now.number + 1, "expires_at": expires_at})
+        )
 
     # --- what is written along ---
 

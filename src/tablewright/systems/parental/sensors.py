@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from tablewright.systems.parental.devices import Devices, gateway_options
-from tablewright.systems.parental.events import EVENTS_PER_BATCH, Batch, batch_of_flows
+from tablewright.systems.parental.events import EVENTS_PER_BATCH, Batch, Event, event_of
 from tablewright.systems.parental.firewall.driver import FirewallMistake
 from tablewright.systems.parental.firewall.flows import BlockedFlow
 from tablewright.systems.parental.firewall.nflog import NflogReader
@@ -74,12 +74,13 @@ class Sensors:
     def step(self, seconds: float = LISTEN_SECONDS) -> int:
         """Hear every gateway for a while and count what it stopped; how many connections that were."""
         self._look()
-        heard: list[BlockedFlow] = []
+        heard: list[Event] = []
         for device_id in tuple(self._readers):
-            heard += self._hear(device_id, seconds / len(self._readers))
+            flows = self._hear(device_id, seconds / len(self._readers))
+            heard += [event_of(flow, device_id) for flow in flows]
         for start in range(0, len(heard), EVENTS_PER_BATCH):
             some = heard[start : start + EVENTS_PER_BATCH]
-            self._waiting.append(batch_of_flows(f"nflog/{self._world.new_id()}", some))
+            self._waiting.append(Batch(f"nflog/{self._world.new_id()}", some))
         self._deliver()
         return len(heard)
 

@@ -6,6 +6,7 @@ api.py, the console and the jobs speak to this; nothing above it knows of tables
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TypeAlias
 
 from tablewright.edge.dispatch import Dispatch
@@ -74,6 +75,7 @@ class Parental:
     notices: Notices
     dispatch: Dispatch[Message]
     listen: Listen | None
+    inbox: Path | None
     issue: Issue
 
     def holding(self, child: Child, at: datetime | None = None) -> Holding:
@@ -94,8 +96,9 @@ class Parental:
         return self.repository.policies_of(child.child), self.repository.overrides_of(child.child)
 
     def close(self) -> None:
-        """Let go of what the drivers hold."""
+        """Let go of what the drivers and the cache hold."""
         self.devices.close()
+        self.registry.close()
 
 
 def open_parental(
@@ -107,12 +110,14 @@ def open_parental(
     drivers: Drivers,
     cache: Cache | None = None,
     listen: Listen | None = None,
+    inbox: Path | None = None,
     invitation_link: str = INVITATION_LINK,
 ) -> Parental:
     """Parental controls over a database.
 
     `secret` keys one-time codes and the names of rules; `drivers` opens the way to a firewall; `cache` is where nodes
-    share the registry, in this process if not given; `issue` makes a login for a subject with roles and an address.
+    share the registry, in this process if not given; `inbox` is a directory of files that sensors append what was
+    blocked to; `issue` makes a login for a subject with roles and an address.
     """
     repository = Repository(db, world)
     numbers = Numbers(repository, secret)
@@ -143,5 +148,6 @@ def open_parental(
         notices=Notices(repository),
         dispatch=repository.dispatch(),
         listen=listen,
+        inbox=inbox,
         issue=issue,
     )

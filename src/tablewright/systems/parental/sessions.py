@@ -1,10 +1,11 @@
 """Which address a child's devices have now, told by the network: start, update-ip, heartbeat, stop (PC-D9).
 
-Events come late, twice and in the wrong order: what is older than what is known changes nothing. An address has one
-holder: who starts on it ends what others had there, whoever they are (PC-D22), and is not clean until no rule of
-another names it. Must hold: an open session has `live_private_ip`, a closed one has not.
-Elsewhere: what follows for the firewalls (reconciler.py, called for each change by jobs.py), sessions that are not
-heard of any more (planning.is_stale, jobs.py).
+Events come late, twice and in the wrong order: what is older than what is known changes nothing, and an end that comes
+before its beginning is kept, so that the beginning opens nothing. An address has one holder: who starts on it ends what
+others had there, whoever they are (PC-D22), and is not clean until no rule of another names it; who is told of after
+somebody who came later is over already. Must hold: an open session has `live_private_ip`, a closed one has not.
+Elsewhere: guards and what is left behind at an address (holding.py), what follows for the firewalls (reconciler.py,
+called for each change by jobs.py), sessions that are not heard of any more (planning.is_stale, jobs.py).
 """
 
 from collections.abc import Iterable
@@ -13,12 +14,13 @@ from ipaddress import IPv4Address
 from typing import Any, Literal, get_args
 
 from tablewright.design import Write
-from tablewright.mapping import AlreadyExists, Stale
+from tablewright.mapping import AlreadyExists, NotUnique, Stale
 from tablewright.systems.parental import design as d
+from tablewright.systems.parental import holding
 from tablewright.systems.parental.errors import BadRequest, Conflict
 from tablewright.systems.parental.events import ip_of
-from tablewright.systems.parental.model import Session
-from tablewright.systems.parental.planning import is_open
+from tablewright.systems.parental.model import Device, Session
+from tablewright.systems.parental.planning import is_behind, is_open
 from tablewright.systems.parental.repository import Repository
 from tablewright.systems.parental.rules import phone_number
 
@@ -55,20 +57,20 @@ class Sessions:
         _check(kind, session_id, ip, heartbeat_seconds)
         moment = self._moment(at)
         address = None if ip is None else _address(ip)
-        if device is not None:
-            self._check_device(device)
+        behind = None if device is None else self._device(device)
         child = self._repository.child_of_phone(phone_number(phone))
         if child is None:
             if address is not None and device is not None and kind != "stop":
                 # The new holder is nobody's child: a rule for a child must not meet somebody else.
-                self._free(address, device, ("", session_id), moment)
+                self._free(address, device, moment)
             return None
         for tried in range(_ATTEMPTS):
             try:
-                return self._take(
-                    kind, child.child, session_id, address, device, moment, once, heartbeat_seconds
+                taken = self._take(
+                    kind, child.child, session_id, address, behind, moment, once, heartbeat_seconds
                 )
-            except (Stale, AlreadyExists):
+                return taken if taken is not None and taken.private_ip else None
+            except (Stale, AlreadyExists, NotUnique):
                 self._repository.pause(tried)
         raise Conflict("STATE_CONFLICT", "Others are changing this session right now. Try again in a moment.")
 
@@ -86,7 +88,7 @@ class Sessions:
         closed = 0
         for session in sessions:
             try:
-                self._repository.db.write(d.sessions.change(session, ended(session, at)))
+                self._repository.db.write(*holding.ending(session, at))
                 closed += 1
             except Stale:
                 continue
@@ -100,57 +102,72 @@ class Sessions:
         child: str,
         session_id: str,
         address: str | None,
-        device: str | None,
+        behind: Device | None,
         at: datetime,
         once: str | None,
         promised: int | None,
     ) -> Session | None:
+        device = None if behind is None else behind.device_id
         before = self._repository.db.one(d.sessions.get(child, session_id), consistent=True)
+        if before is None and kind == "stop":
+            return self._write(None, _stopped(child, session_id, at), once)
         if before is None:
-            if kind == "stop":
-                return None
             if address is None or device is None:
                 if kind == "heartbeat":
                     return None  # the network will tell where it is with its next start
                 words = "A session that is not known yet needs its address and its firewall."
                 raise BadRequest("INVALID_EVENT", words, "privateIP" if address is None else "deviceId")
-            new = opened(child, session_id, address, device, at, promised)
-            self._free(address, device, (child, session_id), at)
-            return self._write(d.sessions.create(new), once)
-        after = moved(before, kind, address, device, at, promised)
-        is_revived = before.live_private_ip is None and after.live_private_ip is not None and address is None
-        # It was given up too early; unless somebody else has the address by now.
-        if is_revived and self._others(after.private_ip, after.device_id, (child, session_id)):
-            return before
+            after = opened(child, session_id, address, device, at, promised)
+        elif not before.private_ip and address is not None and device is not None and kind != "stop":
+            after = _found_out(before, address, device, at, promised)
+        else:
+            after = moved(before, kind, address, device, at, promised)
         if after == before:
             return before
-        if after.live_private_ip is not None and not after.is_clean:
-            self._free(after.private_ip, after.device_id, (child, session_id), at)
-        return self._write(d.sessions.change(before, after), once)
+        if behind is not None and after.device_id == device:
+            after = after.model_copy(update={"device_since": behind.added_at})
+        if after.live_private_ip is not None and (before is None or not _is_there(before, after)):
+            arrived = self._arrived(after, at, takes=address is not None)
+            if arrived is None:
+                return before
+            after = arrived
+        return self._write(before, after, once)
 
-    def _write(self, write: Write[Session], once: str | None) -> Session:
+    def _arrived(self, session: Session, at: datetime, *, takes: bool) -> Session | None:
+        """A session that comes to an address, or was given up there too early; None if it is another's by now.
+
+        Who has the address is asked first: whoever leaves it after that has left a stay.
+        """
+        there = holding.holder(self._repository, session.device_id, session.private_ip)
+        if not takes and (there is not None or not self._is_behind(session)):
+            return None
+        later = [one.since for one in holding.later_stays(self._repository, session, at)]
+        if there is not None and there.last_seen_at > at:
+            later.append(holding.here_since(there))
+            return holding.superseded(session, at, later)
+        if later:
+            return holding.superseded(session, at, later)
+        if there is not None:
+            self._repository.db.write(*holding.ending(there, at))
+        return session
+
+    def _write(self, before: Session | None, after: Session, once: str | None) -> Session:
+        write = d.sessions.create(after) if before is None else d.sessions.change(before, after)
+        writes: list[Write[Any]] = [write, *holding.left_behind(before, after)]
         name = f"session/{once}" if once is not None else None
-        done = self._repository.db.write(write, once=name)
+        done = self._repository.db.write(*writes, once=name)
         assert write.item is not None
         if not done.repeated:
             return write.item
         # The same event again, and what it said is older news by now.
-        there = self._repository.db.one(
-            d.sessions.get(write.item.child, write.item.session_id), consistent=True
-        )
+        there = self._repository.db.one(d.sessions.get(after.child, after.session_id), consistent=True)
         return there if there is not None else write.item
 
-    def _free(self, address: str, device: str, holder: tuple[str, str], at: datetime) -> None:
-        """End what others have at an address, if they were heard of before."""
-        self.close((one for one in self._others(address, device, holder) if one.last_seen_at <= at), at)
-
-    def _others(self, address: str, device: str, holder: tuple[str, str]) -> list[Session]:
-        """Open sessions of others at an address. Behind another firewall the same address is another place."""
-        return [
-            one
-            for one in self._repository.db.all(d.sessions_of_address(private_ip=address))
-            if one.device_id == device and (one.child, one.session_id) != holder
-        ]
+    def _free(self, address: str, device: str, at: datetime) -> None:
+        """End what somebody has at an address, if they were heard of before."""
+        there = holding.holder(self._repository, device, address)
+        if there is not None and there.last_seen_at <= at:
+            self.close([there], at)
 
     def _moment(self, at: datetime | None) -> datetime:
         """When it happened; a clock that runs ahead of ours would make everything after it old news."""
@@ -161,10 +178,14 @@ class Sessions:
             raise BadRequest("INVALID_EVENT", "A time needs its zone, such as 2025-10-03T14:30:45Z.", "at")
         return min(at.replace(microsecond=at.microsecond // 1000 * 1000), now)
 
-    def _check_device(self, device: str) -> None:
-        known = self._repository.db.one(d.devices.get(device))
+    def _device(self, device: str) -> Device:
+        known = self._repository.db.one(d.devices.get(device), consistent=True)
         if known is None or known.leaving_at is not None:
             raise BadRequest("UNKNOWN_DEVICE", f"There is no firewall {device}.", "deviceId")
+        return known
+
+    def _is_behind(self, session: Session) -> bool:
+        return is_behind(session, self._repository.db.one(d.devices.get(session.device_id), consistent=True))
 
 
 # --- pure ---
@@ -203,7 +224,7 @@ def moved(
     if at < known or (is_closed and at == known):
         return before
     if kind == "stop":
-        return before if is_closed else ended(before, at)
+        return before if is_closed else holding.ended(before, at)
     place = (address or before.private_ip, device or before.device_id)
     is_same = not is_closed and place == (before.private_ip, before.device_id)
     fields: dict[str, Any] = {
@@ -213,6 +234,7 @@ def moved(
         "last_seen_at": at,
         "expires_at": at + LASTS,
         "ended_at": None,
+        "address_since": before.address_since if is_same else at,
         "is_clean": before.is_clean if is_same else False,
         "heartbeat_seconds": promised or before.heartbeat_seconds,
     }
@@ -222,8 +244,34 @@ def moved(
     return before.model_copy(update=fields)
 
 
-def ended(session: Session, at: datetime) -> Session:
-    return session.model_copy(update={"live_private_ip": None, "ended_at": max(at, session.started_at)})
+def _stopped(child: str, session_id: str, at: datetime) -> Session:
+    """The end of a session whose beginning was not told yet: its beginning may still be on its way."""
+    return Session(
+        child=child,
+        session_id=session_id,
+        privateIP="",
+        device_id="",
+        started_at=at,
+        last_seen_at=at,
+        ended_at=at,
+        expires_at=at + LASTS,
+    )
+
+
+def _found_out(stopped: Session, address: str, device: str, at: datetime, promised: int | None) -> Session:
+    """A session whose end was told first, with news of its address: where it was until then, or it is back."""
+    known = max(stopped.ended_at or at, stopped.last_seen_at)
+    if at > known:
+        return moved(stopped, "start", address, device, at, promised)
+    return stopped.model_copy(update={"private_ip": address, "device_id": device, "address_since": at})
+
+
+def _is_there(before: Session, after: Session) -> bool:
+    """Whether a session had its address before."""
+    return before.live_private_ip is not None and (before.device_id, before.private_ip) == (
+        after.device_id,
+        after.private_ip,
+    )
 
 
 def _check(kind: str, session_id: str, ip: str | None, promised: int | None) -> None:

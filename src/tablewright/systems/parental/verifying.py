@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import planning
+from tablewright.systems.parental import holding, planning
 from tablewright.systems.parental.attempts import Attempt, action_of, is_in_force, resolve
 from tablewright.systems.parental.devices import Devices
 from tablewright.systems.parental.firewall.driver import DeviceRule, FirewallMistake
@@ -63,14 +63,24 @@ class Verifying:
                 case "missing":
                     missing += 1
         names = {mapping.rule_name for mapping in known}
-        strays = [rule for rule in there if rule.name not in names and not self._is_known(rule)]
-        for stray in strays:
-            log.warning("unknown rule removed", extra={"device": device_id, "rule": stray.name})
-            self._devices.call(device_id, lambda driver, id=stray.id: driver.remove(id))  # type: ignore[misc]  # binds the loop's value
-        if strays and deploys:
+        children = {mapping.child for mapping in known}
+        removed = 0
+        for rule in there:
+            # Looked for just before it goes: since the device was read somebody may have wanted it again.
+            if rule.name in names or self._known_as(device_id, rule) is not None:
+                continue
+            log.warning("unknown rule removed", extra={"device": device_id, "rule": rule.name})
+            self._devices.call(device_id, lambda driver, id=rule.id: driver.remove(id))  # type: ignore[misc]  # binds the loop's value
+            removed += 1
+            again = self._known_as(device_id, rule)
+            if again is not None:
+                # Wanted in that very moment: what was made of it may be what we took away.
+                missing += self.compare(again, None, adopts=False) == "missing"
+                children.add(again.child)
+        if removed and deploys:
             self._devices.call(device_id, lambda driver: driver.deploy())
-        self._mend({mapping.child for mapping in known}, device_id)
-        return Verified(len(there), adopted, missing, len(strays))
+        self._mend(children, device_id)
+        return Verified(len(there), adopted, missing, removed)
 
     def compare(self, mapping: RuleMapping, rule: DeviceRule | None, *, adopts: bool) -> str:
         """One rule of the table and what the device has of it."""
@@ -117,13 +127,11 @@ class Verifying:
             else ""
         )
 
-    def _is_known(self, rule: DeviceRule) -> bool:
-        """Whether a rule that the index does not show belongs to whoever has its address: indexes lag behind."""
-        holders = {
-            one.child for one in self._repository.db.all(d.sessions_of_address(private_ip=rule.source))
-        }
-        return any(
-            mapping.rule_name == rule.name
-            for child in holders
-            for mapping in self._repository.db.all(d.rules_of_child(child=child))
-        )
+    def _known_as(self, device_id: str, rule: DeviceRule) -> RuleMapping | None:
+        """A rule that the index does not show, as whoever has its address has it: indexes lag behind, guards do not,
+        and a rule is claimed only for who has the address."""
+        holder = holding.holder(self._repository, device_id, rule.source)
+        if holder is None:
+            return None
+        found = self._repository.db.all(d.rules_of_child(child=holder.child))
+        return next((mapping for mapping in found if mapping.rule_name == rule.name), None)

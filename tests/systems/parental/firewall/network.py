@@ -114,9 +114,9 @@ class Network:
         except OSError:
             return False
 
-    def connection(self, host: str, port: int, source: str = CHILD) -> socket.socket:
+    def connection(self, host: str, port: int, source: str = CHILD, source_port: int = 0) -> socket.socket:
         """A child's TCP connection; OSError if it is refused or nobody answers."""
-        talk = self._socket(socket.SOCK_STREAM, source)
+        talk = self._socket(socket.SOCK_STREAM, source, source_port)
         try:
             talk.connect((host, port))
         except OSError:
@@ -124,9 +124,9 @@ class Network:
             raise
         return talk
 
-    def datagrams(self, host: str, port: int, source: str = CHILD) -> socket.socket:
+    def datagrams(self, host: str, port: int, source: str = CHILD, source_port: int = 0) -> socket.socket:
         """A child's UDP socket towards a host."""
-        talk = self._socket(socket.SOCK_DGRAM, source)
+        talk = self._socket(socket.SOCK_DGRAM, source, source_port)
         talk.connect((host, port))
         return talk
 
@@ -139,10 +139,11 @@ class Network:
             except OSError:
                 return False
 
-    def _socket(self, kind: int, source: str) -> socket.socket:
+    def _socket(self, kind: int, source: str, source_port: int) -> socket.socket:
         talk = made_inside(self.child, lambda: socket.socket(_family(source), kind))
         talk.settimeout(PATIENCE)
-        talk.bind((source, 0))
+        talk.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        talk.bind((source, source_port))
         return talk
 
 

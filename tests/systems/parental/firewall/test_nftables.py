@@ -15,6 +15,7 @@ import pytest
 from tests.systems.parental.firewall.contract import CHILD, HOSTS, SIBLING, Bench, apply, promises, rule, to
 from tests.systems.parental.firewall.network import (
     CHILD6,
+    DNS_SERVER,
     DOH_SERVER,
     DOH_SERVER6,
     GATEWAY,
@@ -30,12 +31,13 @@ from tablewright.systems.parental.firewall.dns import Resolver
 from tablewright.systems.parental.firewall.driver import PREFIX, PortOf, Rejected, Rule, Unavailable
 from tablewright.systems.parental.firewall.flows import BlockedFlow, Flow
 from tablewright.systems.parental.firewall.nflog import NflogReader
-from tablewright.systems.parental.firewall.nft_script import Guard
+from tablewright.systems.parental.firewall.nft_script import Guard, source_chain
 from tablewright.systems.parental.firewall.nft_words import TABLE
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
 from tablewright.world import real_world
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"no real packets: {why_not()}")
+UNANSWERED = "timed out|refused|unreachable|No route|not permitted"
 # What a gateway has of its own: what is established goes through.
 HOUSE_RULES = """
 table inet house {
@@ -211,6 +213,41 @@ def test_a_dns_server_that_does_not_come_back_fails_the_rule_and_the_next_try_ma
 # --- the ways around ---
 
 
+def test_pc_d20_what_a_child_sends_from_the_port_of_dns_is_blocked_like_all_else(bench: NftBench) -> None:
+    video, other = HOSTS["video.example"], HOSTS["other.example"]
+    apply(bench, rule())
+    with bench.network.connection(other, 443, source_port=53) as talk:
+        talk.sendall(b"hello")
+        assert talk.recv(16) == b"hello"
+    with pytest.raises(OSError, match=r"refused|reset"):
+        bench.network.connection(video, 443, source_port=53)
+    with bench.network.datagrams(video, 443, source_port=53) as talk:
+        talk.settimeout(0.5)
+        talk.send(b"hello")
+        with pytest.raises(OSError, match=UNANSWERED):
+            talk.recv(16)
+
+
+def test_pc_x5_a_child_to_whom_everything_is_blocked_may_ask_for_names(bench: NftBench) -> None:
+    apply(bench, rule(domains=(), ports=()))
+    assert not bench.network.connects(HOSTS["other.example"])
+    assert HOSTS["other.example"] in bench.network.look_up("other.example", server=DNS_SERVER)
+
+
+def test_pc_d20_a_guarded_child_has_no_other_dns_than_ours_not_even_one_it_was_asking(
+    bench: NftBench,
+) -> None:
+    question = b"\x00\x07\x01\x00\x00\x01" + bytes(6) + b"\x05other\x07example\x00\x00\x01\x00\x01"
+    with bench.network.datagrams(DNS_SERVER, 53) as asked:
+        asked.send(question)
+        assert asked.recv(512)[:2] == question[:2]
+        bench.another(guard=Guard(guarded=("10.20.30.0/24",))).keep_guard()
+        asked.settimeout(0.5)
+        asked.send(question)
+        with pytest.raises(OSError, match=UNANSWERED):
+            asked.recv(512)
+
+
 def test_questions_to_other_dns_servers_are_answered_by_the_gateway(bench: NftBench) -> None:
     assert bench.network.look_up("video.example", server=DOH_SERVER) == frozenset()
     bench.another(guard=Guard(guarded=("10.20.30.0/24", "fd00:20::/64"))).ensure(rule())
@@ -353,6 +390,26 @@ def told_by(log: NflogReader, count: int) -> list[BlockedFlow]:
 
 
 # --- a gateway is not alone ---
+
+
+@pytest.mark.parametrize("chain", ["s", "r", "q", "x", "y", "z", "refuse", "cut", "forward"])
+def test_pc_43_a_rule_with_a_chain_that_somebody_emptied_is_told_of_no_more_until_it_is_made_again(
+    bench: NftBench, chain: str
+) -> None:
+    (id,) = apply(bench, rule())
+    name = {"s": source_chain(CHILD)}.get(chain, chain if len(chain) > 1 else f"{chain}_{id}")
+    bench.network.nft("flush", "chain", "inet", TABLE, name)
+    assert (bench.driver.list(), bench.driver.get(id)) == ([], None)
+    apply(bench, rule())
+    assert [one.id for one in bench.driver.list()] == [id]
+    assert bench.driver.get(id) is not None
+    assert not bench.network.connects(HOSTS["video.example"])
+
+
+def test_a_rule_about_nothing_of_its_version_is_whole(bench: NftBench) -> None:
+    (id,) = apply(bench, rule(domains=(), ranges=("2001:db8:51::/64",)))
+    assert [one.id for one in bench.driver.list()] == [id]
+    assert bench.network.connects(HOSTS["other.example"])
 
 
 def test_a_table_that_was_flushed_has_no_rules_and_is_made_anew(bench: NftBench) -> None:

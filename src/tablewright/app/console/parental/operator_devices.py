@@ -282,7 +282,8 @@ def removal_words(plan: RemovalPlan) -> str:
     """What happens when a firewall is removed."""
     keeps = f"It is not asked any more, and may keep {plural(plan.left, 'rule')}: take them off there."
     return (
-        f"{plan.device.name} is forgotten with its rules and the sessions behind it; the history of each child says "
+        f"{plan.device.name} is forgotten with its rules and the {plural(plan.sessions, 'session')} they were for; who "
+        f"else is behind it counts as gone. The history of each child says "
         f"so. {keeps if plan.left else 'Nothing of ours is left on it.'} What waited for it, such as the erasure of a "
         "child, goes on without it."
     )

@@ -23,6 +23,7 @@ REASONS = {
     ingest.NOBODYS_ADDRESS: "No child has this address",
     ingest.UNKNOWN_APP: "It names no app",
     ingest.WRONG_TIME: "Its time is too long ago, or to come",
+    ingest.SEVERAL_HAD_ADDRESS: "Its address is behind several firewalls, and it does not say which",
     ingest.ANOTHERS: "It is from before the number was this child's",
 }
 

@@ -6,7 +6,8 @@ number (see model.py). Must hold: only what failed or waits is in StatusTimestam
 PrivateIPIndexes.
 
 Each part holds some of the tables, with what is asked of them: base.py what all rest on, written.py what parents write,
-enforced.py what is done on firewalls, counted.py what was blocked, people.py who belongs together.
+enforced.py what is done on firewalls, present.py who has which address, counted.py what was blocked, people.py who
+belongs together.
 """
 
 from tablewright.systems.parental.design.base import *  # noqa: F403  # its `__all__`
@@ -14,6 +15,7 @@ from tablewright.systems.parental.design.base import PARENTAL
 from tablewright.systems.parental.design.counted import *  # noqa: F403  # its `__all__`
 from tablewright.systems.parental.design.enforced import *  # noqa: F403  # its `__all__`
 from tablewright.systems.parental.design.people import *  # noqa: F403  # its `__all__`
+from tablewright.systems.parental.design.present import *  # noqa: F403  # its `__all__`
 from tablewright.systems.parental.design.written import *  # noqa: F403  # its `__all__`
 
 PARENTAL.build()

@@ -12,6 +12,7 @@ __all__ = [
     "PARENTAL",
     "RECEIPTS_KEPT",
     "RULES_KEPT",
+    "SESSIONS_KEPT",
     "families_table",
     "guardian_index",
     "list_index",
@@ -21,6 +22,7 @@ HISTORY_KEPT = timedelta(days=90)
 METRICS_KEPT = timedelta(days=400)
 RECEIPTS_KEPT = timedelta(days=7)
 RULES_KEPT = timedelta(days=7)
+SESSIONS_KEPT = timedelta(days=7)
 FORMER_RULES_KEPT = timedelta(days=1)
 AUDIT_KEPT = timedelta(days=400)
 PARENTAL = Design("parental", version=1, about="What children may not use when, enforced on firewalls.")

@@ -1,6 +1,6 @@
-"""What is done on firewalls: history, rules, sessions, devices; when to look at whom (PC-18 to 24, PC-33 to 37)."""
+"""What is done on firewalls: history, rules, devices; when to look at whom (PC-18 to 24, PC-33 to 37)."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, between
 from tablewright.systems.parental.design.base import (
@@ -17,7 +17,6 @@ from tablewright.systems.parental.model import (
     FormerRule,
     OpenStatus,
     RuleMapping,
-    Session,
     Wake,
     Walk,
 )
@@ -38,11 +37,6 @@ __all__ = [
     "rules_of_child",
     "rules_of_device",
     "rules_table",
-    "session_address_index",
-    "sessions",
-    "sessions_of_address",
-    "sessions_of_child",
-    "sessions_table",
     "status_index",
     "wake_of_child",
     "wakes",
@@ -122,34 +116,6 @@ former_rules = families_table.entity(
     data={"private_ip": Data.PERSONAL},
     retention=Retention(FORMER_RULES_KEPT, "to count what a device tells of late"),
     load={"put": Load(per_second=5, item_bytes=250)},
-)
-sessions_table = PARENTAL.table(
-    "SubscriberSessions",
-    pk="childPhoneNumber",
-    sk="sessionId",
-    ttl="ttl",
-    stream="NEW_AND_OLD_IMAGES",
-    about="Which address a child's devices have now.",
-)
-session_address_index = sessions_table.gsi("PrivateIPIndex", pk="livePrivateIP", sk="startedAt")
-
-
-def session_key(child: str, session_id: str) -> None: ...
-
-
-sessions = sessions_table.entity(
-    Session,
-    session_key,
-    tag="session",
-    pk="{child}",
-    sk="{session_id}",
-    on={session_address_index: Keys("{live_private_ip}", "{started_at}")},
-    version="version",
-    immutable=("started_at",),
-    expires=Expires("expires_at", timedelta(days=7)),
-    data={"private_ip": Data.PERSONAL, "live_private_ip": Data.PERSONAL},
-    retention=Retention(timedelta(days=7), "to find who had an address"),
-    load={"create": Load(per_second=5, item_bytes=400), "change": Load(per_second=50, item_bytes=400)},
 )
 
 
@@ -251,25 +217,6 @@ def rules_of_address(*, private_ip: str) -> None:
 )
 def former_rules_of_child(*, child: str) -> None:
     """What is still known of rules a child had."""
-
-
-@PARENTAL.query(
-    sessions,
-    pk="{child}",
-    page=50,
-    at_most=100,
-    consistent=True,
-    load=Load(per_second=20, items=2, item_bytes=400),
-)
-def sessions_of_child(*, child: str) -> None:
-    """The sessions of a child, open and closed."""
-
-
-@PARENTAL.query(
-    sessions, on=session_address_index, pk="{private_ip}", page=20, load=Load(per_second=5, item_bytes=400)
-)
-def sessions_of_address(*, private_ip: str) -> None:
-    """Who has an address now."""
 
 
 @PARENTAL.query(

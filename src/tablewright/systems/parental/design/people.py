@@ -22,6 +22,7 @@ from tablewright.systems.parental.model import (
     Message,
     MessageState,
     ReportDue,
+    Turn,
 )
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "proofs_of_family",
     "reports",
     "reports_due",
+    "turns",
 ]
 
 children_table = PARENTAL.table(
@@ -102,6 +104,7 @@ def message_key(message_id: str) -> None: ...
 def audit_key(family_id: str, audit_at: datetime, audit_id: str) -> None: ...
 def allowance_key(name: str, window: str) -> None: ...
 def errand_key(errand_id: str) -> None: ...
+def turn_key(name: str) -> None: ...
 
 
 families = families_table.entity(
@@ -189,6 +192,17 @@ audit = families_table.entity(
     data={"actor": Data.PERSONAL, "before": Data.PERSONAL, "after": Data.PERSONAL},
     retention=Retention(AUDIT_KEPT, "so that parents see who changed and who looked"),
     load={"create": Load(per_month=150_000, item_bytes=500)},
+)
+turns = families_table.entity(
+    Turn,
+    turn_key,
+    tag="turn",
+    pk="TURN#{name}",
+    sk="TURN",
+    version="version",
+    expires=Expires("expires_at"),
+    retention=Retention(timedelta(hours=1), "to hold limits while several add at once"),
+    load={"change": Load(per_month=50_000, item_bytes=150)},
 )
 allowances = families_table.entity(
     Allowance,

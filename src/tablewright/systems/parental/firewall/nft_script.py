@@ -1,7 +1,7 @@
 """The firewall's table in nftables, as commands for `nft -j -f`. Pure: what is done with them is nftables.py's.
 
     forward (before everybody else's): names of the ways around DNS, then by source to s_<address>, back to b_<address>
-    s_<address>   jumps to r_<id> of each rule of that address            b_<address>  likewise to y_<id>
+    s_<address>   lets DNS through; jumps to r_<id> of each rule of it    b_<address>  likewise to y_<id>
     r_<id>        the rule's ports: goto q_<id>                           y_<id>       the same for what comes back:
     q_<id>        the rule's destinations: goto x_<id>                    z_<id>       all but TCP is dropped
     x_<id>        what is allowed nevertheless returns; counted, logged; TCP reset, everything else refused
@@ -108,8 +108,6 @@ def base(guard: Guard) -> list[Command]:
     for version in (4, 6):
         for side in ("daddr", "saddr"):
             made += [w.rule("forward", match, w.ACCEPT) for match in w.within(version, side, guard.safe)]
-    for side in ("dport", "sport"):
-        made.append(w.rule("forward", w.at_ports(_DNS, side), w.ACCEPT))
     for version in (4, 6):
         made.append(w.rule("forward", w.by_map(version, "saddr", "sources")))
         made.append(w.rule("forward", w.by_map(version, "daddr", "backs")))
@@ -183,6 +181,25 @@ def source_made(source: str, ids: Sequence[str], lease: timedelta | None = None)
     return [*made, *_jumps(there, back, ids)]
 
 
+def links(id: str, source: str) -> list[tuple[str, Command]]:
+    """What must be in which chain, so that packets of an address come to a rule and are stopped there, but DNS."""
+    there = source_chain(source)
+    back = "b" + there[1:]
+    return [
+        (there, w.ACCEPT),
+        (back, w.ACCEPT),
+        (there, {"jump": {"target": f"r_{id}"}}),
+        (f"r_{id}", w.goto(f"q_{id}")),
+        (f"q_{id}", w.goto(f"x_{id}")),
+        (f"x_{id}", w.goto("refuse")),
+        ("refuse", w.REFUSED),
+        (back, {"jump": {"target": f"y_{id}"}}),
+        (f"y_{id}", w.goto(f"z_{id}")),
+        (f"z_{id}", w.goto("cut")),
+        ("cut", {"drop": None}),
+    ]
+
+
 def rule_gone(id: str) -> list[Command]:
     """A rule's chains and counter taken away; nothing may jump to them any more."""
     chains = [f"{kind}_{id}" for kind in _CHAINS]
@@ -210,11 +227,18 @@ def log_prefix(rule: Rule) -> str:
 
 
 def _ways_around(guard: Guard) -> list[Command]:
-    """DNS inside TLS or HTTPS is refused to those whose DNS is ours to answer, if that was asked for."""
+    """To those whose DNS is ours to answer no other is left; DNS inside TLS or HTTPS only if that was asked for."""
+    refuse, made = w.goto("refuse"), []
+    for version in (4, 6):
+        # A new question never comes here (`_redirect`): this is one of before, or something that calls itself DNS.
+        ways = (("saddr", "dport", refuse), ("daddr", "sport", w.goto("cut")))
+        made += [
+            w.rule("forward", guarded, w.at_ports(_DNS, port), end)
+            for side, port, end in ways
+            for guarded in w.within(version, side, guard.guarded)
+        ]
     if not guard.refuses_encrypted_dns:
-        return []
-    refuse = w.goto("refuse")
-    made = []
+        return made
     for version in (4, 6):
         for guarded in w.within(version, "saddr", guard.guarded):
             services = w.within(version, "daddr", ENCRYPTED_DNS_ADDRESSES)
@@ -265,13 +289,14 @@ def _short(text: str) -> str:
 
 
 def _destinations(rule: Rule, version: int, side: str) -> list[Command]:
-    """What a rule is about, a match each; one that matches all for a rule about everything."""
+    """What a rule is about, a match each; one that matches all for a rule about everything, and one that matches
+    nothing where all it is about is of the other version: who looks whether a rule is whole finds no empty chain."""
     if not (rule.domains or rule.ranges):
         return [w.ip_version(version)]
     made = [_in_set(version, side, name) for name in rule.domains]
     if w.prefixes(version, rule.ranges):
         made.append(w.match(w.address(version, side), f"@{_ranges_set(rule, version)}"))
-    return made
+    return made or [w.ip_version(10 - version)]
 
 
 def _ports(rule: Rule, side: str) -> list[Command]:
@@ -283,7 +308,12 @@ def _in_set(version: int, side: str, domain: str) -> Command:
 
 
 def _jumps(there: str, back: str, ids: Sequence[str]) -> list[Command]:
-    made = []
+    """The rules of an address. DNS is never blocked: the address's own questions, and the answers to them. What it
+    sends *from* that port is no answer, or it could send everything from there."""
+    made = [
+        w.rule(there, w.at_ports(_DNS, "dport"), w.ACCEPT),
+        w.rule(back, w.at_ports(_DNS, "sport"), w.ACCEPT),
+    ]
     for id in ids:
         made.append(w.rule(there, {"jump": {"target": f"r_{id}"}}))
         made.append(w.rule(back, {"jump": {"target": f"y_{id}"}}))

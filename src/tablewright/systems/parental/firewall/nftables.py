@@ -7,13 +7,13 @@ rules, and is made anew by the next `ensure`; several processes may drive one ga
 
 Known limits: names are blocked by the addresses they lead to, so what shares an address with a blocked name is blocked
 on the same ports (a family's allowed names are not); a client that brings its own DNS is only seen if the gateway
-answers all of it (`Guard`).
+answers all of it (`Guard`), and until then what a server answers on port 53 counts as DNS, which is never blocked.
 """
 
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -44,16 +44,18 @@ from tablewright.systems.parental.firewall.nft_script import (
     dnsmasq_sets,
     id_of,
     is_shared,
+    links,
     rule_gone,
     rule_made,
     set_gone,
     sets_for,
-    source_chain,
     source_made,
 )
-from tablewright.systems.parental.firewall.nft_words import FAMILY, TABLE
+from tablewright.systems.parental.firewall.nft_words import FAMILY, TABLE, by_map
 
 LOG_GROUP = 5
+# By which side of a packet, through which map.
+WAYS_IN = (("saddr", "sources"), ("daddr", "backs"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class NftablesFirewall:
         with self._alone():
             found = self._rules()
             one = found.get(device_rule_id)
-            if one is None or not self._is_whole(device_rule_id, one.card):
+            if one is None or not self._is_in_force(device_rule_id, one.card):
                 return None
             self._renew(found, [one.card.source])
             return _told(device_rule_id, one)
@@ -143,11 +145,13 @@ class NftablesFirewall:
         """All rules in force whose name begins so, by name. To read them renews their leases."""
         with self._alone():
             found = self._rules()
-            live = self._live_sources() if found else frozenset()
+            asked = {id: one for id, one in found.items() if one.card.name.startswith(prefix)}
+            live = self._live_sources() if asked else frozenset()
+            chains = self._chains() if asked else {}
             chosen = {
                 id: one
-                for id, one in found.items()
-                if one.card.name.startswith(prefix) and one.card.source in live
+                for id, one in asked.items()
+                if one.card.source in live and _is_whole(id, one.card, chains)
             }
             self._renew(found, sorted({one.card.source for one in chosen.values()}))
         return sorted((_told(id, one) for id, one in chosen.items()), key=lambda rule: rule.name)
@@ -281,22 +285,26 @@ class NftablesFirewall:
 
     def _live_sources(self) -> frozenset[str]:
         """The addresses whose packets are judged: none if the way into our chains was flushed."""
-        if not any("vmap" in step for rule in self._chain("forward") for step in rule["expr"]):
-            return frozenset()
+        steps = [step for rule in self._chain("forward") for step in rule["expr"]]
+        led = [v for v in (4, 6) if all(by_map(v, *way) in steps for way in WAYS_IN)]
         return frozenset(
             source
-            for version in (4, 6)
+            for version in led
             for table in parts(self._nft.ask("list", "map", FAMILY, TABLE, f"sources{version}") or {}, "map")
             for source in map(_key, table.get("elem", ()))
         )
 
-    def _is_whole(self, id: str, card: Card) -> bool:
-        """Whether packets of the rule's address come to the rule, and are stopped there."""
-        way_in = source_chain(card.source)
-        chains = {name: self._chain(name) for name in (way_in, f"r_{id}", f"x_{id}")}
-        jump = {"jump": {"target": f"r_{id}"}}
-        is_reached = any(jump in rule["expr"] for rule in chains[way_in])
-        return is_reached and all(chains.values()) and card.source in self._live_sources()
+    def _is_in_force(self, id: str, card: Card) -> bool:
+        chains = {name: _steps(self._chain(name)) for name, _ in links(id, card.source)}
+        return _is_whole(id, card, chains) and card.source in self._live_sources()
+
+    def _chains(self) -> dict[str, Sequence[Command]]:
+        """What is done in every chain, asked for at once."""
+        found = parts(self._nft.ask("-t", "list", "table", FAMILY, TABLE) or {}, "rule")
+        chains: dict[str, list[dict[str, Any]]] = {}
+        for rule in found:
+            chains.setdefault(rule["chain"], []).append(rule)
+        return {name: _steps(rules) for name, rules in chains.items()}
 
     def _chain(self, name: str) -> Sequence[dict[str, Any]]:
         return parts(self._nft.ask("-t", "list", "chain", FAMILY, TABLE, name) or {}, "rule")
@@ -338,6 +346,15 @@ def _told(id: str, one: _Found) -> DeviceRule:
         hits=one.packets,
         details={"bytes": str(one.bytes), "counter": f"c_{id}"},
     )
+
+
+def _steps(rules: Sequence[dict[str, Any]]) -> Sequence[Command]:
+    return [step for rule in rules for step in rule["expr"]]
+
+
+def _is_whole(id: str, card: Card, chains: Mapping[str, Sequence[Command]]) -> bool:
+    """Whether packets of the rule's address come to the rule, and are stopped there."""
+    return all(step in chains.get(name, ()) for name, step in links(id, card.source))
 
 
 def _of_source(found: dict[str, _Found], source: str, without: str = "") -> list[str]:

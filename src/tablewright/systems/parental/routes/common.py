@@ -17,7 +17,7 @@ from tablewright.systems.parental import errors
 from tablewright.systems.parental.errors import BadRequest
 from tablewright.systems.parental.model import Child, Policy
 from tablewright.systems.parental.repository import Actor
-from tablewright.systems.parental.views.common import Page, day_of, moment_of
+from tablewright.systems.parental.views.common import Page, day_of, moment_of, through
 from tablewright.systems.parental.views.families import child_view
 from tablewright.systems.parental.views.policies import policy_view
 
@@ -43,6 +43,11 @@ Since = Annotated[
     datetime | None, BeforeValidator(lambda value: moment_of(value, "from")), Query(alias="from")
 ]
 Until = Annotated[datetime | None, BeforeValidator(lambda value: moment_of(value, "to")), Query(alias="to")]
+Through = Annotated[
+    datetime | None,
+    BeforeValidator(lambda value: through(value, "to")),
+    Query(alias="to", description="without fractions: the whole of that second is in it"),
+]
 FromDay = Annotated[date | None, BeforeValidator(lambda value: day_of(value, "from")), Query(alias="from")]
 ToDay = Annotated[date | None, BeforeValidator(lambda value: day_of(value, "to")), Query(alias="to")]
 

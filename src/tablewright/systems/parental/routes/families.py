@@ -6,7 +6,6 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.edge import Buckets, Principal, limited
 from tablewright.edge.idempotency import idempotency_key
-from tablewright.systems.parental.errors import NotThere
 from tablewright.systems.parental.model import AuditEntry, Child, Guardian, Invitation
 from tablewright.systems.parental.privacy import BACKUPS, Sheet
 from tablewright.systems.parental.repository import Actor
@@ -231,20 +230,19 @@ def children(parental: Parental, doors: Doors, buckets: Buckets) -> APIRouter:
     @api.post("/children/{phone}:release", response_model_exclude_none=True)
     def release(
         phone: str, body: views.Reason, caller: Annotated[Principal, Depends(doors.signed_in)]
-    ) -> views.ChildView:
-        """Give the number up: nothing is blocked for it any more. Operators may, with a reason."""
+    ) -> views.ChildView | views.Released:
+        """Give the number up: nothing is blocked for it any more. Operators may, with a reason, and see only that."""
         actor = actor_of(caller)
-        if actor.role == "operator":
-            child = held_by_anybody(phone)
-        else:
-            child = service.child(actor, phone, reason=body.reason)
-        return views.child_view(parental.children.release(child, actor, body.reason))
+        released = parental.children.release(to_release(actor, phone), actor, body.reason)
+        is_own = service.has(actor, released.family_id)
+        return views.child_view(released) if is_own else views.released_view(released)
 
-    def held_by_anybody(phone: str) -> Child:
-        holder = parental.repository.child_of_phone(child_key(phone))
-        if holder is None:
-            raise NotThere("CHILD")
-        return holder
+    def to_release(actor: Actor, phone: str) -> Child:
+        """The caller's own child; for an operator whoever has the number."""
+        holder = parental.repository.child_of_phone(child_key(phone)) if actor.role == "operator" else None
+        if holder is not None and not service.has(actor, holder.family_id):
+            return holder
+        return service.child(Actor(actor.name, "parent", actor.subject, actor.email), phone)
 
     @api.post("/children/{phone}:number", dependencies=[Depends(pace)], response_model_exclude_none=True)
     def change_number(

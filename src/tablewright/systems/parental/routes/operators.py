@@ -15,7 +15,7 @@ from tablewright.edge.etags import mark, unchanged
 from tablewright.systems.parental import removing
 from tablewright.systems.parental.errors import DeviceUnavailable, NotThere
 from tablewright.systems.parental.firewall.driver import FirewallMistake
-from tablewright.systems.parental.model import App, Device, OpenStatus, Quarantined
+from tablewright.systems.parental.model import App, Device, OpenStatus
 from tablewright.systems.parental.routes.common import (
     Doors,
     HistoryPageSize,
@@ -23,7 +23,7 @@ from tablewright.systems.parental.routes.common import (
     PageSize,
     Since,
     StartAt,
-    Until,
+    Through,
     actor_of,
     expected,
     marked,
@@ -107,7 +107,7 @@ def failures(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.operator)],
         status: OpenStatus = "failed",
         since: Since = None,
-        until: Until = None,
+        until: Through = None,
         size: HistoryPageSize = None,
         after: StartAt = None,
     ) -> Page[FailureView]:
@@ -240,9 +240,9 @@ def network(parental: Parental, doors: Doors) -> APIRouter:
     @api.get("/quarantine", response_model_exclude_none=True)
     def quarantined(
         caller: Annotated[Principal, Depends(doors.operator)], size: PageSize = None, after: StartAt = None
-    ) -> Page[Quarantined]:
+    ) -> Page[views.QuarantineView]:
         """Blocked events nobody knew whose they are; kept for 30 days."""
-        return page_of(parental.ingest.waiting(size, after, caller.subject), lambda kept: kept)
+        return page_of(parental.ingest.waiting(size, after, caller.subject), views.quarantine_view)
 
     @api.post("/quarantine/{id}:again")
     def count_again(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> dict[str, int]:

@@ -3,16 +3,18 @@
 import json
 import re
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ValidationInfo, model_validator
 from pydantic.alias_generators import to_camel
 
+from tablewright.mapping.repository import TICK
 from tablewright.systems.parental.errors import BadRequest
 from tablewright.systems.parental.model import Value
 
 T = TypeVar("T", bound=BaseModel)
+SECOND = timedelta(seconds=1)
 
 
 # --- dates and times ---
@@ -39,6 +41,13 @@ def moment_of(value: Any, field: str) -> datetime | None:
                 return found
     words = f"{field} must be a time with its zone, such as 2030-06-01T00:00:00Z."
     raise BadRequest("INVALID_DATE", words, field)
+
+
+def through(value: Any, field: str) -> datetime | None:
+    """The same as the end of a range: a time without fractions is the whole of that second, which is in it (PC-22)."""
+    found = moment_of(value, field)
+    is_second = isinstance(value, str) and "." not in value and "," not in value
+    return found + (SECOND - TICK) if found is not None and is_second else found
 
 
 def _moment(value: Any, info: ValidationInfo) -> datetime | None:

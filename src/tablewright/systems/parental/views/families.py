@@ -15,6 +15,7 @@ from tablewright.systems.parental.model import (
     Role,
     Value,
 )
+from tablewright.systems.parental.rules import masked
 from tablewright.systems.parental.views.common import Body, Moment
 
 # --- families ---
@@ -165,6 +166,17 @@ class ChildView(Value):
 def child_view(child: Child) -> ChildView:
     names = set(ChildView.model_fields) & set(Child.model_fields)
     return ChildView(**{name: getattr(child, name) for name in names}, phone_number=child.phone)
+
+
+class Released(Value):
+    """A number that was given up, for an operator: not whose it was."""
+
+    phone_number: str
+    released_at: datetime | None = None
+
+
+def released_view(child: Child) -> Released:
+    return Released(phone_number=masked(child.phone), released_at=child.released_at)
 
 
 class Erasing(Value):

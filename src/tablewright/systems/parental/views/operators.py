@@ -1,13 +1,15 @@
 """Apps, devices, and what the network tells: what the API takes and gives of them."""
 
+from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import Field
 
 from tablewright.systems.parental.events import Batch, Event
 from tablewright.systems.parental.ingest import Counted
-from tablewright.systems.parental.model import Device, DnsGuard, IpRange, Port, Value
+from tablewright.systems.parental.model import Device, DnsGuard, IpRange, Port, Quarantined, Value
 from tablewright.systems.parental.removing import RemovalPlan
+from tablewright.systems.parental.rules import masked
 from tablewright.systems.parental.views.common import Body, Moment
 
 
@@ -57,7 +59,7 @@ class DeviceChange(Body):
 
 class Removal(Value):
     """What is given up with a device. `rulesLeft`: rules it may still have; `rulesWaiting`: those it was never asked
-    for; of how many children, and how many of their sessions are behind it."""
+    for; of how many children, and for how many sessions they were made."""
 
     rules_left: int
     rules_waiting: int
@@ -92,6 +94,30 @@ class BatchBody(Body):
 
     def batch(self) -> Batch:
         return Batch(self.batch_id, self.events)
+
+
+class QuarantineView(Value):
+    """Blocked events that could not be counted, and why. A number may be a known child's: its end is enough."""
+
+    quarantine_id: str
+    day: str
+    reason: str
+    events: list[dict[str, str]]
+    expires_at: datetime
+
+
+def quarantine_view(kept: Quarantined) -> QuarantineView:
+    return QuarantineView(
+        quarantine_id=kept.quarantine_id,
+        day=kept.day,
+        reason=kept.reason,
+        events=[_masked(event) for event in kept.events],
+        expires_at=kept.expires_at,
+    )
+
+
+def _masked(event: dict[str, str]) -> dict[str, str]:
+    return {name: masked(text) if name == "phoneNumber" else text for name, text in event.items()}
 
 
 def counted_view(counted: Counted) -> dict[str, int]:
