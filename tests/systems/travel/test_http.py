@@ -344,6 +344,45 @@ def test_settings_change_by_what_is_sent(api: Api, ada: Json) -> None:
     assert "signed up" in actions
 
 
+def test_settings_that_were_changed_since_they_were_read_are_not_overwritten(api: Api, ada: Json) -> None:
+    headers = bearer(ada)
+    seen = {**headers, "If-Match": api.get("/me", headers=headers).headers["ETag"]}
+    newer = api.patch("/me", {"display_name": "Ada L."}, headers=seen)
+    assert given(newer)["display_name"] == "Ada L."
+    for late in ({"display_name": "Late"}, {"time_zone": "Asia/Tokyo"}, {"is_minor": True}):
+        answer = api.patch("/me", late, headers=seen)
+        assert refused(answer) == (409, "VERSION_CONFLICT")
+        assert answer.json()["current"]["display_name"] == "Ada L."
+    public = {"privacy_settings": {"profile_public": True}}
+    tag = api.patch("/me", public, headers=headers).headers["ETag"]
+    both = api.patch(
+        "/me", {"is_minor": True, "time_zone": "Asia/Tokyo"}, headers={**headers, "If-Match": tag}
+    )
+    assert given(both)["time_zone"] == "Asia/Tokyo"
+    assert given(api.get("/sync/conflicts", headers=headers))["items"] == []
+
+
+@pytest.mark.parametrize(("match", "status"), [({"If-Match": '"1"'}, 409), ({}, 200)])
+def test_who_is_overtaken_between_reading_and_writing_is_told_or_tries_again(
+    api: Api, home: Home, ada: Json, monkeypatch: pytest.MonkeyPatch, match: Json, status: int
+) -> None:
+    headers, me, visits = bearer(ada), ada["user"]["user_id"], home.travel.visits
+    given(api.put("/visits/country/FR", {"visited_date": "2020"}, headers=headers))
+    do = visits._do
+
+    def slow(*asked: Any) -> Any:
+        monkeypatch.setattr(visits, "_do", do)
+        visits.mark(me, "country", "FR", {"visited_date": "2021"})
+        return do(*asked)
+
+    monkeypatch.setattr(visits, "_do", slow)
+    answer = api.put("/visits/country/FR", {"visited_date": "2022"}, headers={**headers, **match})
+    assert answer.status_code == status
+    there = given(api.get("/visits/country/FR", headers=headers))
+    assert there["visited_date"] == ("2021" if status == 409 else "2022")
+    assert given(api.get("/sync/conflicts", headers=headers))["items"] == []
+
+
 def test_an_account_is_erased_a_week_later_unless_it_is_kept(api: Api, home: Home, ada: Json) -> None:
     headers = bearer(ada)
     asked = given(api.delete("/me", headers=headers), 202)

@@ -23,6 +23,7 @@ from tablewright.client import embedded
 from tablewright.design import Environment
 from tablewright.design.requests import Query
 from tablewright.edge import Issuer
+from tablewright.mapping import Change, Consumer
 from tablewright.mapping.tables import create_table
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import jobs, privacy
@@ -262,6 +263,83 @@ def test_what_has_expired_and_was_not_swept_yet_goes_too(home: Home) -> None:
     assert _traces(home, profile) == []
 
 
+def _parks(home: Home) -> int:
+    """Follow the changes, with nobody able to deal with a visit; how many records are parked."""
+
+    def breaks(told: Change[Any]) -> None:
+        raise ValueError("nobody can count this")
+
+    follower = Consumer(home.db, (d.visits,), d.table.table.name, d.FOLLOWER, breaks, attempts=1)
+    while follower.run_once().read:
+        home.clock.move(timedelta(minutes=1))
+    return len(follower.parked())
+
+
+def test_sk_s14_what_was_parked_of_a_travellers_changes_goes_with_the_account(home: Home) -> None:
+    jobs.follower(home.travel).create_tables()
+    profile = _lived(home)
+    parked = _parks(home)
+    inside = [trace for trace in _traces(home, profile) if "PIECE#" in trace and SECRET_NOTES in trace]
+    assert inside, "a scan that does not look into what is compressed proves nothing"
+    _erase(home, profile.user_id)
+    assert _traces(home, profile) == []
+    left = jobs.follower(home.travel).parked()
+    assert 0 < len(left) < parked  # the other traveller's
+
+
+def test_what_is_parked_after_an_account_is_gone_goes_too(home: Home) -> None:
+    jobs.follower(home.travel).create_tables()
+    profile = _lived(home)
+    home.travel.privacy.ask(profile.user_id, profile.user_id, after=timedelta(0))
+    jobs.erase(home.travel)
+    home.clock.move(SETTLES)
+    assert jobs.erase(home.travel) == 1
+    _parks(home)  # they were still in the stream
+    assert _traces(home, profile) != []
+    jobs.erase(home.travel)
+    assert _traces(home, profile) == []
+
+
+def test_a_change_that_nobody_can_follow_is_forgotten_after_a_month(home: Home) -> None:
+    jobs.follower(home.travel).create_tables()
+    home.travel.visits.mark(_shares(home, "001.ada"), *FR)
+    assert _parks(home)
+    jobs.erase(home.travel)
+    assert jobs.follower(home.travel).parked() != []
+    home.clock.move(privacy.PARKED_KEPT)
+    home.clock.move(timedelta(hours=1))
+    jobs.erase(home.travel)
+    assert jobs.follower(home.travel).parked() == []
+
+
+@pytest.mark.parametrize("step", ["_note", "_wipe"])
+def test_an_erasure_whose_first_round_failed_still_has_two(
+    home: Home, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    user_id, end = home.by_apple().profile.user_id, home.travel.privacy
+    end.ask(user_id, user_id)
+    rounds = list[str]()
+    wipe = end._wipe
+
+    def counted(user_id: str) -> int:
+        rounds.append(user_id)
+        return wipe(user_id)
+
+    def breaks(_: object) -> int:
+        raise OSError("the disk is full")
+
+    home.clock.move(UNDO)
+    with monkeypatch.context() as patch:
+        patch.setattr(end, step, breaks)
+        assert jobs.erase(home.travel) == 0
+    monkeypatch.setattr(end, "_wipe", counted)
+    home.clock.move(SETTLES)
+    assert jobs.erase(home.travel) == 0
+    home.clock.move(SETTLES)
+    assert jobs.erase(home.travel) == 1
+    assert rounds == [user_id] * 2
+
+
 def test_an_account_that_cannot_be_erased_keeps_no_other_from_it(
     home: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -284,6 +362,8 @@ def test_an_account_that_cannot_be_erased_keeps_no_other_from_it(
     assert [erasure.user_id for erasure in home.travel.privacy.erasures()] == [people[0]]
     told = [record for record in caplog.records if record.getMessage() == "account not erased"]
     assert {record.__dict__["mistake"] for record in told} == {"KeyError"}
+    assert jobs.erase(home.travel) == 0
+    home.clock.move(SETTLES)
     assert jobs.erase(home.travel) == 1
     assert home.mentions(*people) == []
 

@@ -82,7 +82,7 @@ class Profile(Stored):
 
     `mark_country`: what happens to the country when a state of it is marked. `entity_version` and `stamps` are for the
     merge of settings, as a visit has them. `erases_at`: its owner wants it erased then.
-    `blocks_made` counts the blocks ever made: of two at once, one is made after the other.
+    `blocks_made` counts the blocks ever made: of two at once, one is made after the other. `devices_named` likewise.
     """
 
     user_id: str
@@ -109,6 +109,7 @@ class Profile(Stored):
     erasure_id: str | None = None
     erases_at: datetime | None = None
     blocks_made: int | None = None
+    devices_named: int | None = None
 
 
 class Enrolment(Stored):
@@ -169,7 +170,8 @@ class Session(Stored):
     """A login that lasts. `last_seen_ms` is `last_seen_at`, as keys have it.
 
     `refresh_hash` is of the secret by which the device gets its next token; `former_hash` of the one before, which
-    works for a moment more, because the answer with the new one may have been lost.
+    works for a moment more, because the answer with the new one may have been lost. `family_hash` is of what all
+    secrets of the session begin with, by which an older one is known for what it is.
 
     One of pages (`is_page`) is a browser's cookie: its device is SERVER until the map there says which it is, and what
     ends it is written down, because a login that was made elsewhere is known by its token alone.
@@ -185,6 +187,7 @@ class Session(Stored):
     last_seen_ms: int
     refresh_hash: str = ""
     former_hash: str | None = None
+    family_hash: str | None = None
     refreshed_at: datetime | None = None
 
 
@@ -494,7 +497,8 @@ class Erasure(Stored):
     """An account to be erased at a moment, unless its owner comes back before; then the proof that it was.
 
     The proof keeps no personal data: `user_id` is taken away, counts stay, and `user_hash`, by which an account that
-    comes back with a restored copy is known. `begun_at`: from here on it cannot be undone. `is_open`: not done yet.
+    comes back with a restored copy is known. `begun_at`: from here on it cannot be undone. `wiped_at`: the first of two
+    rounds was done. `is_open`: not done yet.
     """
 
     erasure_id: str
@@ -503,6 +507,7 @@ class Erasure(Stored):
     asked_at: datetime
     due_at: datetime
     begun_at: datetime | None = None
+    wiped_at: datetime | None = None
     done_at: datetime | None = None
     is_open: bool = True
     items: int = 0

@@ -109,25 +109,31 @@ class Sync:
         head = self._repository.head(user_id)
         return Pushed(results=results, server_version=head.server_version if head else 0)
 
-    def apply(self, user_id: str, edit: Edit, *, insists: bool = False) -> Result:
-        """Do what the web pages say, as if they were a device. Who `insists` has no conflicts, but is refused."""
+    def apply(self, user_id: str, edit: Edit, *, is_exact: bool = False) -> Result:
+        """Do what the web says, as if it were a device. If it `is_exact`, then from the newest version or not at all.
+
+        Who looks at a page is told at once, and does not have to find out from a list of conflicts.
+        """
         rules.check_id(edit.operation_id, "operation_id")
-        return self._run(Source(user_id), [edit], insists)[0]
+        return self._run(Source(user_id), [edit], is_exact)[0]
 
     def change_user(self, user_id: str, fields: dict[str, JsonValue], version: int | None = None) -> Result:
-        """Change settings from the web; on the newest version, or on the one its owner has seen."""
-        profile = self._repository.profile(user_id)
-        return self.apply(
-            user_id,
-            Edit(
+        """Change settings from the web; on the newest version, or on the one its owner has seen, or not at all."""
+
+        def attempt() -> Result:
+            edit = Edit(
                 operation_id=self._repository.world.new_id(),
                 operation_type="update",
                 entity_type="user",
-                client_version=profile.entity_version if version is None else version,
+                client_version=self._repository.profile(user_id).entity_version
+                if version is None
+                else version,
                 entity_data=fields,
                 client_timestamp=self._repository.now(),
-            ),
-        )
+            )
+            return self.apply(user_id, edit, is_exact=True)
+
+        return self._repository.retried(version, attempt)
 
     def move(self, visit: Visit, region_code: str) -> Result:
         """Take a mark to another code of the same place, with everything that is said of it (SK-X12)."""
@@ -195,11 +201,11 @@ class Sync:
 
     # --- a push, in pieces ---
 
-    def _run(self, source: Source, edits: Sequence[Edit | Misread], insists: bool = False) -> list[Result]:
+    def _run(self, source: Source, edits: Sequence[Edit | Misread], is_exact: bool = False) -> list[Result]:
         today = self._today(self._repository.profile(source.user_id))
         refused = _impossible(edits)
         tasks = [
-            tasks_of(edit, self._geography, today, insists) if number not in refused else []
+            tasks_of(edit, self._geography, today, is_exact) if number not in refused else []
             for number, edit in enumerate(edits)
         ]
         done: dict[str, Result] = {}

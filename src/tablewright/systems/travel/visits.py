@@ -61,10 +61,14 @@ class Visits:
         version: int | None = None,
     ) -> Result:
         """Mark a place, or change what is said of it: on the newest version, or on the one that was seen."""
-        there = self._seen(user_id, region_type, region_code, version)
-        is_live = there is not None and not there.is_deleted
-        kind: OperationType = "update" if is_live else "create"
-        return self._do(user_id, kind, region_type, region_code, fields or {}, there)
+
+        def attempt() -> Result:
+            there = self._seen(user_id, region_type, region_code, version)
+            is_live = there is not None and not there.is_deleted
+            kind: OperationType = "update" if is_live else "create"
+            return self._do(user_id, kind, region_type, region_code, fields or {}, there)
+
+        return self._repository.retried(version, attempt)
 
     def unmark(
         self, user_id: str, region_type: RegionType, region_code: str, version: int | None = None
@@ -119,8 +123,8 @@ class Visits:
             entity_data=fields,
             client_timestamp=self._repository.now(),
         )
-        # A mark that others changed this very moment is not taken away; what is said of it is merged.
-        result = self._sync.apply(user_id, edit, insists=kind == "delete")
+        # What others changed this very moment is not taken away, nor said anew: the caller looks at it first.
+        result = self._sync.apply(user_id, edit, is_exact=True)
         if result.status == "failed":
             raise BadRequest(result.error or "FAILED", result.message or "", result.field)
         return result

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from tablewright.app.console.console import Crumb
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.travel.desk import HOME, Desk, refused, status_of
-from tablewright.systems.travel.errors import BadRequest, NotThere, TravelMistake
+from tablewright.systems.travel.errors import BadRequest, NotThere, TravelMistake, VersionConflict
 from tablewright.systems.travel.model import NotificationSettings, PrivacySettings, Profile
 from tablewright.systems.travel.privacy import BACKUPS
 
@@ -117,6 +117,11 @@ def changed(profile: Profile, form: Form) -> dict[str, JsonValue]:
     return fields
 
 
+def _changed_meanwhile(desk: Desk, request: Request) -> Response:
+    fresh = replace(form_of(desk.traveller(request)), error=CHANGED_MEANWHILE)
+    return settings_page(desk, request, fresh, status=409)
+
+
 def _settings(desk: Desk) -> APIRouter:
     router = desk.router()
 
@@ -129,8 +134,7 @@ def _settings(desk: Desk) -> APIRouter:
         profile = desk.traveller(request)
         if form.get("version") != str(profile.entity_version):
             # What the form does not show as it is now would be taken for an edit, and undo another device's.
-            fresh = replace(form_of(profile), error=CHANGED_MEANWHILE)
-            return settings_page(desk, request, fresh, status=409)
+            return _changed_meanwhile(desk, request)
         fields = changed(profile, form)
         if not fields:
             return desk.console.go(PATH, "Nothing was changed.", "note")
@@ -138,6 +142,8 @@ def _settings(desk: Desk) -> APIRouter:
             result = desk.travel.sync.change_user(profile.user_id, fields, profile.entity_version)
             if result.status == "failed":
                 raise BadRequest(result.error or "FAILED", result.message or "It was refused.", result.field)
+        except VersionConflict:
+            return _changed_meanwhile(desk, request)
         except TravelMistake as mistake:
             return settings_page(desk, request, refused(form, mistake), status=status_of(mistake))
         return desk.console.go(PATH, "Saved. Your devices are told.")
