@@ -641,6 +641,7 @@ def test_a_childs_map_is_shown_to_nobody_whatever_its_settings_say(home: Home) -
     with refuses("USER_NOT_FOUND"):
         home.travel.sharing.public_map("somebody", ada)
     home.travel.visits.mark(ada, "country", "FR")
+    home.travel.regions.relist(ada)
     assert not home.travel.visits.one(ada, "country", "FR").is_listed
     home.travel.accounts.set_minor(ada, True, ada, "user")
     assert not home.travel.repository.profile(ada).privacy_settings.profile_public

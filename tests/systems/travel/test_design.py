@@ -132,7 +132,8 @@ def test_only_what_waits_for_somebody_is_in_the_list_of_statuses(at: Place, phon
 def as_form_1(at: Place) -> dict[str, Any]:
     """France as the first form had it: the edit lies beside the fields, in a map."""
     (item,) = [item for item in at.items() if item["SK"]["S"] == "VISIT#country#FR"]
-    old = {name: value for name, value in item.items() if name not in ("schema_version", "notes")}
+    later = ("schema_version", "notes", "stamps", "edited", "trips", "server_version")
+    old = {name: value for name, value in item.items() if name not in later}
     old["entity_data"] = {"M": {"notes": {"S": "from the map"}, "visited_date": {"S": "2024"}}}
     at.call("PutItem", {"TableName": at.db.physical(d.table.table.name), "Item": old})
     return old
@@ -161,6 +162,30 @@ def test_a_visit_of_the_first_form_has_todays_once_it_is_written(at: Place, phon
         {"S": "from the map"},
         {"S": "2025"},
     )
+
+
+def test_a_tombstone_of_the_first_form_can_be_marked_anew(at: Place, phone: Gadget) -> None:
+    phone.mark()
+    phone.push()
+    at.travel.visits.unmark(ANNA, "country", "FR")
+    as_form_1(at)
+    assert at.travel.visits.mark(ANNA, "country", "FR").status == "applied"
+    assert at.travel.visits.one(ANNA, "country", "FR").notes is None
+
+
+def test_what_others_did_to_a_visit_of_the_first_form_is_not_overwritten_unseen(
+    at: Place, phone: Gadget, tablet: Gadget
+) -> None:
+    phone.mark()
+    phone.push()
+    tablet.pull()
+    at.travel.visits.mark(ANNA, "country", "FR", {"visited_date": "2020"})
+    as_form_1(at)
+    tablet.change(visited_date="2011")
+    (result,) = tablet.push()
+    assert result.status == "conflict"
+    assert [(clash.server, clash.client) for clash in result.conflicts] == [("2024", "2011")]
+    assert at.travel.visits.one(ANNA, "country", "FR").visited_date == "2024"
 
 
 def test_single_fields_of_a_visit_of_the_first_form_cannot_be_changed(at: Place, phone: Gadget) -> None:

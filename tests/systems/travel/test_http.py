@@ -15,6 +15,7 @@ from tests.systems.talk import given, refused
 from tests.systems.travel.people import ADMIN, MAIL, Api, Home, bearer
 
 from tablewright.systems.travel import api as travel_api
+from tablewright.systems.travel.pictures import NAMED_WITHIN
 from tablewright.systems.travel.privacy import SETTLES, UNDO
 
 HOME = Path(__file__).parents[3]
@@ -401,6 +402,30 @@ def test_an_account_is_erased_a_week_later_unless_it_is_kept(api: Api, home: Hom
     home.clock.move(SETTLES)
     home.travel.privacy.erase_due()
     assert home.mentions(me) == []
+
+
+@pytest.mark.parametrize("second", [PNG + b"another", PNG])
+def test_of_two_pictures_at_once_the_one_that_is_named_is_there(
+    home: Home, ada: Json, monkeypatch: pytest.MonkeyPatch, second: bytes
+) -> None:
+    me, pictures, repository = ada["user"]["user_id"], home.travel.pictures, home.travel.repository
+    pictures.put(me, PNG)
+    retried = repository.retried
+
+    def slow(*asked: Any) -> Any:
+        monkeypatch.setattr(repository, "retried", retried)
+        named = retried(*asked)
+        pictures.put(me, second)  # the other comes between naming and removing
+        return named
+
+    monkeypatch.setattr(repository, "retried", slow)
+    pictures.put(me, PNG + b"one")
+    kept = repository.profile(me).profile_picture_url
+    assert kept is not None
+    assert home.objects.get(kept) == second
+    home.clock.move(NAMED_WITHIN * 2)
+    pictures.remove(me)
+    assert not list(home.objects.names("pictures/"))
 
 
 def test_a_picture_is_an_image_of_ours(api: Api, home: Home, ada: Json) -> None:

@@ -26,10 +26,10 @@ from tablewright.edge import Issuer
 from tablewright.mapping import Change, Consumer
 from tablewright.mapping.tables import create_table
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel import jobs, privacy
+from tablewright.systems.travel import jobs, privacy, walking
 from tablewright.systems.travel.accounts import Proved
 from tablewright.systems.travel.errors import Conflict
-from tablewright.systems.travel.model import Profile, RegionType
+from tablewright.systems.travel.model import Profile, RegionType, Visit
 from tablewright.systems.travel.operations import Edit
 from tablewright.systems.travel.privacy import SETTLES, UNDO
 from tablewright.testing import Clock
@@ -79,6 +79,26 @@ def test_sk_s13_who_goes_private_is_on_no_list_any_more(home: Home) -> None:
     assert home.travel.regions.count("country", "FR") == 1
 
 
+def test_sk_s13_a_slow_one_that_lists_does_not_overtake_the_switch(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, regions = home.by_apple("001.ada").profile.user_id, home.travel.regions
+    home.travel.visits.mark(ada, *FR)
+    put = regions._list
+
+    def slow(visit: Visit, switch: bool) -> bool:
+        monkeypatch.setattr(regions, "_list", put)
+        home.travel.sync.change_user(ada, {"privacy_settings": {"share_visits": False}})
+        put(visit, switch)
+        raise KeyboardInterrupt  # and dies before it looks again
+
+    monkeypatch.setattr(regions, "_list", slow)
+    with pytest.raises(KeyboardInterrupt):
+        home.travel.sync.change_user(ada, {"privacy_settings": {"share_visits": True}})
+    assert not home.travel.repository.profile(ada).privacy_settings.share_visits
+    assert _listed(home) == set()
+
+
 def test_nobody_is_seen_before_they_say_so(home: Home) -> None:
     ada = home.by_apple("001.ada").profile.user_id
     home.travel.visits.mark(ada, *FR)
@@ -111,8 +131,9 @@ def test_neither_of_two_sees_the_other_once_one_blocked(home: Home) -> None:
     assert home.travel.sharing.public_map(ben, ada).profile.user_id == ada
     with refuses("CANNOT_BLOCK_YOURSELF"):
         home.travel.privacy.block(ada, ada)
-    with refuses("USER_NOT_FOUND"):
-        home.travel.privacy.block(ada, "nobody")
+    home.travel.privacy.block(ada, "nobody")  # who blocks does not learn whether there is such an account
+    with refuses("INVALID_ID"):
+        home.travel.privacy.block(ada, "no#body")
 
 
 def test_a_list_of_blocks_stays_within_its_limit_however_many_are_made_at_once(
@@ -254,6 +275,24 @@ def test_what_is_written_while_an_account_is_being_erased_goes_too(home: Home) -
     home.clock.move(SETTLES)
     assert jobs.erase(home.travel) == 1
     assert _traces(home, profile) == []
+
+
+def test_no_round_says_that_it_stopped_at_somebody_who_is_gone(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = sorted(home.by_apple(f"00{n}.walker").profile.user_id for n in range(3))
+    seen = list[str]()
+    among = walking.travellers(home.travel.repository, 1)
+    for name in walking.ROUNDS:
+        walking.walk(home.travel.repository, name, among, seen.append)
+    stopped = home.travel.repository.db.one(d.walks.get("recount"))
+    assert stopped is not None
+    assert stopped.after == seen[0]
+    _erase(home, seen[0])
+    assert home.mentions(seen[0]) == []
+    while walking.walk(home.travel.repository, "recount", among, seen.append):
+        pass
+    assert set(people) <= set(seen)
 
 
 def test_what_has_expired_and_was_not_swept_yet_goes_too(home: Home) -> None:

@@ -369,12 +369,13 @@ class GeoAlias(Stored):
 
 
 class GeoRelease(Stored):
-    """Which version of the geography is published."""
+    """Which version of the geography is published; `is_swept`: what only the one before had is gone."""
 
     release: str = "current"
     data_version: str
     published_at: datetime
     regions: int
+    is_swept: bool | None = None
 
 
 class RegionTally(Stored):

@@ -18,6 +18,7 @@ from typing import Any
 from tablewright.design import Write, absent
 from tablewright.mapping import Page, Parked, WriteRefused, forget_parked, parked_key
 from tablewright.systems.travel import design as d
+from tablewright.systems.travel import rules, walking
 from tablewright.systems.travel.email_login import PURPOSE as EMAIL
 from tablewright.systems.travel.errors import BadRequest, Conflict, NotThere
 from tablewright.systems.travel.keyring import KeyRing
@@ -57,10 +58,9 @@ class Privacy:
     # --- blocks ---
 
     def block(self, user_id: str, blocked_id: str) -> Block:
-        """From now on neither sees the other."""
-        if user_id == blocked_id:
+        """From now on neither sees the other. Whether there is such a traveller is not said: it is their business."""
+        if user_id == rules.check_id(blocked_id, "user_id"):
             raise BadRequest("CANNOT_BLOCK_YOURSELF", "This is you.", "user_id")
-        self._repository.profile(blocked_id)
         return self._repository.retried(None, lambda: self._blocked(user_id, blocked_id))
 
     def _blocked(self, user_id: str, blocked_id: str) -> Block:
@@ -228,6 +228,7 @@ class Privacy:
             self._objects.remove(name)
         count += db.clear(d.history_of(user_id=user_id))
         db.write(d.enrolments.discard(user_id))
+        walking.forget(self._repository, user_id)
         # Last: it says which logins there are.
         return count + db.clear(d.account_of(user_id=user_id))
 

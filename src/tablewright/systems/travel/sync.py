@@ -9,6 +9,7 @@ wins (merge.py), what settles a conflict (settling.py), what is new (feed.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
@@ -22,7 +23,7 @@ from tablewright.mapping.repository import ATTEMPTS
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import drafts, rules, settling
 from tablewright.systems.travel.drafts import Done, Draft
-from tablewright.systems.travel.errors import BadRequest, ClientTooOld, Conflict, TooOften
+from tablewright.systems.travel.errors import BadRequest, ClientTooOld, Conflict, TooOften, VersionConflict
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import (
     SERVER,
@@ -208,6 +209,7 @@ class Sync:
             tasks_of(edit, self._geography, today, is_exact) if number not in refused else []
             for number, edit in enumerate(edits)
         ]
+        self._follow_codes(source.user_id, [aim for parts in tasks for task in parts for aim in task.aims])
         done: dict[str, Result] = {}
         for piece in pieces(task for parts in tasks for task in parts):
             for id, result in self._piece(source, piece).items():
@@ -221,6 +223,17 @@ class Sync:
         ):
             self._refresh_profile(source.user_id)
         return results
+
+    def _follow_codes(self, user_id: str, aims: Sequence[Aim]) -> None:
+        """Move what is marked under a retired code before the present one is: one place is marked once (SK-X12)."""
+        places = [aim.place for aim in aims if aim.place is not None and aim.former is None]
+        moves: dict[Place, str] = {
+            (kind, old): code for kind, code in places for old in self._geography.former(kind, code)
+        }
+        for visit in self._repository.visits_at(user_id, list(moves)) if moves else ():
+            if visit is not None and not visit.is_deleted:
+                with suppress(VersionConflict):  # changed this very moment: the next time, then
+                    self.move(visit, moves[visit.region_type, visit.region_code])
 
     def _piece(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
         """Some operations in one transaction, tried until nobody was faster; their results by id."""

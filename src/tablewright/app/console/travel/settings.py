@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from tablewright.app.console.console import Crumb
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.travel.desk import HOME, Desk, refused, status_of
-from tablewright.systems.travel.errors import BadRequest, NotThere, TravelMistake, VersionConflict
+from tablewright.systems.travel.errors import BadRequest, TravelMistake, VersionConflict
 from tablewright.systems.travel.model import NotificationSettings, PrivacySettings, Profile
 from tablewright.systems.travel.privacy import BACKUPS
 
@@ -160,9 +160,6 @@ def _blocks(desk: Desk) -> APIRouter:
         profile = desk.traveller(request)
         try:
             privacy.block(profile.user_id, form.get("user_id").strip())
-        except NotThere:
-            wrong = form.wrong("user_id", "There is no traveller with this id.")
-            return settings_page(desk, request, block=wrong, status=404)
         except TravelMistake as mistake:
             return settings_page(desk, request, block=refused(form, mistake), status=status_of(mistake))
         return desk.console.go(f"{PATH}#blocks", "Neither of you sees the other any more.")
