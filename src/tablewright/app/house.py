@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any
 
 from tablewright.app.accounts import Accounts
+from tablewright.app.backups import backup_job, environment_of
 from tablewright.app.code_login import CodeLogin, SignedIn
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
@@ -218,7 +219,7 @@ def open_house(
         for post in _posts(lived, code_login):
             schedule.add(post.system, [_mail_of(post, office)])
         for each in lived:
-            schedule.add(each.system.name, each.system.jobs(each.service))
+            schedule.add(each.system.name, [*each.system.jobs(each.service), *backup_job(each.db, call)])
         if jobs:
             stack.callback(schedule.close)
             schedule.start()
@@ -245,7 +246,8 @@ def _refuse_clashes(systems: Sequence[System]) -> None:
 def _started(
     system: System, call: Call, world: World, secret: bytes, issuer: Issuer, home: Path, stack: ExitStack
 ) -> Lived:
-    db = Db(call, *system.designs, world=world, secret=secret)
+    here = environment_of(system.designs)
+    db = Db(call, *system.designs, world=world, secret=secret, environment=here)
     db.create_tables()
     own = hashlib.sha256(system.name.encode() + secret).digest()
     service = system.start(Start(db, world, own, _issue(system, issuer), issuer.url, home))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -329,6 +329,28 @@ def test_figures_are_of_the_last_change_and_kept_until_the_next(api: Api, ada: J
 
 
 # --- me ---
+
+
+def test_what_is_open_are_operations_that_were_refused_or_are_in_conflict(api: Api, ada: Json) -> None:
+    headers = bearer(ada)
+    base = {"operation_type": "create", "region_type": "country", "client_timestamp": "2024-05-01T12:00:00Z"}
+    sent = [
+        {**base, "operation_id": "op-1", "region_code": "FR"},
+        {**base, "operation_id": "op-2", "region_code": "XX"},
+    ]
+    given(api.post("/sync/push", {"operations": sent}, headers=headers))
+    every = given(api.get("/sync/operations", headers=headers))["items"]
+    assert {one["operation_id"] for one in every} == {"op-1", "op-2"}
+    (left,) = given(api.get("/sync/operations?open=true", headers=headers))["items"]
+    assert (left["operation_id"], left["status"]) == ("op-2", "failed")
+
+
+def test_a_device_says_when_it_signed_in_last(api: Api, home: Home, ada: Json) -> None:
+    home.clock.move(timedelta(hours=3))
+    again = api.sign_in(home)
+    (device,) = given(api.get("/me/devices", headers=bearer(again)))
+    assert datetime.fromisoformat(device["last_login_at"]) == home.clock.now()
+    assert device["registered_at"] < device["last_login_at"]
 
 
 def test_settings_change_by_what_is_sent(api: Api, ada: Json) -> None:

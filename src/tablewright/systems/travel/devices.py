@@ -135,9 +135,10 @@ class Devices:
             family_hash=_digest(family),
             **_seen_at(now),
         )
-        may_sync = d.devices.check(user_id, device_id).when(lambda device: absent(device.revoked_at))
+        signed_in = d.devices.update(user_id, device_id).at(lambda device: device.last_login_at).set(now)
+        signed_in = signed_in.when(lambda device: absent(device.revoked_at))
         try:
-            self._repository.db.write(d.sessions.create(session), may_sync)
+            self._repository.db.write(d.sessions.create(session), signed_in)
         except (ConditionNotMet, Missing):
             raise _revoked() from None
         return session, _refresh_token(session, secret)

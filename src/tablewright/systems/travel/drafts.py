@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+import orjson
 from pydantic import JsonValue
 
 from tablewright.design import Write
@@ -464,7 +465,11 @@ def _data(task: Task) -> dict[str, JsonValue]:
         return {}
     if not task.edit.visits:
         return dict(task.edit.entity_data)
-    return {"visits": [f"{aim.place[0]}#{aim.place[1]}" for aim in task.aims if aim.place is not None]}
+    places = {f"{aim.place[0]}#{aim.place[1]}": aim.fields for aim in task.aims if aim.place is not None}
+    said: dict[str, JsonValue] = {place: dict(fields) for place, fields in places.items() if fields}
+    # A record has room for both sides of what is in dispute, and for this much beside it.
+    is_short = len(orjson.dumps(said)) <= rules.DATA_BYTES
+    return {"visits": list(places), **({"fields": said} if said and is_short else {})}
 
 
 # --- the transaction ---

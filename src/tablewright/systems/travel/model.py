@@ -19,7 +19,8 @@ OperationType = Literal[
 ]
 EntityType = Literal["visited_place", "user"]
 OperationStatus = Literal["pending", "processed", "conflict", "failed"]
-OpenStatus = Literal["pending", "conflict", "failed"]
+# What an operation is that somebody should look at. None is ever pending: a push is done when it is answered.
+OpenStatus = Literal["conflict", "failed"]
 Strategy = Literal["server_wins", "client_wins", "merged", "manual"]
 ChangeKind = Literal["set", "deleted"]
 MarkCountry = Literal["ask", "always", "never"]
@@ -158,6 +159,7 @@ class Device(Stored):
     platform: str = ""
     client_schema: int = 1
     registered_at: datetime
+    last_login_at: datetime | None = None
     last_seen_at: datetime
     last_sync_at: datetime | None = None
     acknowledged_version: int = 0

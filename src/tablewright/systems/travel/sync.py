@@ -160,18 +160,29 @@ class Sync:
         return self._repository.page(query, size, after, user_id)
 
     def operations(
-        self, user_id: str, device_id: str | None = None, size: int | None = None, after: str | None = None
+        self,
+        user_id: str,
+        device_id: str | None = None,
+        size: int | None = None,
+        after: str | None = None,
+        *,
+        only_open: bool = False,
     ) -> Page[Operation]:
-        """SK-17, SK-19: what a traveller's devices did, or one of them; the latest first."""
+        """SK-17, SK-19: what a traveller's devices did, or one of them; the latest first.
+
+        `only_open`: what was refused, or is in conflict and not settled (SK-D18).
+        """
         query = d.operations_of(user_id=user_id)
         if device_id is not None:
             query = d.operations_of_device(user_id=user_id, device_id=rules.check_id(device_id, "device_id"))
+        if only_open:
+            query = query.where(lambda operation: operation.status != "processed")
         return self._repository.page(query, size, after, user_id)
 
     def by_status(
         self, status: OpenStatus, reader: str, size: int | None = None, after: str | None = None
     ) -> Page[Operation]:
-        """SK-18: what waits, was refused or is in conflict, of everybody; the oldest first."""
+        """SK-18: what was refused or is in conflict, of everybody; the oldest first."""
         return self._repository.page(d.operations_by_status(status=status), size, after, reader)
 
     def resolve(

@@ -26,15 +26,20 @@ RULES = (
     ("never", "Leave the country alone"),
 )
 PRIVACY = (
-    ("profile_public", "My name and figures are public", "Every traveller can open your profile."),
+    (
+        "profile_public",
+        "My name and figures are public",
+        "Every traveller who has its address can open your profile.",
+    ),
     ("share_visits", "My places are public", "They are on your profile, and you are counted in each place."),
     ("show_notes", "My notes and trips are public too", "Only with the two above."),
 )
 MAIL = (
     ("sync_conflicts", "When two devices disagree", "A mail when a conflict waits for more than an hour."),
     ("weekly_stats", "My figures, once a week", ""),
-    ("product_news", "News about Skratch", ""),
 )
+# What is not shown has no tick, and is not switched off by that.
+_SHOWN = frozenset(name for name, *_ in (*PRIVACY, *MAIL))
 _CONTINENTS = (
     "Africa/", "America/", "Antarctica/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/", "Pacific/",
 )  # fmt: skip
@@ -110,7 +115,7 @@ def changed(profile: Profile, form: Form) -> dict[str, JsonValue]:
         switches: dict[str, JsonValue] = {
             name: form.is_ticked(name)
             for name in model.model_fields
-            if form.is_ticked(name) != getattr(kept[group], name)
+            if name in _SHOWN and form.is_ticked(name) != getattr(kept[group], name)
         }
         if switches:
             fields[group] = switches

@@ -30,7 +30,7 @@
     this.isBusy = true; this.again = false;
     try {
       await self.skratch.sync(this.store);
-      this.reason = null;
+      this.reason = null; this.store.first = null;
     } catch (stopped) {
       if (this.isGone) return;
       if (!stopped.reason) { this.isBusy = false; throw stopped; }
