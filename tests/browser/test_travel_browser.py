@@ -293,6 +293,7 @@ PAGES = {
     "devices": "/devices",
     "device": "/devices/phone",
     "device-out": "/devices/phone/sign-out",
+    "profile": f"/travellers/{MAYA}",
     "settings": "/settings",
     "erase": "/settings/erase",
     "export": "/export",
