@@ -65,7 +65,7 @@ def unbelieved(code: str) -> Iterator[None]:
 @pytest.mark.parametrize("way", WAYS)
 def test_sk_s5_a_thousand_first_logins_with_one_apple_id_make_one_traveller(home: Home, way: str) -> None:
     count = 1000 if way == "embedded" else 100  # the wire is slower, and the rule the same
-    gadgets = [Gadget(f"device-{n % 40}") for n in range(count)]
+    gadgets = [Gadget(f"device-{n % (count // 25)}") for n in range(count)]
     outcomes = at_once([lambda each=each: home.by_apple("001.same", each) for each in gadgets])  # type: ignore[misc]  # binds the loop's value
     assert {type(outcome) for outcome in outcomes} == {SignedIn}, [
         o for o in outcomes if not isinstance(o, SignedIn)

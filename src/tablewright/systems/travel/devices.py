@@ -63,8 +63,13 @@ class Devices:
     def register(self, user_id: str, gadget: Gadget, *, proved: bool = False) -> Device:
         """A device that may sync. One that was signed out comes back only with a login that was `proved` just now."""
         check_gadget(gadget)
-        self._repository.profile(user_id)
-        return self._repository.retried(None, lambda: self._registered(user_id, gadget, proved))
+        # Devices are added one after the other: of many that come at once the last waits for all the others.
+        for tried in range(DEVICES_AT_MOST * 2):
+            with suppress(VersionConflict):
+                return self._registered(user_id, gadget, proved)
+            self._repository.pause(tried)
+        words = "Many devices are being added right now. Try again in a moment."
+        raise Conflict("STATE_CONFLICT", words, "device_id")
 
     def of(self, user_id: str, *, revoked: bool = False) -> list[Device]:
         """A traveller's devices, the one seen last first."""
