@@ -265,8 +265,8 @@ def test_the_last_record_that_is_discarded_frees_its_key(here: Feed) -> None:
 
 def test_what_is_parked_of_a_key_is_forgotten_whole_and_frees_it(here: Feed) -> None:
     log = Log(failing={"a", "b"})
-    for name in ("a", "b", "a"):
-        here.put(name, 1)
+    for number, name in enumerate(("a", "b", "a")):
+        here.put(name, number)
     consumer = here.consumer(log)
     consumer.run_once()
 
@@ -280,9 +280,9 @@ def test_what_is_parked_of_a_key_is_forgotten_whole_and_frees_it(here: Feed) -> 
     assert not is_a(left)
     assert sum(item["SK"]["S"].startswith("PIECE#") for item in stored(here)) == 1
     log.failing.clear()
-    here.put("a", 2)
+    here.put("a", 3)
     consumer.run_once()
-    assert log.texts == ["a2"]
+    assert log.texts == ["a3"]
 
 
 def test_where_no_consumer_ever_began_there_is_nothing_to_forget() -> None:
