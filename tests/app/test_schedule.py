@@ -118,4 +118,9 @@ def test_the_portal_keeps_its_tallies_while_the_app_is_up() -> None:
                 break
             met.wait(0.1)
         assert portal.tenants.tally().counts == {"UNVALIDATED": 1}
-        assert {due.job.name for due in house.schedule.listed()} == {"prices", "reminders", "tallies"}
+        assert {due.job.name for due in house.schedule.listed()} == {
+            "backups",
+            "prices",
+            "reminders",
+            "tallies",
+        }

@@ -3,20 +3,24 @@
 Whose map it is comes from the login alone; nothing typed is lost; what a browser may keep has nobody's name in it.
 """
 
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import httpx
 import orjson
 import pytest
+from pydantic import JsonValue
 from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import words_of
 
 from tablewright import testing
 from tablewright.app.console.assets import asset
 from tablewright.app.console.travel.looking import by_year, moments
+from tablewright.app.console.travel.settings import form_of
 from tablewright.app.console.travel.wording import day_words, side_words
 from tablewright.app.house import House, open_house
 from tablewright.app.serve import app_of
@@ -123,6 +127,18 @@ def test_the_shell_has_nobodys_name_in_it_when_it_is_fetched_as_the_worker_does(
     assert 'data-user=""' in shell.text
     for name in ("Maya", "Jonas", "traveller_"):
         assert name not in re.sub(r"<form action=\"/sign-in\".*?</form>", "", shell.text, flags=re.S)
+
+
+def test_the_map_comes_with_the_figures_and_places_of_its_owner(maya: httpx.Client, travel: Travel) -> None:
+    page = maya.get(HOME).text
+    been = travel.statistics.of(MAYA).countries_visited
+    assert f'<dt>Countries</dt><dd><span class="part">{been}</span>' in page
+    text = re.search(r'data-states="([^"]*)"', page)
+    assert text is not None
+    states = orjson.loads(html.unescape(text[1]))
+    assert {state["entity_type"] for state in states} == {"user", "visited_place"}
+    codes = {state["data"]["region_code"] for state in states if state["entity_type"] == "visited_place"}
+    assert codes == {visit.region_code for visit in travel.visits.all(MAYA)}
 
 
 def test_the_worker_keeps_files_that_are_there_for_everybody(enter: Enter) -> None:
@@ -439,6 +455,59 @@ def test_a_page_opened_before_another_device_changed_the_settings_undoes_nothing
     after = travel.repository.profile(MAYA)
     assert not after.privacy_settings.share_visits
     assert after.display_name == before.display_name
+
+
+def test_who_is_overtaken_while_settings_are_saved_is_told(
+    maya: httpx.Client, travel: Travel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, draft = travel.repository.profile(MAYA), travel.sync._draft
+    form = {**form_of(before).values, "display_name": "Somebody"}
+
+    def slow(*read: Any) -> Any:
+        monkeypatch.setattr(travel.sync, "_draft", draft)
+        travel.sync.change_user(MAYA, {"display_name": before.display_name and f"{before.display_name}."})
+        return draft(*read)
+
+    monkeypatch.setattr(travel.sync, "_draft", slow)
+    answer = maya.post(f"{HOME}/settings", data=form)
+    assert answer.status_code == 409
+    assert "changed on another device" in answer.text
+    assert travel.repository.profile(MAYA).display_name == f"{before.display_name}."
+    travel.sync.change_user(MAYA, {"display_name": before.display_name})
+
+
+def test_a_switch_that_is_not_shown_is_left_alone(maya: httpx.Client, travel: Travel) -> None:
+    travel.sync.change_user(MAYA, {"notification_settings": {"product_news": True}})
+    assert "product_news" not in maya.get(f"{HOME}/settings").text
+    form = form_of(travel.repository.profile(MAYA)).values
+    maya.post(f"{HOME}/settings", data={**form, "time_zone": "Asia/Tokyo"})
+    after = travel.repository.profile(MAYA)
+    assert (after.time_zone, after.notification_settings.product_news) == ("Asia/Tokyo", True)
+
+
+def test_a_public_profile_shows_what_is_shared_and_can_be_blocked(
+    maya: httpx.Client, enter: Enter, travel: Travel
+) -> None:
+    jonas, path = enter(JONAS), f"{HOME}/travellers/{MAYA}"
+    private: dict[str, JsonValue] = {
+        "privacy_settings": {"profile_public": False, "share_visits": False, "show_notes": False}
+    }
+    travel.sync.change_user(MAYA, private)
+    assert jonas.get(path).status_code == 404
+    assert "your profile is not public" in maya.get(path).text
+    travel.sync.change_user(MAYA, {"privacy_settings": {"profile_public": True}})
+    shown = jonas.get(path).text
+    assert (travel.repository.profile(MAYA).display_name or "?") in shown
+    assert "No places are shared." in shown
+    travel.sync.change_user(MAYA, {"privacy_settings": {"share_visits": True}})
+    place = travel.visits.all(MAYA)[0]
+    assert place.region_name in jonas.get(path).text
+    assert jonas.get(f"{HOME}/travellers/no-such").status_code == 404
+    assert jonas.get(f"{HOME}/travellers/no%23such").status_code == 400
+    assert maya.post(f"{HOME}/settings/blocks", data={"user_id": JONAS}).status_code == 200
+    assert jonas.get(path).status_code == 404
+    travel.privacy.unblock(MAYA, JONAS)
+    travel.sync.change_user(MAYA, private)
 
 
 def test_a_zone_that_is_none_is_said_beside_its_field(maya: httpx.Client, travel: Travel) -> None:

@@ -293,6 +293,7 @@ PAGES = {
     "devices": "/devices",
     "device": "/devices/phone",
     "device-out": "/devices/phone/sign-out",
+    "profile": f"/travellers/{MAYA}",
     "settings": "/settings",
     "erase": "/settings/erase",
     "export": "/export",
@@ -662,6 +663,39 @@ def test_what_is_refused_for_its_id_leaves_the_queue_and_is_told(open_page: Open
            }"""
     )
     assert (left, news) == (["ES"], [True])
+
+
+# What the page's own requests meet: `answer` is given for each, null to let it pass.
+MEETING = """(() => {
+  const through = window.fetch.bind(window), answer = %s;
+  window.fetch = (asked, ...more) => answer(String(asked.url || asked)) || through(asked, ...more);
+})()"""
+
+
+def test_what_was_refused_because_others_wrote_is_sent_again_by_itself(phone: Any, travel: Travel) -> None:
+    busy = """(left => url => /sync.push/.test(url) && left-- > 0 ? Promise.resolve(new Response(
+      '{"code": "STATE_CONFLICT"}', { status: 409, headers: { "Retry-After": "1" } })) : null)(1)"""
+    phone.add_init_script(MEETING % busy)
+    signed_in(phone, JONAS)
+    open_map(phone)
+    wait_saved(phone)
+    mark(phone, "Mongolia")
+    phone.locator('.sync-state[data-state="later"]').wait_for(timeout=PATIENT)
+    wait_saved(phone)
+    assert notes_of(travel, JONAS, "MN") is not None
+
+
+def test_a_browser_that_was_never_here_colours_before_the_first_answer(phone: Any, travel: Travel) -> None:
+    silent = "url => /travel.v1.(sync|me)/.test(url) ? new Promise(() => {}) : null"
+    phone.add_init_script(MEETING % silent)
+    signed_in(phone, JONAS)
+    open_map(phone)
+    assert phone.locator(".sync-state").get_attribute("data-state") != "saved"
+    been = {visit.region_code for visit in travel.visits.all(JONAS) if visit.region_type == "country"}
+    assert been
+    assert all(is_marked(phone, code) for code in been)
+    figure = phone.locator("[data-figure=country] .part").inner_text()
+    assert figure == str(travel.statistics.of(JONAS).countries_visited)
 
 
 def kept_people(page: Any) -> set[str]:

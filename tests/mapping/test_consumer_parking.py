@@ -23,8 +23,19 @@ from tests.mapping.consuming import (
 )
 from tests.mapping.talk import at_once
 
-from tablewright.client import pages
-from tablewright.mapping import Change, Consumer, Db, NotParked, Replayed, stream_design
+from tablewright import testing
+from tablewright.client import embedded, pages
+from tablewright.mapping import (
+    Change,
+    Consumer,
+    Db,
+    NotParked,
+    Parked,
+    Replayed,
+    forget_parked,
+    parked_key,
+    stream_design,
+)
 from tablewright.mapping.stream_design import holds_of
 
 TERM = timedelta(seconds=30)
@@ -250,6 +261,33 @@ def test_the_last_record_that_is_discarded_frees_its_key(here: Feed) -> None:
     here.put("a", 2)
     consumer.run_once()
     assert log.texts == ["a2"]
+
+
+def test_what_is_parked_of_a_key_is_forgotten_whole_and_frees_it(here: Feed) -> None:
+    log = Log(failing={"a", "b"})
+    for number, name in enumerate(("a", "b", "a")):
+        here.put(name, number)
+    consumer = here.consumer(log)
+    consumer.run_once()
+
+    def is_a(record: Parked) -> bool:
+        return "NOTE#a" in (value["S"] for value in parked_key(record).values())
+
+    worker = consumer._worker
+    assert forget_parked(worker.db, worker.table, worker.consumer, is_a) == 2
+    assert forget_parked(worker.db, worker.table, worker.consumer, is_a) == 0
+    (left,) = consumer.parked()
+    assert not is_a(left)
+    assert sum(item["SK"]["S"].startswith("PIECE#") for item in stored(here)) == 1
+    log.failing.clear()
+    here.put("a", 3)
+    consumer.run_once()
+    assert log.texts == ["a3"]
+
+
+def test_where_no_consumer_ever_began_there_is_nothing_to_forget() -> None:
+    with testing.engine() as engine:
+        assert forget_parked(Db(embedded(engine)), "notes", "nobody", lambda record: True) == 0
 
 
 def test_a_crash_at_any_call_of_a_replay_loses_nothing(here: Feed) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ from tests.mapping.shop import order, orders, shop
 from tests.mapping.talk import Shop, everything
 
 from tablewright import Engine, testing
-from tablewright.client import embedded
+from tablewright.client import CallRefused, Retries, embedded
 from tablewright.design import Design, Environment, Keys, OnDemand, Provisioned
-from tablewright.mapping import Db, TableDiffers, create_table
+from tablewright.mapping import Db, TableDiffers, create_table, tables
 
 
 class Pet(BaseModel):
@@ -156,6 +157,34 @@ def test_an_environment_gives_capacity_protection_and_tags() -> None:
     with testing.engine() as engine:
         engine.call("CreateTable", request)
         engine.settle()
+
+
+def test_an_environment_gives_recovery_to_any_moment_of_so_many_days() -> None:
+    with testing.engine() as engine:
+        db = Db(embedded(engine), pets(), environment=Environment("prod", region="eu-west-1", pitr_days=7))
+        db.create_tables()
+        db.create_tables()
+        told = [
+            engine.call("DescribeContinuousBackups", {"TableName": name})["ContinuousBackupsDescription"]
+            for name in ("pets", "receipts")
+        ]
+        assert [one["PointInTimeRecoveryDescription"].get("RecoveryPeriodInDays") for one in told] == [
+            7,
+            None,
+        ]
+
+
+def test_a_table_that_was_just_made_is_asked_for_recovery_until_the_service_is_ready() -> None:
+    tried = list[str]()
+
+    def call(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        tried.append(verb)
+        if tried.count("UpdateContinuousBackups") in (1, 2) and verb == "UpdateContinuousBackups":
+            raise CallRefused("ContinuousBackupsUnavailableException", "not yet")
+        return {"ContinuousBackupsDescription": {"ContinuousBackupsStatus": "ENABLED"}}
+
+    tables._set_recovery(call, "pets", 7, Retries(sleep=lambda seconds: None))
+    assert tried.count("UpdateContinuousBackups") == 3
 
 
 def test_a_table_may_have_another_capacity_than_the_rest_of_its_environment() -> None:

@@ -22,6 +22,7 @@ from typing import Any
 
 from tablewright.app import logins
 from tablewright.app.accounts import Accounts
+from tablewright.app.backups import backup_job, environment_of
 from tablewright.app.code_login import CodeLogin, SignedIn
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
@@ -241,7 +242,7 @@ def open_house(
         for post in _posts(lived, code_login):
             schedule.add(post.system, [_mail_of(post, office)])
         for each in lived:
-            schedule.add(each.system.name, each.system.jobs(each.service))
+            schedule.add(each.system.name, [*each.system.jobs(each.service), *backup_job(each.db, call)])
         if jobs:
             stack.callback(schedule.close)
             schedule.start()
@@ -269,7 +270,8 @@ def _started(
     system: System, call: Call, world: World, secret: bytes, issuer: Issuer, home: Path, stack: ExitStack,
     cache: str | None,
 ) -> Lived:  # fmt: skip
-    db = Db(call, *system.designs, world=world, secret=secret)
+    here = environment_of(system.designs)
+    db = Db(call, *system.designs, world=world, secret=secret, environment=here)
     db.create_tables()
     own = hashlib.sha256(system.name.encode() + secret).digest()
     service = system.start(Start(db, world, own, _issue(system, issuer), issuer.url, home, cache))

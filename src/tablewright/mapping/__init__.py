@@ -24,6 +24,7 @@ from tablewright.mapping.errors import (
     WriteRefused,
 )
 from tablewright.mapping.explain import Explanation
+from tablewright.mapping.forgetting import forget_parked, parked_key
 from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.meter import Meter, Spent
 from tablewright.mapping.parked import NotParked, Replayed
@@ -69,5 +70,7 @@ __all__ = [
     "change_in",
     "change_of",
     "create_table",
+    "forget_parked",
+    "parked_key",
     "stream_consumers",
 ]

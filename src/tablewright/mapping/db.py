@@ -104,7 +104,10 @@ class Db:
         return self.environment.physical(table) if self.environment else table
 
     def create_tables(self, told: Callable[[str], None] = lambda name: None) -> None:
-        """Make the tables that are missing; TableDiffers if one is there and is another."""
+        """Make the tables that are missing; TableDiffers if one is there and is another.
+
+        Where the environment says so, those of the designs can be recovered to any moment; receipts need not be.
+        """
         requests = [
             (create_table(design, table, self.environment), table.ttl)
             for design in self.designs
@@ -116,7 +119,9 @@ class Db:
             "AttributeDefinitions": [{"AttributeName": TABLE.pk, "AttributeType": "S"}],
             "BillingMode": "PAY_PER_REQUEST",
         }
-        make_tables(self._call, [*requests, (receipts, TABLE.ttl)], told=told)
+        days = self.environment.pitr_days if self.environment else 0
+        make_tables(self._call, requests, told=told, recovery_days=days)
+        make_tables(self._call, [(receipts, TABLE.ttl)], told=told)
 
     # --- reads ---
 

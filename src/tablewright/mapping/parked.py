@@ -217,7 +217,7 @@ def _replay(worker: Worker, line: str, attempt: Attempt, until: datetime | None)
                     _note(worker, head, error)
                     return handled
                 handled += 1
-                if _settle(worker, head, worker.id):
+                if settle(worker, head, worker.id):
                     return handled  # what is parked of the key from now on is under a new hold, and not ours
                 if until is not None and worker.now() >= until:
                     asked = ASKED  # it went well so far: another round goes on
@@ -235,7 +235,7 @@ def discard(worker: Worker, sequence: str) -> None:
     if head is None:
         raise NotParked(sequence)
     try:
-        _settle(worker, head)
+        settle(worker, head)
     except (LeaseLost, Missing, Stale):
         raise NotParked(sequence) from None
 
@@ -244,7 +244,7 @@ def _in_line(worker: Worker, line: str) -> list[Parked]:
     return list(worker.db.all(parked_in_line(table=worker.table, consumer=worker.consumer, line=line)))
 
 
-def _settle(worker: Worker, head: Parked, owner: str | None = None) -> bool:
+def settle(worker: Worker, head: Parked, owner: str | None = None) -> bool:
     """Take a record away and, with the last of its key, the hold; whether that is gone.
 
     If `owner` is not who has the hold any more, it raises LeaseLost.

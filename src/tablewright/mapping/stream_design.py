@@ -127,7 +127,9 @@ parked = _table.entity(
     pk=_PK,
     sk="PARKED#{line}#{place}",
     data={"key": Data.PERSONAL},
-    retention=Retention(None, "to be looked at, and replayed or discarded by hand"),
+    retention=Retention(
+        None, "to be looked at, and replayed or discarded by hand; or until a system forgets it"
+    ),
 )
 pieces = _table.entity(
     Piece,

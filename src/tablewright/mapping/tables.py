@@ -1,4 +1,4 @@
-"""A design's tables as CreateTable requests, and making them where they are missing."""
+"""A design's tables as CreateTable requests, and making them where they are missing, with TTL and recovery."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -8,6 +8,9 @@ from tablewright.client.retries import Retries
 from tablewright.design import Design, Environment, Index, Shape, Table
 from tablewright.design.environments import Provisioned
 from tablewright.mapping.errors import TableDiffers
+
+# The service prepares backups of a table that was just made, for up to a minute.
+_NOT_YET, _RECOVERY_TRIES = "ContinuousBackupsUnavailableException", 60
 
 
 def create_table(design: Design, table: Table, environment: Environment | None = None) -> dict[str, Any]:
@@ -103,8 +106,12 @@ def make_tables(
     *,
     retries: Retries | None = None,
     told: Callable[[str], None] = lambda name: None,
+    recovery_days: int = 0,
 ) -> None:
-    """Create the tables that are missing, with their TTL; TableDiffers if one is there with another key or index."""
+    """Create the tables that are missing, with their TTL; TableDiffers if one is there with another key or index.
+
+    With `recovery_days`, all of them can be had back as they were at any moment of so many days.
+    """
     retries = retries or Retries()
     for request, ttl in requests:
         name = request["TableName"]
@@ -118,6 +125,24 @@ def make_tables(
         _refuse_other(request, described)
         if ttl is not None:
             _set_ttl(call, name, ttl)
+        if recovery_days:
+            _set_recovery(call, name, recovery_days, retries)
+
+
+def _set_recovery(call: Call, name: str, days: int, retries: Retries) -> None:
+    """Recovery to any moment, if it is off. For how many days is left alone where somebody has it on already."""
+    told = call("DescribeContinuousBackups", {"TableName": name})["ContinuousBackupsDescription"]
+    if told.get("PointInTimeRecoveryDescription", {}).get("PointInTimeRecoveryStatus") == "ENABLED":
+        return
+    setting = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": days}
+    for tried in range(_RECOVERY_TRIES):
+        try:
+            call("UpdateContinuousBackups", {"TableName": name, "PointInTimeRecoverySpecification": setting})
+            return
+        except CallRefused as refusal:
+            if refusal.name != _NOT_YET or tried == _RECOVERY_TRIES - 1:
+                raise
+            retries.sleep(1)
 
 
 def _set_ttl(call: Call, name: str, ttl: str) -> None:

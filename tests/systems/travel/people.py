@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import zlib
+from base64 import b64decode
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -119,11 +122,23 @@ class Home:
     def mentions(self, *words: str) -> list[str]:
         """Where any of the words stands in any table: tables and items, for a message that helps."""
         return [
-            f"{table}: {item}"
+            f"{table}: {said}"
             for table, items in self.everything().items()
-            for item in items
-            if any(word in repr(item) for word in words)
+            for said in (*map(repr, items), *unpacked(items))
+            if any(word in said for word in words)
         ]
+
+
+def unpacked(items: list[Item]) -> Iterator[str]:
+    """What the parked records among some items say: they are compressed, and in pieces."""
+    records: dict[str, list[bytes]] = defaultdict(list)
+    for item in sorted(items, key=lambda item: item.get("SK", {}).get("S", "")):
+        if item.get("SK", {}).get("S", "").startswith("PIECE#"):
+            data = item["data"]["B"]
+            place = f"{item['PK']['S']} {item['SK']['S'].rpartition('#')[0]}"
+            records[place].append(data if isinstance(data, bytes) else b64decode(data))
+    for place, parts in records.items():
+        yield f"{place}: {zlib.decompress(b''.join(parts)).decode()}"
 
 
 class Api(Caller[str]):

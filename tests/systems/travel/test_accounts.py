@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
+from pydantic import JsonValue
 from tests.client.ways import WAYS
 from tests.systems.talk import at_once
 from tests.systems.travel.people import MAIL, PHONE, TABLET, Home
@@ -17,7 +19,7 @@ from tablewright.edge import Issuer, Problem, make_app, serving_app
 from tablewright.edge.codes import CODES_A_WINDOW, LIVES, TRIES, WINDOW, WRONG_A_DAY
 from tablewright.edge.dispatch import Letter, LetterDelayed, State
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel import jobs
+from tablewright.systems.travel import devices, jobs
 from tablewright.systems.travel.accounts import OpenedWithoutLogins, Proved, SignedIn
 from tablewright.systems.travel.addresses import email_address
 from tablewright.systems.travel.apple import (
@@ -28,7 +30,7 @@ from tablewright.systems.travel.apple import (
     apple_of,
 )
 from tablewright.systems.travel.devices import FORMER_WORKS, Gadget
-from tablewright.systems.travel.errors import TravelMistake
+from tablewright.systems.travel.errors import Conflict, TravelMistake
 from tablewright.systems.travel.keyring import (
     KeyDirectory,
     KeyRing,
@@ -63,7 +65,7 @@ def unbelieved(code: str) -> Iterator[None]:
 @pytest.mark.parametrize("way", WAYS)
 def test_sk_s5_a_thousand_first_logins_with_one_apple_id_make_one_traveller(home: Home, way: str) -> None:
     count = 1000 if way == "embedded" else 100  # the wire is slower, and the rule the same
-    gadgets = [Gadget(f"device-{n % 40}") for n in range(count)]
+    gadgets = [Gadget(f"device-{n % (count // 25)}") for n in range(count)]
     outcomes = at_once([lambda each=each: home.by_apple("001.same", each) for each in gadgets])  # type: ignore[misc]  # binds the loop's value
     assert {type(outcome) for outcome in outcomes} == {SignedIn}, [
         o for o in outcomes if not isinstance(o, SignedIn)
@@ -336,7 +338,7 @@ def test_a_session_gets_its_next_token_with_a_secret_that_is_used_up(home: Home)
     first = home.by_apple()
     second = home.travel.accounts.refresh(first.refresh_token)
     assert second.refresh_token != first.refresh_token
-    assert second.profile == first.profile
+    assert second.profile.user_id == first.profile.user_id
     again = home.travel.accounts.refresh(first.refresh_token)  # the answer was lost
     home.travel.accounts.refresh(again.refresh_token)
 
@@ -349,6 +351,38 @@ def test_a_secret_that_was_used_up_long_ago_ends_the_session(home: Home) -> None
         home.travel.accounts.refresh(first.refresh_token)
     with refuses("SESSION_ENDED"):
         home.travel.accounts.refresh(second.refresh_token)
+
+
+def test_a_secret_of_several_steps_ago_ends_the_session_too(home: Home) -> None:
+    first = home.by_apple()
+    second = home.travel.accounts.refresh(first.refresh_token)
+    third = home.travel.accounts.refresh(second.refresh_token)
+    with refuses("SESSION_ENDED"):  # one of the two who have had it is not the owner
+        home.travel.accounts.refresh(first.refresh_token)
+    with refuses("SESSION_ENDED"):
+        home.travel.accounts.refresh(third.refresh_token)
+    with refuses("SESSION_ENDED"):
+        home.travel.devices.session(first.profile.user_id, first.session.session_id)
+
+
+def test_what_was_never_a_secret_of_the_session_does_not_end_it(home: Home) -> None:
+    first = home.by_apple()
+    made_up = f"{first.refresh_token.rpartition('.')[0]}.{'0' * 96}"
+    with refuses("SESSION_ENDED"):
+        home.travel.accounts.refresh(made_up)
+    home.travel.accounts.refresh(first.refresh_token)
+
+
+def test_a_session_from_before_secrets_had_something_in_common_goes_on(home: Home) -> None:
+    first = home.by_apple()
+    home.db.write(d.sessions.change(first.session, first.session.model_copy(update={"family_hash": None})))
+    second = home.travel.accounts.refresh(first.refresh_token)
+    third = home.travel.accounts.refresh(second.refresh_token)
+    home.travel.accounts.refresh(third.refresh_token)
+    with refuses("SESSION_ENDED"):
+        home.travel.accounts.refresh(second.refresh_token[:-1])
+    with refuses("SESSION_ENDED"):
+        home.travel.devices.session(first.profile.user_id, first.session.session_id)
 
 
 @pytest.mark.parametrize("wrong", ["", "a.b", "a.b.c", "a.b.c.d", "..", "x" * 400])
@@ -385,6 +419,56 @@ def test_a_device_that_was_signed_out_cannot_go_on(home: Home) -> None:
     back = home.by_apple(gadget=TABLET)
     assert home.travel.sync.push(user_id, "tablet", [_mark(home)]).server_version == 1
     assert devices.session(user_id, back.session.session_id)
+
+
+def test_a_device_is_out_even_if_we_die_before_its_sessions_were_ended(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signed = home.by_apple()
+    user_id, devices = signed.profile.user_id, home.travel.devices
+
+    def dies(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(devices, "_end_sessions", dies)
+        with pytest.raises(KeyboardInterrupt):
+            devices.revoke(user_id, "phone", user_id)
+    with refuses("SESSION_ENDED"):
+        devices.session(user_id, signed.session.session_id)
+    with refuses("DEVICE_REVOKED"):
+        devices.begin(user_id, "phone")
+    home.by_apple()
+    with refuses("SESSION_ENDED"):  # who comes back does not bring the old login along
+        devices.session(user_id, signed.session.session_id)
+
+
+def test_devices_that_come_at_once_stay_within_the_limit_and_have_names_of_their_own(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "DEVICES_AT_MOST", 6)
+    user_id, known = home.by_apple().profile.user_id, home.travel.devices
+    gadgets = [Gadget(f"d{n}", "Chrome on Linux") for n in range(8)]
+    found = at_once([partial(known.register, user_id, gadget) for gadget in gadgets])
+    assert [one.code for one in found if isinstance(one, Conflict)] == ["TOO_MANY_DEVICES"] * 3
+    assert len({device.name for device in known.of(user_id)}) == len(known.of(user_id)) == 6
+
+
+def test_a_device_that_comes_back_needs_room_as_well(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "DEVICES_AT_MOST", 2)
+    user_id = home.by_apple().profile.user_id
+    home.by_apple(gadget=TABLET)
+    home.travel.devices.revoke(user_id, "tablet", user_id)
+    home.by_apple(gadget=Gadget("other"))
+    with refuses("TOO_MANY_DEVICES"):
+        home.by_apple(gadget=TABLET)
+
+
+def test_a_device_that_gives_itself_a_name_gets_one_that_no_other_has(home: Home) -> None:
+    user_id = home.by_apple().profile.user_id
+    home.by_apple(gadget=TABLET)
+    home.by_apple(gadget=Gadget("tablet", PHONE.name))
+    assert {device.name for device in home.travel.devices.of(user_id)} == {PHONE.name, f"{PHONE.name} 2"}
 
 
 def test_signing_out_the_other_devices_leaves_this_one(home: Home) -> None:
@@ -525,3 +609,55 @@ def test_a_childs_map_is_private_and_stays_it(home: Home) -> None:
     with refuses("MINOR_STAYS_PRIVATE"):
         home.travel.accounts.set_minor(ada, False, ada, "user")
     assert not home.travel.accounts.set_minor(ada, False, "admin_ines", "admin").is_minor
+
+
+PUBLIC: dict[str, JsonValue] = {"privacy_settings": {"share_visits": True, "profile_public": True}}
+
+
+def test_a_push_that_read_before_somebody_was_a_child_does_not_make_the_map_public(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, sync = home.by_apple().profile.user_id, home.travel.sync
+    draft = sync._draft
+
+    def slow(*read: Any) -> Any:
+        monkeypatch.setattr(sync, "_draft", draft)
+        home.travel.accounts.set_minor(ada, True, "admin_ines", "admin")
+        return draft(*read)
+
+    monkeypatch.setattr(sync, "_draft", slow)
+    assert sync.change_user(ada, PUBLIC).error == "MINOR_STAYS_PRIVATE"
+    after = home.travel.repository.profile(ada)
+    assert after.is_minor
+    assert not after.privacy_settings.profile_public
+
+
+def test_who_is_said_to_be_a_child_while_the_map_becomes_public_is_private_in_the_end(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, audit = home.by_apple().profile.user_id, home.travel.repository.audit
+
+    def slow(*said: Any) -> Any:
+        monkeypatch.setattr(home.travel.repository, "audit", audit)
+        home.travel.sync.change_user(ada, PUBLIC)
+        return audit(*said)
+
+    monkeypatch.setattr(home.travel.repository, "audit", slow)
+    home.travel.accounts.set_minor(ada, True, "admin_ines", "admin")
+    after = home.travel.repository.profile(ada)
+    assert after.is_minor
+    assert not after.privacy_settings.share_visits
+
+
+def test_a_childs_map_is_shown_to_nobody_whatever_its_settings_say(home: Home) -> None:
+    ada = home.by_apple().profile.user_id
+    home.travel.sync.change_user(ada, PUBLIC)
+    before = home.travel.repository.profile(ada)
+    home.db.write(d.profiles.change(before, before.model_copy(update={"is_minor": True})))
+    with refuses("USER_NOT_FOUND"):
+        home.travel.sharing.public_map("somebody", ada)
+    home.travel.visits.mark(ada, "country", "FR")
+    home.travel.regions.relist(ada)
+    assert not home.travel.visits.one(ada, "country", "FR").is_listed
+    home.travel.accounts.set_minor(ada, True, ada, "user")
+    assert not home.travel.repository.profile(ada).privacy_settings.profile_public

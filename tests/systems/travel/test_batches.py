@@ -58,6 +58,16 @@ def full(text: str = "🗺") -> dict[str, Any]:
     }
 
 
+def test_the_record_of_a_batch_says_what_was_asked_for_each_place(at: Place, phone: Gadget) -> None:
+    spots = countries(at, 3)
+    batch = phone.batch("batch_create", spots, notes="by train")
+    phone.push()
+    record = at.travel.repository.operation(ANNA, batch.operation_id)
+    names = ["#".join(spot) for spot in spots]
+    fields = {name: {"notes": "by train"} for name in names}
+    assert record.entity_data == {"visits": names, "fields": fields}
+
+
 # --- what follows a batch ---
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.systems.travel.talk import ANNA, Gadget, Place
 
+from tablewright.design import Get, Query
 from tablewright.design.check import findings
 from tablewright.mapping import Outdated
 from tablewright.systems.travel import design as d
@@ -41,7 +42,23 @@ KEPT = {
     "statistic": ("calculated_at", 7),
     "session": ("last_seen_at", 90),
 }
-PATTERNS = (6, 7, 8, 11, 12, 13, 14, 17, 18, 19, 23, 24, 25)
+# By the number of the document: what is asked, at which index, and the key that is looked at there.
+PATTERNS: dict[int, tuple[Get[Any] | Query[Any], str | None, str, str]] = {
+    6: (d.profile_by_id(user_id="u"), None, "USER#u", "PROFILE"),
+    7: (d.profiles_by_login(provider="apple", provider_id="001"), "GSI1", "AUTH#apple#001", ""),
+    8: (d.profiles_by_email(email_hmac="1.ab"), "GSI2", "EMAIL#1.ab", ""),
+    11: (d.visits_of(user_id="u"), None, "USER#u", "VISIT#"),
+    12: (d.visits_of_type(user_id="u", region_type="us_state"), "GSI2", "USER#u#us_state", "VISIT#"),
+    13: (d.visitors_of(region_type="country", region_code="FR"), "GSI1", "REGION#country#FR#00", "VISIT#"),
+    14: (d.visits_of_type(user_id="u", region_type="country"), "GSI2", "USER#u#country", "VISIT#"),
+    17: (d.operations_of(user_id="u"), None, "SYNC#u", "OP#"),
+    18: (d.operations_by_status(status="conflict"), "GSI1", "SYNC_STATUS#conflict#00", "TIMESTAMP#"),
+    19: (d.operations_of_device(user_id="u", device_id="p"), "GSI2", "USER#u#DEVICE#p", "OP#"),
+    23: (d.region_by_code(region_type="country", region_code="FR"), None, "GEO#country", "REGION#FR"),
+    24: (d.regions_named(region_type="country", first="a", last="b"), "GSI1", "SEARCH#country", "NAME#a"),
+    25: (d.regions_in_cell(bbox_key="r01c02"), "GSI2", "BOUNDS#r01c02", "REGION#"),
+}
+NEWEST_FIRST = (12, 13, 14, 17, 19)
 
 
 def test_the_design_keeps_every_rule() -> None:
@@ -68,8 +85,15 @@ def test_what_an_account_rests_on_never_expires(tag: str) -> None:
 
 
 @pytest.mark.parametrize("number", PATTERNS)
-def test_every_access_pattern_of_the_document_has_a_name(number: int) -> None:
-    assert [plan.name for plan in TRAVEL.plans if re.search(rf"\bSK-{number}\b", plan.about)]
+def test_every_access_pattern_of_the_document_asks_for_the_key_it_says(at: Place, number: int) -> None:
+    wanted, index, partition, sort = PATTERNS[number]
+    (verb, request), *_ = at.db.explain(wanted).calls
+    assert request.get("IndexName") == index
+    asked = request["Key"] if verb == "GetItem" else request["ExpressionAttributeValues"]
+    first, *rest = [value["S"] for value in asked.values() if "S" in value]
+    assert (first, (rest or [""])[0]) == (partition, sort)
+    assert request.get("ScanIndexForward", True) == (number not in NEWEST_FIRST)
+    assert re.search(rf"\bSK-{number}\b", next(it.about for it in TRAVEL.plans if it.name == wanted.name))
 
 
 def test_there_is_one_table_with_two_indexes_named_by_the_environment() -> None:
@@ -132,7 +156,8 @@ def test_only_what_waits_for_somebody_is_in_the_list_of_statuses(at: Place, phon
 def as_form_1(at: Place) -> dict[str, Any]:
     """France as the first form had it: the edit lies beside the fields, in a map."""
     (item,) = [item for item in at.items() if item["SK"]["S"] == "VISIT#country#FR"]
-    old = {name: value for name, value in item.items() if name not in ("schema_version", "notes")}
+    later = ("schema_version", "notes", "stamps", "edited", "trips", "server_version")
+    old = {name: value for name, value in item.items() if name not in later}
     old["entity_data"] = {"M": {"notes": {"S": "from the map"}, "visited_date": {"S": "2024"}}}
     at.call("PutItem", {"TableName": at.db.physical(d.table.table.name), "Item": old})
     return old
@@ -161,6 +186,30 @@ def test_a_visit_of_the_first_form_has_todays_once_it_is_written(at: Place, phon
         {"S": "from the map"},
         {"S": "2025"},
     )
+
+
+def test_a_tombstone_of_the_first_form_can_be_marked_anew(at: Place, phone: Gadget) -> None:
+    phone.mark()
+    phone.push()
+    at.travel.visits.unmark(ANNA, "country", "FR")
+    as_form_1(at)
+    assert at.travel.visits.mark(ANNA, "country", "FR").status == "applied"
+    assert at.travel.visits.one(ANNA, "country", "FR").notes is None
+
+
+def test_what_others_did_to_a_visit_of_the_first_form_is_not_overwritten_unseen(
+    at: Place, phone: Gadget, tablet: Gadget
+) -> None:
+    phone.mark()
+    phone.push()
+    tablet.pull()
+    at.travel.visits.mark(ANNA, "country", "FR", {"visited_date": "2020"})
+    as_form_1(at)
+    tablet.change(visited_date="2011")
+    (result,) = tablet.push()
+    assert result.status == "conflict"
+    assert [(clash.server, clash.client) for clash in result.conflicts] == [("2024", "2011")]
+    assert at.travel.visits.one(ANNA, "country", "FR").visited_date == "2024"
 
 
 def test_single_fields_of_a_visit_of_the_first_form_cannot_be_changed(at: Place, phone: Gadget) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from tests.systems.talk import given, refused
 from tests.systems.travel.people import ADMIN, MAIL, Api, Home, bearer
 
 from tablewright.systems.travel import api as travel_api
+from tablewright.systems.travel.pictures import NAMED_WITHIN
 from tablewright.systems.travel.privacy import SETTLES, UNDO
 
 HOME = Path(__file__).parents[3]
@@ -330,6 +331,28 @@ def test_figures_are_of_the_last_change_and_kept_until_the_next(api: Api, ada: J
 # --- me ---
 
 
+def test_what_is_open_are_operations_that_were_refused_or_are_in_conflict(api: Api, ada: Json) -> None:
+    headers = bearer(ada)
+    base = {"operation_type": "create", "region_type": "country", "client_timestamp": "2024-05-01T12:00:00Z"}
+    sent = [
+        {**base, "operation_id": "op-1", "region_code": "FR"},
+        {**base, "operation_id": "op-2", "region_code": "XX"},
+    ]
+    given(api.post("/sync/push", {"operations": sent}, headers=headers))
+    every = given(api.get("/sync/operations", headers=headers))["items"]
+    assert {one["operation_id"] for one in every} == {"op-1", "op-2"}
+    (left,) = given(api.get("/sync/operations?open=true", headers=headers))["items"]
+    assert (left["operation_id"], left["status"]) == ("op-2", "failed")
+
+
+def test_a_device_says_when_it_signed_in_last(api: Api, home: Home, ada: Json) -> None:
+    home.clock.move(timedelta(hours=3))
+    again = api.sign_in(home)
+    (device,) = given(api.get("/me/devices", headers=bearer(again)))
+    assert datetime.fromisoformat(device["last_login_at"]) == home.clock.now()
+    assert device["registered_at"] < device["last_login_at"]
+
+
 def test_settings_change_by_what_is_sent(api: Api, ada: Json) -> None:
     headers = bearer(ada)
     me = given(api.patch("/me", {"time_zone": "Asia/Tokyo"}, headers=headers))
@@ -342,6 +365,45 @@ def test_settings_change_by_what_is_sent(api: Api, ada: Json) -> None:
     actions = [entry["action"] for entry in given(api.get("/me/audit", headers=headers))["items"]]
     assert "is_minor" in actions
     assert "signed up" in actions
+
+
+def test_settings_that_were_changed_since_they_were_read_are_not_overwritten(api: Api, ada: Json) -> None:
+    headers = bearer(ada)
+    seen = {**headers, "If-Match": api.get("/me", headers=headers).headers["ETag"]}
+    newer = api.patch("/me", {"display_name": "Ada L."}, headers=seen)
+    assert given(newer)["display_name"] == "Ada L."
+    for late in ({"display_name": "Late"}, {"time_zone": "Asia/Tokyo"}, {"is_minor": True}):
+        answer = api.patch("/me", late, headers=seen)
+        assert refused(answer) == (409, "VERSION_CONFLICT")
+        assert answer.json()["current"]["display_name"] == "Ada L."
+    public = {"privacy_settings": {"profile_public": True}}
+    tag = api.patch("/me", public, headers=headers).headers["ETag"]
+    both = api.patch(
+        "/me", {"is_minor": True, "time_zone": "Asia/Tokyo"}, headers={**headers, "If-Match": tag}
+    )
+    assert given(both)["time_zone"] == "Asia/Tokyo"
+    assert given(api.get("/sync/conflicts", headers=headers))["items"] == []
+
+
+@pytest.mark.parametrize(("match", "status"), [({"If-Match": '"1"'}, 409), ({}, 200)])
+def test_who_is_overtaken_between_reading_and_writing_is_told_or_tries_again(
+    api: Api, home: Home, ada: Json, monkeypatch: pytest.MonkeyPatch, match: Json, status: int
+) -> None:
+    headers, me, visits = bearer(ada), ada["user"]["user_id"], home.travel.visits
+    given(api.put("/visits/country/FR", {"visited_date": "2020"}, headers=headers))
+    do = visits._do
+
+    def slow(*asked: Any) -> Any:
+        monkeypatch.setattr(visits, "_do", do)
+        visits.mark(me, "country", "FR", {"visited_date": "2021"})
+        return do(*asked)
+
+    monkeypatch.setattr(visits, "_do", slow)
+    answer = api.put("/visits/country/FR", {"visited_date": "2022"}, headers={**headers, **match})
+    assert answer.status_code == status
+    there = given(api.get("/visits/country/FR", headers=headers))
+    assert there["visited_date"] == ("2021" if status == 409 else "2022")
+    assert given(api.get("/sync/conflicts", headers=headers))["items"] == []
 
 
 def test_an_account_is_erased_a_week_later_unless_it_is_kept(api: Api, home: Home, ada: Json) -> None:
@@ -362,6 +424,30 @@ def test_an_account_is_erased_a_week_later_unless_it_is_kept(api: Api, home: Hom
     home.clock.move(SETTLES)
     home.travel.privacy.erase_due()
     assert home.mentions(me) == []
+
+
+@pytest.mark.parametrize("second", [PNG + b"another", PNG])
+def test_of_two_pictures_at_once_the_one_that_is_named_is_there(
+    home: Home, ada: Json, monkeypatch: pytest.MonkeyPatch, second: bytes
+) -> None:
+    me, pictures, repository = ada["user"]["user_id"], home.travel.pictures, home.travel.repository
+    pictures.put(me, PNG)
+    retried = repository.retried
+
+    def slow(*asked: Any) -> Any:
+        monkeypatch.setattr(repository, "retried", retried)
+        named = retried(*asked)
+        pictures.put(me, second)  # the other comes between naming and removing
+        return named
+
+    monkeypatch.setattr(repository, "retried", slow)
+    pictures.put(me, PNG + b"one")
+    kept = repository.profile(me).profile_picture_url
+    assert kept is not None
+    assert home.objects.get(kept) == second
+    home.clock.move(NAMED_WITHIN * 2)
+    pictures.remove(me)
+    assert not list(home.objects.names("pictures/"))
 
 
 def test_a_picture_is_an_image_of_ours(api: Api, home: Home, ada: Json) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NoReturn
 
 import pytest
 from hypothesis import given, settings
@@ -123,6 +124,30 @@ def test_publishing_that_stopped_half_way_is_begun_again(home: Home, monkeypatch
     assert places.search("can", ["country"])[0].region_code == "CA"  # from the box meanwhile
     places.publish()
     assert places.is_published()
+
+
+def test_readers_of_the_release_before_lose_nothing_until_the_new_one_is_whole(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places, known = home.travel.places, geography()
+    places.publish()
+    fewer = {code: region for code, region in known.regions["country"].items() if code != "FJ"}
+    other = replace(known, data_version="2-next", regions={**known.regions, "country": fewer})
+    following = Places(home.travel.repository, other)
+
+    def dies(*_: object) -> NoReturn:
+        raise CallRefused("InternalServerError", "the power went out")
+
+    for dead, step in ((home.db, "write"), (following, "_sweep")):
+        with monkeypatch.context() as patch:
+            patch.setattr(dead, step, dies)
+            with pytest.raises(CallRefused):
+                following.publish()
+        assert "FJ" in [region.region_code for region in places.in_box(-15, -20, -178, 177)]
+    assert following.is_published()
+    assert following.publish() > 0  # what is left over goes when it is begun again
+    assert not [it for it in home.db.all(d.cells_of_type(region_type="country")) if it.region_code == "FJ"]
+    assert following.publish() == 0
 
 
 def test_a_region_is_found_by_a_code_it_had_once_and_where_somebody_stands(places: Places) -> None:

@@ -23,12 +23,13 @@ from tablewright.client import embedded
 from tablewright.design import Environment
 from tablewright.design.requests import Query
 from tablewright.edge import Issuer
+from tablewright.mapping import Change, Consumer
 from tablewright.mapping.tables import create_table
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel import jobs, privacy
+from tablewright.systems.travel import jobs, privacy, walking
 from tablewright.systems.travel.accounts import Proved
 from tablewright.systems.travel.errors import Conflict
-from tablewright.systems.travel.model import Profile, RegionType
+from tablewright.systems.travel.model import Profile, RegionType, Visit
 from tablewright.systems.travel.operations import Edit
 from tablewright.systems.travel.privacy import SETTLES, UNDO
 from tablewright.testing import Clock
@@ -78,6 +79,26 @@ def test_sk_s13_who_goes_private_is_on_no_list_any_more(home: Home) -> None:
     assert home.travel.regions.count("country", "FR") == 1
 
 
+def test_sk_s13_a_slow_one_that_lists_does_not_overtake_the_switch(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, regions = home.by_apple("001.ada").profile.user_id, home.travel.regions
+    home.travel.visits.mark(ada, *FR)
+    put = regions._list
+
+    def slow(visit: Visit, switch: bool) -> bool:
+        monkeypatch.setattr(regions, "_list", put)
+        home.travel.sync.change_user(ada, {"privacy_settings": {"share_visits": False}})
+        put(visit, switch)
+        raise KeyboardInterrupt  # and dies before it looks again
+
+    monkeypatch.setattr(regions, "_list", slow)
+    with pytest.raises(KeyboardInterrupt):
+        home.travel.sync.change_user(ada, {"privacy_settings": {"share_visits": True}})
+    assert not home.travel.repository.profile(ada).privacy_settings.share_visits
+    assert _listed(home) == set()
+
+
 def test_nobody_is_seen_before_they_say_so(home: Home) -> None:
     ada = home.by_apple("001.ada").profile.user_id
     home.travel.visits.mark(ada, *FR)
@@ -110,8 +131,9 @@ def test_neither_of_two_sees_the_other_once_one_blocked(home: Home) -> None:
     assert home.travel.sharing.public_map(ben, ada).profile.user_id == ada
     with refuses("CANNOT_BLOCK_YOURSELF"):
         home.travel.privacy.block(ada, ada)
-    with refuses("USER_NOT_FOUND"):
-        home.travel.privacy.block(ada, "nobody")
+    home.travel.privacy.block(ada, "nobody")  # who blocks does not learn whether there is such an account
+    with refuses("INVALID_ID"):
+        home.travel.privacy.block(ada, "no#body")
 
 
 def test_a_list_of_blocks_stays_within_its_limit_however_many_are_made_at_once(
@@ -255,11 +277,106 @@ def test_what_is_written_while_an_account_is_being_erased_goes_too(home: Home) -
     assert _traces(home, profile) == []
 
 
+def test_no_round_says_that_it_stopped_at_somebody_who_is_gone(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = sorted(home.by_apple(f"00{n}.walker").profile.user_id for n in range(3))
+    seen = list[str]()
+    among = walking.travellers(home.travel.repository, 1)
+    for name in walking.ROUNDS:
+        walking.walk(home.travel.repository, name, among, seen.append)
+    stopped = home.travel.repository.db.one(d.walks.get("recount"))
+    assert stopped is not None
+    assert stopped.after == seen[0]
+    _erase(home, seen[0])
+    assert home.mentions(seen[0]) == []
+    while walking.walk(home.travel.repository, "recount", among, seen.append):
+        pass
+    assert set(people) <= set(seen)
+
+
 def test_what_has_expired_and_was_not_swept_yet_goes_too(home: Home) -> None:
     profile = _lived(home)
     home.clock.move(timedelta(days=60))  # operations, sessions and changes are over, but lie there
     _erase(home, profile.user_id)
     assert _traces(home, profile) == []
+
+
+def _parks(home: Home) -> int:
+    """Follow the changes, with nobody able to deal with a visit; how many records are parked."""
+
+    def breaks(told: Change[Any]) -> None:
+        raise ValueError("nobody can count this")
+
+    follower = Consumer(home.db, (d.visits,), d.table.table.name, d.FOLLOWER, breaks, attempts=1)
+    while follower.run_once().read:
+        home.clock.move(timedelta(minutes=1))
+    return len(follower.parked())
+
+
+def test_sk_s14_what_was_parked_of_a_travellers_changes_goes_with_the_account(home: Home) -> None:
+    jobs.follower(home.travel).create_tables()
+    profile = _lived(home)
+    parked = _parks(home)
+    inside = [trace for trace in _traces(home, profile) if "PIECE#" in trace and SECRET_NOTES in trace]
+    assert inside, "a scan that does not look into what is compressed proves nothing"
+    _erase(home, profile.user_id)
+    assert _traces(home, profile) == []
+    left = jobs.follower(home.travel).parked()
+    assert 0 < len(left) < parked  # the other traveller's
+
+
+def test_what_is_parked_after_an_account_is_gone_goes_too(home: Home) -> None:
+    jobs.follower(home.travel).create_tables()
+    profile = _lived(home)
+    home.travel.privacy.ask(profile.user_id, profile.user_id, after=timedelta(0))
+    jobs.erase(home.travel)
+    home.clock.move(SETTLES)
+    assert jobs.erase(home.travel) == 1
+    _parks(home)  # they were still in the stream
+    assert _traces(home, profile) != []
+    jobs.erase(home.travel)
+    assert _traces(home, profile) == []
+
+
+def test_a_change_that_nobody_can_follow_is_forgotten_after_a_month(home: Home) -> None:
+    jobs.follower(home.travel).create_tables()
+    home.travel.visits.mark(_shares(home, "001.ada"), *FR)
+    assert _parks(home)
+    jobs.erase(home.travel)
+    assert jobs.follower(home.travel).parked() != []
+    home.clock.move(privacy.PARKED_KEPT)
+    home.clock.move(timedelta(hours=1))
+    jobs.erase(home.travel)
+    assert jobs.follower(home.travel).parked() == []
+
+
+@pytest.mark.parametrize("step", ["_note", "_wipe"])
+def test_an_erasure_whose_first_round_failed_still_has_two(
+    home: Home, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    user_id, end = home.by_apple().profile.user_id, home.travel.privacy
+    end.ask(user_id, user_id)
+    rounds = list[str]()
+    wipe = end._wipe
+
+    def counted(user_id: str) -> int:
+        rounds.append(user_id)
+        return wipe(user_id)
+
+    def breaks(_: object) -> int:
+        raise OSError("the disk is full")
+
+    home.clock.move(UNDO)
+    with monkeypatch.context() as patch:
+        patch.setattr(end, step, breaks)
+        assert jobs.erase(home.travel) == 0
+    monkeypatch.setattr(end, "_wipe", counted)
+    home.clock.move(SETTLES)
+    assert jobs.erase(home.travel) == 0
+    home.clock.move(SETTLES)
+    assert jobs.erase(home.travel) == 1
+    assert rounds == [user_id] * 2
 
 
 def test_an_account_that_cannot_be_erased_keeps_no_other_from_it(
@@ -284,6 +401,8 @@ def test_an_account_that_cannot_be_erased_keeps_no_other_from_it(
     assert [erasure.user_id for erasure in home.travel.privacy.erasures()] == [people[0]]
     told = [record for record in caplog.records if record.getMessage() == "account not erased"]
     assert {record.__dict__["mistake"] for record in told} == {"KeyError"}
+    assert jobs.erase(home.travel) == 0
+    home.clock.move(SETTLES)
     assert jobs.erase(home.travel) == 1
     assert home.mentions(*people) == []
 

@@ -319,6 +319,32 @@ def test_a_mark_that_is_changed_by_its_retired_code_moves_with_the_change(at: Pl
     assert [(visit.region_code, visit.notes) for visit in travel.visits.all(ANNA)] == [("DE", "Lyon")]
 
 
+@pytest.mark.parametrize("code", ["FR", "DE"])
+def test_a_mark_under_a_retired_code_is_found_and_changed_by_either(
+    at: Place, phone: Gadget, code: str
+) -> None:
+    phone.mark(FR, notes="Paris")
+    phone.push()
+    travel = retired(at, "FR", "DE")
+    travel.visits.mark(ANNA, "country", code, {"notes": "Lyon"})
+    assert travel.visits.one(ANNA, "country", code).notes == "Lyon"
+    assert len(travel.visits.all(ANNA)) == 1
+    assert at.head().countries_visited == travel.statistics.of(ANNA).countries_visited == 1
+    travel.visits.unmark(ANNA, "country", code)
+    assert travel.visits.all(ANNA) == []
+
+
+def test_a_device_that_marks_the_present_code_does_not_count_a_place_twice(at: Place, phone: Gadget) -> None:
+    phone.mark(FR, notes="Paris")
+    phone.push()
+    travel = retired(at, "FR", "DE")
+    (result,) = travel.sync.push(ANNA, PHONE, [phone.mark(("country", "DE"), visited_date="2024")]).results
+    assert result.status in ("applied", "merged")
+    (visit,) = travel.visits.all(ANNA)
+    assert (visit.region_code, visit.notes, visit.visited_date) == ("DE", "Paris", "2024")
+    assert at.head().countries_visited == travel.statistics.of(ANNA).countries_visited == 1
+
+
 def test_what_was_seen_under_a_former_code_is_not_taken_for_what_is_under_the_present_one(
     at: Place, phone: Gadget, tablet: Gadget
 ) -> None:

@@ -20,7 +20,7 @@ from tablewright.systems.travel import design as d
 from tablewright.systems.travel.addresses import email_address
 from tablewright.systems.travel.devices import Devices, Gadget, check_gadget
 from tablewright.systems.travel.email_login import PURPOSE
-from tablewright.systems.travel.errors import Conflict, Forbidden, NotThere
+from tablewright.systems.travel.errors import Conflict, Forbidden, NotThere, VersionConflict
 from tablewright.systems.travel.keyring import KeyRing
 from tablewright.systems.travel.model import (
     AuditEntry,
@@ -165,29 +165,41 @@ class Accounts:
             return self._repository.profile(profile.user_id)  # another login did it
         return after
 
-    def set_minor(self, user_id: str, is_minor: bool, actor: str, role: str) -> Profile:
-        """Say that somebody is a child: then the map is private, and stays it. Only an admin takes it back."""
+    def set_minor(
+        self, user_id: str, is_minor: bool, actor: str, role: str, version: int | None = None
+    ) -> Profile:
+        """Say that somebody is a child: then the map is private, and stays it. Only an admin takes it back.
+
+        With `version`, only if the settings are still those that were seen.
+        """
         if not is_minor and role != "admin":
             raise Forbidden(
                 "MINOR_STAYS_PRIVATE", "Ask us to change this: a child's map stays private.", "is_minor"
             )
-        if is_minor:
-            private = {"profile_public": False, "share_visits": False}
-            self._sync.change_user(user_id, {"privacy_settings": dict(private)})
+        seen = version
 
         def attempt() -> Profile:
+            nonlocal seen
             before = self._repository.profile(user_id)
-            after = before.model_copy(update={"is_minor": is_minor})
-            is_private = not (before.privacy_settings.profile_public or before.privacy_settings.share_visits)
+            if seen is not None and seen != before.entity_version:
+                raise VersionConflict(before)
+            shared = before.privacy_settings.profile_public or before.privacy_settings.share_visits
+            if is_minor and shared:
+                private = {"profile_public": False, "share_visits": False}
+                self._sync.change_user(user_id, {"privacy_settings": dict(private)}, seen)
+                before = self._repository.profile(user_id)
+                seen = before.entity_version if seen is not None else None
             if before.is_minor == is_minor:
                 return before
-            if is_minor and not is_private:
-                raise Conflict("STATE_CONFLICT", "The settings are being changed. Try again in a moment.")
+            after = before.model_copy(update={"is_minor": is_minor})
             done = self._repository.audit(user_id, "is_minor", actor, role, {"is_minor": is_minor})
-            self._repository.write("USER", d.profiles.change(before, after), done)
+            settings = before.entity_version
+            # Whoever makes the map public in this moment moves the version of the settings: then it starts over.
+            write = d.profiles.change(before, after).when(lambda it: it.entity_version == settings)
+            self._repository.write("USER", write, done)
             return after
 
-        return self._repository.retried(None, attempt)
+        return self._repository.retried(version, attempt)
 
     def audit(self, user_id: str, size: int | None = None, after: str | None = None) -> Page[AuditEntry]:
         """What was done to the account, the latest first."""

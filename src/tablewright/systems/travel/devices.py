@@ -2,33 +2,44 @@
 
 A session gets its next token by a secret that is used once. A browser's session has none: it is the cookie of its
 login, and belongs to the device that its map says it is first. Must hold: a device that was signed out gets no further
-token and cannot sync, and the login it was used under ends with it: none becomes another device's before; a secret that
-is used twice ends its session, since one of the two who have it is not the owner.
+token and cannot sync, and the login it was used under ends with it, at whatever moment we die: none becomes another
+device's before; a secret that is used twice, however old, ends its session, since one of the two who have it is not the
+owner; devices are counted and named one after the other.
 Elsewhere: who signs in (accounts.py), what a device pushes (sync.py).
 """
 
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
-from tablewright.design import absent
-from tablewright.mapping import AlreadyExists, Missing, WriteRefused
+from pydantic import JsonValue
+
+from tablewright.design import Write, absent
+from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, Stale, WriteRefused
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.errors import BadRequest, Conflict, Forbidden, Unauthenticated
-from tablewright.systems.travel.model import SERVER, Device, Session
+from tablewright.systems.travel.errors import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    Unauthenticated,
+    VersionConflict,
+)
+from tablewright.systems.travel.model import SERVER, Device, Profile, Session
 from tablewright.systems.travel.repository import Repository
 
 DEVICES_AT_MOST = 50
 SEEN_EVERY = timedelta(hours=1)
 # For so long the secret before still works: the answer with the new one may have been lost.
 FORMER_WORKS = timedelta(minutes=5)
+# So many letters are the same in all secrets of a session.
+_FAMILY = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +63,13 @@ class Devices:
     def register(self, user_id: str, gadget: Gadget, *, proved: bool = False) -> Device:
         """A device that may sync. One that was signed out comes back only with a login that was `proved` just now."""
         check_gadget(gadget)
-        self._repository.profile(user_id)
-        return self._repository.retried(None, lambda: self._registered(user_id, gadget, proved))
+        # Devices are added one after the other: of many that come at once the last waits for all the others.
+        for tried in range(DEVICES_AT_MOST * 2):
+            with suppress(VersionConflict):
+                return self._registered(user_id, gadget, proved)
+            self._repository.pause(tried)
+        words = "Many devices are being added right now. Try again in a moment."
+        raise Conflict("STATE_CONFLICT", words, "device_id")
 
     def of(self, user_id: str, *, revoked: bool = False) -> list[Device]:
         """A traveller's devices, the one seen last first."""
@@ -118,17 +134,24 @@ class Devices:
     # --- sessions ---
 
     def begin(self, user_id: str, device_id: str) -> tuple[Session, str]:
-        """A session, and what gets its next token."""
-        now, secret = self._repository.now(), self._new_secret()
+        """A session, and what gets its next token; DEVICE_REVOKED if the device is being signed out."""
+        now, family = self._repository.now(), self._new_secret()[:_FAMILY]
+        secret = family + self._new_secret()
         session = Session(
             user_id=user_id,
             session_id=self._repository.world.new_id(),
             device_id=device_id,
             created_at=now,
             refresh_hash=_digest(secret),
+            family_hash=_digest(family),
             **_seen_at(now),
         )
-        self._repository.db.write(d.sessions.create(session))
+        signed_in = d.devices.update(user_id, device_id).at(lambda device: device.last_login_at).set(now)
+        signed_in = signed_in.when(lambda device: absent(device.revoked_at))
+        try:
+            self._repository.db.write(d.sessions.create(session), signed_in)
+        except (ConditionNotMet, Missing):
+            raise _revoked() from None
         return session, _refresh_token(session, secret)
 
     def begin_page(self, user_id: str) -> Session:
@@ -148,8 +171,8 @@ class Devices:
         if not isinstance(token_id, str):
             return None
         found = self._repository.db.one(d.sessions.get(user_id, token_id), consistent=True)
-        if found is not None and found.ended_at is not None:
-            raise _ended()
+        if found is not None:
+            self._check_open(found)
         return found
 
     def bind(
@@ -188,13 +211,16 @@ class Devices:
             raise _ended()
         now, digest = self._repository.now(), _digest(given)
         if not hmac.compare_digest(session.refresh_hash, digest):
-            self._check_former(session, digest, now)
+            self._check_former(session, given, digest, now)
         device = self._repository.known_device(user_id, session.device_id)
-        secret = self._new_secret()
+        # One from before there were families begins one.
+        family = given[:_FAMILY] if session.family_hash is not None else self._new_secret()[:_FAMILY]
+        secret = family + self._new_secret()
         after = session.model_copy(
             update={
                 "refresh_hash": _digest(secret),
                 "former_hash": digest,
+                "family_hash": _digest(family),
                 "refreshed_at": now,
                 **_seen_at(now),
             }
@@ -205,8 +231,9 @@ class Devices:
     def session(self, user_id: str, session_id: str) -> Session:
         """The session of a token; SESSION_ENDED if it was signed out. Noted as seen, once in a while."""
         found = self._repository.db.one(d.sessions.get(user_id, session_id), consistent=True)
-        if found is None or found.ended_at is not None:
+        if found is None:
             raise _ended()
+        self._check_open(found)
         now = self._repository.now()
         if now - found.last_seen_at >= SEEN_EVERY:
             after = found.model_copy(update=_seen_at(now))
@@ -223,38 +250,29 @@ class Devices:
     # --- parts ---
 
     def _registered(self, user_id: str, gadget: Gadget, proved: bool) -> Device:
-        now = self._repository.now()
+        # Read before the devices: whoever adds or names one meanwhile moves its number, and this one starts over.
+        owner = self._repository.profile(user_id)
         before = self._repository.db.one(d.devices.get(user_id, gadget.device_id), consistent=True)
-        name = gadget.name.strip()[: rules.NAME_AT_MOST]
         if before is None:
+            return self._added(owner, gadget)
+        if before.revoked_at is not None:
+            if not proved:
+                raise _revoked()
+            # While it is signed out no session of it begins: what is left from before goes now, and none comes back.
+            self._end_sessions(user_id, lambda session: session.device_id == gadget.device_id)
+        said = _said(gadget)
+        keeps = not said or _keeps_name(before, said)
+        others, in_turn = list[Device](), list[Write[Profile]]()
+        if before.revoked_at is not None or not keeps:
             known = self._repository.devices_of(user_id, revoked=True)
-            if sum(device.revoked_at is None for device in known) >= DEVICES_AT_MOST:
-                words = (
-                    f"An account has at most {DEVICES_AT_MOST} devices. Sign one out that you no longer use."
-                )
-                raise Conflict("TOO_MANY_DEVICES", words, "device_id")
-            made = Device(
-                user_id=user_id,
-                device_id=gadget.device_id,
-                name=_free_name(name or gadget.device_id, {device.name for device in known}),
-                platform=gadget.platform,
-                client_schema=gadget.schema,
-                registered_at=now,
-                last_seen_at=now,
-            )
-            done = self._repository.audit(
-                user_id, "device added", user_id, "user", {"device_id": gadget.device_id}
-            )
-            try:
-                self._repository.db.write(d.devices.create(made), done)
-            except AlreadyExists:
-                return self._registered(user_id, gadget, proved)
-            return made
-        if before.revoked_at is not None and not proved:
-            raise Forbidden("DEVICE_REVOKED", "This device was signed out. Sign in again.", "device_id")
+            others = [one for one in known if one.device_id != gadget.device_id]
+            in_turn = [_in_turn(owner)]
+        if before.revoked_at is not None:
+            _check_room(others)
+        now = self._repository.now()
         after = before.model_copy(
             update={
-                "name": before.name if not name or _keeps_name(before, name) else name,
+                "name": before.name if keeps else _free_name(said, {device.name for device in others}),
                 "platform": gadget.platform or before.platform,
                 "client_schema": gadget.schema,
                 "last_seen_at": max(now, before.last_seen_at),
@@ -262,8 +280,28 @@ class Devices:
             }
         )
         if after != before:
-            self._repository.write("DEVICE", d.devices.change(before, after))
+            self._repository.write("DEVICE", d.devices.change(before, after), *in_turn)
         return after
+
+    def _added(self, owner: Profile, gadget: Gadget) -> Device:
+        now, known = self._repository.now(), self._repository.devices_of(owner.user_id, revoked=True)
+        _check_room(known)
+        made = Device(
+            user_id=owner.user_id,
+            device_id=gadget.device_id,
+            name=_free_name(_said(gadget) or gadget.device_id, {device.name for device in known}),
+            platform=gadget.platform,
+            client_schema=gadget.schema,
+            registered_at=now,
+            last_seen_at=now,
+        )
+        details: dict[str, JsonValue] = {"device_id": gadget.device_id}
+        done = self._repository.audit(owner.user_id, "device added", owner.user_id, "user", details)
+        try:
+            self._repository.db.write(d.devices.create(made), _in_turn(owner), done)
+        except (AlreadyExists, Stale) as refused:
+            raise VersionConflict(refused.current) from None
+        return made
 
     def _end_sessions(self, user_id: str, which: Callable[[Session], bool]) -> None:
         for session in list(self._repository.db.all(d.sessions_of(user_id=user_id))):
@@ -301,13 +339,31 @@ class Devices:
     def _new_secret(self) -> str:
         return hashlib.sha256((self._repository.world.new_id() * 2).encode()).hexdigest()
 
-    def _check_former(self, session: Session, digest: str, now: datetime) -> None:
-        """The secret before works for a moment more. Later, one of the two who have it is not the owner."""
-        if session.former_hash is None or not hmac.compare_digest(session.former_hash, digest):
+    def _check_open(self, session: Session) -> None:
+        """SESSION_ENDED if it is over, or its device was signed out: that is written first, and we may die after it."""
+        if session.ended_at is not None:
             raise _ended()
-        if session.refreshed_at is None or now - session.refreshed_at > FORMER_WORKS:
+        if session.device_id == SERVER:
+            return
+        device = self._repository.db.one(d.devices.get(session.user_id, session.device_id), consistent=True)
+        if device is None or device.revoked_at is not None:
+            raise _ended()
+
+    def _check_former(self, session: Session, given: str, digest: str, now: datetime) -> None:
+        """The secret before works for a moment more. Later, one of the two who have it is not the owner.
+
+        So it is with any older one: it is not known by itself any more, but by what all of a session have in common.
+        What was never a secret of the session ends nothing.
+        """
+        is_former = session.former_hash is not None and hmac.compare_digest(session.former_hash, digest)
+        if is_former and session.refreshed_at is not None and now - session.refreshed_at <= FORMER_WORKS:
+            return
+        family = _digest(given[:_FAMILY])
+        if is_former or (
+            session.family_hash is not None and hmac.compare_digest(session.family_hash, family)
+        ):
             self.sign_out(session.user_id, session.session_id)
-            raise _ended()
+        raise _ended()
 
 
 def _free_name(wanted: str, taken: set[str]) -> str:
@@ -336,6 +392,22 @@ def _another_device() -> Forbidden:
     return Forbidden("DEVICE_MISMATCH", words, "X-Device-Id")
 
 
+def _said(gadget: Gadget) -> str:
+    return gadget.name.strip()[: rules.NAME_AT_MOST]
+
+
+def _check_room(others: Sequence[Device]) -> None:
+    if sum(device.revoked_at is None for device in others) >= DEVICES_AT_MOST:
+        words = f"An account has at most {DEVICES_AT_MOST} devices. Sign one out that you no longer use."
+        raise Conflict("TOO_MANY_DEVICES", words, "device_id")
+
+
+def _in_turn(owner: Profile) -> Write[Profile]:
+    """Of two that are added or named at once, one is after the other."""
+    after = owner.model_copy(update={"devices_named": (owner.devices_named or 0) + 1})
+    return d.profiles.change(owner, after)
+
+
 def _seen_at(now: datetime) -> dict[str, Any]:
     return {"last_seen_at": now, "last_seen_ms": rules.milliseconds(now)}
 
@@ -357,6 +429,10 @@ def _parts(refresh_token: str) -> tuple[str, str, str]:
     if len(parts) != 3 or not all(parts) or len(refresh_token) > 300:
         raise _ended()
     return parts[0], parts[1], parts[2]
+
+
+def _revoked() -> Forbidden:
+    return Forbidden("DEVICE_REVOKED", "This device was signed out. Sign in again.", "device_id")
 
 
 def _ended() -> Unauthenticated:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+import orjson
 from pydantic import JsonValue
 
 from tablewright.design import Write
@@ -197,15 +198,24 @@ def _next(draft: Draft) -> int:
 def _check(draft: Draft, aim: Aim, settled: Settled) -> None:
     """What only the merged whole can tell."""
     if aim.insists and settled.outcome == "conflict":
-        visit = draft.visit(aim.place) if aim.place is not None else None
-        facts = {"current": visit_state(visit).model_dump(mode="json")} if visit is not None else {}
-        raise VersionConflict(visit, facts)
+        raise _outdated(draft, aim)
+    if aim.is_exact and aim.base != _known(draft, aim.place).version:
+        raise _outdated(draft, aim)
     fields = settled.known.fields
     if aim.place is not None:
         rules.check_trips(fields)
     elif draft.profile.is_minor and any(fields.get(f"privacy_settings/{name}") for name in _PUBLIC):
         words = "A young traveller's map stays private."
         raise BadRequest("MINOR_STAYS_PRIVATE", words, "privacy_settings")
+
+
+def _outdated(draft: Draft, aim: Aim) -> VersionConflict:
+    """What is there now, for who insists on another version."""
+    if aim.place is None:
+        return VersionConflict(draft.profile_after)
+    visit = draft.visit(aim.place)
+    facts = {"current": visit_state(visit).model_dump(mode="json")} if visit is not None else {}
+    return VersionConflict(visit, facts)
 
 
 _PUBLIC = ("profile_public", "share_visits")
@@ -259,7 +269,7 @@ def _take_visit(draft: Draft, task: Task, place: Place, settled: Settled) -> boo
         last_modified_at=draft.now,
         operation_id=task.id,
         is_deleted=not is_live,
-        is_listed=is_live and draft.head_after.shares_visits,
+        is_listed=is_live and draft.head_after.shares_visits and not draft.profile.is_minor,
         deleted_at=None if is_live else draft.now,
         stamps=dict(settled.known.stamps),
         edited=_edited(draft, task, before, settled),
@@ -455,7 +465,11 @@ def _data(task: Task) -> dict[str, JsonValue]:
         return {}
     if not task.edit.visits:
         return dict(task.edit.entity_data)
-    return {"visits": [f"{aim.place[0]}#{aim.place[1]}" for aim in task.aims if aim.place is not None]}
+    places = {f"{aim.place[0]}#{aim.place[1]}": aim.fields for aim in task.aims if aim.place is not None}
+    said: dict[str, JsonValue] = {place: dict(fields) for place, fields in places.items() if fields}
+    # A record has room for both sides of what is in dispute, and for this much beside it.
+    is_short = len(orjson.dumps(said)) <= rules.DATA_BYTES
+    return {"visits": list(places), **({"fields": said} if said and is_short else {})}
 
 
 # --- the transaction ---
@@ -474,7 +488,10 @@ def writes(draft: Draft) -> Sequence[Write[Any]]:
         version = draft.head.server_version
         made.append(d.heads.check(draft.user_id).when(lambda head: head.server_version == version))
     if draft.profile_after is not draft.profile:
-        made.append(d.profiles.change(draft.profile, draft.profile_after))
+        # What may be public was decided by who it is: somebody who is said to be a child meanwhile is another.
+        is_minor = draft.profile.is_minor
+        change = d.profiles.change(draft.profile, draft.profile_after)
+        made.append(change.when(lambda it: it.is_minor == is_minor))
     for place, visit in draft.visits.items():
         made.append(_visit_write(draft.there.get(place), visit))
     return (*made, *draft.records)

@@ -32,7 +32,7 @@ FOLDER = "analytics"
 KEPT = timedelta(days=35)
 _PURPOSE = "analytics"
 _SECRETS: dict[str, set[str]] = {
-    "sessions": {"refresh_hash", "former_hash"},
+    "sessions": {"refresh_hash", "former_hash", "family_hash"},
     "profile": {"email_hmac", "stamps", "schema_version"},
     "visits": {"stamps", "edited"},
     # Sealed, and in the profile.

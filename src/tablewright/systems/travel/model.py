@@ -19,7 +19,8 @@ OperationType = Literal[
 ]
 EntityType = Literal["visited_place", "user"]
 OperationStatus = Literal["pending", "processed", "conflict", "failed"]
-OpenStatus = Literal["pending", "conflict", "failed"]
+# What an operation is that somebody should look at. None is ever pending: a push is done when it is answered.
+OpenStatus = Literal["conflict", "failed"]
 Strategy = Literal["server_wins", "client_wins", "merged", "manual"]
 ChangeKind = Literal["set", "deleted"]
 MarkCountry = Literal["ask", "always", "never"]
@@ -82,7 +83,7 @@ class Profile(Stored):
 
     `mark_country`: what happens to the country when a state of it is marked. `entity_version` and `stamps` are for the
     merge of settings, as a visit has them. `erases_at`: its owner wants it erased then.
-    `blocks_made` counts the blocks ever made: of two at once, one is made after the other.
+    `blocks_made` counts the blocks ever made: of two at once, one is made after the other. `devices_named` likewise.
     """
 
     user_id: str
@@ -109,6 +110,7 @@ class Profile(Stored):
     erasure_id: str | None = None
     erases_at: datetime | None = None
     blocks_made: int | None = None
+    devices_named: int | None = None
 
 
 class Enrolment(Stored):
@@ -157,6 +159,7 @@ class Device(Stored):
     platform: str = ""
     client_schema: int = 1
     registered_at: datetime
+    last_login_at: datetime | None = None
     last_seen_at: datetime
     last_sync_at: datetime | None = None
     acknowledged_version: int = 0
@@ -169,7 +172,8 @@ class Session(Stored):
     """A login that lasts. `last_seen_ms` is `last_seen_at`, as keys have it.
 
     `refresh_hash` is of the secret by which the device gets its next token; `former_hash` of the one before, which
-    works for a moment more, because the answer with the new one may have been lost.
+    works for a moment more, because the answer with the new one may have been lost. `family_hash` is of what all
+    secrets of the session begin with, by which an older one is known for what it is.
 
     One of pages (`is_page`) is a browser's cookie: its device is SERVER until the map there says which it is, and what
     ends it is written down, because a login that was made elsewhere is known by its token alone.
@@ -185,6 +189,7 @@ class Session(Stored):
     last_seen_ms: int
     refresh_hash: str = ""
     former_hash: str | None = None
+    family_hash: str | None = None
     refreshed_at: datetime | None = None
 
 
@@ -366,12 +371,13 @@ class GeoAlias(Stored):
 
 
 class GeoRelease(Stored):
-    """Which version of the geography is published."""
+    """Which version of the geography is published; `is_swept`: what only the one before had is gone."""
 
     release: str = "current"
     data_version: str
     published_at: datetime
     regions: int
+    is_swept: bool | None = None
 
 
 class RegionTally(Stored):
@@ -497,7 +503,8 @@ class Erasure(Stored):
     """An account to be erased at a moment, unless its owner comes back before; then the proof that it was.
 
     The proof keeps no personal data: `user_id` is taken away, counts stay, and `user_hash`, by which an account that
-    comes back with a restored copy is known. `begun_at`: from here on it cannot be undone. `is_open`: not done yet.
+    comes back with a restored copy is known. `begun_at`: from here on it cannot be undone. `wiped_at`: the first of two
+    rounds was done. `is_open`: not done yet.
     """
 
     erasure_id: str
@@ -506,6 +513,7 @@ class Erasure(Stored):
     asked_at: datetime
     due_at: datetime
     begun_at: datetime | None = None
+    wiped_at: datetime | None = None
     done_at: datetime | None = None
     is_open: bool = True
     items: int = 0

@@ -129,19 +129,32 @@ class Places:
         return release is not None and _number(release.data_version) > _number(self.data_version)
 
     def publish(self) -> int:
-        """Put this version of the geography into the table, if it is not there; how many items were written."""
-        if self.is_published():
+        """Put this version of the geography into the table, if it is not there; how many items were written.
+
+        What the version before had and this one has not goes last: until the release is put, others read that one.
+        """
+        release = self.release()
+        is_there = release is not None and release.data_version == self.data_version
+        if release is not None and is_there and release.is_swept is not False:
             return 0
-        now = self._repository.now()
         done = 0
-        for kind in REGION_TYPES:
-            regions = self._geography.of(kind)
-            items = list(chain.from_iterable(_items(region) for region in regions))
-            self._batch(items)
-            done += len(items) + self._sweep(kind, regions)
-        total = sum(len(self._geography.of(kind)) for kind in REGION_TYPES)
-        release = GeoRelease(data_version=self.data_version, published_at=now, regions=total)
-        self._repository.db.write(d.geo_releases.put(release))
+        if not is_there:
+            for kind in REGION_TYPES:
+                items = list(chain.from_iterable(_items(region) for region in self._geography.of(kind)))
+                self._batch(items)
+                done += len(items)
+            total = sum(len(self._geography.of(kind)) for kind in REGION_TYPES)
+            now = self._repository.now()
+            release = GeoRelease(
+                data_version=self.data_version, published_at=now, regions=total, is_swept=False
+            )
+            self._repository.db.write(d.geo_releases.put(release))
+        assert release is not None
+        done += sum(self._sweep(kind, self._geography.of(kind)) for kind in REGION_TYPES)
+        # Unless another program published its own meanwhile: then it sweeps after that.
+        self._repository.try_write(
+            d.geo_releases.change(release, release.model_copy(update={"is_swept": True}))
+        )
         return done
 
     def _sweep(self, kind: RegionType, regions: Sequence[Region]) -> int:

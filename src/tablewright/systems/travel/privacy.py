@@ -2,10 +2,10 @@
 
 An account is erased a week after its owner asked, and until then they may think again. Then everything of it goes:
 logins first, so that the same login is a new traveller; the profile last, so that whoever goes on after a crash still
-knows what to do. A copy of the table that is restored later brings it back: `apply_deletions` takes it away again, by
-a list that lies outside of the table. Must hold: after an erasure no key, no index and no item says anything of the
-traveller; what is kept as a proof is a keyed hash, some moments and a number; one account that cannot be erased keeps
-no other from it.
+knows what to do. So do changes of it that could not be followed and were parked, then or later. A copy of the table
+that is restored later brings it back: `apply_deletions` takes it away again, by a list that lies outside of the table.
+Must hold: after an erasure no key, no index and no item says anything of the traveller; what is kept as a proof is a
+keyed hash, some moments and a number; one account that cannot be erased keeps no other from it.
 Elsewhere: how often it is tried (jobs.py), the settings themselves (sync.py), what others see (sharing.py).
 """
 
@@ -16,8 +16,9 @@ from itertools import islice
 from typing import Any
 
 from tablewright.design import Write, absent
-from tablewright.mapping import Page, WriteRefused
+from tablewright.mapping import Page, Parked, WriteRefused, forget_parked, parked_key
 from tablewright.systems.travel import design as d
+from tablewright.systems.travel import rules, walking
 from tablewright.systems.travel.email_login import PURPOSE as EMAIL
 from tablewright.systems.travel.errors import BadRequest, Conflict, NotThere
 from tablewright.systems.travel.keyring import KeyRing
@@ -31,6 +32,8 @@ log = logging.getLogger("tablewright.travel")
 UNDO = timedelta(days=7)
 # Whoever was writing when it began is done by then; what they wrote goes in the second round.
 SETTLES = timedelta(minutes=5)
+# A change that nobody could follow for so long is made good by the recounts, and holds what its traveller wrote.
+PARKED_KEPT = timedelta(days=30)
 LOOKED_AT = 200
 BLOCKS_AT_MOST = 500
 BACKUPS = "Backups made before keep a copy until they are over, at most 35 days; one that is restored is cleaned first."
@@ -55,10 +58,9 @@ class Privacy:
     # --- blocks ---
 
     def block(self, user_id: str, blocked_id: str) -> Block:
-        """From now on neither sees the other."""
-        if user_id == blocked_id:
+        """From now on neither sees the other. Whether there is such a traveller is not said: it is their business."""
+        if user_id == rules.check_id(blocked_id, "user_id"):
             raise BadRequest("CANNOT_BLOCK_YOURSELF", "This is you.", "user_id")
-        self._repository.profile(blocked_id)
         return self._repository.retried(None, lambda: self._blocked(user_id, blocked_id))
 
     def _blocked(self, user_id: str, blocked_id: str) -> Block:
@@ -150,6 +152,8 @@ class Privacy:
         """Do what is due; how many accounts are gone for good by this."""
         due = list(islice(self.erasures(until=self._repository.now()), LOOKED_AT))
         settled = [erasure for erasure in due if self._tried(erasure, self._begun)]
+        # Every time, and after the list was written: a change that is still in the stream may be parked after the end.
+        self.forget_parked()
         if settled:
             # Together: a look goes through all files that are kept. If it fails, all of them are tried again.
             self._forget_exports([erasure.user_id for erasure in settled if erasure.user_id is not None])
@@ -165,20 +169,26 @@ class Privacy:
             return False
 
     def _begun(self, erasure: Erasure) -> bool:
-        """The first round, if it was not done; whether it is time for the last, which comes a while after it."""
+        """The first round, if it was not done; whether it is time for the last, which comes a while after it.
+
+        Begun is not done: a round that failed is done again, or the last one would be the only one.
+        """
         now = self._repository.now()
         if erasure.user_id is None or erasure.due_at > now:
             return False
-        if erasure.begun_at is not None:
-            return now - erasure.begun_at >= SETTLES
-        begun = erasure.model_copy(update={"begun_at": now})
-        try:
-            self._repository.db.write(d.erasures.change(erasure, begun))
-        except WriteRefused:
-            return False  # kept in the last moment, or begun by somebody else
+        if erasure.wiped_at is not None:
+            return now - erasure.wiped_at >= SETTLES
+        begun = erasure
+        if erasure.begun_at is None:
+            begun = erasure.model_copy(update={"begun_at": now})
+            try:
+                self._repository.db.write(d.erasures.change(erasure, begun))
+            except WriteRefused:
+                return False  # kept in the last moment, or begun by somebody else
         # From here on it cannot be undone, so a copy that is restored may not bring it back either.
         self._note(begun)
-        after = begun.model_copy(update={"items": self._wipe(erasure.user_id)})
+        count = begun.items + self._wipe(erasure.user_id)
+        after = begun.model_copy(update={"items": count, "wiped_at": self._repository.now()})
         self._repository.try_write(d.erasures.change(begun, after))
         return False
 
@@ -218,8 +228,21 @@ class Privacy:
             self._objects.remove(name)
         count += db.clear(d.history_of(user_id=user_id))
         db.write(d.enrolments.discard(user_id))
+        walking.forget(self._repository, user_id)
         # Last: it says which logins there are.
         return count + db.clear(d.account_of(user_id=user_id))
+
+    def forget_parked(self) -> int:
+        """What was parked of the changes of who was erased, or for too long; how many records went."""
+        before = self._repository.now() - PARKED_KEPT
+        hashes: list[frozenset[str]] = []  # read when something is parked, which is seldom
+
+        def goes(record: Parked) -> bool:
+            if not hashes:
+                hashes.append(frozenset(each.user_hash for each in self.deletions()))
+            return record.first_tried < before or self._is_erased(_owner_of(record), hashes[0])
+
+        return forget_parked(self._repository.db, d.table.table.name, d.FOLLOWER, goes)
 
     def _wipe_address(self, user_id: str, email_hmac: str) -> int:
         """What lies with an address, unless it is somebody else's by now."""
@@ -266,6 +289,7 @@ class Privacy:
             self._forget_exports(back)
         for user_id in back:
             self._wipe(user_id)
+        self.forget_parked()
         now = self._repository.now()
         for each in self._unknown(deletions):
             done = {"begun_at": each.begun_at or now, "done_at": each.done_at or now, "is_open": False}
@@ -274,3 +298,9 @@ class Privacy:
 
     def _is_erased(self, user_id: str, hashes: frozenset[str]) -> bool:
         return not hashes.isdisjoint(self._keyring.hmacs(_PURPOSE, user_id))
+
+
+def _owner_of(record: Parked) -> str:
+    """Whose item a record is about: everything that is followed lies with its traveller."""
+    partition: str = parked_key(record)[d.table.table.pk]["S"]
+    return partition.partition("#")[2]

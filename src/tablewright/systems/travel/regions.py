@@ -81,21 +81,30 @@ class Regions:
         moved = 0
         for tried in range(ATTEMPTS):
             head = self._repository.head(user_id)
-            shares = head is not None and head.shares_visits
-            wrong = [visit for visit in self._repository.live_visits(user_id) if visit.is_listed != shares]
+            switch = head is not None and head.shares_visits
+            wrong = self._wrongly_listed(user_id, switch)
             if not wrong:
                 return moved
-            moved += sum(self._list(visit, shares) for visit in wrong)
+            moved += sum(self._list(visit, switch) for visit in wrong)
             if tried:
                 self._repository.pause(tried)
         raise Conflict("STATE_CONFLICT", "The switch is being turned back and forth. Try again in a moment.")
 
-    def _list(self, visit: Visit, shares: bool) -> bool:
-        version = visit.sync_version
-        listed = d.visits.put(visit.model_copy(update={"is_listed": shares}))
+    def _wrongly_listed(self, user_id: str, switch: bool) -> list[Visit]:
+        owner = self._repository.db.one(d.profile_by_id(user_id=user_id))
+        # A child's are on no list, whatever the switch says.
+        shares = switch and owner is not None and not owner.is_minor
+        return [visit for visit in self._repository.live_visits(user_id) if visit.is_listed != shares]
+
+    def _list(self, visit: Visit, switch: bool) -> bool:
+        """Put a visit on the list, or off it, while the switch is as it was."""
+        version, was = visit.sync_version, visit.is_listed
+        listed = d.visits.put(visit.model_copy(update={"is_listed": not was}))
+        # In one with the head: a slow one that follows a switch which was turned back writes nothing any more.
+        same = d.heads.check(visit.user_id).when(lambda head: head.shares_visits == switch)
         try:
             self._repository.db.write(
-                listed.when(lambda it: (it.sync_version == version) & (it.is_listed != shares))
+                listed.when(lambda it: (it.sync_version == version) & (it.is_listed == was)), same
             )
         except WriteRefused:
             return False

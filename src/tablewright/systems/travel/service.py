@@ -81,7 +81,7 @@ class Travel:
         there, and recounts put the rest right.
         """
         followed, table = (d.changes, d.visits, d.heads), d.table.table.name
-        return Consumer(self.repository.db, followed, table, "travel", self.follow, skip_to_horizon=True)
+        return Consumer(self.repository.db, followed, table, d.FOLLOWER, self.follow, skip_to_horizon=True)
 
 
 def open_travel(

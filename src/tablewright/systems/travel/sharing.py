@@ -3,7 +3,7 @@
 Everything is private until its owner says otherwise, each thing by its own switch. Must hold: of the visitors of a
 region nobody learns more than how many share that they were there, and not even that while they are few: a small number
 is somebody; nobody sees the map of who blocked them or whom they blocked, nor of an account that is about to be erased;
-whoever is not public looks as if there were nobody.
+whoever is not public, or is a child whatever the settings say, looks as if there were nobody.
 Elsewhere: who is counted under a region (regions.py), the switches (sync.py), blocks (privacy.py).
 """
 
@@ -44,10 +44,10 @@ class Sharing:
         """Somebody's public profile; USER_NOT_FOUND if it is not public, or not for the reader."""
         profile = self._repository.profile(user_id)
         is_own = reader == user_id
-        is_open = profile.privacy_settings.profile_public and profile.erases_at is None
+        settings = profile.privacy_settings
+        is_open = settings.profile_public and not profile.is_minor and profile.erases_at is None
         if not is_own and (not is_open or self._is_hidden(reader, user_id)):
             raise NotThere("USER")
-        settings = profile.privacy_settings
         visits = self._repository.live_visits(user_id) if settings.share_visits else []
         if not settings.show_notes:
             visits = [visit.model_copy(update={"notes": None, "trips": {}}) for visit in visits]

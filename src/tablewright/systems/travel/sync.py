@@ -9,6 +9,7 @@ wins (merge.py), what settles a conflict (settling.py), what is new (feed.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
@@ -22,7 +23,7 @@ from tablewright.mapping.repository import ATTEMPTS
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import drafts, rules, settling
 from tablewright.systems.travel.drafts import Done, Draft
-from tablewright.systems.travel.errors import BadRequest, ClientTooOld, Conflict, TooOften
+from tablewright.systems.travel.errors import BadRequest, ClientTooOld, Conflict, TooOften, VersionConflict
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import (
     SERVER,
@@ -109,25 +110,31 @@ class Sync:
         head = self._repository.head(user_id)
         return Pushed(results=results, server_version=head.server_version if head else 0)
 
-    def apply(self, user_id: str, edit: Edit, *, insists: bool = False) -> Result:
-        """Do what the web pages say, as if they were a device. Who `insists` has no conflicts, but is refused."""
+    def apply(self, user_id: str, edit: Edit, *, is_exact: bool = False) -> Result:
+        """Do what the web says, as if it were a device. If it `is_exact`, then from the newest version or not at all.
+
+        Who looks at a page is told at once, and does not have to find out from a list of conflicts.
+        """
         rules.check_id(edit.operation_id, "operation_id")
-        return self._run(Source(user_id), [edit], insists)[0]
+        return self._run(Source(user_id), [edit], is_exact)[0]
 
     def change_user(self, user_id: str, fields: dict[str, JsonValue], version: int | None = None) -> Result:
-        """Change settings from the web; on the newest version, or on the one its owner has seen."""
-        profile = self._repository.profile(user_id)
-        return self.apply(
-            user_id,
-            Edit(
+        """Change settings from the web; on the newest version, or on the one its owner has seen, or not at all."""
+
+        def attempt() -> Result:
+            edit = Edit(
                 operation_id=self._repository.world.new_id(),
                 operation_type="update",
                 entity_type="user",
-                client_version=profile.entity_version if version is None else version,
+                client_version=self._repository.profile(user_id).entity_version
+                if version is None
+                else version,
                 entity_data=fields,
                 client_timestamp=self._repository.now(),
-            ),
-        )
+            )
+            return self.apply(user_id, edit, is_exact=True)
+
+        return self._repository.retried(version, attempt)
 
     def move(self, visit: Visit, region_code: str) -> Result:
         """Take a mark to another code of the same place, with everything that is said of it (SK-X12)."""
@@ -153,18 +160,29 @@ class Sync:
         return self._repository.page(query, size, after, user_id)
 
     def operations(
-        self, user_id: str, device_id: str | None = None, size: int | None = None, after: str | None = None
+        self,
+        user_id: str,
+        device_id: str | None = None,
+        size: int | None = None,
+        after: str | None = None,
+        *,
+        only_open: bool = False,
     ) -> Page[Operation]:
-        """SK-17, SK-19: what a traveller's devices did, or one of them; the latest first."""
+        """SK-17, SK-19: what a traveller's devices did, or one of them; the latest first.
+
+        `only_open`: what was refused, or is in conflict and not settled (SK-D18).
+        """
         query = d.operations_of(user_id=user_id)
         if device_id is not None:
             query = d.operations_of_device(user_id=user_id, device_id=rules.check_id(device_id, "device_id"))
+        if only_open:
+            query = query.where(lambda operation: operation.status != "processed")
         return self._repository.page(query, size, after, user_id)
 
     def by_status(
         self, status: OpenStatus, reader: str, size: int | None = None, after: str | None = None
     ) -> Page[Operation]:
-        """SK-18: what waits, was refused or is in conflict, of everybody; the oldest first."""
+        """SK-18: what was refused or is in conflict, of everybody; the oldest first."""
         return self._repository.page(d.operations_by_status(status=status), size, after, reader)
 
     def resolve(
@@ -195,13 +213,14 @@ class Sync:
 
     # --- a push, in pieces ---
 
-    def _run(self, source: Source, edits: Sequence[Edit | Misread], insists: bool = False) -> list[Result]:
+    def _run(self, source: Source, edits: Sequence[Edit | Misread], is_exact: bool = False) -> list[Result]:
         today = self._today(self._repository.profile(source.user_id))
         refused = _impossible(edits)
         tasks = [
-            tasks_of(edit, self._geography, today, insists) if number not in refused else []
+            tasks_of(edit, self._geography, today, is_exact) if number not in refused else []
             for number, edit in enumerate(edits)
         ]
+        self._follow_codes(source.user_id, [aim for parts in tasks for task in parts for aim in task.aims])
         done: dict[str, Result] = {}
         for piece in pieces(task for parts in tasks for task in parts):
             for id, result in self._piece(source, piece).items():
@@ -215,6 +234,17 @@ class Sync:
         ):
             self._refresh_profile(source.user_id)
         return results
+
+    def _follow_codes(self, user_id: str, aims: Sequence[Aim]) -> None:
+        """Move what is marked under a retired code before the present one is: one place is marked once (SK-X12)."""
+        places = [aim.place for aim in aims if aim.place is not None and aim.former is None]
+        moves: dict[Place, str] = {
+            (kind, old): code for kind, code in places for old in self._geography.former(kind, code)
+        }
+        for visit in self._repository.visits_at(user_id, list(moves)) if moves else ():
+            if visit is not None and not visit.is_deleted:
+                with suppress(VersionConflict):  # changed this very moment: the next time, then
+                    self.move(visit, moves[visit.region_type, visit.region_code])
 
     def _piece(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
         """Some operations in one transaction, tried until nobody was faster; their results by id."""

@@ -44,7 +44,8 @@ _DEEDS: dict[str, Deed] = {
 class Aim:
     """One place, or the traveller if there is none: what is to be done, with which fields, from which version.
 
-    `former` is the retired code a place was asked for by. `insists`: if that would be a conflict, nothing is done.
+    `former` is the retired code a place was asked for by. `insists`: if that would be a conflict, nothing is done;
+    `is_exact`: if it is not made from the newest version, nothing is done either.
     """
 
     place: Place | None
@@ -53,6 +54,7 @@ class Aim:
     base: int
     former: Place | None = None
     insists: bool = False
+    is_exact: bool = False
 
     @property
     def dispute_bytes(self) -> int:
@@ -97,7 +99,7 @@ class Task:
 # --- reading what was asked ---
 
 
-def tasks_of(asked: Edit | Misread, geography: Geography, today: date, insists: bool) -> list[Task]:
+def tasks_of(asked: Edit | Misread, geography: Geography, today: date, is_exact: bool) -> list[Task]:
     """An operation as one task, or as several if it is too large for a transaction; none if it has no id.
 
     Each part waits for the one before; with the last comes a receipt for the operation's own id: all of it is done.
@@ -107,7 +109,7 @@ def tasks_of(asked: Edit | Misread, geography: Geography, today: date, insists: 
     edit = asked
     try:
         _check_previous(edit)
-        aims = tuple(replace(aim, insists=insists) for aim in _aims(edit, geography, today))
+        aims = tuple(replace(aim, is_exact=is_exact) for aim in _aims(edit, geography, today))
     except BadRequest as refusal:
         return [Task(edit.operation_id, edit, refusal=refusal)]
     cuts = list(_cuts(aims))

@@ -188,6 +188,7 @@ class DeviceView(Value):
     name: str
     platform: str
     registered_at: datetime
+    last_login_at: datetime | None = None
     last_seen_at: datetime
     last_sync_at: datetime | None
     acknowledged_version: int

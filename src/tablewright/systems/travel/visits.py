@@ -17,8 +17,9 @@ from tablewright.systems.travel.errors import BadRequest, NotThere, VersionConfl
 from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.model import REGION_TYPES, OperationType, RegionType, Visit
 from tablewright.systems.travel.operations import Edit, Result, visit_state
-from tablewright.systems.travel.repository import Repository
+from tablewright.systems.travel.repository import Repository, found
 from tablewright.systems.travel.sync import Sync
+from tablewright.systems.travel.tasks import Place
 
 
 class Visits:
@@ -48,9 +49,9 @@ class Visits:
         return list(islice(ordered, count))
 
     def one(self, user_id: str, region_type: RegionType, region_code: str) -> Visit:
-        return self._repository.visit(
-            user_id, *rules.present_place(self._geography, region_type, region_code)
-        )
+        place = rules.present_place(self._geography, region_type, region_code)
+        there = self._standing(user_id, place, (region_type, region_code))
+        return found(there if there is not None and not there.is_deleted else None, "VISIT")
 
     def mark(
         self,
@@ -61,10 +62,14 @@ class Visits:
         version: int | None = None,
     ) -> Result:
         """Mark a place, or change what is said of it: on the newest version, or on the one that was seen."""
-        there = self._seen(user_id, region_type, region_code, version)
-        is_live = there is not None and not there.is_deleted
-        kind: OperationType = "update" if is_live else "create"
-        return self._do(user_id, kind, region_type, region_code, fields or {}, there)
+
+        def attempt() -> Result:
+            there = self._seen(user_id, region_type, region_code, version)
+            is_live = there is not None and not there.is_deleted
+            kind: OperationType = "update" if is_live else "create"
+            return self._do(user_id, kind, region_type, region_code, fields or {}, there)
+
+        return self._repository.retried(version, attempt)
 
     def unmark(
         self, user_id: str, region_type: RegionType, region_code: str, version: int | None = None
@@ -87,14 +92,17 @@ class Visits:
 
     # --- parts ---
 
+    def _standing(self, user_id: str, place: Place, said: Place) -> Visit | None:
+        """What there is of a place: a mark under a retired code, until it is moved; else what is under the present."""
+        formers: list[Place] = [(place[0], code) for code in self._geography.former(*place)]
+        there, *older = self._repository.visits_at(user_id, list(dict.fromkeys([place, said, *formers])))
+        return next((visit for visit in older if visit is not None and not visit.is_deleted), there)
+
     def _seen(
         self, user_id: str, region_type: RegionType, region_code: str, version: int | None
     ) -> Visit | None:
-        said = (region_type, region_code)
-        place = rules.marked_place(self._geography, *said)
-        there, former = self._repository.visits_at(user_id, [place, said])
-        if former is not None and not former.is_deleted:
-            there = former  # under a retired code, until it is moved
+        place = rules.marked_place(self._geography, region_type, region_code)
+        there = self._standing(user_id, place, (region_type, region_code))
         if version is not None and version != (there.sync_version if there is not None else 0):
             facts = {"current": visit_state(there).model_dump(mode="json")} if there is not None else {}
             raise VersionConflict(there, facts)
@@ -119,8 +127,8 @@ class Visits:
             entity_data=fields,
             client_timestamp=self._repository.now(),
         )
-        # A mark that others changed this very moment is not taken away; what is said of it is merged.
-        result = self._sync.apply(user_id, edit, insists=kind == "delete")
+        # What others changed this very moment is not taken away, nor said anew: the caller looks at it first.
+        result = self._sync.apply(user_id, edit, is_exact=True)
         if result.status == "failed":
             raise BadRequest(result.error or "FAILED", result.message or "", result.field)
         return result

@@ -2,8 +2,8 @@
 
 desk.py is what the pages are made with; map.py the map with what it needs without a network; places.py lists and one
 place; looking.py timeline, figures and the card to share; conflicts.py devices.py settings.py baggage.py (export and
-import) and admin.py what they say; sign_in.py the way in; finding.py searches, wording.py speaks. The scripts are in
-static/travel.
+import) and admin.py what they say; travellers.py how others are seen; sign_in.py the way in; finding.py searches,
+wording.py speaks. The scripts are in static/travel.
 """
 
 from tablewright.app.console.area import Area, Nav
@@ -19,6 +19,7 @@ from tablewright.app.console.travel.map import map_router
 from tablewright.app.console.travel.places import places_router
 from tablewright.app.console.travel.settings import settings_router
 from tablewright.app.console.travel.sign_in import sign_in_router
+from tablewright.app.console.travel.travellers import travellers_router
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.travel.service import Travel
 
@@ -47,6 +48,7 @@ def travel_area(travel: Travel, console: Console, who: FindPrincipal) -> Area:
         conflicts_router(desk),
         devices_router(desk),
         settings_router(desk),
+        travellers_router(desk),
         baggage_router(desk),
         admin_router(desk),
         sign_in_router(desk),

@@ -29,7 +29,6 @@ ERASURES = 50
 STATUSES: tuple[tuple[OpenStatus, str], ...] = (
     ("conflict", "In conflict"),
     ("failed", "Failed"),
-    ("pending", "Pending"),
 )
 
 

@@ -1,7 +1,9 @@
 """The scratch map, and what it needs without a network: the shell, the service worker, the list of regions.
 
-Must hold: the shell, which browsers keep, is made without a login and has nobody's name in it; the worker is another
-one as soon as any file it keeps is. Elsewhere: the scripts (static/travel), the borders (the API's topologies).
+The page of who is signed in comes with their figures and places, so that a browser that was never here has something
+to colour; what it keeps it asks for itself. Must hold: the shell, which browsers keep, is made without a login and has
+nobody's name in it; the worker is another one as soon as any file it keeps is.
+Elsewhere: the scripts (static/travel), the borders (the API's topologies).
 """
 
 import hashlib
@@ -16,6 +18,8 @@ from tablewright.edge.etags import mark, public_cache, unchanged
 from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.geography.regions import Geography, Region
 from tablewright.systems.travel.model import REGION_TYPES, Profile
+from tablewright.systems.travel.operations import user_state, visit_state
+from tablewright.systems.travel.rules import COUNTERS
 
 SHELL = f"{HOME}/offline"
 WORKER = f"{HOME}/worker.js"
@@ -40,6 +44,7 @@ _FRAME = (
 )
 _WORKERS = ("travel/store.js", "travel/sync.js")
 ROWS_FORM = 2  # what a row of a region has; kept for a year, so another form needs another address
+FIRST_BYTES = 256 * 1024
 _YEAR = 365 * 24 * 3600
 
 
@@ -95,6 +100,17 @@ def _search_keys(region: Region) -> tuple[tuple[str, ...], ...]:
     return keys.tails, keys.names, keys.tokens
 
 
+def first_states(desk: Desk, profile: Profile) -> str:
+    """What a browser that was never here shows until it has asked what is new: all of it as it is now, or nothing.
+
+    Half of a place would be worse: who edits it would not see what they overwrite.
+    """
+    states = [user_state(profile, profile.sync_version).model_dump(mode="json")]
+    states += [visit_state(it).model_dump(mode="json") for it in desk.travel.visits.all(profile.user_id)]
+    text = orjson.dumps(states)
+    return text.decode() if len(text) <= FIRST_BYTES else "[]"
+
+
 def map_router(desk: Desk) -> APIRouter:
     """The area's outermost router: only there may a path be empty."""
     router = desk.router()
@@ -120,6 +136,9 @@ def map_router(desk: Desk) -> APIRouter:
             "map",
             title="My map",
             profile=profile,
+            figures=desk.travel.statistics.of(profile.user_id) if profile is not None else None,
+            counters=COUNTERS,
+            states=first_states(desk, profile) if profile is not None else "[]",
             owner=(profile.display_name or "Traveller") if profile is not None else "",
             files=orjson.dumps(files).decode(),
             scripts=[asset(name) for name in (*SCRIPTS, *MAP_SCRIPTS)],

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from tablewright.app.console.console import Crumb
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.travel.desk import HOME, Desk, refused, status_of
-from tablewright.systems.travel.errors import BadRequest, NotThere, TravelMistake
+from tablewright.systems.travel.errors import BadRequest, TravelMistake, VersionConflict
 from tablewright.systems.travel.model import NotificationSettings, PrivacySettings, Profile
 from tablewright.systems.travel.privacy import BACKUPS
 
@@ -26,15 +26,20 @@ RULES = (
     ("never", "Leave the country alone"),
 )
 PRIVACY = (
-    ("profile_public", "My name and figures are public", "Every traveller can open your profile."),
+    (
+        "profile_public",
+        "My name and figures are public",
+        "Every traveller who has its address can open your profile.",
+    ),
     ("share_visits", "My places are public", "They are on your profile, and you are counted in each place."),
     ("show_notes", "My notes and trips are public too", "Only with the two above."),
 )
 MAIL = (
     ("sync_conflicts", "When two devices disagree", "A mail when a conflict waits for more than an hour."),
     ("weekly_stats", "My figures, once a week", ""),
-    ("product_news", "News about Skratch", ""),
 )
+# What is not shown has no tick, and is not switched off by that.
+_SHOWN = frozenset(name for name, *_ in (*PRIVACY, *MAIL))
 _CONTINENTS = (
     "Africa/", "America/", "Antarctica/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/", "Pacific/",
 )  # fmt: skip
@@ -110,11 +115,16 @@ def changed(profile: Profile, form: Form) -> dict[str, JsonValue]:
         switches: dict[str, JsonValue] = {
             name: form.is_ticked(name)
             for name in model.model_fields
-            if form.is_ticked(name) != getattr(kept[group], name)
+            if name in _SHOWN and form.is_ticked(name) != getattr(kept[group], name)
         }
         if switches:
             fields[group] = switches
     return fields
+
+
+def _changed_meanwhile(desk: Desk, request: Request) -> Response:
+    fresh = replace(form_of(desk.traveller(request)), error=CHANGED_MEANWHILE)
+    return settings_page(desk, request, fresh, status=409)
 
 
 def _settings(desk: Desk) -> APIRouter:
@@ -129,8 +139,7 @@ def _settings(desk: Desk) -> APIRouter:
         profile = desk.traveller(request)
         if form.get("version") != str(profile.entity_version):
             # What the form does not show as it is now would be taken for an edit, and undo another device's.
-            fresh = replace(form_of(profile), error=CHANGED_MEANWHILE)
-            return settings_page(desk, request, fresh, status=409)
+            return _changed_meanwhile(desk, request)
         fields = changed(profile, form)
         if not fields:
             return desk.console.go(PATH, "Nothing was changed.", "note")
@@ -138,6 +147,8 @@ def _settings(desk: Desk) -> APIRouter:
             result = desk.travel.sync.change_user(profile.user_id, fields, profile.entity_version)
             if result.status == "failed":
                 raise BadRequest(result.error or "FAILED", result.message or "It was refused.", result.field)
+        except VersionConflict:
+            return _changed_meanwhile(desk, request)
         except TravelMistake as mistake:
             return settings_page(desk, request, refused(form, mistake), status=status_of(mistake))
         return desk.console.go(PATH, "Saved. Your devices are told.")
@@ -154,9 +165,6 @@ def _blocks(desk: Desk) -> APIRouter:
         profile = desk.traveller(request)
         try:
             privacy.block(profile.user_id, form.get("user_id").strip())
-        except NotThere:
-            wrong = form.wrong("user_id", "There is no traveller with this id.")
-            return settings_page(desk, request, block=wrong, status=404)
         except TravelMistake as mistake:
             return settings_page(desk, request, block=refused(form, mistake), status=status_of(mistake))
         return desk.console.go(f"{PATH}#blocks", "Neither of you sees the other any more.")

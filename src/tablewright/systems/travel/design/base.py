@@ -8,6 +8,7 @@ from tablewright.design import Alarm, Backups, Budget, Design, Environment, Sche
 
 __all__ = [
     "AUDIT_KEPT",
+    "FOLLOWER",
     "FORM",
     "OPERATIONS_KEPT",
     "SESSIONS_KEPT",
@@ -28,6 +29,8 @@ SESSIONS_KEPT = timedelta(days=90)
 TOMBSTONES_KEPT, TOMBSTONES_KEPT_AT_LEAST = timedelta(days=180), timedelta(days=30)
 AUDIT_KEPT = timedelta(days=400)
 SHARDS = 16
+# Who follows the table's changes, as its checkpoints and what it parked are kept under.
+FOLLOWER = "travel"
 TRAVEL = Design("travel", version=1, about="Where somebody has been, marked offline on several devices.")
 _TAGS = {"Application": "Skratch", "ManagedBy": "Terraform"}
 for _name, _production in (("dev", False), ("prod", True)):

@@ -4,6 +4,7 @@ from typing import Any
 
 from tablewright.design import Data, Expires, Keys, Load, Retention, Schema, begins
 from tablewright.systems.travel.design.base import TOMBSTONES_KEPT, TRAVEL, gsi1, gsi2, is_a, table
+from tablewright.systems.travel.merge import WHOLE
 from tablewright.systems.travel.model import RegionType, Value, Visit
 
 __all__ = [
@@ -18,11 +19,20 @@ __all__ = [
 def visit_key(user_id: str, region_type: RegionType, region_code: str) -> None: ...
 
 
-def _without_entity_data(item: dict[str, Any]) -> dict[str, Any]:
-    """Form 1 kept an edit as a map beside the fields it was about (SK-D4): what it says are the fields."""
+_FIELDS_OF_FORM_1 = ("notes", "visited_date")
+
+
+def _of_fields(item: dict[str, Any]) -> dict[str, Any]:
+    """Form 1 kept an edit as a map beside the fields it was about (SK-D4): what it says are the fields.
+
+    It had no stamps either. Any field may have been changed by the last edit, by whomever: who has seen an older
+    version has not seen it.
+    """
     edit = item.get("entity_data", {}).get("M", {})
     kept = {name: value for name, value in item.items() if name != "entity_data"}
-    return {**kept, **{name: edit[name] for name in ("notes", "visited_date") if name in edit}}
+    stamp = {"M": {"version": item.get("sync_version", {"N": "1"})}}
+    stamps = {"stamps": {"M": dict.fromkeys((WHOLE, *_FIELDS_OF_FORM_1), stamp)}}
+    return {**kept, **stamps, **{name: edit[name] for name in _FIELDS_OF_FORM_1 if name in edit}}
 
 
 visits = table.entity(
@@ -41,7 +51,7 @@ visits = table.entity(
         ),
     },
     derived=is_a("visit"),
-    schema=Schema("schema_version", (_without_entity_data,)),
+    schema=Schema("schema_version", (_of_fields,)),
     expires=Expires("deleted_at", TOMBSTONES_KEPT),
     data={"notes": Data.PERSONAL, "visited_date": Data.PERSONAL, "trips": Data.PERSONAL},
     retention=Retention(None, "while the traveller wants it; a tombstone until every device has seen it"),

@@ -128,7 +128,7 @@ def operations_of(*, user_id: str) -> None:
     load=Load(per_month=5_000, items=50, item_bytes=700),
 )
 def operations_by_status(*, status: OperationStatus) -> None:
-    """SK-18: what waits, was refused or is in conflict, of everybody, the oldest first."""
+    """SK-18: what was refused or is in conflict, of everybody, the oldest first."""
 
 
 @TRAVEL.query(

@@ -100,6 +100,10 @@ class Geography:
         retired = _of(self.retired, region_type).get(code)
         return retired.became if retired else ()
 
+    def former(self, region_type: str, code: str) -> tuple[str, ...]:
+        """The retired codes of which a visit moves to this one by itself."""
+        return tuple(old for old, it in _of(self.retired, region_type).items() if it.became == (code,))
+
 
 @cache
 def geography() -> Geography:

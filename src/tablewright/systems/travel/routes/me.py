@@ -52,11 +52,13 @@ def me(travel: Travel, doors: Doors) -> APIRouter:
         who: Annotated[Traveller, Depends(doors.traveller)],
         match: IfMatch = None,
     ) -> views.Me:
-        """Change what is sent; my other devices are told."""
+        """Change what is sent; my other devices are told. With If-Match, only what was seen so."""
+        version = expected(match)
         if body.is_minor is not None:
-            accounts.set_minor(who.user_id, body.is_minor, who.user_id, who.role)
+            found = accounts.set_minor(who.user_id, body.is_minor, who.user_id, who.role, version)
+            version = found.entity_version if version is not None else None
         if settings := body.settings():
-            result = travel.sync.change_user(who.user_id, settings, expected(match))
+            result = travel.sync.change_user(who.user_id, settings, version)
             if result.status == "failed":
                 raise BadRequest(result.error or "FAILED", result.message or "It was refused.", result.field)
         return shown(who.user_id, request, response)

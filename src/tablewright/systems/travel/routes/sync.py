@@ -72,11 +72,12 @@ def sync(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
     def operations(
         who: Annotated[Traveller, Depends(doors.traveller)],
         device_id: Annotated[str | None, Query(description="only those of one device")] = None,
+        only_open: Annotated[bool, Query(alias="open", description="only refused and in conflict")] = False,
         size: PageSize = None,
         after: After = None,
     ) -> views.Listed[views.OperationView]:
         """What my devices did in the last 30 days, the latest first."""
-        page = travel.sync.operations(who.user_id, device_id, size, after)
+        page = travel.sync.operations(who.user_id, device_id, size, after, only_open=only_open)
         return views.listed(page, [views.operation_view(operation) for operation in page.items])
 
     return api

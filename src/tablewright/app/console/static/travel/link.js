@@ -30,7 +30,7 @@
     this.isBusy = true; this.again = false;
     try {
       await self.skratch.sync(this.store);
-      this.reason = null;
+      this.reason = null; this.store.first = null;
     } catch (stopped) {
       if (this.isGone) return;
       if (!stopped.reason) { this.isBusy = false; throw stopped; }
@@ -46,6 +46,8 @@
     else if (!this.reason) this.soon(document.hidden ? 10 * EVERY : EVERY);
     else if (this.reason === "offline") this.soon(navigator.onLine ? RETRY : EVERY);
     else if (this.reason === "later") this.soon(this.seconds * 1000);
+    // What was refused once may pass later, when others are done; nobody presses a button for that.
+    else if (this.reason === "refused") this.soon(EVERY);
   };
 
   // The worker sends what waits even if this page is closed by then, where browsers can do that.

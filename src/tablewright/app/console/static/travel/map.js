@@ -17,7 +17,10 @@
     }
     var who = await skratch.traveller(root);
     if (!who) { document.getElementById("nobody").hidden = false; root.hidden = true; return; }
-    var page = new Page(root, await skratch.openStore(who.id));
+    var store = await skratch.openStore(who.id);
+    // Shown where nothing is kept yet, until the first answer of the server.
+    if (root.dataset.user) store.first = JSON.parse(root.dataset.states || "[]");
+    var page = new Page(root, store);
     if (!root.dataset.user) page.nameShell(who);
     if (who.others) page.tellOthers(who);
     self.addEventListener("skratch-gone", function () { document.getElementById("gone").hidden = false; root.hidden = true; });

@@ -232,7 +232,10 @@
       asked(transaction.objectStore("queue").getAll()),
       asked(transaction.objectStore("meta").get("life")),
     ]);
-    var view = applied(this.user, results[0], results[1].map(function (one) { return one.operation; }));
+    // What came with the page, of what is not known here yet.
+    var known = new Set(results[0].map(function (state) { return state.entity_id; }));
+    var first = (this.first || []).filter(function (state) { return !known.has(state.entity_id); });
+    var view = applied(this.user, first.concat(results[0]), results[1].map(function (one) { return one.operation; }));
     // A form may stay open while everything is taken anew: its version is of the life in which it was shown.
     view.bases.forEach(function (base) { base.life = results[2] || 0; });
     return view;

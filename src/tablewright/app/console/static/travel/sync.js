@@ -39,7 +39,7 @@
     // The login was another device's: what was kept here is gone, but for the cookie.
     if (answer.status === 401 || stopped.code === "DEVICE_MISMATCH") stopped.reason = "signed-out";
     else if (answer.status === 426) stopped.reason = "too-old";
-    else if (answer.status === 429 || answer.status >= 500) {
+    else if (answer.status === 429 || answer.status >= 500 || stopped.code === "STATE_CONFLICT") {
       stopped.reason = "later";
       stopped.seconds = Number(answer.headers.get("Retry-After")) || 15;
     } else if (stopped.code === "DEVICE_REVOKED") stopped.reason = "revoked";

@@ -1,0 +1,84 @@
+"""What a design says of recovery and backups, done in this house: a daily copy of each table, kept as long as it says.
+
+A design names several environments, and this process is one more: of what they say, what keeps the most holds here.
+Must hold: what was not made by this job is never removed by it; a day on which a copy is there makes no second.
+Elsewhere: recovery to a moment is switched on as tables are made (mapping/tables.py); copies in another region are made
+by replicas or exports, which somebody asks for.
+"""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from tablewright.app.schedule import Job
+from tablewright.client import Call, CallRefused, pages
+from tablewright.design import Design, Environment
+from tablewright.mapping import Db
+
+log = logging.getLogger("tablewright.app")
+
+HERE = "house"
+_NAME = "daily"
+_A_DAY = timedelta(days=1)
+# Somebody restores from it: tomorrow, then. Or another process was faster.
+_NOT_NOW = ("BackupInUseException", "BackupNotFoundException")
+
+
+def environment_of(designs: Sequence[Design]) -> Environment:
+    """This house as a place where some designs live: its tables have their plain names."""
+    said = [env for design in designs for env in design.environments.values()]
+    kept = [env.backups for env in said if env.backups is not None]
+    return Environment(
+        HERE,
+        region="local",
+        pitr_days=max((env.pitr_days for env in said), default=0),
+        backups=max(kept, key=lambda backups: backups.keep_days, default=None),
+    )
+
+
+def backup_job(db: Db, call: Call) -> list[Job]:
+    """The job of a system whose design wants backups; none for another."""
+    wanted = db.environment.backups if db.environment is not None else None
+    if wanted is None:
+        return []
+    kept = timedelta(days=wanted.keep_days)
+    names = [db.physical(name) for design in db.designs for name in design.tables]
+    return [
+        Job(
+            "backups",
+            _A_DAY,
+            lambda: back_up(call, names, db.world.now(), kept),
+            f"A copy of each table, for {wanted.keep_days} days.",
+        )
+    ]
+
+
+def back_up(call: Call, tables: Sequence[str], now: datetime, kept: timedelta) -> int:
+    """Today's copy of each table, if it is not there, and none that is too old; how many were made."""
+    made = 0
+    for table in tables:
+        ours = [one for one in _copies(call, table) if one["BackupName"].startswith(f"{_NAME}-")]
+        name = f"{_NAME}-{now:%Y-%m-%d}"
+        if name not in {one["BackupName"] for one in ours}:
+            call("CreateBackup", {"TableName": table, "BackupName": name})
+            made += 1
+        for one in ours:
+            if one["BackupName"] < f"{_NAME}-{now - kept:%Y-%m-%d}":
+                _remove(call, one["BackupArn"])
+    log.info("tables backed up", extra={"tables": len(tables), "made": made})
+    return made
+
+
+def _copies(call: Call, table: str) -> list[dict[str, Any]]:
+    return [
+        one for page in pages(call, "ListBackups", {"TableName": table}) for one in page["BackupSummaries"]
+    ]
+
+
+def _remove(call: Call, arn: str) -> None:
+    try:
+        call("DeleteBackup", {"BackupArn": arn})
+    except CallRefused as refusal:
+        if refusal.name not in _NOT_NOW:
+            raise
