@@ -238,7 +238,7 @@ def test_every_job_of_both_systems_takes_its_turn_without_a_mistake(house: House
         (due.job.name, due.last.error) for due in house.schedule.listed() if due.last and due.last.error
     ] == []
     names = {due.job.name for due in house.schedule.listed() if due.system == "parental"}
-    assert names == {"errands", "sessions", "notices", "verify", "files", "purge", "sweep", "demo"}
+    assert names == {"errands", "sessions", "notices", "verify", "files", "purge", "parked", "sweep", "demo"}
 
 
 def test_the_home_page_shows_both_systems(enter: Enter) -> None:

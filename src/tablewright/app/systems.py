@@ -148,6 +148,7 @@ def _parental_jobs(parental: Parental) -> Sequence[Job | Follower]:
         ),
         Job("files", minute, partial(_read_files, parental), "What sensors wrote into files."),
         Job("purge", hour, partial(jobs.purge_policies, parental), "Policies deleted 30 days ago."),
+        Job("parked", hour, partial(jobs.forget_what_was_parked, parental), "What nobody could follow."),
         Job("sweep", minute, partial(jobs.sweep, parental), "Looks at everybody, some at a time."),
     ]
     if parental_seed.is_there(parental):

@@ -24,7 +24,7 @@ from tablewright.mapping.errors import (
     WriteRefused,
 )
 from tablewright.mapping.explain import Explanation
-from tablewright.mapping.forgetting import forget_parked, parked_key
+from tablewright.mapping.forgetting import forget_parked, forget_parked_saying, parked_key
 from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.meter import Meter, Spent
 from tablewright.mapping.parked import NotParked, Replayed
@@ -71,6 +71,7 @@ __all__ = [
     "change_of",
     "create_table",
     "forget_parked",
+    "forget_parked_saying",
     "parked_key",
     "stream_consumers",
 ]

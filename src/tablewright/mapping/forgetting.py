@@ -34,6 +34,19 @@ def forget_parked(db: Db, table: str, consumer: str, which: Callable[[Parked], b
 
     What waits behind one that goes still waits, to be replayed.
     """
+    return _forget(db, table, consumer, lambda _, record: which(record))
+
+
+def forget_parked_saying(db: Db, table: str, consumer: str, says: Callable[[str], bool]) -> int:
+    """The same by everything that a record says, as JSON text: for those who are named in the items of others too."""
+    return _forget(db, table, consumer, lambda worker, record: says(_text(worker, record)))
+
+
+def _text(worker: Worker, record: Parked) -> str:
+    return record.key + orjson.dumps(parking.record_of(worker, record)).decode()
+
+
+def _forget(db: Db, table: str, consumer: str, which: Callable[[Worker, Parked], bool]) -> int:
     worker = Worker(db, db._call, table, consumer, db.world.new_id(), _TERM)
     try:
         there = parking.listed(worker)
@@ -41,7 +54,7 @@ def forget_parked(db: Db, table: str, consumer: str, which: Callable[[Parked], b
         if refusal.name != _NO_TABLE:
             raise
         return 0
-    return sum(_forgotten(worker, record) for record in there if which(record))
+    return sum(_forgotten(worker, record) for record in there if which(worker, record))
 
 
 def _forgotten(worker: Worker, record: Parked) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from tests.client.ways import WAYS
@@ -21,6 +22,8 @@ from tests.systems.parental.talk import (
 )
 from tests.systems.talk import given, refused
 
+from tablewright.mapping import Change, Consumer
+from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.events import Batch, Event
 from tablewright.systems.parental.firewall.simulated import Faults
@@ -74,6 +77,49 @@ def test_who_follows_the_changes_brings_nothing_of_an_erased_child_back(at: Plac
         assert list(follower.parked()) == []
     assert at.mentions(PHONE, NAME, ADDRESS) == []
     assert list(at.firewalls["fw"].list()) == []
+
+
+def _parks(at: Place) -> list[Consumer]:
+    """Follow the changes with nobody able to deal with a policy or a child; the followers."""
+
+    def breaks(told: Change[Any]) -> None:
+        raise ValueError("nobody can follow this")
+
+    found = [
+        Consumer(at.db, [d.policies], "ParentalPolicies", d.FOLLOWER, breaks, attempts=1),
+        Consumer(at.db, [d.children], "ChildProfiles", d.FOLLOWER, breaks, attempts=1),
+    ]
+    for follower in found:
+        follower.create_tables()
+        follower.run_once()
+    return found
+
+
+def test_pc_x12_what_was_parked_of_a_childs_changes_goes_with_the_child(at: Place) -> None:
+    for follower in jobs.followers(at.parental):
+        follower.create_tables()
+    child = lived(at)
+    other = at.child(phone=OTHER_PHONE, name="Tom")
+    at.policy(other, "TikTok")
+    followers = _parks(at)
+    parked = [len(follower.parked()) for follower in followers]
+    at.parental.privacy.erase(child, ANNA)
+    at.clock.move(timedelta(minutes=11))
+    at.parental.errands.run()
+    left = [follower.parked() for follower in followers]
+    assert [0 < len(mine) < before for mine, before in zip(left, parked, strict=True)] == [True, True]
+    assert not [record for mine in left for record in mine if child.child in record.key]
+
+
+def test_a_change_that_nobody_can_follow_is_forgotten_after_a_month(at: Place) -> None:
+    for follower in jobs.followers(at.parental):
+        follower.create_tables()
+    lived(at)
+    followers = _parks(at)
+    assert jobs.forget_what_was_parked(at.parental) == 0
+    at.clock.move(timedelta(days=31))
+    assert jobs.forget_what_was_parked(at.parental) > 0
+    assert [follower.parked() for follower in followers] == [[], []]
 
 
 def test_what_had_expired_before_an_erasure_goes_with_the_sweep(at: Place) -> None:

@@ -1,7 +1,8 @@
 """A child erased, and a whole family: what is done of it, however often it takes (PC-X12).
 
 Must hold: the record of a child goes last, so that nobody else can be given its name before; of a family its guardians
-go first, so that nobody acts for it any more, and its own record last.
+go first, so that nobody acts for it any more, and its own record last. What a follower could not deal with and parked
+goes as well: it holds whole items.
 Elsewhere: who calls, and how often (errands.py); who may, and until when it can be undone (privacy.py, closing.py).
 """
 
@@ -11,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from tablewright.design import Write
+from tablewright.mapping import forget_parked_saying
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.model import AuditEntry, Child, Errand, Message
@@ -101,6 +103,14 @@ class Erasing:
         for message in list(db.all(d.messages_of_family(family_id=family_id))):
             if mentions(message, words):
                 db.write(d.messages.discard(message.message_id))
+        self._forget_parked(words)
+
+    def _forget_parked(self, words: list[str]) -> None:
+        for table in d.PARENTAL.tables.values():
+            if table.stream is not None:
+                forget_parked_saying(
+                    self._repository.db, table.name, d.FOLLOWER, lambda text: _names(words, [text])
+                )
 
     def _forget_number(self, child: Child) -> None:
         db = self._repository.db
@@ -151,6 +161,7 @@ class Erasing:
             d.audit.discard(family_id, one.audit_at, one.audit_id)
             for one in db.all(d.audit_of_family(family_id=family_id))
         )
+        self._forget_parked([family_id])
         return None
 
     def _discard(self, writes: Iterable[Write[Any]]) -> None:

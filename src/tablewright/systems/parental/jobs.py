@@ -45,7 +45,6 @@ from tablewright.systems.parental.sessions import Sessions
 
 log = logging.getLogger("tablewright.parental")
 
-NAME = "parental"
 # Who could not be dealt with is looked at again after this.
 AFTER_TROUBLE = timedelta(minutes=1)
 AT_ONCE = 100
@@ -90,7 +89,7 @@ def followers(parental: Parts) -> tuple[Consumer, ...]:
         def follow(change: Change[Any]) -> None:
             handle(change)
 
-        return Consumer(db, entities, table, NAME, follow, skip_to_horizon=True)
+        return Consumer(db, entities, table, d.FOLLOWER, follow, skip_to_horizon=True)
 
     return (
         consumer([d.policies], "ParentalPolicies", lambda change: on_policy(parental, change)),
@@ -348,6 +347,11 @@ def sweep(parental: Parts, at_most: int = FAMILIES_AT_ONCE) -> int:
 def purge_policies(parental: Parts) -> int:
     """Policies that were deleted 30 days ago go for good (PC-D30); how many went."""
     return upkeep.purge_policies(parental.repository)
+
+
+def forget_what_was_parked(parental: Parts) -> int:
+    """Changes that could not be followed for a month; how many went."""
+    return upkeep.forget_what_was_parked(parental.repository)
 
 
 def run_errands(parental: Parts) -> int:

@@ -1,4 +1,4 @@
-"""What keeps the tables tidy: looking at every family some at a time, and policies that go for good.
+"""What keeps the tables tidy: looking at every family some at a time, policies that go for good, parked records.
 
 Must hold: whatever there is of families, a run is short, and the next one, in whichever process, goes on where this one
 stopped. Elsewhere: when it runs, and what is done for whom is looked at (jobs.py).
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 
-from tablewright.mapping import AlreadyExists, Missing, Stale
+from tablewright.mapping import AlreadyExists, Missing, Stale, forget_parked
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import uses
 from tablewright.systems.parental.model import Child, Family, Policy, Purge, ReportDue, Walk
@@ -18,6 +18,7 @@ from tablewright.systems.parental.policies import PURGE_AFTER
 from tablewright.systems.parental.repository import Repository
 
 A_ROUND = timedelta(days=1)
+PARKED_KEPT = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +96,16 @@ def purge_policies(repository: Repository) -> int:
         except (Stale, Missing):
             continue  # purged or erased in this moment
     return gone
+
+
+def forget_what_was_parked(repository: Repository) -> int:
+    """What followers parked and nobody replayed for a month; how many records went.
+
+    They hold whole items, also of children who were erased before they were parked.
+    """
+    before = repository.now() - PARKED_KEPT
+    return sum(
+        forget_parked(repository.db, table.name, d.FOLLOWER, lambda record: record.first_tried < before)
+        for table in d.PARENTAL.tables.values()
+        if table.stream is not None
+    )

@@ -6,6 +6,7 @@ from tablewright.design import Design, Environment, Provisioned
 
 __all__ = [
     "AUDIT_KEPT",
+    "FOLLOWER",
     "FORMER_RULES_KEPT",
     "HISTORY_KEPT",
     "METRICS_KEPT",
@@ -25,6 +26,8 @@ RULES_KEPT = timedelta(days=7)
 SESSIONS_KEPT = timedelta(days=7)
 FORMER_RULES_KEPT = timedelta(days=1)
 AUDIT_KEPT = timedelta(days=400)
+# By this name the tables' changes are followed (jobs.py).
+FOLLOWER = "parental"
 PARENTAL = Design("parental", version=1, about="What children may not use when, enforced on firewalls.")
 PARENTAL.environment(Environment("dev", region="us-east-1", pitr_days=35))
 PARENTAL.environment(
