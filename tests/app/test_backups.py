@@ -47,7 +47,7 @@ def test_a_day_has_one_copy_and_an_old_one_goes(engine: Engine, clock: Clock) ->
     engine.call("CreateBackup", {"TableName": "pets", "BackupName": "before-the-move"})
     days = []
     for _ in range(5):
-        days.append(f"daily-{clock.now():%Y-%m-%d}")
+        days.append(f"tablewright-daily-{clock.now():%Y-%m-%d}")
         assert back_up(embedded(engine), ["pets"], clock.now(), KEPT) == 1
         assert back_up(embedded(engine), ["pets"], clock.now(), KEPT) == 0
         engine.settle()
@@ -63,7 +63,7 @@ def test_a_system_has_the_backups_and_the_recovery_that_its_design_says(engine: 
     (job,) = backup_job(db, embedded(engine))
     assert job.every == timedelta(days=1)
     job.run()
-    assert _names(engine) == [f"daily-{clock.now():%Y-%m-%d}"]
+    assert _names(engine) == [f"tablewright-daily-{clock.now():%Y-%m-%d}"]
 
 
 def test_a_design_that_says_nothing_of_backups_has_none(engine: Engine) -> None:

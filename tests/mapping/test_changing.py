@@ -135,6 +135,18 @@ def test_a_value_spelled_differently_keeps_its_guard_and_what_the_guard_keeps_fo
     assert (guard or {})["mail"] == {"S": "A@example.org"}
 
 
+def test_an_item_from_before_its_constraint_gets_its_guard_with_the_next_change_and_may_go(at: Shop) -> None:
+    email = {"PK": {"S": "UNIQUE#customer#email#a@example.org"}, "SK": {"S": "UNIQUE"}}
+    at.db.write(customers.create(customer(email="a@example.org")))
+    at.call("DeleteItem", {"TableName": at.db.physical("shop"), "Key": email})
+    before = read(at.db, customers, "c1")
+    at.db.write(customers.change(before, before.model_copy(update={"email": "A@example.org"})))
+    assert (stored(at, email) or {})["owner"] == {"M": {"PK": {"S": "CUSTOMER#c1"}, "SK": {"S": "PROFILE"}}}
+    at.call("DeleteItem", {"TableName": at.db.physical("shop"), "Key": email})
+    at.db.write(customers.delete(read(at.db, customers, "c1")))
+    assert guards(at) == {}
+
+
 def test_a_guard_lives_as_long_as_its_owner(at: Shop) -> None:
     at.db.write(sessions.create(session("t1", "phone")))
     before = read(at.db, sessions, "t1")

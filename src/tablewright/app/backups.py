@@ -1,12 +1,14 @@
-"""What a design says of recovery and backups, done in this house: a daily copy of each table, kept as long as it says.
+"""What a design says of recovery and backups, done in this house: a copy of each table, kept as long as it says.
 
-A design names several environments, and this process is one more: of what they say, what keeps the most holds here.
+A design names several environments, and this process is one more: of what they say, what keeps the most holds here. A
+copy is made once a day, whatever schedule they name: between two copies recovery has every second.
 Must hold: what was not made by this job is never removed by it; a day on which a copy is there makes no second.
 Elsewhere: recovery to a moment is switched on as tables are made (mapping/tables.py); copies in another region are made
 by replicas or exports, which somebody asks for.
 """
 
 import logging
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,7 +21,9 @@ from tablewright.mapping import Db
 log = logging.getLogger("tablewright.app")
 
 HERE = "house"
-_NAME = "daily"
+# With its day: what somebody calls a copy of their own must not look like one of these.
+_NAME = "tablewright-daily-{:%Y-%m-%d}"
+_OURS = re.compile(r"tablewright-daily-\d{4}-\d{2}-\d{2}")
 _A_DAY = timedelta(days=1)
 # Somebody restores from it: tomorrow, then. Or another process was faster.
 _NOT_NOW = ("BackupInUseException", "BackupNotFoundException")
@@ -58,13 +62,13 @@ def back_up(call: Call, tables: Sequence[str], now: datetime, kept: timedelta) -
     """Today's copy of each table, if it is not there, and none that is too old; how many were made."""
     made = 0
     for table in tables:
-        ours = [one for one in _copies(call, table) if one["BackupName"].startswith(f"{_NAME}-")]
-        name = f"{_NAME}-{now:%Y-%m-%d}"
+        ours = [one for one in _copies(call, table) if _OURS.fullmatch(one["BackupName"])]
+        name = _NAME.format(now)
         if name not in {one["BackupName"] for one in ours}:
             call("CreateBackup", {"TableName": table, "BackupName": name})
             made += 1
         for one in ours:
-            if one["BackupName"] < f"{_NAME}-{now - kept:%Y-%m-%d}":
+            if one["BackupName"] < _NAME.format(now - kept):
                 _remove(call, one["BackupArn"])
     log.info("tables backed up", extra={"tables": len(tables), "made": made})
     return made

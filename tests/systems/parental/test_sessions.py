@@ -212,6 +212,27 @@ def test_pc_d9_a_start_that_comes_after_its_stop_opens_nothing(rig: Rig) -> None
     assert (stay.child, stay.since, stay.until) == (ANNA, at(10), at(20))
 
 
+def test_what_is_told_without_an_address_of_a_session_whose_end_came_first_is_nothing_or_a_mistake(
+    rig: Rig,
+) -> None:
+    rig.sessions.event("stop", ANNA, "s1", at=at(0))
+    rig.move(minutes=5)
+    assert rig.sessions.event("heartbeat", ANNA, "s1") is None
+    with pytest.raises(BadRequest, match="needs its address and its firewall"):
+        rig.sessions.event("update-ip", ANNA, "s1", ip=IP)
+    assert rig.sessions.open_of(ANNA) == []
+
+
+def test_heartbeats_of_an_hour_leave_the_guard_of_the_address_alone(rig: Rig) -> None:
+    rig.start()
+    rig.move(minutes=1)
+    first = the(rig.sessions.event("heartbeat", ANNA, "s1"))
+    rig.move(minutes=50)
+    assert the(rig.sessions.event("heartbeat", ANNA, "s1")).expires_at == first.expires_at
+    rig.move(minutes=20)
+    assert the(rig.sessions.event("heartbeat", ANNA, "s1")).expires_at > first.expires_at
+
+
 def test_a_session_that_begins_again_after_its_end_is_open(rig: Rig) -> None:
     rig.move(hours=1)
     rig.sessions.event("stop", ANNA, "s1", at=at(20))

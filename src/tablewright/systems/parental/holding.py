@@ -53,7 +53,7 @@ def ending(session: Session, at: datetime) -> list[Write[Any]]:
 def left_behind(before: Session | None, after: Session) -> Sequence[Write[Stay]]:
     """What a change of a session leaves at addresses it has no more."""
     stays: list[Stay] = []
-    if before is not None and before.live_private_ip is not None and not _is_there(before, after):
+    if before is not None and before.live_private_ip is not None and not stayed(before, after):
         moved = _place(before) != _place(after)
         until = here_since(after) if moved or after.ended_at is None else after.ended_at
         stays.append(stay(before, here_since(before), until))
@@ -85,5 +85,8 @@ def _place(session: Session) -> tuple[str, str]:
     return session.device_id, session.private_ip
 
 
-def _is_there(before: Session, after: Session) -> bool:
-    return after.live_private_ip is not None and _place(before) == _place(after)
+def stayed(before: Session | None, after: Session) -> bool:
+    """Whether a session has the address that it had."""
+    if before is None or before.live_private_ip is None or after.live_private_ip is None:
+        return False
+    return _place(before) == _place(after)

@@ -14,7 +14,7 @@ from ipaddress import IPv4Address
 from typing import Any, Literal, get_args
 
 from tablewright.design import Write
-from tablewright.mapping import AlreadyExists, NotUnique, Stale
+from tablewright.mapping import AlreadyExists, Missing, NotUnique, Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import holding
 from tablewright.systems.parental.errors import BadRequest, Conflict
@@ -70,7 +70,7 @@ class Sessions:
                     kind, child.child, session_id, address, behind, moment, once, heartbeat_seconds
                 )
                 return taken if taken is not None and taken.private_ip else None
-            except (Stale, AlreadyExists, NotUnique):
+            except (Stale, Missing, AlreadyExists, NotUnique):
                 self._repository.pause(tried)
         raise Conflict("STATE_CONFLICT", "Others are changing this session right now. Try again in a moment.")
 
@@ -90,7 +90,7 @@ class Sessions:
             try:
                 self._repository.db.write(*holding.ending(session, at))
                 closed += 1
-            except Stale:
+            except (Stale, Missing):
                 continue
         return closed
 
@@ -111,22 +111,26 @@ class Sessions:
         before = self._repository.db.one(d.sessions.get(child, session_id), consistent=True)
         if before is None and kind == "stop":
             return self._write(None, _stopped(child, session_id, at), once)
-        if before is None:
+        if kind != "stop" and (before is None or not before.private_ip):
+            # Nothing was told of where it is: it is new, or its end came first.
             if address is None or device is None:
                 if kind == "heartbeat":
                     return None  # the network will tell where it is with its next start
                 words = "A session that is not known yet needs its address and its firewall."
                 raise BadRequest("INVALID_EVENT", words, "privateIP" if address is None else "deviceId")
-            after = opened(child, session_id, address, device, at, promised)
-        elif not before.private_ip and address is not None and device is not None and kind != "stop":
-            after = _found_out(before, address, device, at, promised)
+            after = (
+                opened(child, session_id, address, device, at, promised)
+                if before is None
+                else _found_out(before, address, device, at, promised)
+            )
         else:
+            assert before is not None
             after = moved(before, kind, address, device, at, promised)
         if after == before:
             return before
         if behind is not None and after.device_id == device:
             after = after.model_copy(update={"device_since": behind.added_at})
-        if after.live_private_ip is not None and (before is None or not _is_there(before, after)):
+        if after.live_private_ip is not None and not holding.stayed(before, after):
             arrived = self._arrived(after, at, takes=address is not None)
             if arrived is None:
                 return before
@@ -203,7 +207,7 @@ def opened(
         device_id=device,
         started_at=at,
         last_seen_at=at,
-        expires_at=at + LASTS,
+        expires_at=_until(at),
         is_clean=False,
         heartbeat_seconds=promised,
     )
@@ -232,7 +236,7 @@ def moved(
         "live_private_ip": place[0],
         "device_id": place[1],
         "last_seen_at": at,
-        "expires_at": at + LASTS,
+        "expires_at": _until(at),
         "ended_at": None,
         "address_since": before.address_since if is_same else at,
         "is_clean": before.is_clean if is_same else False,
@@ -242,6 +246,15 @@ def moved(
         # Who was heard once is expected again.
         fields["heartbeat_seconds"] = fields["heartbeat_seconds"] or HEARTBEAT_SECONDS
     return before.model_copy(update=fields)
+
+
+def _until(at: datetime) -> datetime:
+    """When a session that is not heard of any more is over: at a full hour, so that a heartbeat seldom moves it.
+
+    The guard of its address ends with it, and would be written with every one of them.
+    """
+    just_before = timedelta(hours=1) - timedelta(microseconds=1)
+    return (at + LASTS + just_before).replace(minute=0, second=0, microsecond=0)
 
 
 def _stopped(child: str, session_id: str, at: datetime) -> Session:
@@ -264,14 +277,6 @@ def _found_out(stopped: Session, address: str, device: str, at: datetime, promis
     if at > known:
         return moved(stopped, "start", address, device, at, promised)
     return stopped.model_copy(update={"private_ip": address, "device_id": device, "address_since": at})
-
-
-def _is_there(before: Session, after: Session) -> bool:
-    """Whether a session had its address before."""
-    return before.live_private_ip is not None and (before.device_id, before.private_ip) == (
-        after.device_id,
-        after.private_ip,
-    )
 
 
 def _check(kind: str, session_id: str, ip: str | None, promised: int | None) -> None:

@@ -150,11 +150,12 @@ class Places:
             )
             self._repository.db.write(d.geo_releases.put(release))
         assert release is not None
+        ours = self._repository.db.one(d.geo_releases.get("current"), consistent=True)
+        if ours is None or ours.data_version != self.data_version:
+            return done  # another program published its own meanwhile, and sweeps after that
         done += sum(self._sweep(kind, self._geography.of(kind)) for kind in REGION_TYPES)
-        # Unless another program published its own meanwhile: then it sweeps after that.
-        self._repository.try_write(
-            d.geo_releases.change(release, release.model_copy(update={"is_swept": True}))
-        )
+        swept = d.geo_releases.change(release, release.model_copy(update={"is_swept": True}))
+        self._repository.try_write(swept.when(lambda it: it.data_version == self.data_version))
         return done
 
     def _sweep(self, kind: RegionType, regions: Sequence[Region]) -> int:

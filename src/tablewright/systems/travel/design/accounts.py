@@ -121,7 +121,7 @@ sessions = table.entity(
     derived=is_a("session"),
     schema=FORM,
     expires=Expires("last_seen_at", SESSIONS_KEPT),
-    data={"refresh_hash": Data.SECRET, "former_hash": Data.SECRET},
+    data={"refresh_hash": Data.SECRET, "former_hash": Data.SECRET, "family_hash": Data.SECRET},
     retention=Retention(SESSIONS_KEPT, "so that a device stays signed in"),
     load={"create": Load(per_month=3_000, item_bytes=250)},
 )
