@@ -38,14 +38,18 @@ class Line:
         self._ask = ask
 
     def __call__(self, verb: str, request: Request) -> dict[str, Any]:
-        if self.is_cut:
-            raise PeerUnreachable(f"the line from {self.reader} to {self.source} is cut")
+        self._refuse_cut()
         answer = self._ask(verb, request)
+        self._refuse_cut()  # meanwhile: what is under way when a line is cut does not arrive
         if self.losing > 0:
             self.losing -= 1
             raise PeerUnreachable(f"the answer of {self.source} to {self.reader} was lost")
         self.answers += 1
         return answer
+
+    def _refuse_cut(self) -> None:
+        if self.is_cut:
+            raise PeerUnreachable(f"the line from {self.reader} to {self.source} is cut")
 
     def shown(self) -> dict[str, Any]:
         return {
