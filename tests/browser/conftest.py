@@ -57,7 +57,8 @@ def served() -> Iterator[Served]:
         process.stdout.close()
 
 
-@pytest.fixture(scope="session")
+# For each file anew: Playwright keeps an event loop running in its thread, in which nobody else can start one.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:

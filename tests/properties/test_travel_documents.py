@@ -66,6 +66,8 @@ class Copy:
     assumes: dict[str, Document] = field(default_factory=dict)
     at: Checkpoint = field(default_factory=Checkpoint)
     spoke_at: datetime = START
+    # Who has pushed and never pulled has no checkpoint to be refused by: it has to know by itself.
+    is_outdated: bool = False
 
     def write(self, code: str, **fields: Any) -> None:
         before = self.shows.get(f"country#{code}") or new_document(code)
@@ -79,6 +81,7 @@ class Copy:
         ]
 
     def send(self, rows: list[Row]) -> PushedDocuments:
+        self.is_outdated |= self.clock.now() - self.spoke_at >= d.TOMBSTONES_KEPT
         self.spoke_at = self.clock.now()
         return self.arrive(self.device_id, rows)
 
@@ -92,8 +95,9 @@ class Copy:
                 self.shows[id] = self.assumes[id] = told[id]
 
     def pull(self, size: int) -> int:
-        # Who has pushed and never pulled has no checkpoint to be refused by: it has to know by itself.
-        if self.at == Checkpoint() and self.clock.now() - self.spoke_at >= d.TOMBSTONES_KEPT:
+        if self.at == Checkpoint() and (
+            self.is_outdated or self.clock.now() - self.spoke_at >= d.TOMBSTONES_KEPT
+        ):
             self.begin_anew()
         try:
             page = self.travel.documents.pull(ANNA, self.device_id, self.at, size=size)
@@ -112,7 +116,7 @@ class Copy:
         self.send(self.rows())
         self.shows.clear()
         self.assumes.clear()
-        self.at = Checkpoint()
+        self.at, self.is_outdated = Checkpoint(), False
 
     def live(self) -> dict[str, Document]:
         return {id: one for id, one in self.shows.items() if not one.is_deleted}
@@ -220,6 +224,7 @@ class Documents(RuleBasedStateMachine):
                 self.pull(other, 100)
         self.wait(days)
         self.travel.devices.register(ANNA, Gadget(device), proved=True)
+        self.copies[device].is_outdated = True  # who signs in again knows that it was signed out
 
     # --- what must hold ---
 
