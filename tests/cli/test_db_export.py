@@ -77,6 +77,14 @@ def test_a_server_exports_to_a_bucket_of_its_own_and_imports_from_it(store: Path
         assert "--bucket NAME" in refused(here("db", "export", "pets", "--to", "out", "--endpoint", url))
 
 
+def test_a_table_whose_past_is_not_kept_is_told_how_it_can_be(tmp_path: Path) -> None:
+    store = store_of_pets(tmp_path / "store")
+    said = refused(here("db", "export", "pets", "--to", tmp_path / "out", "--data", store))
+    assert said.endswith("from now on it is with: tablewright db recovery pets --on\n")
+    fine(here("db", "recovery", "pets", "--on", "--data", store))
+    fine(here("db", "export", "pets", "--to", tmp_path / "out", "--data", store))
+
+
 def test_changes_are_exported_since_a_moment(store: Path, tmp_path: Path) -> None:
     words = ("db", "export", "pets", "--to", tmp_path / "out", "--data", store)
     early = here(*words, "--since", "2001-01-01T00:00:00Z", "--until", "2001-01-01T01:00:00Z")

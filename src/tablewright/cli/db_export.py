@@ -25,6 +25,7 @@ examples:
   tablewright db export pets --bucket backups --prefix pets --endpoint http://127.0.0.1:8000"""
 
 BUCKET = "exports"
+_NO_PAST = "PointInTimeRecoveryUnavailableException"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +56,7 @@ def _export(given: argparse.Namespace, place: where.Place) -> int:
     if given.to is not None and place.engine is None:
         raise where.Misused("--to DIR is for a store (--data); a server writes to a bucket: --bucket NAME")
     table = place.call("DescribeTable", {"TableName": given.table})["Table"]
-    begun = place.call("ExportTableToPointInTime", _request(given, table["TableArn"]))["ExportDescription"]
+    begun = _begun(place, given.table, _request(given, table["TableArn"]))
     items = table["ItemCount"] if given.since is None else 0
     done = waited(
         f"exporting {given.table}",
@@ -72,6 +73,21 @@ def _export(given: argparse.Namespace, place: where.Place) -> int:
         (given.to / ABOUT).write_text(as_json(about(table)) + "\n")
     _show(given, done, is_whole)
     return 0 if is_whole else 1
+
+
+def _begun(place: where.Place, table: str, request: dict[str, Any]) -> dict[str, Any]:
+    from tablewright.client import CallRefused
+
+    try:
+        begun: dict[str, Any] = place.call("ExportTableToPointInTime", request)["ExportDescription"]
+    except CallRefused as refusal:
+        if refusal.name != _NO_PAST:
+            raise
+        raise where.Misused(
+            f"the past of {table} is not kept, and an export is of a moment; from now on it is with: "
+            f"tablewright db recovery {table} --on"
+        ) from None
+    return begun
 
 
 def _request(given: argparse.Namespace, arn: str) -> dict[str, Any]:
