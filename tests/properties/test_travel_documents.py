@@ -306,6 +306,17 @@ class Documents(RuleBasedStateMachine):
         self._engine.__exit__(None, None, None)
 
 
+def test_of_two_rows_that_come_late_neither_overwrites_what_its_device_wrote_since() -> None:
+    story = Documents()
+    story.push_is_overtaken(device="phone", code="FR", name="notes", is_lost=False)
+    story.push_is_overtaken(device="phone", code="FR", name="visited_date", is_lost=False)
+    newest = story.there()["FR"].visited_date
+    for _ in range(2):
+        story.comes_late(which=0, is_kept=False)
+    assert story.there()["FR"].visited_date == newest
+    story.teardown()
+
+
 def flat(one: Document | None) -> dict[str, Any]:
     if one is None or one.is_deleted:
         return {}

@@ -301,9 +301,10 @@ def _take_visit(draft: Draft, task: Task, place: Place, settled: Settled) -> boo
 
 
 def _edited(draft: Draft, task: Task, before: Visit | None, settled: Settled) -> dict[str, int]:
-    """When each device whose stamp is on the place changed it last."""
+    """When each device whose stamp is on the place changed it last; what comes late does not turn that back."""
     moments = before.edited if before is not None else {}
-    moments = {**moments, draft.device_id: rules.milliseconds(task.edit.client_timestamp)}
+    moment = rules.milliseconds(task.edit.client_timestamp)
+    moments = {**moments, draft.device_id: max(moment, moments.get(draft.device_id, moment))}
     named = {stamp.device for stamp in settled.known.stamps.values()}
     return {device: moment for device, moment in moments.items() if device in named}
 
