@@ -2,12 +2,13 @@
 
     python benchmarks/travel.py                                       a million travellers; loading takes most of it
     python benchmarks/travel.py --users 100000 --visits 3 --rounds 50 --json found.json
+    python benchmarks/travel.py --crowd visits                        a million travellers' visits and nothing else
 
 Two tables, one with `--few` travellers (10 000) and one with `--users` (1 000 000), each of whom has been to France and
 shares that, and to `--visits` minus one other places. Of each there is what a traveller leaves who pushed this from a
 phone: the profile, its login guard, enrolment, device and session, the feed with its head, the operations with their
-receipts, the figures of the day. In each table some more travellers push, turn by turn: now in the small one, now in
-the large one, so that neighbours disturb both alike.
+receipts, the figures of the day; with `--crowd visits` the visits alone. In each table some more travellers push, turn
+by turn: now in the small one, now in the large one, so that neighbours disturb both alike.
 push: 100 operations in one request, edits of 100 places. pull: the 100 changes of such a push. count: how many were in
 France. stats: the figures of a traveller after a push.
 Must hold: what was pushed is compared with what is pulled, and what is counted with what was loaded.
@@ -82,6 +83,7 @@ class Bench:
     visits: int
     rounds: int
     durability: str
+    crowd: str
 
 
 @dataclasses.dataclass(slots=True)
@@ -105,8 +107,8 @@ class World:
 # --- loading ---
 
 
-def crowd(world: World, each: int) -> Iterator[Write[Any]]:
-    """Travellers who have been to France and say so, and to other places."""
+def crowd(world: World, each: int, is_whole: bool) -> Iterator[Write[Any]]:
+    """Travellers who have been to France and say so, and to other places; all they left, or their visits."""
     now = world.travel.repository.now()
     others = [code for code in world.codes if code != "FR"]
     for number in range(world.users):
@@ -114,8 +116,11 @@ def crowd(world: World, each: int) -> Iterator[Write[Any]]:
         marked = now - timedelta(seconds=(number * 7919) % 2_000_000)
         codes = ["FR"] + [others[(number + place) % len(others)] for place in range(1, each)]
         user_id = f"traveller-{number:08}"
-        yield from account_of(user_id, len(codes), marked)
         visits = [visit_of(world, user_id, code, place, marked) for place, code in enumerate(codes, 1)]
+        if not is_whole:
+            yield from map(d.visits.put, visits)
+            continue
+        yield from account_of(user_id, len(codes), marked)
         for visit in visits:
             yield d.visits.put(visit)
             yield from history_of(visit)
@@ -202,11 +207,11 @@ def visit_of(world: World, user_id: str, code: str, version: int, marked: dateti
     )  # fmt: skip
 
 
-def load(world: World, each: int) -> None:
+def load(world: World, each: int, is_whole: bool) -> None:
     """The crowd, what is counted of it, and those who will be measured."""
     db, now = world.db, world.travel.repository.now()
     began, done = time.perf_counter(), 0
-    writes = crowd(world, each)
+    writes = crowd(world, each, is_whole)
     while some := list(islice(writes, AT_ONCE)):
         if db.batch(some):
             raise CannotMeasure("the table did not take what was loaded")
@@ -301,7 +306,7 @@ def size_part(bench: Bench) -> Part:
             opened(bench, stack, name, users) for name, users in (("few", bench.few), ("many", bench.users))
         ]
         for world in worlds:
-            load(world, bench.visits)
+            load(world, bench.visits, bench.crowd == "whole")
         times: dict[str, dict[str, list[float]]] = {
             world.name: {name: [] for name in REQUESTS} for world in worlds
         }
@@ -338,7 +343,8 @@ def verdict(bench: Bench, times: dict[str, dict[str, list[float]]]) -> Part:
         rows.append([SAYS[name], *(f"{figures[name][each]:.2f}" for each in figures[name])])
         targets.append(at_least(f"{SAYS[name]}: speed among many against few", FLAT, small / large))
     title = (
-        f"{bench.few} and {bench.users} travellers with {bench.visits} visits each ({bench.durability}), ms"
+        f"{bench.few} and {bench.users} travellers with {bench.visits} visits each "
+        f"({bench.crowd}, {bench.durability}), ms"
     )
     head = ["request", "few p50", "many p50", "few p99", "many p99", "ratio"]
     return Part("size", table(title, head, rows), figures, targets)
@@ -356,10 +362,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--visits", type=int, default=1, help="places each of them has been to; default 1")
     parser.add_argument("--rounds", type=int, default=60, help="of every request in each table; default 60")
     parser.add_argument("--durability", choices=("durable", "relaxed"), default="durable")
+    parser.add_argument(
+        "--crowd", choices=("whole", "visits"), default="whole", help="what each traveller left"
+    )
     asked = parser.parse_args(arguments)
     if min(asked.users, asked.few) < PAGE or asked.visits < 1 or asked.rounds < 1:
         parser.error(f"at least {PAGE} travellers, one visit and one round")
-    settings = {name: getattr(asked, name) for name in ("users", "few", "visits", "rounds", "durability")}
+    settings = {
+        name: getattr(asked, name) for name in ("users", "few", "visits", "rounds", "durability", "crowd")
+    }
     return carry_out(PARTS, asked, lambda home: Bench(home, *settings.values()), settings)
 
 

@@ -2,7 +2,14 @@
 
 import pytest
 
-from tablewright.engine.pacing import ALONE_SECONDS, CROWDED_SECONDS, LONGEST_SECONDS, MEMORY_SECONDS, Pace
+from tablewright.engine.pacing import (
+    ALONE_SECONDS,
+    CROWDED_SECONDS,
+    LONGEST_SECONDS,
+    MEMORY_SECONDS,
+    UNAWAITED,
+    Pace,
+)
 
 
 class Days:
@@ -17,12 +24,12 @@ class Days:
         self.rests.append(seconds)
         self.now += seconds
 
-    def step(self, took: float, others: int = 0) -> float:
+    def step(self, took: float, others: int = 0, times: int = 1) -> float:
         """A step of the keeper's own write, with so many of others beside it; the rest that follows."""
         self.pace.step()
         self.now += took
         self.writes += 1 + others
-        self.pace.rest()
+        self.pace.rest(times)
         return self.rests[-1]
 
 
@@ -35,6 +42,14 @@ def test_where_others_write_half_of_the_time_is_theirs() -> None:
     days = Days()
     assert days.step(0.004, others=1) == pytest.approx(0.004)
     assert days.step(0.020, others=5) == pytest.approx(0.020)
+
+
+def test_of_what_nobody_waits_for_others_have_three_quarters_of_the_time() -> None:
+    days = Days()
+    assert days.step(0.004, others=1, times=UNAWAITED) == pytest.approx(0.012)
+    assert days.step(0.004, times=UNAWAITED) == pytest.approx(0.012)
+    days.now += MEMORY_SECONDS
+    assert days.step(0.004, times=UNAWAITED) == ALONE_SECONDS
 
 
 def test_a_rest_among_others_is_never_too_short_to_be_used_nor_too_long() -> None:

@@ -38,7 +38,7 @@ from tablewright.engine.metric_reading import minute_of
 from tablewright.engine.metric_refusals import disowned, failure, lost, refusal
 from tablewright.engine.metrics import Metrics
 from tablewright.engine.operations import READING, VERBS, Read, Write
-from tablewright.engine.pacing import Pace
+from tablewright.engine.pacing import UNAWAITED, Pace
 from tablewright.engine.shapes import Request, check
 from tablewright.engine.statements import only_reads
 from tablewright.engine.storage import Storage
@@ -407,7 +407,8 @@ class Engine:
                 while is_busy and not self._closed:
                     pace.step()
                     is_busy = self._do_chore(is_time)
-                    pace.rest()  # so that whoever waits for the writer gets it in between
+                    # So that whoever waits for the writer gets it in between.
+                    pace.rest(1 if owed else UNAWAITED)
                     self._shorten_log()
                 self._shorten_log()
                 if self.metrics.is_due(self._tables):
