@@ -52,6 +52,7 @@ def test_money_has_two_digits_and_says_when_it_is_less() -> None:
     assert money(Decimal("0.72")) == "$0.72"
     assert money(Decimal("0.0008")) == "less than $0.01"
     assert money(Decimal(0)) == "$0.00"
+    assert money(Decimal("-0.5")) == "−$0.50"
 
 
 @pytest.mark.parametrize(

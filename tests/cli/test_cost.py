@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.cli.command import here, tablewright
+from tests.cli.command import COMMAND, here, tablewright
 
 from tablewright.app.systems import SYSTEMS
 from tablewright.design.cost import Options, cost_of
@@ -105,3 +107,14 @@ def test_a_misuse_is_told_in_a_sentence(words: tuple[str, ...], why: str) -> Non
     assert ran.code == 2
     assert why in ran.err
     assert ran.out == ""
+
+
+def test_who_reads_only_the_beginning_is_told_no_fault() -> None:
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.join(COMMAND)} cost travel --explain | head -1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stdout.startswith("travel, prod")
+    assert ran.stderr == ""

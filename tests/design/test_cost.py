@@ -56,6 +56,11 @@ def test_of_puts_the_share_that_is_new_is_kept() -> None:
     assert line(report, "pet", "storage").assumed == ("each put makes an item that was not there",)
 
 
+def test_a_batch_is_as_many_writes_as_it_has_items() -> None:
+    one, batch = Load(per_month=2500, item_bytes=900), Load(per_month=100, items=25, item_bytes=900)
+    assert cost_of(pets({"create": one}), HERE).total == cost_of(pets({"create": batch}), HERE).total
+
+
 def test_an_entity_of_which_nobody_says_how_many_there_are_is_named_and_not_guessed() -> None:
     report = cost_of(pets({"update": ONCE}), HERE)
     assert line(report, "pet", "storage").how == "how many are made is not said: not counted"
@@ -250,7 +255,9 @@ def test_a_report_says_whether_the_limit_is_passed_and_where_it_stands_to_what_w
     assert by_name["said of the whole"].how.endswith("below what was said")
     more = cost_of(design, there, options=Options(times=Decimal(10)))
     assert more.is_over
-    assert [each.what for each in more.stated] == ["told at", "limit"], "estimates are of the stated workload"
+    assert [each.what for each in more.stated] == ["alert at", "limit"], (
+        "estimates are of the stated workload"
+    )
     assert all(each.is_wrong for each in more.stated)
 
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
-from tablewright.cli.where import Misused, misused
+from tablewright.cli.where import Misused, misused, nobody_reads
 from tablewright.cli.words import as_json, as_pairs, as_table
 
 if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
@@ -75,13 +75,19 @@ def run(given: argparse.Namespace) -> int:
         reports = list(_reports(given))
     except (Misused, DesignMistake) as mistake:
         return misused(str(mistake))
-    if given.json:
-        print(as_json([_told(report) for report in reports]))
-    elif given.system is None and not given.explain:
-        print(_overview(reports))
-    else:
-        print("\n\n".join(_shown(report, given.explain) for report in reports))
+    try:
+        print(_answer(given, reports), flush=True)
+    except BrokenPipeError:
+        nobody_reads()
     return 1 if any(report.is_over for report in reports) else 0
+
+
+def _answer(given: argparse.Namespace, reports: "list[Report]") -> str:
+    if given.json:
+        return as_json([_told(report) for report in reports])
+    if given.system is None and not given.explain:
+        return _overview(reports)
+    return "\n\n".join(_shown(report, given.explain) for report in reports)
 
 
 def _reports(given: argparse.Namespace) -> "Iterator[Report]":

@@ -74,6 +74,11 @@ def often(load: Load, times: Decimal = Decimal(1)) -> Decimal:
     return Decimal(str(load.calls_a_month)) * times
 
 
+def written(load: Load, times: Decimal = Decimal(1)) -> Decimal:
+    """How many items a month are written, or got by their keys: a batch is as many as it holds."""
+    return often(load, times) * Decimal(str(load.items))
+
+
 def unsaid(design: Design) -> tuple[str, ...]:
     """Patterns and entities without a load: nobody can price what they do."""
     silent = [plan.name for plan in design.plans if plan.load is None]
@@ -103,7 +108,7 @@ def _get(shape: Shape, load: Load, times: Decimal) -> Call:
     units = read_units(load.item_bytes, consistent=True, transaction=load.transaction)
     arm = Arm(shape.table.name, "", units, f"{size(load.item_bytes)}, {_consistency(True, load)}")
     note = "the read is consistent, as who gets an item by its key may ask"
-    return Call(f"{shape.tag}.get", "read", often(load, times), (arm,), () if load.transaction else (note,))
+    return Call(f"{shape.tag}.get", "read", written(load, times), (arm,), () if load.transaction else (note,))
 
 
 # --- writes ---
@@ -124,7 +129,7 @@ def _verb(shape: Shape, verb: str, load: Load, times: Decimal) -> Call:
     arms += [_guard_arm(guard, count) for guard, count in guards]
     if verb == "upsert" and load.new is None:
         assumed.note("an item is there already; where none is, a refused try is paid for as well")
-    return Call(f"{shape.tag}.{verb}", "write", often(load, times), tuple(arms), tuple(assumed.notes))
+    return Call(f"{shape.tag}.{verb}", "write", written(load, times), tuple(arms), tuple(assumed.notes))
 
 
 def _own(shape: Shape, load: Load, together: bool) -> Arm:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
-from tablewright.design.cost.calls import GUARD_BYTES, often
+from tablewright.design.cost.calls import GUARD_BYTES, written
 from tablewright.design.cost.words import count, gigabytes, listed, things
 from tablewright.design.design import Design
 from tablewright.design.facets import Load
@@ -63,8 +63,8 @@ def _of(shape: Shape, months: int, times: Decimal) -> Iterator[Kept]:
                 shape.tag, shape.table.name, Decimal(), 0, (), "how many are made is not said: not counted"
             )
         return
-    made = sum((often(load, times) * _share(verb, load) for verb, load in makers.items()), Decimal())
-    ended = often(shape.load["delete"], times) if "delete" in shape.load else Decimal()
+    made = sum((written(load, times) * _share(verb, load) for verb, load in makers.items()), Decimal())
+    ended = written(shape.load["delete"], times) if "delete" in shape.load else Decimal()
     kept, why = _months(shape, months)
     items = max(made - ended, Decimal()) * kept
     load = max(makers.values(), key=lambda each: each.item_bytes)

@@ -42,17 +42,16 @@ def compared(budget: Budget, parts: Mapping[Part, Decimal], is_as_stated: bool) 
             yield _estimate(what, stated, ours)
     if budget.said is not None and is_as_stated:
         yield _said(budget.said, total)
-    yield _bound("told at", budget.alert_at, total)
+    yield _bound("alert at", budget.alert_at, total)
     yield _bound("limit", budget.limit, total)
 
 
 def _estimate(what: str, stated: Decimal, ours: Decimal) -> Stated:
     off = abs(stated - ours)
     wrong = off > _CENT and off > TOLERATED * ours
-    if not off:
+    how = f"stated {money(off)} too {'low' if stated < ours else 'high'}{_share(stated, ours)}"
+    if off <= _CENT:
         how = "as stated"
-    else:
-        how = f"stated {money(off)} too {'low' if stated < ours else 'high'}{_share(stated, ours)}"
     return Stated(what, money(stated), ours, wrong, how)
 
 

@@ -100,7 +100,10 @@ def _shown(design: Design, report: Report, table: str, form: Form) -> dict[str, 
     tables = {name: amount for name, amount in report.by_table.items() if name}
     return {
         "groups": [(words, members) for words, members in parts if members] if table else [("", lines)],
-        "part_bars": [_bar(PARTS[part], amount) for part, amount in report.by_part.items() if amount > 0],
+        "part_bars": sorted(
+            (_bar(PARTS[part], amount) for part, amount in report.by_part.items() if amount > 0),
+            key=lambda bar: -bar.value,
+        ),
         "table_bars": [_bar(name, amount, _of_table(design, form, name)) for name, amount in tables.items()],
         "dollars": lambda value: money(Decimal(str(value))),
         "tables": list(design.tables),

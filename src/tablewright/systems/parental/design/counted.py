@@ -70,7 +70,7 @@ receipts = receipts_table.entity(
     pk="{batch_id}",
     expires=Expires("expires_at"),
     retention=Retention(RECEIPTS_KEPT, "so that a batch counts once"),
-    load={"create": Load(per_second=2, item_bytes=100, transaction=True)},
+    load={"create": Load(per_second=2, item_bytes=160, transaction=True)},
 )
 
 

@@ -139,8 +139,9 @@ wakes = families_table.entity(
     version="version",
     retention=Retention(None, "while a session is open and something is to change by itself"),
     load={
-        "create": Load(per_month=5_000, item_bytes=200),
+        "create": Load(per_second=0.25, item_bytes=200),
         "change": Load(per_second=1, item_bytes=200, changes=("at",)),
+        "delete": Load(per_second=0.25, item_bytes=200),
     },
 )
 walks = families_table.entity(

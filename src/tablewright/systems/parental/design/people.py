@@ -129,8 +129,8 @@ reports = families_table.entity(
     version="version",
     retention=Retention(None, "while the family is there"),
     load={
-        "create": Load(per_month=3_000, item_bytes=200, transaction=True),
-        "change": Load(per_month=150_000, item_bytes=200, transaction=True, changes=("at",)),
+        "create": Load(per_month=3_000, item_bytes=250, transaction=True),
+        "change": Load(per_month=150_000, item_bytes=250, changes=("at",)),
     },
 )
 guardians = families_table.entity(

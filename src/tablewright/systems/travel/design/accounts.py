@@ -74,11 +74,10 @@ profiles = table.entity(
     },
     retention=Retention(None, "while the account is there"),
     load={
-        "create": Load(per_month=100, item_bytes=900, transaction=True),
-        # SK-D27: what changes often lies elsewhere; once a day its copies here are made right.
-        "change": Load(
-            per_month=30_000, item_bytes=900, transaction=True, changes=("sync_version", *COUNTED)
-        ),
+        "create": Load(per_month=100, item_bytes=1_200, transaction=True),
+        "change": Load(per_month=3_000, item_bytes=1_200, transaction=True, changes=("display_name",)),
+        # The copies are made anew with each push.
+        "update": Load(per_month=300_000, item_bytes=1_200, changes=("sync_version", *COUNTED)),
     },
 )
 identities = table.entity(
@@ -117,7 +116,8 @@ devices = table.entity(
     retention=Retention(None, "while the account is there, or until it is removed"),
     load={
         "create": Load(per_month=200, item_bytes=300, transaction=True),
-        "update": Load(per_month=300_000, item_bytes=300),
+        "update": Load(per_month=600_000, item_bytes=300),
+        "get": Load(per_month=600_000, item_bytes=300),
     },
 )
 sessions = table.entity(
@@ -135,6 +135,7 @@ sessions = table.entity(
     load={
         "create": Load(per_month=3_000, item_bytes=250),
         "change": Load(per_month=150_000, item_bytes=250, changes=("last_seen_at", "last_seen_ms")),
+        "get": Load(per_month=1_500_000, item_bytes=250),
     },
 )
 
@@ -184,19 +185,26 @@ enrolments = table.entity(
 # --- access patterns ---
 
 
-@TRAVEL.get(profiles, consistent=True, load=Load(per_month=300_000, item_bytes=900))
+@TRAVEL.get(profiles, consistent=True, load=Load(per_month=900_000, item_bytes=1_200))
 def profile_by_id(*, user_id: str) -> None:
     """SK-6: a traveller."""
 
 
 @TRAVEL.query(
-    profiles, on=gsi1, pk="AUTH#{provider}#{provider_id}", page=2, load=Load(per_month=100, item_bytes=900)
+    profiles, on=gsi1, pk="AUTH#{provider}#{provider_id}", page=2, load=Load(per_month=100, item_bytes=1_200)
 )
 def profiles_by_login(*, provider: AuthProvider, provider_id: str) -> None:
     """SK-7: travellers by their first login, for analytics; a login itself goes by its guard (SK-D1)."""
 
 
-@TRAVEL.query(profiles, on=gsi2, pk="EMAIL#{email_hmac}", page=2, roles=("admin",), load=Load(per_month=100))
+@TRAVEL.query(
+    profiles,
+    on=gsi2,
+    pk="EMAIL#{email_hmac}",
+    page=2,
+    roles=("admin",),
+    load=Load(per_month=100, item_bytes=1_200),
+)
 def profiles_by_email(*, email_hmac: str) -> None:
     """SK-8: travellers by the keyed hash of their address."""
 
@@ -217,7 +225,7 @@ def email_identity_of(*, email_hmac: str) -> None:
     sk=begins("DEVICE#"),
     consistent=True,
     page=50,
-    load=Load(per_month=50_000, items=2, item_bytes=300),
+    load=Load(per_month=100_000, items=2, item_bytes=300),
 )
 def devices_of(*, user_id: str) -> None:
     """A traveller's devices, those that were signed out included."""

@@ -59,7 +59,7 @@ statistics = table.entity(
     descending=True,
     consistent=True,
     page=7,
-    load=Load(per_month=150_000, items=1, item_bytes=4_000),
+    load=Load(per_month=300_000, items=1, item_bytes=4_000),
 )
 def statistics_of(*, user_id: str) -> None:
     """A traveller's figures, of the last day first."""

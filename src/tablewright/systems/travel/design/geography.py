@@ -76,7 +76,7 @@ geo_releases = table.entity(
 # --- access patterns ---
 
 
-@TRAVEL.get(geo_regions, load=Load(per_month=50_000, item_bytes=700))
+@TRAVEL.get(geo_regions, load=Load(per_month=100_000, item_bytes=700))
 def region_by_code(*, region_type: RegionType, region_code: str) -> None:
     """SK-23: a region."""
 
@@ -101,7 +101,7 @@ def regions_of_type(*, region_type: RegionType) -> None:
     sk=between("NAME#{first}", "NAME#{last}"),
     page=50,
     at_most=500,
-    load=Load(per_month=50_000, items=10, item_bytes=300),
+    load=Load(per_month=100_000, items=10, item_bytes=300),
 )
 def regions_named(*, region_type: RegionType, first: str, last: str) -> None:
     """SK-24: regions and aliases whose normalised names lie between two texts, such as a prefix and its end."""
@@ -109,7 +109,7 @@ def regions_named(*, region_type: RegionType, first: str, last: str) -> None:
 
 @TRAVEL.query(
     geo_cells, on=gsi2, pk="BOUNDS#{bbox_key}", sk=begins("REGION#"), page=100,
-    load=Load(per_month=30_000, items=10, item_bytes=200),
+    load=Load(per_month=50_000, items=10, item_bytes=200),
 )  # fmt: skip
 def regions_in_cell(*, bbox_key: str) -> None:
     """SK-25: the regions that reach into a cell; the exact test comes after."""

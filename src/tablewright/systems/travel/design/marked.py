@@ -78,7 +78,7 @@ visits = table.entity(
     consistent=True,
     page=100,
     at_most=500,
-    load=Load(per_month=150_000, items=40, item_bytes=700),
+    load=Load(per_month=300_000, items=40, item_bytes=700),
 )
 def visits_of(*, user_id: str) -> None:
     """SK-11: all visits, tombstones among them: the repository passes over those (SK-D35)."""
@@ -92,7 +92,7 @@ def visits_of(*, user_id: str) -> None:
     descending=True,
     page=50,
     at_most=500,
-    load=Load(per_month=150_000, items=20, item_bytes=700),
+    load=Load(per_month=300_000, items=20, item_bytes=700),
 )
 def visits_of_type(*, user_id: str, region_type: RegionType) -> None:
     """SK-12, SK-14: the visits of one type, those marked last first; no tombstones."""

@@ -92,7 +92,7 @@ heads = table.entity(
 # --- access patterns ---
 
 
-@TRAVEL.get(heads, consistent=True, load=Load(per_month=600_000, item_bytes=200))
+@TRAVEL.get(heads, consistent=True, load=Load(per_month=900_000, item_bytes=200))
 def head_of(*, user_id: str) -> None:
     """Where a traveller's feed ends."""
 
@@ -104,7 +104,7 @@ def head_of(*, user_id: str) -> None:
     consistent=True,
     page=100,
     at_most=500,
-    load=Load(per_month=300_000, items=5, item_bytes=350),
+    load=Load(per_month=600_000, items=5, item_bytes=350),
 )
 def changes_between(*, user_id: str, first: int | None = None, last: int | None = None) -> None:
     """SK-D6: the feed from a place to a place, both included."""
