@@ -16,9 +16,10 @@ from tests.design.costed import HERE, MILLION, Pet, by_name, line, pet_key, pets
 from tablewright.app.systems import SYSTEMS
 from tablewright.design import Backups, Budget, Design, Environment, Expires, Load, Provisioned, Retention
 from tablewright.design.cost import EstimateUnknown, Options, ScheduleUnreadable, cost_of
-from tablewright.design.cost.calls import calls_of
+from tablewright.design.cost.calls import RECEIPTS, calls_of
 from tablewright.design.cost.schedules import times_a_day
 from tablewright.design.prices import PRICES, RegionHasNoPrices, book_of
+from tablewright.mapping.receipts import KEPT, TABLE
 
 ONCE = Load(per_month=MILLION, item_bytes=1500)
 
@@ -65,6 +66,18 @@ def test_an_entity_of_which_nobody_says_how_many_there_are_is_named_and_not_gues
     report = cost_of(pets({"update": ONCE}), HERE)
     assert line(report, "pet", "storage").how == "how many are made is not said: not counted"
     assert report.by_part["storage"] == 0
+
+
+def test_receipts_are_kept_for_a_month_in_a_table_of_their_own_that_is_paid_by_the_request() -> None:
+    assert (RECEIPTS, timedelta(days=30)) == (TABLE.name, KEPT)
+    there = replace(HERE, capacity=Provisioned(1, 1), pitr_days=1)
+    report = cost_of(pets({"create": Load(per_month=MILLION, once=True)}, index=False), there)
+    own = report.dearest(table=RECEIPTS)
+    # 2 units each, and 1 000 000 x (250 + 100) bytes
+    assert {each.part: each.amount for each in own} == {
+        "writes": Decimal("1.25"),
+        "storage": Decimal("0.0875"),
+    }
 
 
 def test_recovery_and_backups_are_of_the_table_without_its_indexes() -> None:

@@ -150,6 +150,10 @@ def test_a_unique_value_makes_a_transaction_and_a_guard(
     assert any("guard" in note for note in notes) == assumed
 
 
+def test_what_is_done_once_writes_a_receipt_in_the_same_transaction() -> None:
+    assert units(pets({"create": replace(ONCE, once=True)}, index=False), "pet.create")[0] == 4 + 2
+
+
 def test_a_load_of_something_that_is_not_there_is_refused() -> None:
     for load, why in (
         ({"drop": Load()}, "is of 'drop'"),

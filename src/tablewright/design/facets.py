@@ -136,9 +136,10 @@ class Retention:
 class Load:
     """How often, and how much each time. Price, capacity and heat are computed from it.
 
-    `transaction` says that it is sent in one with others, which doubles it. Of a write one may say which fields of an
-    item that is there it `changes`, which `indexes` hold the item, by name, and which share of the writes makes a
-    `new` item; where nothing is said, whoever computes assumes the worse.
+    `transaction` says that it is sent in one with others, which doubles it, `once` that a receipt is written with it
+    (`write(..., once=)`). Of a write one may say which fields of an item that is there it `changes`, which `indexes`
+    hold the item, by name, and which share of the writes makes a `new` item; where nothing is said, whoever computes
+    assumes the worse.
     """
 
     per_second: float = 0
@@ -146,6 +147,7 @@ class Load:
     items: float = 1
     item_bytes: int = 1024
     transaction: bool = False
+    once: bool = False
     changes: tuple[str, ...] | None = None
     indexes: tuple[str, ...] | None = None
     new: float | None = None

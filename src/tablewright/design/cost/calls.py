@@ -2,7 +2,8 @@
 
 Reads are access patterns and the `get` of entities; writes are the other verbs of an entity's `load`. A write takes
 one more from each index that holds the item: two where the entry's key moves, none where nothing of the entry changes.
-Only the table's own units double in a transaction. A guard of a unique value is one more item in the transaction.
+Only the table's own units double in a transaction. A guard of a unique value is one more item in the transaction, and
+so is the receipt of what is done once.
 Must hold: where the design does not say, the worse is assumed, and `assumed` says what was.
 Elsewhere: units (units.py), prices (priced.py), what is kept of what is written (kept.py).
 """
@@ -23,6 +24,8 @@ from tablewright.design.units import read_units, write_units
 Kind: TypeAlias = Literal["read", "write"]
 # A guard has its key, whose it is and what the design keeps in it.
 GUARD_BYTES = 250
+# Receipts of what is done once are in a table that all designs share.
+RECEIPTS, RECEIPT_BYTES = "receipts", 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ def _verb(shape: Shape, verb: str, load: Load, times: Decimal) -> Call:
         return _get(shape, load, times)
     assumed = _Assumed()
     guards = [(guard, n) for guard in shape.guards if (n := _guard_writes(shape, guard, verb, load, assumed))]
-    together = load.transaction or bool(guards) or verb == "check"
+    together = load.transaction or load.once or bool(guards) or verb == "check"
     arms = [_own(shape, load, together)]
     arms += [
         arm
@@ -127,6 +130,9 @@ def _verb(shape: Shape, verb: str, load: Load, times: Decimal) -> Call:
         if (arm := _arm(shape, index, verb, load, assumed))
     ]
     arms += [_guard_arm(guard, count) for guard, count in guards]
+    if load.once:
+        units = 2 * write_units(RECEIPT_BYTES)
+        arms.append(Arm(RECEIPTS, "", units, "the receipt that it was done, doubled in a transaction"))
     if verb == "upsert" and load.new is None:
         assumed.note("an item is there already; where none is, a refused try is paid for as well")
     return Call(f"{shape.tag}.{verb}", "write", written(load, times), tuple(arms), tuple(assumed.notes))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
-from tablewright.design.cost.calls import GUARD_BYTES, written
+from tablewright.design.cost.calls import GUARD_BYTES, RECEIPT_BYTES, RECEIPTS, written
 from tablewright.design.cost.words import count, gigabytes, listed, things
 from tablewright.design.design import Design
 from tablewright.design.facets import Load
@@ -25,7 +25,7 @@ _NEW = {"create": 1, "put": 1, "upsert": 1}
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The items of an entity, or their guards, that are there. `expiring` is how many a month go by themselves."""
+    """Items of an entity that are there, or their guards or receipts; `expiring` a month go by themselves."""
 
     name: str
     table: str
@@ -56,6 +56,15 @@ def kept_of(design: Design, months: int, times: Decimal = Decimal(1)) -> tuple[K
 
 
 def _of(shape: Shape, months: int, times: Decimal) -> Iterator[Kept]:
+    yield from _items(shape, months, times)
+    for verb, load in shape.load.items():
+        if load.once:
+            made = written(load, times)
+            how = f"{count(made)} a month (kept for 30 days) = {count(made)} items"
+            yield Kept(f"receipts of {shape.tag}.{verb}", RECEIPTS, made, RECEIPT_BYTES, (), how)
+
+
+def _items(shape: Shape, months: int, times: Decimal) -> Iterator[Kept]:
     makers = {verb: load for verb, load in shape.load.items() if _share(verb, load)}
     if not makers:
         if set(shape.load) - {"get"}:

@@ -29,13 +29,12 @@ from tablewright.design.cost.standing import (
 from tablewright.design.cost.stated import compared
 from tablewright.design.cost.words import count, listed, money, things
 from tablewright.design.design import Design
-from tablewright.design.environments import Environment, Provisioned
+from tablewright.design.environments import Environment
 from tablewright.design.prices import PRICES, Price, PriceBook
 
 FREE_GB, FREE_UNITS, FREE_STREAM_READS = 25, 25, 2_500_000
 _NOT_COUNTED = (
-    "the receipt of a write that is done once (write(..., once=)), another write in a table of its own",
-    "transfer between regions, calls to a key service, restores and exports, of which no price or no figure is known",
+    "transfer between regions, calls to a key service, restores and exports: their prices are not known"
 )
 
 
@@ -91,7 +90,7 @@ def _request(place: Place, call: Call, table: str) -> Line:
     each = sum((arm.units for arm in arms), Decimal())
     units = call.a_month * each
     how = f"{count(call.a_month)} {call.kind}s a month x {things(each, 'unit')} ({_why(arms)}) = {count(units)} units"
-    if isinstance(place.environment.capacity_of(table), Provisioned):
+    if place.reserved(table) is not None:
         return Line(_part(call), table, call.name, units, Decimal(), f"{how}, paid by the hour", call.assumed)
     price: Price = place.prices["read"] if call.kind == "read" else write_price(place)
     return priced(_part(call), table, call.name, units, price, how, call.assumed)
@@ -147,7 +146,7 @@ def _notes(place: Place, options: Options, free: Sequence[Line]) -> Iterator[str
     silent = unsaid(place.design)
     if silent:
         yield f"Not priced, because no load is stated: {listed(silent)}."
-    yield f"Not counted: {'; '.join(_NOT_COUNTED)}."
+    yield f"Not counted: {_NOT_COUNTED}."
 
 
 def _sources(book: PriceBook, environment: Environment) -> tuple[str, ...]:

@@ -39,6 +39,11 @@ class Place:
     def prices(self) -> Prices:
         return self.book.of(self.environment.region)
 
+    def reserved(self, table: str) -> Provisioned | None:
+        """What is provisioned for a table; for one that is not the design's, as receipts are, nothing."""
+        given = self.environment.capacity_of(table)
+        return given if isinstance(given, Provisioned) and table in self.design.tables else None
+
     def units(self, kind: Kind, table: str, index: str | None = None) -> Decimal:
         """A month's units of a table: of one arm of it, or of all."""
         return sum(
@@ -88,8 +93,8 @@ def priced(
 def capacity(place: Place) -> Iterator[Line]:
     """Of tables with provisioned capacity: so many units, every hour."""
     for table in place.design.tables:
-        given = place.environment.capacity_of(table)
-        if isinstance(given, Provisioned):
+        given = place.reserved(table)
+        if given is not None:
             yield from _reserved(place, table, given, place.prices, "capacity", _writing(place, "write_hour"))
 
 
@@ -196,8 +201,8 @@ def streams(place: Place) -> Iterator[Line]:
 
 
 def _shards(place: Place, table: str) -> int:
-    given = place.environment.capacity_of(table)
-    if not isinstance(given, Provisioned):
+    given = place.reserved(table)
+    if given is None:
         return SHARDS_ON_DEMAND
     share = Decimal(given.read) / 3000 + Decimal(given.write) / 1000
     return int(share.to_integral_value(ROUND_CEILING)) or 1
@@ -215,9 +220,9 @@ def replication(place: Place) -> Iterator[Line]:
 
 
 def _replicated(place: Place, table: str, region: str, prices: Prices) -> Iterator[Line]:
-    given = place.environment.capacity_of(table)
+    given = place.reserved(table)
     where = f" in {region}"
-    if isinstance(given, Provisioned):
+    if given is not None:
         yield from _reserved(place, table, given, prices, "replication", "replicated_write_hour", where)
     else:
         units = place.units("write", table)

@@ -35,12 +35,14 @@ def add_costs(router: APIRouter, house: House, console: Console, allowed: FindPr
         found, _ = find_design(house, design)
         environments = environments_of(found)
         environment = _chosen(form, "environment", list(environments)) or list(environments)[-1]
-        table = _chosen(form, "table", list(found.tables))
         form, options = _options(Form({**form.values, "environment": environment}))
         try:
             report = cost_of(found, environments[environment], options=options)
         except DesignMistake as mistake:
             raise bad_request("NOT_PRICED", f"This cannot be priced: {mistake}.") from None
+        # Of some lines the table is one that designs share.
+        tables = list(dict.fromkeys([*found.tables, *filter(None, report.by_table)]))
+        table = _chosen(form, "table", tables)
         return console.page(
             request,
             "designs/cost.html",
@@ -52,6 +54,7 @@ def add_costs(router: APIRouter, house: House, console: Console, allowed: FindPr
             environments=list(environments),
             is_stated=bool(found.environments),
             table=table,
+            tables=tables,
             **_shown(found, report, table, form),
         )
 
@@ -106,7 +109,6 @@ def _shown(design: Design, report: Report, table: str, form: Form) -> dict[str, 
         ),
         "table_bars": [_bar(name, amount, _of_table(design, form, name)) for name, amount in tables.items()],
         "dollars": lambda value: money(Decimal(str(value))),
-        "tables": list(design.tables),
         "off": sum(stated.is_wrong for stated in report.stated),
     }
 

@@ -91,7 +91,7 @@ children = children_table.entity(
         "parent_email": Data.PERSONAL,
     },
     retention=Retention(None, "while the family wants it; erased on request"),
-    load={"create": Load(per_month=5_000, item_bytes=400, transaction=True)},
+    load={"create": Load(per_month=5_000, item_bytes=400, once=True)},
 )
 
 

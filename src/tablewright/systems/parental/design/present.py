@@ -53,9 +53,9 @@ sessions = sessions_table.entity(
     data={"private_ip": Data.PERSONAL, "live_private_ip": Data.PERSONAL},
     retention=Retention(SESSIONS_KEPT, "to find who had an address"),
     load={
-        "create": Load(per_second=0.5, item_bytes=400),
+        "create": Load(per_second=0.5, item_bytes=400, once=True),
         # Heartbeats; how long it is kept, and with it its guard, changes once an hour.
-        "change": Load(per_second=5, item_bytes=400, changes=("last_seen_at",)),
+        "change": Load(per_second=5, item_bytes=400, once=True, changes=("last_seen_at",)),
     },
 )
 

@@ -51,8 +51,8 @@ policies = policies_table.entity(
     data={"child_name": Data.PERSONAL, "parent_email": Data.PERSONAL, "notes": Data.PERSONAL},
     retention=Retention(None, "while the family wants it; 30 days after it was deleted"),
     load={
-        "create": Load(per_month=20_000, item_bytes=1_500, transaction=True),
-        "change": Load(per_month=100_000, item_bytes=1_500, transaction=True, changes=("updated_at",)),
+        "create": Load(per_month=20_000, item_bytes=1_500, once=True),
+        "change": Load(per_month=100_000, item_bytes=1_500, once=True, changes=("updated_at",)),
     },
 )
 apps_table = PARENTAL.table(
@@ -93,7 +93,7 @@ overrides = families_table.entity(
     sk="OVERRIDE#{override_id}",
     expires=Expires("until", timedelta(days=1)),
     retention=Retention(timedelta(days=1), "until it is over, and a day to see it was"),
-    load={"create": Load(per_month=50_000, item_bytes=250, transaction=True)},
+    load={"create": Load(per_month=50_000, item_bytes=250, once=True)},
 )
 uses = families_table.entity(
     AppUse,

@@ -134,7 +134,7 @@ orders = tenants_table.entity(
     data={"total": Data.FINANCIAL, "items": Data.FINANCIAL, "payment_reference": Data.FINANCIAL},
     retention=Retention(SEVEN_YEARS, "tax law", then="archived"),
     load={
-        "create": Load(per_month=100_000, item_bytes=900),
+        "create": Load(per_month=100_000, item_bytes=900, once=True),
         "change": Load(per_month=100_000, item_bytes=900, transaction=True, changes=("order_status",)),
     },
 )

@@ -82,7 +82,7 @@ tallies = desk_table.entity(
     sk="TALLY",
     version="version",
     retention=Retention(None, "as long as there is something to count"),
-    load={"upsert": Load(per_month=210_000, item_bytes=200, transaction=True, new=0)},
+    load={"upsert": Load(per_month=210_000, item_bytes=200, once=True, new=0)},
 )
 
 

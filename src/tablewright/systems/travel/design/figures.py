@@ -26,7 +26,7 @@ region_tallies = table.entity(
     derived=is_a("region_tally"),
     schema=FORM,
     retention=Retention(None, "the figures of a region"),
-    load={"upsert": Load(per_month=10_000, item_bytes=150, transaction=True, new=0.05)},
+    load={"upsert": Load(per_month=10_000, item_bytes=150, once=True, new=0.05)},
 )
 
 
