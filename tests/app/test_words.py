@@ -22,8 +22,6 @@ from tablewright.app.console.words import (
     size,
     when,
 )
-from tablewright.app.prices import PRICES, calls_a_month
-from tablewright.design import Load
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 
@@ -54,6 +52,7 @@ def test_money_has_two_digits_and_says_when_it_is_less() -> None:
     assert money(Decimal("0.72")) == "$0.72"
     assert money(Decimal("0.0008")) == "less than $0.01"
     assert money(Decimal(0)) == "$0.00"
+    assert money(Decimal("-0.5")) == "−$0.50"
 
 
 @pytest.mark.parametrize(
@@ -123,14 +122,6 @@ def test_a_line_begins_at_zero_and_steps_stay_until_they_change() -> None:
 
 def test_an_icon_says_nothing_to_who_listens() -> None:
     assert 'aria-hidden="true"' in icon("home")
-
-
-def test_prices_have_a_source_and_a_date() -> None:
-    assert PRICES.cost(1_000_000, 1_000_000) == Decimal("0.75")
-    assert PRICES.source
-    assert PRICES.as_of
-    assert calls_a_month(Load(per_second=1)) == 2_592_000
-    assert calls_a_month(Load(per_month=7)) == 7
 
 
 def test_links_in_a_mail_are_followed_and_nothing_else_in_it_is_run() -> None:

@@ -77,3 +77,18 @@ def test_what_an_sdk_writes_is_there_to_be_seen(open_page: Open, served: Served)
     page = open_page("engineer_rosa")
     page.goto("/console/designs/items?table=pets")
     page.get_by_text("rex").first.wait_for()
+
+
+def test_what_a_design_costs_is_computed_anew_and_each_line_shows_its_arithmetic(
+    open_page: Open, keep: Keep
+) -> None:
+    page = open_page("engineer_rosa", width=390)
+    page.goto("/console/designs/travel")
+    page.get_by_role("link", name="Cost", exact=True).click()
+    assert page.get_by_text("within what was said").is_visible()
+    page.get_by_label("Times the stated workload").fill("10")
+    page.get_by_role("button", name="Compute").click()
+    page.get_by_text("This is over the budget's limit").wait_for()
+    page.get_by_text("visit.put").click()
+    assert page.get_by_text("3 000 000 writes a month x 4 units").is_visible()
+    keep(page, "cost-390-light")

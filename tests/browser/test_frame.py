@@ -14,6 +14,7 @@ PAGES = {
     "table": "/console/designs/portal/tables/tenants",
     "entity": "/console/designs/portal/entities/tenant",
     "environments": "/console/designs/portal/environments",
+    "cost": "/console/designs/portal/cost",
     "pattern": "/console/designs/portal/patterns/products_by_active",
     "items": "/console/designs/items",
     "store": "/console/designs/store",

@@ -18,6 +18,7 @@ from tablewright import __version__
 # that share the first, and `db backup create` is in db_backup_create.py.
 COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "serve": ("everything in one process: systems, console, DynamoDB", ()),
+    "cost": ("what a system's design costs a month, with the arithmetic", ()),
     "engine": (
         "the database behind its HTTP port, in one region or several",
         ("serve", "replicas", "line", "compare", "promote", "rejoin", "release"),

@@ -88,8 +88,7 @@ def at(given: argparse.Namespace, work: Callable[[Place], int], **engine_options
             sys.stdout.flush()
             return code
     except BrokenPipeError:
-        # Whoever read our answers has enough of them (`| head`). What is still buffered has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        nobody_reads()
         return 0
     except StoreInUse as mistake:
         return misused(f"{mistake}; if it is a server, ask it: --endpoint URL")
@@ -100,6 +99,11 @@ def at(given: argparse.Namespace, work: Callable[[Place], int], **engine_options
         return misused(str(mistake))
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def nobody_reads() -> None:
+    """Whoever read our answers has enough of them (`| head`). What is still buffered has nowhere to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def misused(why: str) -> int:

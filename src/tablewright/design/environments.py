@@ -34,11 +34,16 @@ class Backups:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Per month, in US dollars; `estimate` are the figures the design's author gave, by what they are for."""
+    """Per month, in US dollars; `estimate` are the figures the design's author gave, by what they are for.
+
+    `said` is what others said the whole would cost, from and to, such as the document a design was made from; nobody
+    corrects it, a report says how its own figure stands to it.
+    """
 
     limit: Decimal
     alert_at: Decimal
     estimate: Mapping[str, Decimal] = field(default_factory=dict)
+    said: tuple[Decimal, Decimal] | None = None
 
 
 @dataclass(frozen=True, slots=True)

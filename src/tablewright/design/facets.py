@@ -134,17 +134,33 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How often, and how much each time. Price, capacity and heat are computed from it."""
+    """How often, and how much each time. Price, capacity and heat are computed from it.
+
+    `transaction` says that it is sent in one with others, which doubles it, `once` that a receipt is written with it
+    (`write(..., once=)`). Of a write one may say which fields of an item that is there it `changes`, which `indexes`
+    hold the item, by name, and which share of the writes makes a `new` item; where nothing is said, whoever computes
+    assumes the worse.
+    """
 
     per_second: float = 0
     per_month: float = 0
     items: float = 1
     item_bytes: int = 1024
+    transaction: bool = False
+    once: bool = False
+    changes: tuple[str, ...] | None = None
+    indexes: tuple[str, ...] | None = None
+    new: float | None = None
 
     @property
     def rate(self) -> float:
         """Calls per second, averaged over a month of thirty days."""
         return self.per_second or self.per_month / SECONDS_PER_MONTH
+
+    @property
+    def calls_a_month(self) -> float:
+        """Calls in a month of thirty days."""
+        return self.per_month or self.per_second * SECONDS_PER_MONTH
 
 
 def actors(machines: Iterable[States]) -> frozenset[str]:

@@ -15,6 +15,7 @@ from tablewright.design.facets import Load
 from tablewright.design.requests import Get, Query, Write
 from tablewright.design.shape import Shape
 from tablewright.design.tables import Index
+from tablewright.design.units import read_units, write_units
 from tablewright.mapping.items import item_of
 from tablewright.mapping.reads import get_request, query_request
 from tablewright.mapping.tables import projected
@@ -23,7 +24,6 @@ from tablewright.mapping.upserts import beginning
 from tablewright.mapping.writes import Action, Physical, actions
 from tablewright.values import Item, item_size
 
-READ_BYTES, WRITE_BYTES = 4096, 1024
 # What an item is taken to weigh where the design says nothing.
 ASSUMED_BYTES = 1024
 _VERBS = {
@@ -75,7 +75,7 @@ def explain(
 
 def _get(get: Get[Any], physical: Physical, load: Load | None) -> Explanation:
     size = load.item_bytes if load else _assumed(get.shape, "get")
-    units = ceil(size / READ_BYTES) * (1.0 if get.consistent else 0.5)
+    units = float(read_units(size, consistent=get.consistent))
     note = f"for an item of {size} bytes; {'a consistent' if get.consistent else 'an eventual'} read"
     body = get_request(get, physical, get.consistent)
     return Explanation(get.name, (("GetItem", body),), None, units, 0.0, (note,))
@@ -93,12 +93,12 @@ def _query(query: Query[Any], physical: Physical, now: int, load: Load | None) -
         ("Query", query_request(query, partition, physical, now) | {"Limit": query.page + 1})
         for partition in query.partitions
     )
-    each = max(ceil(count * size / READ_BYTES / len(calls)), 1) * (1.0 if query.consistent else 0.5)
+    units = float(read_units(count * size, consistent=query.consistent, shards=len(calls)))
     notes = [f"for a page of {count} items of {size} bytes"]
     if len(calls) > 1:
         notes.append(f"{len(calls)} shards, merged in order")
     index = query.index.name if query.index is not None else None
-    return Explanation(query.name, calls, index, each * len(calls), 0.0, tuple(notes))
+    return Explanation(query.name, calls, index, units, 0.0, tuple(notes))
 
 
 def _writes(writes: Sequence[Write[Any]], physical: Physical, now: int) -> Explanation:
@@ -166,4 +166,4 @@ def _entry(index: Index, shape: Shape, item: Item | None) -> Item | None:
 
 
 def _units(size: int) -> float:
-    return float(max(ceil(size / WRITE_BYTES), 1))
+    return float(write_units(size))

@@ -41,8 +41,9 @@ def money(amount: Decimal, currency: str = "USD") -> str:
     sign = _CURRENCIES.get(currency, currency)
     if currency == "USD" and 0 < amount < Decimal("0.01"):
         return "less than $0.01"
-    text = f"{amount.quantize(Decimal('0.01'), ROUND_HALF_UP):,}".replace(",", NARROW)
-    return f"{sign}{text}" if currency == "USD" else f"{sign}\u00a0{text}"
+    minus = "−" if amount < 0 else ""
+    text = f"{abs(amount).quantize(Decimal('0.01'), ROUND_HALF_UP):,}".replace(",", NARROW)
+    return f"{minus}{sign}{text}" if currency == "USD" else f"{minus}{sign}\u00a0{text}"
 
 
 def ago(at: datetime, now: datetime) -> str:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 from itertools import combinations
-from typing import Any
+from typing import Any, get_args
 
 from tablewright.design.attributes import Attribute
 from tablewright.design.check.checked import Checked, Rule, is_typed_as, type_name
 from tablewright.design.mistakes import Finding
+from tablewright.design.requests import Kind
 from tablewright.design.shape import KeyAttribute, Shape
 from tablewright.design.tables import Table, names
 from tablewright.design.templates import Part, Template, may_meet, parse
@@ -172,6 +173,25 @@ def facets_name_fields(design: Checked) -> Iterator[Finding]:
                 "give the TTL attribute a name of its own; it is derived from the field",
             )
         yield from _states(shape, where)
+        yield from _loads(shape, where)
+
+
+def _loads(shape: Shape, where: str) -> Iterator[Finding]:
+    """A load of a verb, a field or an index that is none would be left out of every price."""
+    verbs = ("get", *get_args(Kind))
+    indexes = [index.name for index in shape.on]
+    for verb, load in shape.load.items():
+        for what, named, known in (
+            ("is of", (verb,), verbs),
+            ("changes", load.changes or (), tuple(shape.fields)),
+            ("is in the index", load.indexes or (), indexes),
+        ):
+            for name in named:
+                if name not in known:
+                    why = f"a load {what} '{name}', which {shape.tag} does not have"
+                    yield Finding(
+                        "K015", where, why, f"use one of {', '.join(known) or 'none: leave it out'}"
+                    )
 
 
 def _states(shape: Shape, where: str) -> Iterator[Finding]:

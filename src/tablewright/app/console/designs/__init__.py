@@ -1,12 +1,14 @@
 """The area for engineers: designs as they are, patterns that can be run, items as they are stored.
 
-pages.py (designs, tables, entities), patterns.py (run one), browse.py (items), secrets.py (what is covered), metrics.py
-(figures over time), store.py (tables, long work), mail.py (letters that stay here, or where they go).
+pages.py (designs, tables, entities), patterns.py (run one), cost.py (what a month costs), browse.py (items), secrets.py
+(what is covered), metrics.py (figures over time), store.py (tables, long work), mail.py (letters that stay here, or
+where they go).
 """
 
 from tablewright.app.console.area import Area, Nav
 from tablewright.app.console.console import Console
 from tablewright.app.console.designs.browse import add_browsing
+from tablewright.app.console.designs.cost import add_costs
 from tablewright.app.console.designs.finding import finder
 from tablewright.app.console.designs.mail import add_mail
 from tablewright.app.console.designs.metrics import add_metrics
@@ -29,7 +31,7 @@ def engineer(find: FindPrincipal, is_demo: bool) -> FindPrincipal:
 def designs_area(house: House, console: Console, allowed: FindPrincipal) -> Area:
     router = console.router()
     # The store's own pages come first: their paths would else be read as the name of a design.
-    for add in (add_store, add_mail, add_browsing, add_metrics, add_designs, add_patterns):
+    for add in (add_store, add_mail, add_browsing, add_metrics, add_designs, add_costs, add_patterns):
         add(router, house, console, allowed)
     return Area(
         NAME,

@@ -1,6 +1,6 @@
 """Designs, their tables and entities, as they are. Reading only."""
 
-from typing import Any
+from typing import Any, get_args
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -9,8 +9,9 @@ from tablewright.app.console.console import Console, Crumb
 from tablewright.app.console.designs.look import described, key_diagram, key_words, measured, projection
 from tablewright.app.console.designs.states import state_diagram
 from tablewright.app.house import House
-from tablewright.app.prices import PRICES, calls_a_month
 from tablewright.design import Design, Plan, Shape, Table
+from tablewright.design.prices import PRICES
+from tablewright.design.requests import Kind
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import not_found
 from tablewright.mapping import Db
@@ -121,8 +122,8 @@ def find_design(house: House, name: str) -> tuple[Design, Db]:
 def pattern_row(plan: Plan, spent: dict[str, Spent]) -> dict[str, Any]:
     """A pattern with what it is expected to do and what it has done."""
     cost = measured(plan.name, spent.get(plan.name, Spent()))
-    calls = calls_a_month(plan.load) if plan.load else None
-    monthly = PRICES.cost(cost.read_per_call * calls) if calls is not None and cost.calls else None
+    calls = plan.load.calls_a_month if plan.load else None
+    monthly = PRICES.home.cost(cost.read_per_call * calls) if calls is not None and cost.calls else None
     return {"plan": plan, "measured": cost, "calls": calls, "monthly": monthly}
 
 
@@ -150,7 +151,7 @@ def _keys(shape: Shape) -> list[tuple[str, str, Any]]:
 def _operations(shape: Shape, db: Db) -> list[tuple[Any, Any]]:
     """What was measured of single reads and writes, with the design's own figure beside it."""
     spent = db.meter.spent()
-    kinds = ("get", "create", "put", "change", "update", "upsert", "delete")
+    kinds = ("get", *get_args(Kind))
     rows = []
     for kind in kinds:
         cost = spent.get(f"{shape.tag}.{kind}")

@@ -14,9 +14,9 @@ from tablewright.app.console.forms import Form, FormWrong, asked, form_of
 from tablewright.app.console.json_words import pretty
 from tablewright.app.console.lists import Listing, listing
 from tablewright.app.house import House
-from tablewright.app.prices import PRICES, calls_a_month
 from tablewright.design import Get, Plan, Shape
 from tablewright.design.attributes import encode_item
+from tablewright.design.prices import PRICES
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import not_found
 from tablewright.mapping import Db
@@ -59,7 +59,7 @@ def add_patterns(router: APIRouter, house: House, console: Console, allowed: Fin
             fields=fields(plan),
             ran=ran,
             row=pattern_row(plan, db.meter.spent()),
-            prices=PRICES,
+            prices=PRICES.home,
             is_example=not is_sent and bool(form.values),
         )
 
@@ -98,9 +98,9 @@ def _run(house: House, console: Console, request: Request, db: Db, plan: Plan, f
 
 def _meaning(plan: Plan, spent: Spent) -> dict[str, Any]:
     """What a call like this costs at the pattern's load; a million of them where no load is stated."""
-    calls = calls_a_month(plan.load) if plan.load else None
+    calls = plan.load.calls_a_month if plan.load else None
     often = calls if calls is not None else 1_000_000
-    return {"calls": calls, "units": spent.read * often, "cost": PRICES.cost(spent.read * often)}
+    return {"calls": calls, "units": spent.read * often, "cost": PRICES.home.cost(spent.read * often)}
 
 
 def _columns(plan: Plan) -> list[str]:

@@ -91,7 +91,7 @@ children = children_table.entity(
         "parent_email": Data.PERSONAL,
     },
     retention=Retention(None, "while the family wants it; erased on request"),
-    load={"create": Load(per_month=5_000, item_bytes=400), "get": Load(per_second=50, item_bytes=400)},
+    load={"create": Load(per_month=5_000, item_bytes=400, once=True)},
 )
 
 
@@ -117,7 +117,7 @@ families = families_table.entity(
     version="version",
     data={"name": Data.PERSONAL},
     retention=Retention(None, "while it has members"),
-    load={"create": Load(per_month=3_000, item_bytes=300)},
+    load={"create": Load(per_month=3_000, item_bytes=300, transaction=True)},
 )
 reports = families_table.entity(
     ReportDue,
@@ -128,7 +128,10 @@ reports = families_table.entity(
     on={list_index: Keys("REPORTS", "{at:ms}#{family_id}")},
     version="version",
     retention=Retention(None, "while the family is there"),
-    load={"change": Load(per_month=20_000, item_bytes=200)},
+    load={
+        "create": Load(per_month=3_000, item_bytes=250, transaction=True),
+        "change": Load(per_month=150_000, item_bytes=250, changes=("at",)),
+    },
 )
 guardians = families_table.entity(
     Guardian,
@@ -139,7 +142,7 @@ guardians = families_table.entity(
     on={guardian_index: Keys("PERSON#{subject}", "{family_id}")},
     data={"email": Data.PERSONAL, "name": Data.PERSONAL},
     retention=Retention(None, "while they belong to the family"),
-    load={"create": Load(per_month=5_000, item_bytes=300)},
+    load={"create": Load(per_month=5_000, item_bytes=300, transaction=True)},
 )
 invitations = families_table.entity(
     Invitation,
@@ -154,7 +157,7 @@ invitations = families_table.entity(
     expires=Expires("expires_at"),
     data={"email": Data.PERSONAL},
     retention=Retention(timedelta(days=7), "until it is accepted"),
-    load={"create": Load(per_month=2_000, item_bytes=250)},
+    load={"create": Load(per_month=2_000, item_bytes=250, transaction=True)},
 )
 challenges = families_table.entity(
     Challenge,
@@ -165,7 +168,7 @@ challenges = families_table.entity(
     expires=Expires("expires_at"),
     data={"phone": Data.PERSONAL, "code_hash": Data.SECRET},
     retention=Retention(timedelta(minutes=15), "to prove that a guardian holds the number"),
-    load={"put": Load(per_month=10_000, item_bytes=200)},
+    load={"put": Load(per_month=10_000, item_bytes=200, transaction=True)},
 )
 messages = families_table.entity(
     Message,
@@ -180,7 +183,10 @@ messages = families_table.entity(
     expires=Expires("expires_at"),
     data={"recipient": Data.PERSONAL, "subject": Data.SECRET, "body": Data.SECRET},
     retention=Retention(timedelta(days=30), "to see what was sent"),
-    load={"create": Load(per_month=30_000, item_bytes=700)},
+    load={
+        "create": Load(per_month=180_000, item_bytes=700, transaction=True),
+        "change": Load(per_month=180_000, item_bytes=700, changes=("state",)),
+    },
 )
 audit = families_table.entity(
     AuditEntry,
@@ -191,7 +197,7 @@ audit = families_table.entity(
     expires=Expires("audit_at", AUDIT_KEPT),
     data={"actor": Data.PERSONAL, "before": Data.PERSONAL, "after": Data.PERSONAL},
     retention=Retention(AUDIT_KEPT, "so that parents see who changed and who looked"),
-    load={"create": Load(per_month=150_000, item_bytes=500)},
+    load={"create": Load(per_month=150_000, item_bytes=500, transaction=True)},
 )
 turns = families_table.entity(
     Turn,
@@ -223,7 +229,10 @@ errands = families_table.entity(
     on={list_index: Keys("ERRANDS", "{started_at:ms}#{errand_id}")},
     data={"child": Data.PERSONAL, "source": Data.PERSONAL, "target": Data.PERSONAL, "actor": Data.PERSONAL},
     retention=Retention(None, "until it is done"),
-    load={"create": Load(per_month=500, item_bytes=400)},
+    load={
+        "create": Load(per_month=500, item_bytes=400, transaction=True),
+        "delete": Load(per_month=500, item_bytes=400, transaction=True),
+    },
 )
 
 
@@ -241,7 +250,7 @@ def children_of_family(*, family_id: str) -> None:
     """The children of a family, those whose number was given up included."""
 
 
-@PARENTAL.get(children, consistent=True, load=Load(per_second=20, item_bytes=400))
+@PARENTAL.get(children, consistent=True, load=Load(per_second=2, item_bytes=400))
 def child_by_key(*, child: str) -> None:
     """One child by the tenure of its number."""
 
@@ -251,7 +260,7 @@ def child_by_key(*, child: str) -> None:
     pk="FAMILY#{family_id}",
     sk=begins("GUARDIAN#"),
     consistent=True,
-    load=Load(per_month=300_000, items=2),
+    load=Load(per_month=300_000, items=2, item_bytes=300),
 )
 def guardians_of_family(*, family_id: str) -> None:
     """Who belongs to a family."""
@@ -259,7 +268,7 @@ def guardians_of_family(*, family_id: str) -> None:
 
 @PARENTAL.query(
     reports, on=list_index, pk="REPORTS", sk=between("{since:ms}", "{until:ms}"), page=100, at_most=500,
-    load=Load(per_month=10_000, items=10),
+    load=Load(per_month=10_000, items=10, item_bytes=200),
 )  # fmt: skip
 def reports_due(*, since: datetime | None = None, until: datetime | None = None) -> None:
     """PC-X10: families to be told of their week up to a moment, the longest due first."""
@@ -267,7 +276,7 @@ def reports_due(*, since: datetime | None = None, until: datetime | None = None)
 
 @PARENTAL.query(
     families, on=list_index, pk="FAMILIES", sk=above("{after}"), page=100, at_most=500,
-    load=Load(per_month=50_000, items=100),
+    load=Load(per_month=50_000, items=100, item_bytes=300),
 )  # fmt: skip
 def families_after(*, after: str | None = None) -> None:
     """Every family after one, for who looks at some at a time."""
@@ -331,7 +340,7 @@ def open_errands() -> None:
     descending=True,
     page=50,
     at_most=200,
-    load=Load(per_month=20_000, items=30),
+    load=Load(per_month=20_000, items=30, item_bytes=500),
 )
 def audit_of_family(*, family_id: str) -> None:
     """Who changed or looked at what, newest first."""

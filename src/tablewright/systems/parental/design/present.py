@@ -52,7 +52,11 @@ sessions = sessions_table.entity(
     expires=Expires("expires_at", SESSIONS_KEPT),
     data={"private_ip": Data.PERSONAL, "live_private_ip": Data.PERSONAL},
     retention=Retention(SESSIONS_KEPT, "to find who had an address"),
-    load={"create": Load(per_second=5, item_bytes=400), "change": Load(per_second=50, item_bytes=400)},
+    load={
+        "create": Load(per_second=0.5, item_bytes=400, once=True),
+        # Heartbeats; how long it is kept, and with it its guard, changes once an hour.
+        "change": Load(per_second=5, item_bytes=400, once=True, changes=("last_seen_at",)),
+    },
 )
 
 
@@ -69,7 +73,7 @@ stays = families_table.entity(
     expires=Expires("until", SESSIONS_KEPT),
     data={"private_ip": Data.PERSONAL},
     retention=Retention(SESSIONS_KEPT, "to count what is told late for who had the address then"),
-    load={"put": Load(per_second=5, item_bytes=300)},
+    load={"put": Load(per_second=0.5, item_bytes=300, transaction=True)},
 )
 
 
@@ -79,14 +83,14 @@ stays = families_table.entity(
     page=50,
     at_most=100,
     consistent=True,
-    load=Load(per_second=20, items=2, item_bytes=400),
+    load=Load(per_second=2, items=2, item_bytes=400),
 )
 def sessions_of_child(*, child: str) -> None:
     """The sessions of a child, open and closed."""
 
 
 @PARENTAL.query(
-    sessions, on=session_address_index, pk="{private_ip}", page=20, load=Load(per_second=5, item_bytes=400)
+    sessions, on=session_address_index, pk="{private_ip}", page=20, load=Load(per_second=0.5, item_bytes=400)
 )
 def sessions_of_address(*, private_ip: str) -> None:
     """Who has an address now."""
@@ -94,7 +98,7 @@ def sessions_of_address(*, private_ip: str) -> None:
 
 @PARENTAL.query(
     stays, pk="STAYS#{private_ip}", sk=between("{since:ms}", "{until:ms}"), page=100, consistent=True,
-    load=Load(per_second=5, item_bytes=300),
+    load=Load(per_second=0.5, item_bytes=300),
 )  # fmt: skip
 def stays_at_address(
     *, private_ip: str, since: datetime | None = None, until: datetime | None = None

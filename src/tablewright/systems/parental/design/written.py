@@ -51,8 +51,8 @@ policies = policies_table.entity(
     data={"child_name": Data.PERSONAL, "parent_email": Data.PERSONAL, "notes": Data.PERSONAL},
     retention=Retention(None, "while the family wants it; 30 days after it was deleted"),
     load={
-        "create": Load(per_month=20_000, item_bytes=1_500),
-        "change": Load(per_month=100_000, item_bytes=1_500),
+        "create": Load(per_month=20_000, item_bytes=1_500, once=True),
+        "change": Load(per_month=100_000, item_bytes=1_500, once=True, changes=("updated_at",)),
     },
 )
 apps_table = PARENTAL.table(
@@ -73,7 +73,10 @@ apps = apps_table.entity(
     pk="{app_name}",
     version="version",
     retention=Retention(None, "the registry"),
-    load={"create": Load(per_month=10, item_bytes=600), "change": Load(per_month=100, item_bytes=600)},
+    load={
+        "create": Load(per_month=10, item_bytes=600, transaction=True),
+        "change": Load(per_month=100, item_bytes=600, transaction=True),
+    },
 )
 
 
@@ -90,7 +93,7 @@ overrides = families_table.entity(
     sk="OVERRIDE#{override_id}",
     expires=Expires("until", timedelta(days=1)),
     retention=Retention(timedelta(days=1), "until it is over, and a day to see it was"),
-    load={"create": Load(per_month=50_000, item_bytes=250)},
+    load={"create": Load(per_month=50_000, item_bytes=250, once=True)},
 )
 uses = families_table.entity(
     AppUse,
@@ -100,7 +103,7 @@ uses = families_table.entity(
     sk="USE#{app}",
     on={list_index: Keys("USES#{app}", "{child}")},
     retention=Retention(None, "while a policy of the child names the app"),
-    load={"put": Load(per_month=100_000, item_bytes=200)},
+    load={"put": Load(per_month=100_000, item_bytes=200, new=0.4)},
 )
 purges = families_table.entity(
     Purge,
@@ -110,7 +113,10 @@ purges = families_table.entity(
     sk="PURGE#{policy_id}",
     on={list_index: Keys("PURGES", "{at:ms}#{child}#{policy_id}")},
     retention=Retention(None, "until the policy it is about has gone"),
-    load={"create": Load(per_month=10_000, item_bytes=200)},
+    load={
+        "create": Load(per_month=10_000, item_bytes=200, transaction=True),
+        "delete": Load(per_month=10_000, item_bytes=200),
+    },
 )
 
 
@@ -118,7 +124,12 @@ purges = families_table.entity(
 
 
 @PARENTAL.query(
-    policies, pk="{child}", page=50, at_most=100, consistent=True, load=Load(per_second=20, items=4)
+    policies,
+    pk="{child}",
+    page=50,
+    at_most=100,
+    consistent=True,
+    load=Load(per_second=2, items=4, item_bytes=1_500),
 )
 def policies_of_child(*, child: str) -> None:
     """PC-8: all policies of a child, as the evaluator needs them: strongly consistent."""
@@ -143,13 +154,19 @@ def app_by_name(*, app_name: str) -> None:
 
 
 @PARENTAL.query(
-    overrides, pk="CHILD#{child}", sk=begins("OVERRIDE#"), consistent=True, load=Load(per_second=20)
+    overrides,
+    pk="CHILD#{child}",
+    sk=begins("OVERRIDE#"),
+    consistent=True,
+    load=Load(per_second=2, item_bytes=250),
 )
 def overrides_of_child(*, child: str) -> None:
     """Exceptions that hold, or were over not long ago."""
 
 
-@PARENTAL.query(uses, on=list_index, pk="USES#{app}", page=100, load=Load(per_month=500, items=1_000))
+@PARENTAL.query(
+    uses, on=list_index, pk="USES#{app}", page=100, load=Load(per_month=500, items=1_000, item_bytes=200)
+)
 def uses_of_app(*, app: str) -> None:
     """PC-X15: children with a policy that names an app, or named it not long ago."""
 

@@ -41,9 +41,9 @@ products = products_table.entity(
     immutable=("date_created",),
     retention=Retention(None, "the catalogue; soft delete only"),
     load={
-        "create": Load(per_month=20, item_bytes=800),
-        "change": Load(per_month=100, item_bytes=800),
-        "get": Load(per_month=1_000_000, item_bytes=800),
+        "create": Load(per_month=20, item_bytes=800, transaction=True),
+        "change": Load(per_month=100, item_bytes=800, transaction=True, changes=("price",)),
+        "check": Load(per_month=150_000, item_bytes=800),
     },
 )
 prices = products_table.entity(
@@ -53,7 +53,7 @@ prices = products_table.entity(
     pk="PRODUCT#{product_id}",
     sk="PRICE#{at:us}",
     retention=Retention(SEVEN_YEARS, "proof of the price at any time", then="archived"),
-    load={"create": Load(per_month=100, item_bytes=300)},
+    load={"create": Load(per_month=100, item_bytes=300, transaction=True)},
 )
 
 

@@ -111,8 +111,9 @@ tenants = tenants_table.entity(
     ),
     load={
         "create": Load(per_month=50_000, item_bytes=700),
-        "change": Load(per_month=60_000, item_bytes=700),
-        "get": Load(per_month=100_000, item_bytes=700),
+        # From one status to the next, with an entry that says who did it.
+        "change": Load(per_month=60_000, item_bytes=700, transaction=True, changes=("status",)),
+        "check": Load(per_month=100_000, item_bytes=700),
     },
 )
 orders = tenants_table.entity(
@@ -132,7 +133,10 @@ orders = tenants_table.entity(
     ],
     data={"total": Data.FINANCIAL, "items": Data.FINANCIAL, "payment_reference": Data.FINANCIAL},
     retention=Retention(SEVEN_YEARS, "tax law", then="archived"),
-    load={"create": Load(per_month=100_000, item_bytes=900)},
+    load={
+        "create": Load(per_month=100_000, item_bytes=900, once=True),
+        "change": Load(per_month=100_000, item_bytes=900, transaction=True, changes=("order_status",)),
+    },
 )
 redemptions = tenants_table.entity(
     Redemption,
@@ -140,7 +144,7 @@ redemptions = tenants_table.entity(
     tag="redemption",
     pk="TENANT#{tenant_id}",
     sk="REDEMPTION#{code}",
-    load={"upsert": Load(per_month=20_000, item_bytes=120)},
+    load={"upsert": Load(per_month=20_000, item_bytes=120, transaction=True)},
 )
 
 

@@ -44,7 +44,7 @@ challenges = desk_table.entity(
     expires=Expires("expires_at"),
     data={"address": Data.PERSONAL, "code_hash": Data.SECRET, "link_hash": Data.SECRET},
     retention=Retention(timedelta(minutes=15), "to prove that an address is somebody's"),
-    load={"put": Load(per_month=60_000, item_bytes=500)},
+    load={"put": Load(per_month=60_000, item_bytes=500, transaction=True)},
 )
 allowances = desk_table.entity(
     Allowance,
@@ -69,7 +69,10 @@ messages = desk_table.entity(
     expires=Expires("expires_at"),
     data={"recipient": Data.PERSONAL, "subject": Data.SECRET, "body": Data.SECRET},
     retention=Retention(timedelta(days=30), "to see what was sent"),
-    load={"create": Load(per_month=160_000, item_bytes=900)},
+    load={
+        "create": Load(per_month=160_000, item_bytes=900, transaction=True),
+        "change": Load(per_month=160_000, item_bytes=900, changes=("state",)),
+    },
 )
 tallies = desk_table.entity(
     Tally,
@@ -79,7 +82,7 @@ tallies = desk_table.entity(
     sk="TALLY",
     version="version",
     retention=Retention(None, "as long as there is something to count"),
-    load={"upsert": Load(per_month=30_000, item_bytes=200)},
+    load={"upsert": Load(per_month=210_000, item_bytes=200, once=True, new=0)},
 )
 
 

@@ -49,9 +49,9 @@ campaigns = campaigns_table.entity(
     immutable=("date_created", "product_id", "id"),
     retention=Retention(None, "reporting on past campaigns; soft delete only"),
     load={
-        "create": Load(per_month=20, item_bytes=700),
-        "change": Load(per_month=100, item_bytes=700),
-        "get": Load(per_month=10_000, item_bytes=700),
+        "create": Load(per_month=20, item_bytes=700, transaction=True),
+        "change": Load(per_month=100, item_bytes=700, transaction=True),
+        "get": Load(per_month=1_000, item_bytes=700),
     },
 )
 campaign_products = campaigns_table.entity(
@@ -62,7 +62,7 @@ campaign_products = campaigns_table.entity(
     sk="PRODUCT#{product_id}",
     on={campaign_product_index: Keys("{product_id}", "{from_date}")},
     copies=[Copy("from_date", "campaign", "from_date", Refresh.JOB)],
-    load={"put": Load(per_month=20, item_bytes=150)},
+    load={"put": Load(per_month=20, item_bytes=150, transaction=True)},
 )
 campaign_usage = campaigns_table.entity(
     CampaignUsage,
@@ -70,7 +70,7 @@ campaign_usage = campaigns_table.entity(
     tag="campaign_usage",
     pk="CAMPAIGN#{code}",
     sk="USAGE",
-    load={"upsert": Load(per_month=20_000, item_bytes=100)},
+    load={"upsert": Load(per_month=20_000, item_bytes=100, transaction=True, new=0.001)},
 )
 
 
@@ -125,7 +125,10 @@ def campaigns_of_product(*, product_id: str) -> None:
 
 
 @PORTAL.query(
-    campaign_products, pk="CAMPAIGN#{code}", sk=begins("PRODUCT#"), load=Load(per_month=200, items=2)
+    campaign_products,
+    pk="CAMPAIGN#{code}",
+    sk=begins("PRODUCT#"),
+    load=Load(per_month=200, items=2, item_bytes=150),
 )
 def products_of_campaign(*, code: str) -> None:
     """The further products of a campaign."""

@@ -28,7 +28,9 @@ __all__ = [
 def audit_key(subject_id: str, audit_at: datetime, audit_id: str) -> None: ...
 
 
-def _audit(table: DesignTable, noun: str) -> tuple[Index, Entity[AuditEntry, [str, datetime, str]]]:
+def _audit(
+    table: DesignTable, noun: str, a_month: int
+) -> tuple[Index, Entity[AuditEntry, [str, datetime, str]]]:
     """Audit entries of a table's roots: beside the root they are about, and in an index by month."""
     index = table.gsi("AuditIndex", pk="auditMonth", sk="auditAt")
     entity = table.entity(
@@ -40,14 +42,14 @@ def _audit(table: DesignTable, noun: str) -> tuple[Index, Entity[AuditEntry, [st
         on={index: Keys("{audit_at:month}", "{audit_at}")},
         data={"before": Data.PERSONAL, "after": Data.PERSONAL, "actor": Data.PERSONAL},
         retention=Retention(SEVEN_YEARS, "who changed what", then="archived"),
-        load={"create": Load(per_month=1_000, item_bytes=600)},
+        load={"create": Load(per_month=a_month, item_bytes=600, transaction=True)},
     )
     return index, entity
 
 
-tenant_audit_index, tenant_audit = _audit(tenants_table, "tenant")
-product_audit_index, product_audit = _audit(products_table, "product")
-campaign_audit_index, campaign_audit = _audit(campaigns_table, "campaign")
+tenant_audit_index, tenant_audit = _audit(tenants_table, "tenant", 60_000)
+product_audit_index, product_audit = _audit(products_table, "product", 120)
+campaign_audit_index, campaign_audit = _audit(campaigns_table, "campaign", 120)
 
 
 # --- access patterns ---

@@ -36,6 +36,8 @@ __all__ = [
     "travellers_after",
 ]
 
+COUNTED = ("countries_visited", "us_states_visited", "canadian_provinces_visited")
+
 
 def profile_key(user_id: str) -> None: ...
 def identity_key(provider: AuthProvider, provider_id: str) -> None: ...
@@ -59,9 +61,7 @@ profiles = table.entity(
     immutable=("created_at",),
     copies=[
         Copy("sync_version", "sync_head", "server_version", Refresh.JOB),
-        Copy("countries_visited", "sync_head", "countries_visited", Refresh.JOB),
-        Copy("us_states_visited", "sync_head", "us_states_visited", Refresh.JOB),
-        Copy("canadian_provinces_visited", "sync_head", "canadian_provinces_visited", Refresh.JOB),
+        *(Copy(name, "sync_head", name, Refresh.JOB) for name in COUNTED),
     ],
     data={
         "email": Data.PERSONAL,
@@ -73,7 +73,12 @@ profiles = table.entity(
         "is_minor": Data.CHILD,
     },
     retention=Retention(None, "while the account is there"),
-    load={"create": Load(per_month=1_000, item_bytes=900), "update": Load(per_month=300_000, item_bytes=900)},
+    load={
+        "create": Load(per_month=100, item_bytes=1_200, transaction=True),
+        "change": Load(per_month=3_000, item_bytes=1_200, transaction=True, changes=("display_name",)),
+        # The copies are made anew with each push.
+        "update": Load(per_month=300_000, item_bytes=1_200, changes=("sync_version", *COUNTED)),
+    },
 )
 identities = table.entity(
     Identity,
@@ -85,7 +90,7 @@ identities = table.entity(
     schema=FORM,
     data={"provider_id": Data.PERSONAL, "user_id": Data.PERSONAL},
     retention=Retention(None, "while the account is there"),
-    load={"create": Load(per_month=1_000, item_bytes=200)},
+    load={"create": Load(per_month=100, item_bytes=200, transaction=True)},
 )
 email_identities = table.entity(
     EmailIdentity,
@@ -97,7 +102,7 @@ email_identities = table.entity(
     schema=FORM,
     data={"email_hmac": Data.PERSONAL, "user_id": Data.PERSONAL},
     retention=Retention(None, "while the account is there"),
-    load={"create": Load(per_month=1_000, item_bytes=200)},
+    load={"create": Load(per_month=100, item_bytes=200, transaction=True)},
 )
 devices = table.entity(
     Device,
@@ -109,7 +114,11 @@ devices = table.entity(
     schema=FORM,
     data={"name": Data.PERSONAL},
     retention=Retention(None, "while the account is there, or until it is removed"),
-    load={"create": Load(per_month=2_000, item_bytes=300), "update": Load(per_month=600_000, item_bytes=300)},
+    load={
+        "create": Load(per_month=200, item_bytes=300, transaction=True),
+        "update": Load(per_month=600_000, item_bytes=300),
+        "get": Load(per_month=600_000, item_bytes=300),
+    },
 )
 sessions = table.entity(
     Session,
@@ -123,7 +132,11 @@ sessions = table.entity(
     expires=Expires("last_seen_at", SESSIONS_KEPT),
     data={"refresh_hash": Data.SECRET, "former_hash": Data.SECRET, "family_hash": Data.SECRET},
     retention=Retention(SESSIONS_KEPT, "so that a device stays signed in"),
-    load={"create": Load(per_month=3_000, item_bytes=250)},
+    load={
+        "create": Load(per_month=3_000, item_bytes=250),
+        "change": Load(per_month=150_000, item_bytes=250, changes=("last_seen_at", "last_seen_ms")),
+        "get": Load(per_month=1_500_000, item_bytes=250),
+    },
 )
 
 
@@ -142,7 +155,7 @@ challenges = table.entity(
     expires=Expires("expires_at"),
     data={"code_hash": Data.SECRET},
     retention=Retention(timedelta(days=1), "to prove that somebody reads the mail of an address"),
-    load={"put": Load(per_month=5_000, item_bytes=200)},
+    load={"put": Load(per_month=5_000, item_bytes=200, transaction=True)},
 )
 nonces = table.entity(
     SpentNonce,
@@ -154,7 +167,7 @@ nonces = table.entity(
     schema=FORM,
     expires=Expires("expires_at"),
     retention=Retention(timedelta(minutes=15), "so that a login of another provider is used once"),
-    load={"create": Load(per_month=1_000, item_bytes=150)},
+    load={"create": Load(per_month=3_000, item_bytes=150)},
 )
 enrolments = table.entity(
     Enrolment,
@@ -165,26 +178,33 @@ enrolments = table.entity(
     derived=is_a("enrolment"),
     schema=FORM,
     retention=Retention(None, "while the account is there"),
-    load={"create": Load(per_month=1_000, item_bytes=150)},
+    load={"create": Load(per_month=100, item_bytes=150, transaction=True)},
 )
 
 
 # --- access patterns ---
 
 
-@TRAVEL.get(profiles, consistent=True, load=Load(per_month=900_000, item_bytes=900))
+@TRAVEL.get(profiles, consistent=True, load=Load(per_month=900_000, item_bytes=1_200))
 def profile_by_id(*, user_id: str) -> None:
     """SK-6: a traveller."""
 
 
 @TRAVEL.query(
-    profiles, on=gsi1, pk="AUTH#{provider}#{provider_id}", page=2, load=Load(per_month=100, item_bytes=900)
+    profiles, on=gsi1, pk="AUTH#{provider}#{provider_id}", page=2, load=Load(per_month=100, item_bytes=1_200)
 )
 def profiles_by_login(*, provider: AuthProvider, provider_id: str) -> None:
     """SK-7: travellers by their first login, for analytics; a login itself goes by its guard (SK-D1)."""
 
 
-@TRAVEL.query(profiles, on=gsi2, pk="EMAIL#{email_hmac}", page=2, roles=("admin",), load=Load(per_month=100))
+@TRAVEL.query(
+    profiles,
+    on=gsi2,
+    pk="EMAIL#{email_hmac}",
+    page=2,
+    roles=("admin",),
+    load=Load(per_month=100, item_bytes=1_200),
+)
 def profiles_by_email(*, email_hmac: str) -> None:
     """SK-8: travellers by the keyed hash of their address."""
 
@@ -217,7 +237,7 @@ def devices_of(*, user_id: str) -> None:
     sk=begins("SESSION#"),
     consistent=True,
     page=50,
-    load=Load(per_month=20_000),
+    load=Load(per_month=20_000, items=2, item_bytes=250),
 )
 def sessions_of(*, user_id: str) -> None:
     """A traveller's logins."""
@@ -236,6 +256,6 @@ def sessions_of_device(*, user_id: str, device_id: str) -> None:
 
 
 @TRAVEL.query(enrolments, pk="TRAVELLERS#{user_id:shard.16}", sk=above("USER#{after}"), page=100, at_most=500,
-    load=Load(per_month=50_000, items=100))  # fmt: skip
+    load=Load(per_month=50_000, items=100, item_bytes=150))  # fmt: skip
 def travellers_after(*, after: str | None = None) -> None:
     """Every traveller after one, for who does something for some at a time."""

@@ -26,7 +26,7 @@ region_tallies = table.entity(
     derived=is_a("region_tally"),
     schema=FORM,
     retention=Retention(None, "the figures of a region"),
-    load={"upsert": Load(per_month=100_000, item_bytes=150)},
+    load={"upsert": Load(per_month=10_000, item_bytes=150, once=True, new=0.05)},
 )
 
 
@@ -45,7 +45,7 @@ statistics = table.entity(
     expires=Expires("calculated_at", STATISTICS_KEPT),
     data={"recent_visits": Data.PERSONAL, "marks": Data.PERSONAL},
     retention=Retention(STATISTICS_KEPT, "so that figures are not counted for every look at them"),
-    load={"put": Load(per_month=100_000, item_bytes=4_000)},
+    load={"put": Load(per_month=100_000, item_bytes=4_000, new=0.3)},
 )
 
 

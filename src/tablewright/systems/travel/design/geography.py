@@ -34,7 +34,7 @@ geo_regions = table.entity(
     derived=is_a("region"),
     schema=FORM,
     retention=Retention(None, "the geography"),
-    load={"put": Load(per_month=350, item_bytes=700)},
+    load={"put": Load(per_month=350, item_bytes=700, new=0.1)},
 )
 geo_cells = table.entity(
     GeoCell,
@@ -46,7 +46,7 @@ geo_cells = table.entity(
     derived=is_a("region_cell"),
     schema=FORM,
     retention=Retention(None, "the geography"),
-    load={"put": Load(per_month=1_500, item_bytes=200)},
+    load={"put": Load(per_month=1_500, item_bytes=200, new=0.1)},
 )
 geo_aliases = table.entity(
     GeoAlias,
@@ -58,7 +58,7 @@ geo_aliases = table.entity(
     derived=is_a("region_alias"),
     schema=FORM,
     retention=Retention(None, "the geography"),
-    load={"put": Load(per_month=1_000, item_bytes=200)},
+    load={"put": Load(per_month=1_000, item_bytes=200, new=0.1)},
 )
 geo_releases = table.entity(
     GeoRelease,
@@ -108,21 +108,30 @@ def regions_named(*, region_type: RegionType, first: str, last: str) -> None:
 
 
 @TRAVEL.query(
-    geo_cells, on=gsi2, pk="BOUNDS#{bbox_key}", sk=begins("REGION#"), page=100, load=Load(per_month=50_000, items=10)
+    geo_cells, on=gsi2, pk="BOUNDS#{bbox_key}", sk=begins("REGION#"), page=100,
+    load=Load(per_month=50_000, items=10, item_bytes=200),
 )  # fmt: skip
 def regions_in_cell(*, bbox_key: str) -> None:
     """SK-25: the regions that reach into a cell; the exact test comes after."""
 
 
 @TRAVEL.query(
-    geo_cells, pk="GEO#{region_type}", sk=begins("CELL#"), page=500, load=Load(per_month=10, items=1_000)
+    geo_cells,
+    pk="GEO#{region_type}",
+    sk=begins("CELL#"),
+    page=500,
+    load=Load(per_month=10, items=1_000, item_bytes=200),
 )
 def cells_of_type(*, region_type: RegionType) -> None:
     """Every cell of a type, to find those a new version of the geography no longer has."""
 
 
 @TRAVEL.query(
-    geo_aliases, pk="GEO#{region_type}", sk=begins("ALIAS#"), page=500, load=Load(per_month=10, items=1_000)
+    geo_aliases,
+    pk="GEO#{region_type}",
+    sk=begins("ALIAS#"),
+    page=500,
+    load=Load(per_month=10, items=1_000, item_bytes=200),
 )
 def aliases_of_type(*, region_type: RegionType) -> None:
     """Every alias of a type, for the same reason."""

@@ -46,7 +46,7 @@ audit = table.entity(
     expires=Expires("at", AUDIT_KEPT),
     data={"actor": Data.PERSONAL, "details": Data.PERSONAL},
     retention=Retention(AUDIT_KEPT, "so that a traveller sees who changed what"),
-    load={"create": Load(per_month=5_000, item_bytes=300)},
+    load={"create": Load(per_month=5_000, item_bytes=300, transaction=True)},
 )
 messages = table.entity(
     Message,
@@ -60,7 +60,10 @@ messages = table.entity(
     expires=Expires("expires_at"),
     data={"recipient": Data.PERSONAL, "subject": Data.SECRET, "body": Data.SECRET},
     retention=Retention(timedelta(days=30), "to see what was sent"),
-    load={"create": Load(per_month=5_000, item_bytes=600)},
+    load={
+        "create": Load(per_month=5_000, item_bytes=600, transaction=True),
+        "change": Load(per_month=5_000, item_bytes=600, changes=("state",)),
+    },
 )
 erasures = table.entity(
     Erasure,
@@ -110,7 +113,7 @@ walks = table.entity(
 
 @TRAVEL.query(
     audit, pk="USER#{user_id}", sk=begins("AUDIT#"), descending=True, page=50, at_most=200,
-    load=Load(per_month=1_000, items=20),
+    load=Load(per_month=1_000, items=20, item_bytes=300),
 )  # fmt: skip
 def audit_of(*, user_id: str) -> None:
     """Who did what to a traveller's account, the latest first."""
@@ -121,7 +124,9 @@ def messages_to(*, owner: str) -> None:
     """What waits to be mailed to a traveller, or could not be."""
 
 
-@TRAVEL.query(messages, on=gsi1, pk="OUTBOX#{state}", page=50, load=Load(per_month=50_000, items=2))
+@TRAVEL.query(
+    messages, on=gsi1, pk="OUTBOX#{state}", page=50, load=Load(per_month=50_000, items=2, item_bytes=600)
+)
 def messages_by_state(*, state: MessageState) -> None:
     """The outbox, the oldest first."""
 

@@ -1,0 +1,130 @@
+"""What is in a table after so many months, by the design's own figures. Pure.
+
+Items are as many as are made in a month, for as long as they are kept: till their retention is over, or for all the
+months. What is billed of each is its size and 100 bytes, in the table and once more in each index that holds it.
+Must hold: what the design does not say is assumed as the worse, and `assumed` says what was; an entity of which
+nobody says how many are made is named, not guessed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+from tablewright.design.cost.calls import GUARD_BYTES, RECEIPT_BYTES, RECEIPTS, written
+from tablewright.design.cost.words import count, gigabytes, listed, things
+from tablewright.design.design import Design
+from tablewright.design.facets import Load
+from tablewright.design.shape import Shape
+
+OVERHEAD = 100
+_MONTH = timedelta(days=30)
+# The share of such writes that make a new item, where the design says nothing.
+_NEW = {"create": 1, "put": 1, "upsert": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Items of an entity that are there, or their guards or receipts; `expiring` a month go by themselves."""
+
+    name: str
+    table: str
+    items: Decimal
+    item_bytes: int
+    indexes: tuple[str, ...]
+    how: str
+    assumed: tuple[str, ...] = ()
+    expiring: Decimal = Decimal()
+
+    @property
+    def each(self) -> int:
+        return self.item_bytes + OVERHEAD
+
+    @property
+    def in_table(self) -> Decimal:
+        """Bytes in the table itself."""
+        return self.items * self.each
+
+    @property
+    def everywhere(self) -> Decimal:
+        """Bytes in the table and its indexes."""
+        return self.in_table * (1 + len(self.indexes))
+
+
+def kept_of(design: Design, months: int, times: Decimal = Decimal(1)) -> tuple[Kept, ...]:
+    return tuple(kept for shape in design.shapes for kept in _of(shape, months, times))
+
+
+def _of(shape: Shape, months: int, times: Decimal) -> Iterator[Kept]:
+    yield from _items(shape, months, times)
+    for verb, load in shape.load.items():
+        if load.once:
+            made = written(load, times)
+            how = f"{count(made)} a month (kept for 30 days) = {count(made)} items"
+            yield Kept(f"receipts of {shape.tag}.{verb}", RECEIPTS, made, RECEIPT_BYTES, (), how)
+
+
+def _items(shape: Shape, months: int, times: Decimal) -> Iterator[Kept]:
+    makers = {verb: load for verb, load in shape.load.items() if _share(verb, load)}
+    if not makers:
+        if set(shape.load) - {"get"}:
+            yield Kept(
+                shape.tag, shape.table.name, Decimal(), 0, (), "how many are made is not said: not counted"
+            )
+        return
+    made = sum((written(load, times) * _share(verb, load) for verb, load in makers.items()), Decimal())
+    ended = written(shape.load["delete"], times) if "delete" in shape.load else Decimal()
+    kept, why = _months(shape, months)
+    items = max(made - ended, Decimal()) * kept
+    load = max(makers.values(), key=lambda each: each.item_bytes)
+    indexes = tuple(index.name for index in shape.on if load.indexes is None or index.name in load.indexes)
+    assumed = [
+        f"each {verb} makes an item that was not there"
+        for verb, each in makers.items()
+        if each.new is None and verb != "create"
+    ]
+    less = f" less {count(ended)} deleted" if ended else ""
+    how = f"{count(made)} new a month{less} x {things(kept, 'month')} ({why}) = {count(items)} items"
+    expiring = made if shape.expires is not None and kept < months else Decimal()
+    yield Kept(shape.tag, shape.table.name, items, load.item_bytes, indexes, how, tuple(assumed), expiring)
+    for guard in shape.guards:
+        name = f"guards of {shape.tag}.{guard.unique.name}"
+        gone = expiring if guard.table.ttl is not None else Decimal()
+        yield Kept(name, guard.table.name, items, GUARD_BYTES, (), how, (), gone)
+
+
+def _share(verb: str, load: Load) -> Decimal:
+    return Decimal(str(_NEW.get(verb, 0) if load.new is None else load.new))
+
+
+def _months(shape: Shape, months: int) -> tuple[Decimal, str]:
+    """For how many of the months an item is there, and why."""
+    period = shape.retention.period if shape.retention is not None else None
+    if period is None and shape.retention is None and shape.expires is not None and shape.expires.after:
+        period = shape.expires.after
+    if period is None:
+        return Decimal(months), "never deleted"
+    kept = Decimal(period // timedelta(seconds=1)) / Decimal(_MONTH // timedelta(seconds=1))
+    if kept <= months:
+        return kept, f"kept for {_period(period)}"
+    return Decimal(months), f"of the {_period(period)} it is kept"
+
+
+def _period(period: timedelta) -> str:
+    for unit, length in (
+        ("day", timedelta(days=1)),
+        ("hour", timedelta(hours=1)),
+        ("minute", timedelta(minutes=1)),
+    ):
+        number, rest = divmod(period, length)
+        if number and not rest:
+            return things(number, unit)
+    return things(int(period.total_seconds()), "second")
+
+
+def weighed(kept: Kept) -> str:
+    """How the items of an entity come to be so many bytes, as a sentence."""
+    places = f" in the table and in {listed(kept.indexes)}" if kept.indexes else ""
+    return (
+        f"{kept.how} x ({count(kept.item_bytes)} + {OVERHEAD} bytes){places} = {gigabytes(kept.everywhere)}"
+    )

@@ -1,0 +1,29 @@
+"""Units of one call, as the service counts them. Pure.
+
+Reads count 4 KB, writes 1 KB; an eventual read is half, a transactional one double; nothing is less than one unit, or
+half an eventual one. A query adds up the bytes of all its items and rounds once, in each shard it reads.
+Elsewhere: which calls a design makes (cost/calls.py); what the embedded engine counts (engine/capacity.py), which tests
+compare with this.
+"""
+
+from decimal import ROUND_CEILING, Decimal
+
+READ_BYTES, WRITE_BYTES = 4096, 1024
+_HALF = Decimal("0.5")
+
+
+def read_units(
+    size: Decimal | int, *, consistent: bool, transaction: bool = False, shards: int = 1
+) -> Decimal:
+    """What reading so many bytes takes, spread evenly over `shards` queries."""
+    each = _rounded(Decimal(size) / shards, READ_BYTES)
+    return each * shards * (2 if transaction else 1 if consistent else _HALF)
+
+
+def write_units(size: Decimal | int) -> Decimal:
+    """What writing an item, or an entry of an index, takes: the larger of its sizes before and after."""
+    return _rounded(Decimal(size), WRITE_BYTES)
+
+
+def _rounded(size: Decimal, step: int) -> Decimal:
+    return max((size / step).to_integral_value(ROUND_CEILING), Decimal(1))

@@ -1,0 +1,76 @@
+"""The Cost page of a design: totals, bars, what was stated, and the arithmetic behind each line."""
+
+import re
+from decimal import Decimal
+
+import httpx
+import pytest
+from tests.app.browsing import Enter
+from tests.app.library import library
+from tests.app.test_console_frame import text_of
+
+from tablewright.app.console.words import money
+from tablewright.design.cost import Options, cost_of
+
+PAGE = "/console/designs/library/cost"
+
+
+@pytest.fixture
+def rosa(enter: Enter) -> httpx.Client:
+    return enter("engineer_rosa")
+
+
+def total(times: str = "1", months: int = 12, free_tier: bool = False) -> str:
+    environment = list(library.environments.values())[-1]
+    return money(cost_of(library, environment, options=Options(Decimal(times), months, free_tier)).total)
+
+
+def test_a_design_leads_to_its_cost_with_the_arithmetic_of_each_line(rosa: httpx.Client) -> None:
+    assert f'href="{PAGE}"' in rosa.get("/console/designs/library").text
+    page = rosa.get(PAGE)
+    assert page.status_code == 200
+    words = text_of(page)
+    assert f"A month {total()}" in words
+    assert "10 000 reads a month x 3.5 units (25 items of 1 KB, eventually consistent)" in words
+    assert "What each part costs a month" in page.text
+    assert not re.search(r"<script>|<style|style=|onclick=", page.text), "the content policy forbids them"
+
+
+def test_the_page_computes_so_many_times_the_workload(rosa: httpx.Client) -> None:
+    words = text_of(rosa.get(PAGE, params={"times": "1000", "months": "24", "free": "on"}))
+    assert f"A month {total('1000', 24, True)}" in words
+    assert total("1000", 24, True) != total()
+
+
+def test_a_table_has_every_figure_by_part(rosa: httpx.Client) -> None:
+    words = text_of(rosa.get(PAGE, params={"table": "shelves"}))
+    assert "Cost of library, shelves" in words
+    assert "books_by_state" in words
+
+
+def test_what_was_typed_wrongly_is_told_beside_the_field_and_kept(rosa: httpx.Client) -> None:
+    for given in (
+        {"times": "lots"},
+        {"times": "-1"},
+        {"times": "NaN"},
+        {"months": "1.5"},
+        {"months": "9999"},
+    ):
+        page = rosa.get(PAGE, params=given)
+        assert page.status_code == 200
+        ((name, typed),) = given.items()
+        assert re.search(rf'name="{name}"[^>]*value="{typed}"[^>]*aria-invalid="true"', page.text), given
+        assert f"A month {total()}" in text_of(page)
+
+
+@pytest.mark.parametrize("given", [{"environment": "moon"}, {"table": "chairs"}, {"tables": "shelves"}])
+def test_an_address_that_asks_for_what_there_is_not_is_refused(
+    rosa: httpx.Client, given: dict[str, str]
+) -> None:
+    assert rosa.get(PAGE, params=given).status_code == 400
+
+
+def test_a_design_without_environments_is_priced_on_demand(rosa: httpx.Client) -> None:
+    words = text_of(rosa.get("/console/designs/house/cost"))
+    assert "on demand, us-east-1" in words
+    assert "no budget is stated" in words

@@ -1,0 +1,120 @@
+"""`tablewright cost`: what a design costs, in a terminal."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from tests.cli.command import COMMAND, here, tablewright
+
+from tablewright.app.systems import SYSTEMS
+from tablewright.design.cost import Options, cost_of
+from tablewright.systems.travel.design import TRAVEL
+
+
+def told(*words: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(here("cost", *words, "--json").out)
+    return found
+
+
+def test_all_systems_have_a_line_each_and_a_total() -> None:
+    ran = tablewright("cost")
+    assert ran.code == 0
+    head, *rows = ran.out.splitlines()
+    assert head.split()[:3] == ["system", "environment", "region"]
+    assert [row.split()[0] for row in rows[:4]] == ["parental", "portal", "travel", "all"]
+    assert "a month for 3 systems" in ran.out
+
+
+def test_the_systems_are_those_that_are_served() -> None:
+    assert {report["design"] for report in told()} == {
+        design.name for system in SYSTEMS for design in system.designs
+    }
+
+
+def test_a_system_is_shown_by_part_and_table_what_costs_most_first_beside_what_was_stated() -> None:
+    ran = here("cost", "travel")
+    assert ran.code == 0
+    expected = cost_of(TRAVEL, TRAVEL.environments["prod"])
+    assert ran.out.startswith(f"travel, prod in us-east-1: ${expected.total:.2f} a month\n")
+    lines = ran.out.partition("skratch-data: ")[2].splitlines()[2:10]
+    amounts = [float(line.split()[-1].rstrip("*")) for line in lines]
+    assert amounts == sorted(amounts, reverse=True)
+    for words in (
+        "said of the whole  $5.00 to $15.00",
+        "within what was said",
+        "limit",
+        "prices: us-east-1: AWS",
+    ):
+        assert words in ran.out
+    assert "* Its price was derived" in ran.out
+
+
+def test_the_json_has_every_figure_with_its_arithmetic() -> None:
+    (report,) = told("travel", "--times", "2.5", "--months", "3", "--free-tier")
+    expected = cost_of(
+        TRAVEL, TRAVEL.environments["prod"], options=Options(Decimal("2.5"), 3, free_tier=True)
+    )
+    assert Decimal(report["total"]) == expected.total
+    assert sum(Decimal(line["amount"]) for line in report["lines"]) == pytest.approx(expected.total)
+    assert len(report["lines"]) == len(expected.lines)
+    assert all(line["how"] for line in report["lines"])
+
+
+def test_the_arithmetic_is_shown_when_asked_with_what_was_assumed() -> None:
+    out = here("cost", "travel", "--explain").out
+    assert "300 000 writes a month x 4 units (2: 700 bytes, doubled in a transaction + 1: GSI1 follows" in out
+    assert "assumed: one follower, which asks every second" in out
+
+
+def test_another_environment_and_another_region_can_be_asked_for() -> None:
+    (dev,), (prod,) = told("portal", "--environment", "dev"), told("portal")
+    assert (dev["environment"], prod["environment"]) == ("dev", "prod")
+    assert Decimal(dev["total"]) < Decimal(prod["total"])
+    (there,) = told("portal", "--environment", "dev", "--region", "us-east-1")
+    assert there["region"] == "us-east-1"
+    assert Decimal(there["total"]) < Decimal(dev["total"])
+    assert not any(line["derived"] for line in there["lines"])
+
+
+def test_the_code_is_1_if_it_is_over_the_limit() -> None:
+    ran = here("cost", "travel", "--times", "10")
+    assert ran.code == 1
+    assert "over it" in ran.out
+    assert here("cost", "--times", "10").code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("zoo",), "there is no system 'zoo'; there are parental, portal, travel"),
+        (("travel", "--environment", "sit"), "travel has no environment 'sit'; it has dev, prod"),
+        (
+            ("travel", "--region", "mars-1"),
+            "no prices of 'mars-1' are known here; of these regions there are: af-",
+        ),
+        (("travel", "--times", "0"), "times is a number above 0, not '0'"),
+        (("travel", "--times", "many"), "times is a number above 0, not 'many'"),
+        (("travel", "--months", "0"), "months are 1 to 120, not '0'"),
+    ],
+)
+def test_a_misuse_is_told_in_a_sentence(words: tuple[str, ...], why: str) -> None:
+    ran = here("cost", *words)
+    assert ran.code == 2
+    assert why in ran.err
+    assert ran.out == ""
+
+
+def test_who_reads_only_the_beginning_is_told_no_fault() -> None:
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.join(COMMAND)} cost travel --explain | head -1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stdout.startswith("travel, prod")
+    assert ran.stderr == ""
