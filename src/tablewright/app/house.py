@@ -9,8 +9,9 @@ Elsewhere: HTTP (serve.py), what a system is (system.py).
 """
 
 import hashlib
+import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -24,6 +25,8 @@ from tablewright.app import logins
 from tablewright.app.accounts import Accounts
 from tablewright.app.backups import backup_job, environment_of
 from tablewright.app.code_login import CodeLogin, SignedIn
+from tablewright.app.copies import Copying, advice_of, copies_job, kept_id, tables_to_copy
+from tablewright.app.copy_places import CopyPlace, made_ready, place_of
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
 from tablewright.app.identity import DEMO, FOR, in_system
@@ -43,6 +46,8 @@ from tablewright.engine import Engine, Regions
 from tablewright.mapping import Db
 from tablewright.wire import serving
 from tablewright.world import World, real_world
+
+log = logging.getLogger("tablewright.app")
 
 AUDIENCE = "tablewright"
 OWN_TITLE = "Tablewright"
@@ -93,6 +98,8 @@ class House:
     mail: Mail
     # The engine above is the home region's; each other region has one of its own.
     regions: Regions
+    # What who runs this should know, in sentences.
+    advice: tuple[str, ...]
     _closing: ExitStack = field(repr=False)
 
     @property
@@ -190,18 +197,21 @@ def open_house(
     lease: float | None = None,
     mail: Way | None = None,
     cache: str | None = None,
+    copies: str | None = None,
     jobs: bool = True,
 ) -> House:
     """Everything up and running, but for HTTP. `url` is where tokens say they are from; port 0 is any free one.
 
     Letters go the way `mail` says, into a directory of the store if it says nothing. What is read often is kept in the
     Redis at `cache`, or in this process.
-    The systems live in the home region; replicas of their tables may be made in `also_regions`.
+    The systems live in the home region; replicas of their tables may be made in `also_regions`. Daily copies of those
+    tables whose design wants them elsewhere go to `copies`: a directory, or `s3://bucket/prefix`.
     Without `jobs` nothing runs by itself: `house.schedule` still lists what would.
     """
     world = world or real_world()
     _refuse_clashes(systems)
     with ExitStack() as stack:
+        place = stack.enter_context(closing(made_ready(place_of(copies)))) if copies is not None else None
         regions = stack.enter_context(
             Regions.open(
                 ":memory:" if memory else data,
@@ -213,6 +223,7 @@ def open_house(
                 ttl_lag=ttl_lag,
                 throttling=throttling,
                 buckets=buckets,
+                elsewhere={} if place is None else {place.bucket.name: place.where},
             )
         )
         engine = regions[regions.home]
@@ -243,13 +254,14 @@ def open_house(
             schedule.add(post.system, [_mail_of(post, office)])
         for each in lived:
             schedule.add(each.system.name, [*each.system.jobs(each.service), *backup_job(each.db, call)])
+        advice = _copies(lived, call, world, place, files, schedule)
         if jobs:
             stack.callback(schedule.close)
             schedule.start()
         people = everybody([*(p for each in lived for p in _people(each)), THE_ENGINEER])
         return House(
             engine, call, world, secret, issuer, issuer.verifier([AUDIENCE]), db, accounts, code_login, works, schedule,
-            lived, people, home, dynamodb, office, regions, stack.pop_all(),
+            lived, people, home, dynamodb, office, regions, advice, stack.pop_all(),
         )  # fmt: skip
 
 
@@ -317,6 +329,25 @@ def _named(title: str, told: Told) -> Callable[[int, int | None, str], None]:
 
 def _told_long_ago(letter: Letter) -> None:
     """The demo's people got their letters before its story begins; none of them has a mailbox."""
+
+
+def _copies(
+    lived: Sequence[Lived], call: Call, world: World, place: CopyPlace | None, files: Path, schedule: Schedule
+) -> tuple[str, ...]:
+    """Put copies elsewhere on the schedule, where designs want some; or what to say while nobody said where to."""
+    wanting = [each for each in lived if tables_to_copy([each.db])[0]]
+    if not wanting:
+        return ()
+    if place is None:
+        log.info("copies elsewhere are wanted and have no place", extra={"option": "--copies"})
+        return (advice_of([each.system.title for each in wanting]),)
+    tables, kept = tables_to_copy([each.db for each in wanting])
+    beside = {
+        each.system.name: (files / "systems" / each.system.name, each.system.beside) for each in wanting
+    }
+    copying = Copying(call, world, place, kept_id(files, world), tables, kept, beside)
+    schedule.add(own_design.name, [copies_job(copying)])
+    return ()
 
 
 def _posts(lived: Sequence[Lived], code_login: CodeLogin) -> list[Post]:

@@ -86,6 +86,8 @@ class System:
     # What runs by itself while the app is up.
     jobs: Callable[[Any], Sequence[Job | Follower]] = _no_jobs
     translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)
+    # Folders of its directory that go with a copy of its tables (copies.py). Nothing secret, and nothing that changes.
+    beside: tuple[str, ...] = ()
 
 
 class SystemsClash(ValueError):
