@@ -256,7 +256,7 @@ def _travel_people(travel: Travel) -> Sequence[Person]:
 def _sign_out_of_travel(travel: Travel, caller: Principal) -> None:
     session_id = caller.claims.get("sid")
     if isinstance(session_id, str):
-        travel.devices.sign_out(caller.subject, session_id)
+        travel.sessions.sign_out(caller.subject, session_id)
 
 
 TRAVEL = System(
