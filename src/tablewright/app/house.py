@@ -5,7 +5,7 @@
 Opens the store, makes missing tables, starts each system and seeds it once. Must hold: whatever fails on the way,
 what was opened before it is closed; each system has a Db of its own, so its receipts, page tokens and units are its
 own too; the marker of a seeding is written last, so one that crashed is taken up again.
-Elsewhere: HTTP (serve.py), what a system is (system.py).
+Elsewhere: HTTP (serve.py), what a system is (system.py), what is in a login (logins.py).
 """
 
 import hashlib
@@ -29,13 +29,13 @@ from tablewright.app.copies import Copying, advice_of, copies_job, kept_id, tabl
 from tablewright.app.copy_places import CopyPlace, made_ready, place_of
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
-from tablewright.app.identity import DEMO, FOR, in_system
+from tablewright.app.identity import in_system
 from tablewright.app.keepsake import kept_secret, new_secret
 from tablewright.app.mail import Directory, Mail, Way
 from tablewright.app.people import THE_ENGINEER, Person, everybody
 from tablewright.app.progress import Told, silent
 from tablewright.app.schedule import Follower, Schedule
-from tablewright.app.system import LOGIN_LASTS, Issue, Start, System, SystemsClash
+from tablewright.app.system import Start, System, SystemsClash
 from tablewright.app.systems import SYSTEMS
 from tablewright.app.work import Works
 from tablewright.client import Call, embedded
@@ -49,7 +49,6 @@ from tablewright.world import World, real_world
 
 log = logging.getLogger("tablewright.app")
 
-AUDIENCE = "tablewright"
 OWN_TITLE = "Tablewright"
 
 
@@ -110,32 +109,11 @@ class House:
 
     def token_for(self, person: Person) -> str:
         """A login as this person, for the demo alone."""
-        claims: dict[str, Any] = {"name": person.name, DEMO: True}
-        if person.used_mfa:
-            claims["amr"] = ["pwd", "mfa"]
-        return self.issuer.issue(
-            person.subject,
-            audience=AUDIENCE,
-            lifetime=LOGIN_LASTS,
-            roles=person.qualified_roles,
-            email=person.email,
-            claims=claims,
-        )
+        return logins.of_demo(self.issuer, person)
 
     def login_of(self, signed: SignedIn) -> str:
-        """A login to an account; it holds while the account does, and these roles of it too (identity.py)."""
-        account = signed.account
-        claims: dict[str, Any] = {"amr": list(signed.methods), "epoch": account.epoch}
-        if account.name:
-            claims["name"] = account.name
-        return self.issuer.issue(
-            account.subject,
-            audience=AUDIENCE,
-            lifetime=LOGIN_LASTS,
-            roles=account.roles,
-            email=account.email,
-            claims=claims,
-        )
+        """A login to an account."""
+        return logins.of_account(self.issuer, signed)
 
     def sign_out(self, caller: Principal, *, everywhere: bool = False) -> None:
         """End this login, wherever else its token is; systems that keep sessions end theirs.
@@ -260,8 +238,8 @@ def open_house(
             schedule.start()
         people = everybody([*(p for each in lived for p in _people(each)), THE_ENGINEER])
         return House(
-            engine, call, world, secret, issuer, issuer.verifier([AUDIENCE]), db, accounts, code_login, works, schedule,
-            lived, people, home, dynamodb, office, regions, advice, stack.pop_all(),
+            engine, call, world, secret, issuer, issuer.verifier([logins.AUDIENCE]), db, accounts, code_login, works,
+            schedule, lived, people, home, dynamodb, office, regions, advice, stack.pop_all(),
         )  # fmt: skip
 
 
@@ -286,29 +264,12 @@ def _started(
     db = Db(call, *system.designs, world=world, secret=secret, environment=here)
     db.create_tables()
     own = hashlib.sha256(system.name.encode() + secret).digest()
-    service = system.start(Start(db, world, own, _issue(system, issuer), issuer.url, home, cache))
+    service = system.start(
+        Start(db, world, own, logins.issued_by(system.name, issuer), issuer.url, home, cache)
+    )
     if system.close is not None:
         stack.callback(system.close, service)
     return Lived(system, db, service)
-
-
-def _issue(system: System, issuer: Issuer) -> Issue:
-    """Logins a system may give: with its own roles, and good for nothing but itself."""
-
-    def issue(
-        subject: str, roles: tuple[str, ...], email: str, claims: Mapping[str, Any] | None = None, /
-    ) -> str:
-        named = tuple(f"{system.name}.{role}" for role in roles)
-        return issuer.issue(
-            subject,
-            audience=AUDIENCE,
-            lifetime=LOGIN_LASTS,
-            roles=named,
-            email=email or None,
-            claims={**(claims or {}), FOR: system.name},
-        )
-
-    return issue
 
 
 def _seed_once(each: Lived, db: Db, world: World, told: Told) -> None:
