@@ -72,7 +72,7 @@ class Verification:
         """A new secret, and the mail with it; for nobody, one that nobody learns, so that wrong guesses look alike."""
         now = self._repository.now()
         world = self._repository.world
-        code = new_code(world)
+        code = new_code(world, 0)
         secret = world.new_id().replace("-", "")
         challenge = Challenge(
             purpose=purpose,
