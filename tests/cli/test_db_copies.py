@@ -50,7 +50,7 @@ def test_whole_copies_are_listed(away: Path, tmp_path: Path) -> None:
 def test_a_place_where_nothing_was_ever_copied_says_so(tmp_path: Path) -> None:
     ran = here("db", "copies", "list", tmp_path)
     assert ran.code == 2
-    assert "cannot be read as a place for copies" in ran.err
+    assert "nothing was ever copied to" in ran.err
 
 
 def test_all_tables_come_back_into_a_new_directory(away: Path, tmp_path: Path) -> None:

@@ -31,4 +31,8 @@ def at(given: argparse.Namespace, work: Callable[["CopyPlace"], int]) -> int:
     except (CopiesUnusable, CallFailed, NotAStore, StoreInUse, OSError) as mistake:
         return where.misused(str(mistake))
     except BucketUnusable as trouble:
+        if trouble.code == "S3NoSuchBucket":
+            return where.misused(
+                f"nothing was ever copied to {given.place}; name the place as the server was told it"
+            )
         return where.misused(f"{given.place} cannot be read as a place for copies: {trouble}")
