@@ -21,7 +21,8 @@ from tablewright import testing
 from tablewright.app.console.portal.desk import percent_words
 from tablewright.app.console.portal.pictures import campaign_calendar, price_history
 from tablewright.app.console.portal.typed import TypedProduct
-from tablewright.app.house import AUDIENCE, House, open_house
+from tablewright.app.house import House, open_house
+from tablewright.app.logins import AUDIENCE
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PORTAL
 from tablewright.edge import serving_app

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import here
+from tests.cli.command import COMMAND, here
 from tests.cli.stores import server_of
 
 from tablewright.app.house import open_house
@@ -23,6 +25,18 @@ def store(tmp_path: Path) -> Path:
     home = tmp_path / "store"
     open_house(home, systems=(), durability="relaxed", jobs=False).close()
     return home
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def at_a_terminal(monkeypatch: pytest.MonkeyPatch, *typed: str) -> None:
+    """Whoever is asked types these, and goes on with the last."""
+    waiting = list(typed)
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("getpass.getpass", lambda prompt: waiting.pop(0) if len(waiting) > 1 else waiting[0])
 
 
 def people(store: Path, *words: str | Path) -> Any:
@@ -74,7 +88,7 @@ def test_a_password_can_be_taken_away_and_roles_without_one_are_pointed_out(
     told = here("people", "add", ADA, "--role", "engineer", "--data", store).out
     assert f"none; one is needed for these roles: tablewright people password {ADA}" in told
     assert people(store, "list")[0]["needsPassword"] is True
-    monkeypatch.setattr("getpass.getpass", lambda prompt: "correct horse battery")
+    at_a_terminal(monkeypatch, "correct horse battery")
     assert people(store, "password", ADA)["needsPassword"] is False
     assert people(store, "password", ADA, "--remove")["hasPassword"] is False
     softer = here("people", "change", ADA, "--role", "travel.admin", "--data", store).out
@@ -95,10 +109,36 @@ def test_an_account_is_erased_when_that_is_meant(store: Path) -> None:
 
 def test_a_password_that_is_typed_is_asked_for_twice(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     people(store, "add", ADA)
-    typed = iter(["correct horse battery", "another horse battery", "short", "short"])
-    monkeypatch.setattr("getpass.getpass", lambda prompt: next(typed))
+    at_a_terminal(monkeypatch, "correct horse battery", "another horse battery", "short", "short")
     assert "two different passwords" in here("people", "password", ADA, "--data", store).err
     assert "12 to 256 characters" in here("people", "password", ADA, "--data", store).err
+    assert people(store, "list")[0]["hasPassword"] is False
+
+
+def test_a_password_from_a_pipe_is_a_line_and_nobody_is_asked(store: Path) -> None:
+    people(store, "add", ADA)
+    piped = subprocess.run(
+        [*COMMAND, "people", "password", ADA, "--data", str(store), "--json"],
+        input="correct horse battery\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert json.loads(piped.stdout)["hasPassword"] is True
+    with open_house(store, systems=(), durability="relaxed", jobs=False) as house:
+        known = house.accounts.with_address(ADA)
+        assert known is not None
+        assert is_password("correct horse battery", known.password or "")
+
+
+def test_a_pipe_without_a_password_changes_nothing(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people(store, "add", ADA)
+    for nothing in ("", "\n"):
+        monkeypatch.setattr("sys.stdin", StringIO(nothing))
+        ran = here("people", "password", ADA, "--data", store)
+        assert (ran.code, "no password was given" in ran.err) == (2, True)
     assert people(store, "list")[0]["hasPassword"] is False
 
 

@@ -11,6 +11,7 @@ from tests.engine.tables import definition, names, put
 from tests.engine.transfers import data_of, export, import_some, recoverable, told
 
 from tablewright import Engine
+from tablewright.engine.transfers.bucket_routes import routed
 from tablewright.engine.transfers.buckets import (
     Bucket,
     Buckets,
@@ -101,6 +102,36 @@ def test_lines_can_be_read_one_by_one(buckets: Buckets) -> None:
         assert stream.readline() == b"line 0\n"
         assert stream.read(7) == b"line 0\n"
         assert len(stream.read()) == sum(map(len, lines)) - 14
+
+
+def test_what_was_removed_is_gone_and_so_are_folders_that_hold_nothing(buckets: Buckets) -> None:
+    for key in ("a/b/c", "a/b/d", "e"):
+        buckets.put(VAULT, key, b"x")
+    for key in ("a/b/c", "a/b/d", "a/b/d", "never/there"):
+        buckets.remove(VAULT, key)
+    assert buckets.keys(VAULT, "", "") == ["e"]
+    assert buckets.keys(VAULT, "a/b/", "") == []
+    if isinstance(buckets, DirectoryBuckets):
+        assert [path.name for path in (buckets.root / "vault").iterdir()] == ["e"]
+
+
+def test_buckets_may_lie_in_several_places_by_their_names(tmp_path: Path) -> None:
+    made = routed(tmp_path / "here", {"far": tmp_path / "there"}, "us-east-1", ACCOUNT)
+    assert made is not None
+    for name in ("near", "far"):
+        made.put(Bucket(name), "a", name.encode())
+        assert made.keys(Bucket(name), "", "") == ["a"]
+        with made.open(Bucket(name), "a") as stream:
+            assert stream.read() == name.encode()
+    assert sorted(path.name for path in tmp_path.glob("*/*") if path.name[0] != ".") == ["far", "near"]
+    made.remove(Bucket("far"), "a")
+    assert made.keys(Bucket("far"), "", "") == []
+    made.close()
+    only_there = routed(None, {"far": tmp_path / "there"}, "us-east-1", ACCOUNT)
+    assert only_there is not None
+    with pytest.raises(BucketUnusable) as refusal:
+        only_there.put(Bucket("near"), "a", b"x")
+    assert refusal.value.code == "S3NoSuchBucket"
 
 
 def test_a_bucket_that_is_not_there_is_named_as_the_service_does(buckets: Buckets) -> None:

@@ -3,13 +3,14 @@
 A design names several environments, and this process is one more: of what they say, what keeps the most holds here. A
 copy is made once a day, whatever schedule they name: between two copies recovery has every second.
 Must hold: what was not made by this job is never removed by it; a day on which a copy is there makes no second.
-Elsewhere: recovery to a moment is switched on as tables are made (mapping/tables.py); copies in another region are made
-by replicas or exports, which somebody asks for.
+Elsewhere: recovery to a moment is switched on as tables are made (mapping/tables.py); copies outside of this machine
+(copies.py).
 """
 
 import logging
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,11 +34,13 @@ def environment_of(designs: Sequence[Design]) -> Environment:
     """This house as a place where some designs live: its tables have their plain names."""
     said = [env for design in designs for env in design.environments.values()]
     kept = [env.backups for env in said if env.backups is not None]
+    longest = max(kept, key=lambda backups: backups.keep_days, default=None)
+    elsewhere = next((backups.copy_to for backups in kept if backups.copy_to is not None), None)
     return Environment(
         HERE,
         region="local",
         pitr_days=max((env.pitr_days for env in said), default=0),
-        backups=max(kept, key=lambda backups: backups.keep_days, default=None),
+        backups=None if longest is None else replace(longest, copy_to=elsewhere),
     )
 
 

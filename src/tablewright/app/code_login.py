@@ -19,7 +19,7 @@ from tablewright.app.accounts import Accounts
 from tablewright.app.design import Account, Challenge, Note, challenges, notes, notes_by_state
 from tablewright.edge import codes
 from tablewright.edge.addresses import spelled
-from tablewright.edge.codes import CODES_A_WINDOW, LIVES, TRIES, Count
+from tablewright.edge.codes import LIVES, TRIES, Count
 from tablewright.edge.dispatch import Dispatch, Letter
 from tablewright.edge.mistakes import Refused, TooOften
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, NotUnique, Stale
@@ -56,8 +56,8 @@ class CodeLogin:
         for _ in range(_ATTEMPTS):
             now = self._accounts.now()
             before = self._db.one(challenges.get(key), consistent=True)
-            count = _allowed(codes.one_more(_count(before), now), now)
-            code = codes.new_code(self._world, count)
+            count = codes.allowed(_count(before) if before else None, now, TooOften)
+            code = codes.new_code(self._world, count.wrong)
             after = self._challenge(key, address, code, count, now)
             # Whoever asked in the same moment is counted too: of two, one starts over.
             write = challenges.create(after) if before is None else challenges.change(before, after)
@@ -113,7 +113,7 @@ class CodeLogin:
             id=f"note_{self._world.new_id()}",
             recipient=recipient,
             subject=f"Your code to sign in: {told}",
-            body=codes.words(told, count),
+            body=codes.words(told, count.wrong),
             state="PENDING" if recipient else "SENT",
             written=now,
             until=now + LIVES,
@@ -160,21 +160,8 @@ class CodeLogin:
         return hmac.new(self._secret, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
 
 
-def _count(before: Challenge | None) -> Count | None:
-    if before is None:
-        return None
-    return Count(before.sent, before.window_ends, before.wrong, before.day_ends or before.window_ends)
-
-
-def _allowed(count: Count, now: datetime) -> Count:
-    """The count, if one more code may be sent."""
-    if wait := codes.wait(count, now):
-        words = (
-            f"{CODES_A_WINDOW} codes were asked for within an hour, which is the most. The next is sent in "
-            f"{-(-wait // 60)} minutes; the last one works for 15 minutes."
-        )
-        raise TooOften("CODE_LIMIT", words, wait)
-    return count
+def _count(before: Challenge) -> Count:
+    return codes.remembered(before.sent, before.window_ends, before.wrong, before.day_ends)
 
 
 def _wrong() -> Refused:

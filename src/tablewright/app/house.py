@@ -5,12 +5,13 @@
 Opens the store, makes missing tables, starts each system and seeds it once. Must hold: whatever fails on the way,
 what was opened before it is closed; each system has a Db of its own, so its receipts, page tokens and units are its
 own too; the marker of a seeding is written last, so one that crashed is taken up again.
-Elsewhere: HTTP (serve.py), what a system is (system.py).
+Elsewhere: HTTP (serve.py), what a system is (system.py), what is in a login (logins.py).
 """
 
 import hashlib
+import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -24,15 +25,17 @@ from tablewright.app import logins
 from tablewright.app.accounts import Accounts
 from tablewright.app.backups import backup_job, environment_of
 from tablewright.app.code_login import CodeLogin, SignedIn
+from tablewright.app.copies import Copying, advice_of, copies_job, kept_id, tables_to_copy
+from tablewright.app.copy_places import CopyPlace, made_ready, place_of
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
-from tablewright.app.identity import DEMO, FOR, in_system
+from tablewright.app.identity import in_system
 from tablewright.app.keepsake import kept_secret, new_secret
 from tablewright.app.mail import Directory, Mail, Way
 from tablewright.app.people import THE_ENGINEER, Person, everybody
 from tablewright.app.progress import Told, silent
 from tablewright.app.schedule import Follower, Schedule
-from tablewright.app.system import LOGIN_LASTS, Issue, Start, System, SystemsClash
+from tablewright.app.system import Start, System, SystemsClash
 from tablewright.app.systems import SYSTEMS
 from tablewright.app.work import Works
 from tablewright.client import Call, embedded
@@ -44,7 +47,8 @@ from tablewright.mapping import Db
 from tablewright.wire import serving
 from tablewright.world import World, real_world
 
-AUDIENCE = "tablewright"
+log = logging.getLogger("tablewright.app")
+
 OWN_TITLE = "Tablewright"
 
 
@@ -93,6 +97,8 @@ class House:
     mail: Mail
     # The engine above is the home region's; each other region has one of its own.
     regions: Regions
+    # What who runs this should know, in sentences.
+    advice: tuple[str, ...]
     _closing: ExitStack = field(repr=False)
 
     @property
@@ -103,32 +109,11 @@ class House:
 
     def token_for(self, person: Person) -> str:
         """A login as this person, for the demo alone."""
-        claims: dict[str, Any] = {"name": person.name, DEMO: True}
-        if person.used_mfa:
-            claims["amr"] = ["pwd", "mfa"]
-        return self.issuer.issue(
-            person.subject,
-            audience=AUDIENCE,
-            lifetime=LOGIN_LASTS,
-            roles=person.qualified_roles,
-            email=person.email,
-            claims=claims,
-        )
+        return logins.of_demo(self.issuer, person)
 
     def login_of(self, signed: SignedIn) -> str:
-        """A login to an account; it holds while the account does, and these roles of it too (identity.py)."""
-        account = signed.account
-        claims: dict[str, Any] = {"amr": list(signed.methods), "epoch": account.epoch}
-        if account.name:
-            claims["name"] = account.name
-        return self.issuer.issue(
-            account.subject,
-            audience=AUDIENCE,
-            lifetime=LOGIN_LASTS,
-            roles=account.roles,
-            email=account.email,
-            claims=claims,
-        )
+        """A login to an account."""
+        return logins.of_account(self.issuer, signed)
 
     def sign_out(self, caller: Principal, *, everywhere: bool = False) -> None:
         """End this login, wherever else its token is; systems that keep sessions end theirs.
@@ -190,18 +175,21 @@ def open_house(
     lease: float | None = None,
     mail: Way | None = None,
     cache: str | None = None,
+    copies: str | None = None,
     jobs: bool = True,
 ) -> House:
     """Everything up and running, but for HTTP. `url` is where tokens say they are from; port 0 is any free one.
 
     Letters go the way `mail` says, into a directory of the store if it says nothing. What is read often is kept in the
     Redis at `cache`, or in this process.
-    The systems live in the home region; replicas of their tables may be made in `also_regions`.
+    The systems live in the home region; replicas of their tables may be made in `also_regions`. Daily copies of those
+    tables whose design wants them elsewhere go to `copies`: a directory, or `s3://bucket/prefix`.
     Without `jobs` nothing runs by itself: `house.schedule` still lists what would.
     """
     world = world or real_world()
     _refuse_clashes(systems)
     with ExitStack() as stack:
+        place = stack.enter_context(closing(made_ready(place_of(copies)))) if copies is not None else None
         regions = stack.enter_context(
             Regions.open(
                 ":memory:" if memory else data,
@@ -213,6 +201,7 @@ def open_house(
                 ttl_lag=ttl_lag,
                 throttling=throttling,
                 buckets=buckets,
+                elsewhere={} if place is None else {place.bucket.name: place.where},
             )
         )
         engine = regions[regions.home]
@@ -243,13 +232,14 @@ def open_house(
             schedule.add(post.system, [_mail_of(post, office)])
         for each in lived:
             schedule.add(each.system.name, [*each.system.jobs(each.service), *backup_job(each.db, call)])
+        advice = _copies(lived, call, world, place, files, schedule)
         if jobs:
             stack.callback(schedule.close)
             schedule.start()
         people = everybody([*(p for each in lived for p in _people(each)), THE_ENGINEER])
         return House(
-            engine, call, world, secret, issuer, issuer.verifier([AUDIENCE]), db, accounts, code_login, works, schedule,
-            lived, people, home, dynamodb, office, regions, stack.pop_all(),
+            engine, call, world, secret, issuer, issuer.verifier([logins.AUDIENCE]), db, accounts, code_login, works,
+            schedule, lived, people, home, dynamodb, office, regions, advice, stack.pop_all(),
         )  # fmt: skip
 
 
@@ -274,29 +264,12 @@ def _started(
     db = Db(call, *system.designs, world=world, secret=secret, environment=here)
     db.create_tables()
     own = hashlib.sha256(system.name.encode() + secret).digest()
-    service = system.start(Start(db, world, own, _issue(system, issuer), issuer.url, home, cache))
+    service = system.start(
+        Start(db, world, own, logins.issued_by(system.name, issuer), issuer.url, home, cache)
+    )
     if system.close is not None:
         stack.callback(system.close, service)
     return Lived(system, db, service)
-
-
-def _issue(system: System, issuer: Issuer) -> Issue:
-    """Logins a system may give: with its own roles, and good for nothing but itself."""
-
-    def issue(
-        subject: str, roles: tuple[str, ...], email: str, claims: Mapping[str, Any] | None = None, /
-    ) -> str:
-        named = tuple(f"{system.name}.{role}" for role in roles)
-        return issuer.issue(
-            subject,
-            audience=AUDIENCE,
-            lifetime=LOGIN_LASTS,
-            roles=named,
-            email=email or None,
-            claims={**(claims or {}), FOR: system.name},
-        )
-
-    return issue
 
 
 def _seed_once(each: Lived, db: Db, world: World, told: Told) -> None:
@@ -317,6 +290,25 @@ def _named(title: str, told: Told) -> Callable[[int, int | None, str], None]:
 
 def _told_long_ago(letter: Letter) -> None:
     """The demo's people got their letters before its story begins; none of them has a mailbox."""
+
+
+def _copies(
+    lived: Sequence[Lived], call: Call, world: World, place: CopyPlace | None, files: Path, schedule: Schedule
+) -> tuple[str, ...]:
+    """Put copies elsewhere on the schedule, where designs want some; or what to say while nobody said where to."""
+    wanting = [each for each in lived if tables_to_copy([each.db])[0]]
+    if not wanting:
+        return ()
+    if place is None:
+        log.info("copies elsewhere are wanted and have no place", extra={"option": "--copies"})
+        return (advice_of([each.system.title for each in wanting]),)
+    tables, kept = tables_to_copy([each.db for each in wanting])
+    beside = {
+        each.system.name: (files / "systems" / each.system.name, each.system.beside) for each in wanting
+    }
+    copying = Copying(call, world, place, kept_id(files, world), tables, kept, beside)
+    schedule.add(own_design.name, [copies_job(copying)])
+    return ()
 
 
 def _posts(lived: Sequence[Lived], code_login: CodeLogin) -> list[Post]:

@@ -5,7 +5,7 @@ nothing to anybody else. A login that a system gave by itself (its claim `for`) 
 an account here is not for a system to say. A login to an account is worth what the account is worth now: none if it was
 closed, and only roles that it still has. One that was signed out of is worth nothing, nor is one of the demo where
 there is no demo.
-Elsewhere: tokens, cookies and their checking (edge/identity), signing out (logins.py).
+Elsewhere: tokens, cookies and their checking (edge/identity), what is in a login, signing out (logins.py).
 """
 
 from dataclasses import replace
@@ -14,12 +14,11 @@ from fastapi import Request
 
 from tablewright.app import logins
 from tablewright.app.accounts import PREFIX, Accounts
+from tablewright.app.logins import DEMO, FOR
 from tablewright.edge import ANYONE, Principal
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import unauthorized
 
-# Claims of our tokens: of a person of the demo; of the one system that gave it.
-DEMO, FOR = "demo", "for"
 _FOUND = "login_as_of_now"
 
 

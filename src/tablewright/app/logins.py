@@ -1,17 +1,79 @@
-"""Logins that are over before their token is: who signs out is signed out here too, not only in their browser.
+"""Logins: what is in one, and those that are over before their token is.
 
-Must hold: a token whose login was ended opens nothing again, whoever has it; what is kept of it goes when the token
-would have ended by itself. Elsewhere: all logins of an account at once (its epoch, accounts.py), asking (identity.py).
+A login is a token of our issuer: to an account, as a person of the demo, or one that a system gives by itself. Who
+signs out is signed out here too, not only in their browser.
+Must hold: what a system gives is good for nothing but itself; a token whose login was ended opens nothing again,
+whoever has it; what is kept of it goes when the token would have ended by itself.
+Elsewhere: all logins of an account at once (its epoch, accounts.py), what one is worth now (identity.py).
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
 
+from tablewright.app.code_login import SignedIn
 from tablewright.app.design import EndedLogin, ended_logins
-from tablewright.edge import Principal
+from tablewright.app.people import Person
+from tablewright.edge import Issuer, Principal
 from tablewright.edge.identity.verifier import LEEWAY
 from tablewright.mapping import Db
 
+AUDIENCE = "tablewright"
+LOGIN_LASTS = timedelta(hours=12)
+# Claims of our tokens: of a person of the demo; of the one system that gave it.
+DEMO, FOR = "demo", "for"
 _LONGER = LEEWAY + timedelta(minutes=1)
+
+
+class Issue(Protocol):
+    """(subject, roles by their plain names, proved e-mail address, further claims) -> a login for one system."""
+
+    def __call__(
+        self, subject: str, roles: tuple[str, ...], email: str, claims: Mapping[str, Any] | None = None, /
+    ) -> str: ...
+
+
+# --- made ---
+
+
+def of_demo(issuer: Issuer, person: Person) -> str:
+    """A login as this person, for the demo alone."""
+    claims: dict[str, Any] = {"name": person.name, DEMO: True}
+    if person.used_mfa:
+        claims["amr"] = ["pwd", "mfa"]
+    return _issued(issuer, person.subject, person.qualified_roles, person.email, claims)
+
+
+def of_account(issuer: Issuer, signed: SignedIn) -> str:
+    """A login to an account; it holds while the account does, and these roles of it too (identity.py)."""
+    account = signed.account
+    claims: dict[str, Any] = {"amr": list(signed.methods), "epoch": account.epoch}
+    if account.name:
+        claims["name"] = account.name
+    return _issued(issuer, account.subject, tuple(account.roles), account.email, claims)
+
+
+def issued_by(system: str, issuer: Issuer) -> Issue:
+    """Logins a system may give: with its own roles, and good for nothing but itself."""
+
+    def issue(
+        subject: str, roles: tuple[str, ...], email: str, claims: Mapping[str, Any] | None = None, /
+    ) -> str:
+        named = tuple(f"{system}.{role}" for role in roles)
+        return _issued(issuer, subject, named, email or None, {**(claims or {}), FOR: system})
+
+    return issue
+
+
+def _issued(
+    issuer: Issuer, subject: str, roles: tuple[str, ...], email: str | None, claims: Mapping[str, Any]
+) -> str:
+    return issuer.issue(
+        subject, audience=AUDIENCE, lifetime=LOGIN_LASTS, roles=roles, email=email, claims=claims
+    )
+
+
+# --- ended ---
 
 
 def end(db: Db, caller: Principal) -> None:

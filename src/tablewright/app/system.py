@@ -8,14 +8,14 @@ Elsewhere: which systems there are (systems.py).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from fastapi import APIRouter
 
 from tablewright.app.console.area import Accent, Area
 from tablewright.app.console.console import Console
+from tablewright.app.logins import Issue
 from tablewright.app.people import Person
 from tablewright.app.progress import Told
 from tablewright.app.schedule import Follower, Job
@@ -34,17 +34,6 @@ def _nobody(service: Any) -> Sequence[Person]:
 
 def _no_jobs(service: Any) -> Sequence[Job | Follower]:
     return ()
-
-
-LOGIN_LASTS = timedelta(hours=12)
-
-
-class Issue(Protocol):
-    """(subject, roles by their plain names, proved e-mail address, further claims) -> a login for this system."""
-
-    def __call__(
-        self, subject: str, roles: tuple[str, ...], email: str, claims: Mapping[str, Any] | None = None, /
-    ) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +75,8 @@ class System:
     # What runs by itself while the app is up.
     jobs: Callable[[Any], Sequence[Job | Follower]] = _no_jobs
     translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)
+    # Folders of its directory that go with a copy of its tables (copies.py). Nothing secret, and nothing that changes.
+    beside: tuple[str, ...] = ()
 
 
 class SystemsClash(ValueError):

@@ -35,6 +35,8 @@ from tablewright.systems.travel.apple import apple_in
 from tablewright.systems.travel.design import DESIGNS as TRAVEL_DESIGNS
 from tablewright.systems.travel.keyring import kept_keyring
 from tablewright.systems.travel.objects import Directory
+from tablewright.systems.travel.privacy import ERASED
+from tablewright.systems.travel.secret_checks import CHECKS, check_secrets
 from tablewright.systems.travel.service import Travel, open_travel
 
 __all__ = ["PARENTAL", "PORTAL", "SYSTEMS", "TRAVEL", "System", "SystemsClash"]
@@ -201,18 +203,24 @@ PARENTAL = System(
 # --- Skratch ---
 
 
+_OBJECTS = "objects"
+
+
 def _start_travel(given: Start) -> Travel:
     def issue(user_id: str, session_id: str, email: str | None) -> str:
         """A login of a device: it ends with the session it names."""
         return given.issue(user_id, (), email or "", {"sid": session_id})
 
+    keyring = kept_keyring(given.home / "secrets", given.world)
+    objects = Directory(given.home / _OBJECTS, given.world)
+    check_secrets(keyring, objects)  # with others, who was erased would not be known in a restored copy
     travel = open_travel(
         given.db,
         given.world,
-        keyring=kept_keyring(given.home / "secrets", given.world),
+        keyring=keyring,
         issue=issue,
         apple=apple_in(given.home, given.world),
-        objects=Directory(given.home / "objects", given.world),
+        objects=objects,
     )
     travel.follower().create_tables()  # before anything is written: changes from before a stream are not in it
     travel_jobs.clean_restored(travel)  # before anybody is served
@@ -248,7 +256,7 @@ def _travel_people(travel: Travel) -> Sequence[Person]:
 def _sign_out_of_travel(travel: Travel, caller: Principal) -> None:
     session_id = caller.claims.get("sid")
     if isinstance(session_id, str):
-        travel.devices.sign_out(caller.subject, session_id)
+        travel.sessions.sign_out(caller.subject, session_id)
 
 
 TRAVEL = System(
@@ -266,5 +274,6 @@ TRAVEL = System(
     dispatch=lambda travel: travel.dispatch,
     jobs=_travel_jobs,
     translations=travel_api.TRANSLATIONS,
+    beside=(f"{_OBJECTS}/{ERASED}", f"{_OBJECTS}/{CHECKS}"),
 )
 SYSTEMS: tuple[System, ...] = (PORTAL, PARENTAL, TRAVEL)

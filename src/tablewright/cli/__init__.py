@@ -35,6 +35,8 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
             "restore",
             "export",
             "import",
+            "copies list",
+            "copies restore",
             "metrics",
             "autoscaling",
             "stream tail",
@@ -58,6 +60,7 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 SHARED: dict[str, str] = {
     "db backup": "tables as they were, kept until they are deleted",
+    "db copies": "tables as a server copied them elsewhere, day by day",
     "db parked": "changes that a consumer could not handle",
     "db stream": "the changes of a table",
     "parental registry": "the apps that parents can block",

@@ -2,6 +2,7 @@
 
 import argparse
 import getpass
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,19 @@ if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
     from tablewright.app.accounts import Accounts
 
 SUMMARY = "Set somebody's password, which they need beside a code from now on, or remove it; their logins so far end."
-EXAMPLES = """The password is asked for twice, or read from a file that only its owner can read; it is never an
-argument, which everybody on the machine could read.
+EXAMPLES = """The password is asked for twice, or is the line that comes from a pipe, or is read from a file that only
+its owner can read; it is never an argument, which everybody on the machine could read.
 
 examples:
   tablewright people password ada@example.com --data ./data
   tablewright people password ada@example.com --password-file ./ada.password"""
+
+
+class NoPassword(Misused):
+    """Nothing was typed, and nothing came from the pipe."""
+
+    def __init__(self) -> None:
+        super().__init__("no password was given; type it, pipe it in, or name a file with --password-file")
 
 
 class PasswordsDiffer(Misused):
@@ -57,10 +65,20 @@ def _password(given: argparse.Namespace) -> str:
             return password_in(given.password_file)
         except MailMistake as mistake:
             raise Misused(str(mistake)) from None
+    if not sys.stdin.isatty():
+        return _piped()
     try:
         first = getpass.getpass("password: ")
         if getpass.getpass("once more: ") != first:
             raise PasswordsDiffer
     except EOFError:
-        raise Misused("no password was typed; name a file with --password-file") from None
+        raise NoPassword from None
     return first
+
+
+def _piped() -> str:
+    """The line that another program hands over: nobody types it, so nobody is asked, and once is enough."""
+    line = sys.stdin.readline()
+    if not line.strip():
+        raise NoPassword
+    return line.rstrip("\r\n")

@@ -122,6 +122,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the directory exports go to and imports come from, each bucket a directory in it (default: buckets in "
         "the store); s3: for S3, s3:URL for another endpoint of that kind",
     )
+    parser.add_argument(
+        "--copies",
+        metavar="DIR",
+        help="where a daily copy goes of each table whose design wants one elsewhere: a directory that is there "
+        "(another disk, a mount), or s3://bucket/prefix (another region)",
+    )
 
 
 def run(given: argparse.Namespace) -> int:
@@ -167,6 +173,7 @@ def run(given: argparse.Namespace) -> int:
                 lease=given.lease,
                 mail=mail,
                 cache=given.cache,
+                copies=given.copies,
             ) as house:
                 progress.end()
                 app = app_of(
@@ -229,15 +236,21 @@ def _mail(given: argparse.Namespace) -> Any:
 
 def _mistakes() -> tuple[type[Exception], ...]:
     """What is the caller's to mend: a port that is taken, a store that is in use."""
+    from tablewright.app.copy_places import CopiesUnusable
     from tablewright.app.keepsake import SecretUnusable
     from tablewright.app.mail import MailMistake
     from tablewright.app.serve import DemoIsForThisMachine
     from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreInUse
     from tablewright.mapping import TableDiffers
     from tablewright.systems.parental.cache import CacheMistake
+    from tablewright.systems.travel.keyring import SecretUnusable as TravelSecretUnusable
+    from tablewright.systems.travel.secret_checks import SecretsAreOthers
 
     return (
         CacheMistake,
+        CopiesUnusable,
+        SecretsAreOthers,
+        TravelSecretUnusable,
         DemoIsForThisMachine,
         SecretUnusable,
         MailMistake,
@@ -280,6 +293,9 @@ def ready_lines(given: argparse.Namespace, url: str, house: Any) -> str:
     kept_at = house.mail.way.where if given.no_demo_sign_in else f"{url}/console/designs/mail"
     goes = house.mail.way.where if given.smtp else f"stays here; read it at {kept_at}"
     lines.append(f"tablewright: mail      {goes}")
+    if given.copies:
+        lines.append(f"tablewright: copies    once a day to {given.copies}")
+    lines += [f"tablewright: copies    {sentence}" for sentence in house.advice]
     if given.no_demo_sign_in:
         lines.append("tablewright: people    `tablewright people add ADDRESS` lets somebody sign in")
     lines.append("tablewright: ready; Ctrl-C ends it")

@@ -3,10 +3,12 @@
 Must hold: a code works once, for a quarter of an hour and five tries; an address gets five an hour. That leaves
 hundreds of guesses a day for ever, so wrong ones are counted over all codes of a day: from fifty on codes have twelve
 digits, which nobody guesses, and the letter says why. A refusal for the day would let anybody lock anybody out.
-Elsewhere: where it is counted, in one condition with each try (app/code_login.py, systems/travel/email_login.py).
+Elsewhere: where it is counted, with each try and before it is looked at (app/code_login.py, systems/travel/
+email_login.py, systems/portal/verification.py).
 """
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -27,13 +29,26 @@ class Count:
     day_ends: datetime
 
     @property
-    def is_guessed_at(self) -> bool:
-        return self.wrong >= WRONG_A_DAY
-
-    @property
     def until(self) -> datetime:
         """How long it is worth remembering."""
         return max(self.window_ends, self.day_ends)
+
+
+def remembered(sent: int, window_ends: datetime, wrong: int, day_ends: datetime | None) -> Count:
+    """The count as it was kept; before there were days, what was wrong counted for as long as what was sent."""
+    return Count(sent, window_ends, wrong, day_ends or window_ends)
+
+
+def allowed(before: Count | None, now: datetime, refusal: Callable[[str, str, int], Exception]) -> Count:
+    """The count with one more code; refused, as the caller says it, while there were too many."""
+    count = one_more(before, now)
+    if seconds := wait(count, now):
+        words = (
+            f"{CODES_A_WINDOW} codes were asked for within an hour, which is the most. The next is sent in "
+            f"{-(-seconds // 60)} minutes; the last one works for 15 minutes."
+        )
+        raise refusal("CODE_LIMIT", words, seconds)
+    return count
 
 
 def one_more(before: Count | None, now: datetime) -> Count:
@@ -55,21 +70,27 @@ def wait(count: Count, now: datetime) -> int:
     return max(1, int((count.window_ends - now).total_seconds()))
 
 
-def new_code(world: World, count: Count | None = None) -> str:
-    digits = _LONG if count is not None and count.is_guessed_at else _SHORT
+def new_code(world: World, wrong: int) -> str:
+    """A code for an address for which so many wrong ones were typed today."""
+    digits = _LONG if wrong >= WRONG_A_DAY else _SHORT
     # Ids are 122 bits of the system's own chance; a digest spreads them over the digits.
     chance = hashlib.sha256(world.new_id().encode()).digest()
     return f"{int.from_bytes(chance[:16], 'big') % 10**digits:0{digits}d}"
 
 
-def words(code: str, count: Count) -> str:
+def words(code: str, wrong: int) -> str:
     """What a letter says of a code."""
     told = (
         f"Your code is {code}. It works once, for 15 minutes.\nIf you did not ask for it, ignore this mail."
     )
-    if not count.is_guessed_at:
-        return told
+    return told + warning(wrong)
+
+
+def warning(wrong: int) -> str:
+    """What a letter says besides, if somebody guesses."""
+    if wrong < WRONG_A_DAY:
+        return ""
     return (
-        f"{told}\n\n{count.wrong} wrong codes were typed for this address within a day. If that was not you, somebody "
+        f"\n\n{wrong} wrong codes were typed for this address within a day. If that was not you, somebody "
         "tries to sign in as you. They cannot guess this code: it is longer until that day is over."
     )

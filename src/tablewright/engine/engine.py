@@ -9,7 +9,7 @@ Elsewhere: what a verb does (operations/), how bytes reach the disk (storage.py)
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -43,7 +43,7 @@ from tablewright.engine.shapes import Request, check
 from tablewright.engine.statements import only_reads
 from tablewright.engine.storage import Storage
 from tablewright.engine.throttle import Throttle
-from tablewright.engine.transfers.buckets import buckets_at
+from tablewright.engine.transfers.bucket_routes import routed
 from tablewright.engine.verify import mistakes
 from tablewright.engine.writing import Outcome, Place, Reading, Writing
 from tablewright.expressions import BadExpression
@@ -102,7 +102,7 @@ class Engine:
     restores and other long work are done by a thread of their own. With `throttling` what is faster than the
     provisioned, or the on-demand, throughput is refused (throttle.py). `metrics` is what was measured.
     `buckets` is the directory that exports go to and imports come from (`<path>/buckets` if none is named), or
-    `s3:` for S3 (transfers/buckets.py).
+    `s3:` for S3 (transfers/buckets.py); `elsewhere` are those that lie in another place, by their names.
     """
 
     VERBS = VERBS
@@ -158,14 +158,14 @@ class Engine:
         ttl_lag: timedelta = timedelta(0),
         throttling: bool = False,
         buckets: str | Path | None = None,
+        elsewhere: Mapping[str, str | Path] | None = None,
     ) -> "Engine":
         if ttl_seconds <= 0 or ttl_lag < timedelta(0):
             raise ValueError("ttl_seconds is more than 0, ttl_lag not less than 0")
         if buckets is None and str(path) != ":memory:":
             buckets = Path(path) / "buckets"
         place = Place(region)
-        if buckets is not None:
-            place = replace(place, buckets=buckets_at(buckets, region, place.account))
+        place = replace(place, buckets=routed(buckets, elsewhere or {}, region, place.account))
         return cls(Storage(path, durability), world or real_world(), place, ttl_seconds, ttl_lag, throttling)
 
     # --- calls ---

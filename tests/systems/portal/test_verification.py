@@ -8,8 +8,9 @@ import pytest
 from tests.systems.portal.talk import ADMIN, Api, Place, refuses
 from tests.systems.talk import given, refused
 
-from tablewright.systems.portal.model import Tenant
+from tablewright.systems.portal.model import Message, Tenant
 from tablewright.systems.portal.repository import Actor
+from tablewright.systems.portal.verification import covered
 
 KNOWN, UNKNOWN = "customer@example.com", "stranger@example.com"
 
@@ -21,7 +22,7 @@ def _started(at: Place, email: str = KNOWN) -> tuple[str, str]:
 
 
 def _wrong(code: str) -> str:
-    return f"{(int(code) + 1) % 1_000_000:06}"
+    return f"{(int(code) + 1) % 10 ** len(code):0{len(code)}}"
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -80,6 +81,36 @@ def test_cp_x3_five_codes_an_hour_for_one_address_known_or_not(at: Place) -> Non
     at.portal.verification.start(KNOWN)
     assert len(at.mails(KNOWN)) == 6
     assert at.mails(UNKNOWN) == []
+
+
+def test_cp_x3_fifty_wrong_codes_a_day_make_the_next_ones_too_long_to_guess(at: Place) -> None:
+    at.tenant()
+    for number in range(10):
+        code, _ = _started(at)
+        assert len(code) == 6, number
+        for _ in range(5):
+            with refuses("CODE_INVALID"):
+                at.portal.verification.confirm(KNOWN, _wrong(code))
+        with refuses("OTP_TRIES"):  # not looked at, so not one of them
+            at.portal.verification.confirm(KNOWN, code)
+        at.clock.move(timedelta(hours=1))
+    code, link = _started(at)
+    assert len(code) == 12
+    letter = at.mails(KNOWN)[-1]
+    assert "50 wrong codes were typed for this address" in letter
+    mail = Message.model_construct(subject=f"Your code: {code}", body=letter)
+    assert not {part for part in (code, link) if part in covered(mail).subject + covered(mail).body}
+    assert at.portal.verification.confirm(KNOWN, code).status == "VALIDATED"
+    at.clock.move(timedelta(days=1))
+    assert len(_started(at)[0]) == 6, "another day"
+
+
+def test_cp_x3_codes_that_were_right_do_not_count_as_wrong_ones(at: Place) -> None:
+    at.tenant()
+    for _ in range(3):
+        at.portal.verification.confirm(KNOWN, _started(at)[0])
+    counts = [item for item in at.scan("portal_desk") if "verification-wrong" in item["PK"]["S"]]
+    assert [item["used"]["N"] for item in counts] == ["0"]
 
 
 def test_cp_x3_secrets_are_stored_as_keyed_hashes_only(at: Place) -> None:

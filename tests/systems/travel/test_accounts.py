@@ -29,7 +29,7 @@ from tablewright.systems.travel.apple import (
     apple_in,
     apple_of,
 )
-from tablewright.systems.travel.devices import FORMER_WORKS, Gadget
+from tablewright.systems.travel.devices import Gadget
 from tablewright.systems.travel.errors import Conflict, TravelMistake
 from tablewright.systems.travel.keyring import (
     KeyDirectory,
@@ -40,6 +40,7 @@ from tablewright.systems.travel.keyring import (
 )
 from tablewright.systems.travel.operations import Edit
 from tablewright.systems.travel.service import open_travel
+from tablewright.systems.travel.sessions import FORMER_WORKS
 from tablewright.testing import Clock
 
 STATES: tuple[State, ...] = get_args(State)
@@ -362,7 +363,7 @@ def test_a_secret_of_several_steps_ago_ends_the_session_too(home: Home) -> None:
     with refuses("SESSION_ENDED"):
         home.travel.accounts.refresh(third.refresh_token)
     with refuses("SESSION_ENDED"):
-        home.travel.devices.session(first.profile.user_id, first.session.session_id)
+        home.travel.sessions.session(first.profile.user_id, first.session.session_id)
 
 
 def test_what_was_never_a_secret_of_the_session_does_not_end_it(home: Home) -> None:
@@ -382,7 +383,7 @@ def test_a_session_from_before_secrets_had_something_in_common_goes_on(home: Hom
     with refuses("SESSION_ENDED"):
         home.travel.accounts.refresh(second.refresh_token[:-1])
     with refuses("SESSION_ENDED"):
-        home.travel.devices.session(first.profile.user_id, first.session.session_id)
+        home.travel.sessions.session(first.profile.user_id, first.session.session_id)
 
 
 @pytest.mark.parametrize("wrong", ["", "a.b", "a.b.c", "a.b.c.d", "..", "x" * 400])
@@ -395,20 +396,20 @@ def test_a_session_lasts_90_days_after_it_was_last_seen(home: Home) -> None:
     signed = home.by_apple()
     user_id, id = signed.profile.user_id, signed.session.session_id
     home.clock.move(timedelta(days=89))
-    assert home.travel.devices.session(user_id, id).session_id == id
+    assert home.travel.sessions.session(user_id, id).session_id == id
     home.clock.move(timedelta(days=89))
-    home.travel.devices.session(user_id, id)
+    home.travel.sessions.session(user_id, id)
     home.clock.move(timedelta(days=90, seconds=1))
     with refuses("SESSION_ENDED"):
-        home.travel.devices.session(user_id, id)
+        home.travel.sessions.session(user_id, id)
 
 
 def test_a_device_that_was_signed_out_cannot_go_on(home: Home) -> None:
     phone, tablet = home.by_apple(), home.by_apple(gadget=TABLET)
-    user_id, devices = phone.profile.user_id, home.travel.devices
+    user_id, devices, sessions = phone.profile.user_id, home.travel.devices, home.travel.sessions
     devices.revoke(user_id, "tablet", user_id)
     with refuses("SESSION_ENDED"):
-        devices.session(user_id, tablet.session.session_id)
+        sessions.session(user_id, tablet.session.session_id)
     with refuses("SESSION_ENDED"):
         home.travel.accounts.refresh(tablet.refresh_token)
     with refuses("DEVICE_REVOKED"):
@@ -418,29 +419,29 @@ def test_a_device_that_was_signed_out_cannot_go_on(home: Home) -> None:
     assert [device.device_id for device in devices.of(user_id)] == ["phone"]
     back = home.by_apple(gadget=TABLET)
     assert home.travel.sync.push(user_id, "tablet", [_mark(home)]).server_version == 1
-    assert devices.session(user_id, back.session.session_id)
+    assert sessions.session(user_id, back.session.session_id)
 
 
 def test_a_device_is_out_even_if_we_die_before_its_sessions_were_ended(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     signed = home.by_apple()
-    user_id, devices = signed.profile.user_id, home.travel.devices
+    user_id, devices, sessions = signed.profile.user_id, home.travel.devices, home.travel.sessions
 
     def dies(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(devices, "_end_sessions", dies)
+        patch.setattr(sessions, "end", dies)
         with pytest.raises(KeyboardInterrupt):
             devices.revoke(user_id, "phone", user_id)
     with refuses("SESSION_ENDED"):
-        devices.session(user_id, signed.session.session_id)
+        sessions.session(user_id, signed.session.session_id)
     with refuses("DEVICE_REVOKED"):
-        devices.begin(user_id, "phone")
+        sessions.begin(user_id, "phone")
     home.by_apple()
     with refuses("SESSION_ENDED"):  # who comes back does not bring the old login along
-        devices.session(user_id, signed.session.session_id)
+        sessions.session(user_id, signed.session.session_id)
 
 
 def test_devices_that_come_at_once_stay_within_the_limit_and_have_names_of_their_own(
@@ -476,10 +477,10 @@ def test_signing_out_the_other_devices_leaves_this_one(home: Home) -> None:
     others = [home.by_apple(gadget=Gadget(f"other-{n}")) for n in range(3)]
     gone = home.travel.devices.revoke_others(phone.profile.user_id, "phone", phone.profile.user_id)
     assert {device.device_id for device in gone} == {"other-0", "other-1", "other-2"}
-    assert home.travel.devices.session(phone.profile.user_id, phone.session.session_id)
+    assert home.travel.sessions.session(phone.profile.user_id, phone.session.session_id)
     for other in others:
         with refuses("SESSION_ENDED"):
-            home.travel.devices.session(other.profile.user_id, other.session.session_id)
+            home.travel.sessions.session(other.profile.user_id, other.session.session_id)
 
 
 @pytest.mark.parametrize("wrong", ["", "a#b", "server", "x" * 65, "é"])

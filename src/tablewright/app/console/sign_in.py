@@ -18,8 +18,8 @@ from tablewright.app.console.console import Console
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.paths import own_path
 from tablewright.app.house import House
+from tablewright.app.logins import LOGIN_LASTS
 from tablewright.app.people import Person
-from tablewright.app.system import LOGIN_LASTS
 from tablewright.edge import Buckets, limited
 from tablewright.edge.problems import forbidden, unprocessable
 

@@ -3,7 +3,8 @@
 Two kinds: directories (a bucket is a directory, a key a path in it) and S3 itself, through boto3.
 Must hold: an object is there whole or not at all, also after a power cut, and putting it twice is putting it once; no
 key reaches a file outside its bucket. Keys come in the order of their UTF-8 bytes, as S3 lists them.
-Elsewhere: what the objects are called and what is in them (layout.py, sources.py).
+Elsewhere: what the objects are called and what is in them (layout.py, sources.py), buckets that lie in several places
+(bucket_routes.py).
 """
 
 import io
@@ -55,6 +56,10 @@ class Buckets(Protocol):
 
     def open(self, bucket: Bucket, key: str) -> BinaryIO:
         """The object, from its beginning."""
+        ...
+
+    def remove(self, bucket: Bucket, key: str) -> None:
+        """The object is gone; nothing happens where there is none."""
         ...
 
     def close(self) -> None: ...
@@ -112,7 +117,9 @@ class DirectoryBuckets:
             raise no_such_bucket()
         with _told(bucket):
             found = [
-                key for key in _keys_in(home) if key.startswith(prefix) and key.encode() > after.encode()
+                key
+                for key in _keys_in(home, prefix)
+                if key.startswith(prefix) and key.encode() > after.encode()
             ]
         return sorted(found, key=str.encode)[:PAGE]
 
@@ -120,6 +127,15 @@ class DirectoryBuckets:
         self._check_owner(bucket)
         with _told(bucket):
             return self._path(bucket, key).open("rb")
+
+    def remove(self, bucket: Bucket, key: str) -> None:
+        self._check_owner(bucket)
+        path, home = self._path(bucket, key), self.root / bucket.name
+        with _told(bucket):
+            path.unlink(missing_ok=True)
+            for folder in path.parents:  # S3 has no folders: one that holds nothing is not there
+                if folder == home or not _is_removed(folder):
+                    break
 
     def close(self) -> None:
         """Nothing is kept open."""
@@ -132,11 +148,26 @@ class DirectoryBuckets:
             )
 
     def _path(self, bucket: Bucket, key: str) -> Path:
-        return self.root.joinpath(bucket.name, *(_ODD_PARTS.get(part, part) for part in key.split("/")))
+        return self.root.joinpath(bucket.name, *_names_of(key))
 
 
-def _keys_in(home: Path) -> Iterator[str]:
-    for directory, _, files in os.walk(home):
+def _names_of(key: str) -> Iterator[str]:
+    """The parts of a key, as files and directories are called by them."""
+    return (_ODD_PARTS.get(part, part) for part in key.split("/"))
+
+
+def _is_removed(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except OSError:
+        return False
+    return True
+
+
+def _keys_in(home: Path, prefix: str) -> Iterator[str]:
+    """The keys in the folder that the prefix names, and perhaps others."""
+    folder, slash, _ = prefix.rpartition("/")
+    for directory, _, files in os.walk(home.joinpath(*_names_of(folder)) if slash else home):
         parts = Path(directory).relative_to(home).parts
         for name in files:
             yield "/".join(_ODD_NAMES.get(part, part) for part in (*parts, name))
@@ -209,6 +240,10 @@ class S3Buckets:
         with self._told():
             body = self._client.get_object(**_at(bucket), Key=key)["Body"]
         return io.BufferedReader(_Body(body, self._told), 256 * 1024)
+
+    def remove(self, bucket: Bucket, key: str) -> None:
+        with self._told():
+            self._client.delete_object(**_at(bucket), Key=key)
 
     def close(self) -> None:
         self._client.close()

@@ -1,7 +1,8 @@
-"""Proving that an address is somebody's: a one-time secret by mail, as six digits and as a link (CP-D16).
+"""Proving that an address is somebody's: a one-time secret by mail, as digits and as a link (CP-D16).
 
 Must hold: a secret works once, for a quarter of an hour and five tries; only its keyed hash is stored; whoever asks
-learns nothing about whether an address is known. Limits are counted in the store, so that they hold over processes.
+learns nothing about whether an address is known. Limits are counted in the store, so that they hold over processes; a
+try before it is looked at. Wrong ones are counted over a day as well: from fifty on codes are longer (edge/codes.py).
 """
 
 import hashlib
@@ -13,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tablewright.design import Write
-from tablewright.edge.codes import new_code
+from tablewright.edge.codes import new_code, warning
 from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules
@@ -24,7 +25,7 @@ from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
 LIFETIME = timedelta(minutes=15)
 TRIES = 5
 STARTS_PER_HOUR = 5
-_SECRETS = re.compile(r"\b\d{6}\b|(?<=secret=)\w+")
+_SECRETS = re.compile(r"\b\d{6}(?:\d{6})?\b|(?<=secret=)\w+")
 _WRONG = "This code or link is not valid, or no longer. Ask for a new one."
 
 
@@ -72,7 +73,8 @@ class Verification:
         """A new secret, and the mail with it; for nobody, one that nobody learns, so that wrong guesses look alike."""
         now = self._repository.now()
         world = self._repository.world
-        code = new_code(world)
+        wrong = self._wrong_today(address)
+        code = new_code(world, wrong)
         secret = world.new_id().replace("-", "")
         challenge = Challenge(
             purpose=purpose,
@@ -84,7 +86,7 @@ class Verification:
             expires_at=now + LIFETIME,
         )
         link = self._link.format(purpose=purpose, address=quote(address, safe="@"), secret=secret)
-        body = f"Your code is {code}. Or open {link}\nBoth work once, for 15 minutes."
+        body = f"Your code is {code}. Or open {link}\nBoth work once, for 15 minutes.{warning(wrong)}"
         writes: list[Write[Any]] = [d.challenges.put(challenge)]
         if tenant is not None:
             writes.append(self._repository.mail(address, f"Your code: {code}", body, tenant.id))
@@ -108,11 +110,28 @@ class Verification:
         """Count the try before looking at it, so that guesses in parallel count too."""
         attempt = d.challenges.update(purpose, address).at(lambda challenge: challenge.tries).add(1)
         try:
-            return self._repository.db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
+            tried = self._repository.db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
         except Missing:
             raise Refused("CODE_INVALID", _WRONG, "code") from None
         except ConditionNotMet:
             raise TooOften("OTP_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
+        self._repository.db.write(self._one_wrong(address, 1))
+        return tried
+
+    def _one_wrong(self, address: str, more: int) -> Write[Allowance]:
+        """Today's wrong tries for an address, one more or one less."""
+        start = self._day(address)
+        return d.allowances.upsert(start).at(lambda allowance: allowance.used).add(more)
+
+    def _wrong_today(self, address: str) -> int:
+        day = self._day(address)
+        found = self._repository.db.one(d.allowances.get(day.name, day.window), consistent=True)
+        return found.used if found is not None else 0
+
+    def _day(self, address: str) -> Allowance:
+        now = self._repository.now()
+        name = f"verification-wrong-{self._hash(address, 'allowance')[:32]}"
+        return Allowance(name=name, window=now.strftime("%Y-%m-%d"), expires_at=now + timedelta(days=1))
 
     def _proved(self, challenge: Challenge) -> Tenant:
         try:
@@ -130,6 +149,7 @@ class Verification:
         known = challenge.code_hash
         used = d.challenges.discard(challenge.purpose, challenge.address).when(lambda c: c.code_hash == known)
         actor = Actor(challenge.address, "system")
+        right = self._one_wrong(challenge.address, -1)  # it was counted, and was none of them
         if challenge.purpose == "destination":
             after = self._repository.stamped(
                 tenant, actor, destination_email=challenge.address, pending_destination_email=None
@@ -139,10 +159,10 @@ class Verification:
             after = self._repository.stamped(rules.moved(tenant, "VALIDATED", "system", None), actor)
             write, action = d.tenants.move(tenant, after, by="system"), "address verified"
         else:
-            self._repository.write("CODE", used)
+            self._repository.write("CODE", used, right)
             return tenant
         audit = self._repository.audit("tenants", tenant.id, action, SYSTEM, tenant, write.item)
-        self._repository.write("CODE", used, write, audit)
+        self._repository.write("CODE", used, right, write, audit)
         assert write.item is not None
         return write.item
 

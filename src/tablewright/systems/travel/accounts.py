@@ -3,8 +3,8 @@
 A login is looked up in its guard, never in an index (SK-D1): AUTH#apple#... for Apple, EMAIL#... for an address. Two
 logins that prove the same address are one traveller. Must hold: of any number of first logins at once, one makes the
 account; no login leads to two accounts.
-Elsewhere: what proves a login (apple.py, email_login.py), devices and sessions (devices.py), the end of an account
-(privacy.py).
+Elsewhere: what proves a login (apple.py, email_login.py), devices (devices.py) and their sessions (sessions.py),
+the end of an account (privacy.py).
 """
 
 from collections.abc import Callable, Sequence
@@ -35,6 +35,7 @@ from tablewright.systems.travel.model import (
     Session,
 )
 from tablewright.systems.travel.repository import Repository
+from tablewright.systems.travel.sessions import Sessions
 from tablewright.systems.travel.sync import Sync
 
 # (user_id, session_id, proved e-mail address if there is one) -> a token
@@ -87,10 +88,16 @@ class Accounts:
     """Travellers and their logins."""
 
     def __init__(
-        self, repository: Repository, keyring: KeyRing, issue: Issue, sync: Sync, devices: Devices
+        self,
+        repository: Repository,
+        keyring: KeyRing,
+        issue: Issue,
+        sync: Sync,
+        devices: Devices,
+        sessions: Sessions,
     ) -> None:
         self._repository, self._keyring, self._issue = repository, keyring, issue
-        self._sync, self._devices = sync, devices
+        self._sync, self._devices, self._sessions = sync, devices, sessions
 
     # --- signing in ---
 
@@ -99,14 +106,14 @@ class Accounts:
         check_gadget(gadget)
         profile, is_new = self._arrived(proved)
         device = self._devices.register(profile.user_id, gadget, proved=True)
-        session, secret = self._devices.begin(profile.user_id, device.device_id)
+        session, secret = self._sessions.begin(profile.user_id, device.device_id)
         token = self._issue(profile.user_id, session.session_id, profile.email)
         return SignedIn(profile, device, session, token, secret, is_new)
 
     def enter(self, proved: Proved) -> Entered:
         """In with a browser's pages; who comes for the first time gets an account."""
         profile, is_new = self._arrived(proved)
-        session = self._devices.begin_page(profile.user_id)
+        session = self._sessions.begin_page(profile.user_id)
         return Entered(profile, self._issue(profile.user_id, session.session_id, profile.email), is_new)
 
     def sign_up(self, proved: Proved, *, user_id: str | None = None) -> Profile:
@@ -118,7 +125,7 @@ class Accounts:
 
     def refresh(self, refresh_token: str) -> SignedIn:
         """The next token of a session, and the next secret; the one before is used up."""
-        session, device, secret = self._devices.renewed(refresh_token)
+        session, device, secret = self._sessions.renewed(refresh_token)
         profile = self._repository.profile(session.user_id)
         token = self._issue(session.user_id, session.session_id, profile.email)
         return SignedIn(profile, device, session, token, secret, False)

@@ -38,11 +38,11 @@ class EmailLogin:
         for tried in range(ATTEMPTS):
             now = self._repository.now()
             before = self._repository.db.one(d.challenges.get(hmac), consistent=True)
-            count = _allowed(codes.one_more(_count(before), now), now)
-            code = codes.new_code(self._repository.world, count)
+            count = codes.allowed(_count(before) if before else None, now, TooOften)
+            code = codes.new_code(self._repository.world, count.wrong)
             after = self._challenge(hmac, address, code, count, now)
             # The code is of no use later, so neither is the mail.
-            words = codes.words(code, count)
+            words = codes.words(code, count.wrong)
             mail = self._outbox.mail(None, address, f"Your Skratch code: {code}", words, LIVES)
             # Whoever asked in the same moment is counted too: of two, one starts over.
             write = d.challenges.create(after) if before is None else d.challenges.change(before, after)
@@ -104,16 +104,5 @@ class EmailLogin:
             raise Unauthenticated("CODE_INVALID", _WRONG, "code") from None
 
 
-def _count(before: Challenge | None) -> Count | None:
-    if before is None:
-        return None
-    return Count(
-        before.sent, before.window_ends_at, before.wrong, before.day_ends_at or before.window_ends_at
-    )
-
-
-def _allowed(count: Count, now: datetime) -> Count:
-    """The count, if one more code may be sent."""
-    if wait := codes.wait(count, now):
-        raise TooOften("CODE_LIMIT", "Too many codes were asked for. Try again later.", wait)
-    return count
+def _count(before: Challenge) -> Count:
+    return codes.remembered(before.sent, before.window_ends_at, before.wrong, before.day_ends_at)

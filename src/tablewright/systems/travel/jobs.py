@@ -16,7 +16,7 @@ from tablewright.mapping import BadCursor, Consumer
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.model import REGION_TYPES, Operation, Profile
 from tablewright.systems.travel.service import Travel
-from tablewright.systems.travel.walking import A_DAY, Stretch, named, travellers, walk
+from tablewright.systems.travel.walking import A_DAY, Round, Stretch, named, walk, walk_along_everybody
 
 log = logging.getLogger("tablewright.travel")
 
@@ -39,9 +39,9 @@ def follower(travel: Travel) -> Consumer:
 
 
 def _for_everybody(
-    travel: Travel, name: str, visit: Callable[[str], object], every: timedelta = A_DAY
+    travel: Travel, name: Round, visit: Callable[[str], object], every: timedelta = A_DAY
 ) -> int:
-    return walk(travel.repository, name, travellers(travel.repository), visit, every=every)
+    return walk_along_everybody(travel.repository, name, visit, every=every)
 
 
 def recount(travel: Travel) -> int:
@@ -137,10 +137,9 @@ def warm_statistics(travel: Travel) -> int:
 def export_week(travel: Travel) -> int:
     """The file of the week for analytics, in parts; a round a week."""
     lines = list[bytes]()
-    return walk(
+    return walk_along_everybody(
         travel.repository,
         "analytics",
-        travellers(travel.repository),
         lambda user_id: lines.extend(travel.exporting.lines(user_id)),
         every=WEEK,
         then=lambda user_ids: travel.exporting.part(user_ids, lines),

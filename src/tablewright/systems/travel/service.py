@@ -29,6 +29,7 @@ from tablewright.systems.travel.places import Places
 from tablewright.systems.travel.privacy import Privacy
 from tablewright.systems.travel.regions import Regions
 from tablewright.systems.travel.repository import Repository
+from tablewright.systems.travel.sessions import Sessions
 from tablewright.systems.travel.sharing import Sharing
 from tablewright.systems.travel.statistics import Statistics
 from tablewright.systems.travel.sync import Sync
@@ -51,6 +52,7 @@ class Travel:
     # --- people, and what they see of each other ---
     accounts: Accounts
     devices: Devices
+    sessions: Sessions
     nonces: Nonces
     apple: AppleVerifier | None
     email_login: EmailLogin
@@ -103,7 +105,8 @@ def open_travel(
     ring, kept = keyring or passing_keyring(world), objects or InMemory()
     regions = Regions(repository, known)
     sync, feed = Sync(repository, known, regions.relist), Feed(repository)
-    statistics, devices = Statistics(repository, known), Devices(repository)
+    statistics, sessions = Statistics(repository, known), Sessions(repository)
+    devices = Devices(repository, sessions)
     outbox = Outbox(repository, ring)
     exporting = Exporting(repository, known, ring, kept)
     return Travel(
@@ -115,8 +118,9 @@ def open_travel(
         visits=Visits(repository, known, sync),
         statistics=statistics,
         regions=regions,
-        accounts=Accounts(repository, ring, issue, sync, devices),
+        accounts=Accounts(repository, ring, issue, sync, devices, sessions),
         devices=devices,
+        sessions=sessions,
         nonces=Nonces(repository, ring),
         apple=apple,
         email_login=EmailLogin(repository, ring, outbox),

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, Literal, TypeAlias, TypeVar, get_args
 
 from tablewright.mapping import AlreadyExists, Missing, Stale
 from tablewright.systems.travel import design as d
@@ -22,8 +22,11 @@ log = logging.getLogger("tablewright.travel")
 
 AT_ONCE = 200
 A_DAY = timedelta(days=1)
-# The rounds along everybody, by name: the place where one of them stopped is a traveller.
-ROUNDS = ("recount", "tombstones", "rekey", "weekly-statistics", "inactive", "figures", "analytics")
+# The rounds along everybody, by name: the place where one of them stopped is a traveller. Jobs can name no other.
+Round: TypeAlias = Literal[
+    "recount", "tombstones", "rekey", "weekly-statistics", "inactive", "figures", "analytics"
+]
+ROUNDS: tuple[Round, ...] = get_args(Round)
 _LETTERS = 8
 T = TypeVar("T")
 
@@ -84,6 +87,18 @@ def forget(repository: Repository, user_id: str) -> None:
             after = before.model_copy(update={"after": user_id[:_LETTERS]})
             # Refused if the round went on in this moment: then it says somebody else.
             repository.try_write(d.walks.change(before, after))
+
+
+def walk_along_everybody(
+    repository: Repository,
+    name: Round,
+    visit: Callable[[str], object],
+    *,
+    every: timedelta = A_DAY,
+    then: Callable[[Sequence[str]], object] = lambda user_ids: None,
+) -> int:
+    """Do `visit` for the next travellers of a round; how many were seen."""
+    return walk(repository, name, travellers(repository), visit, every=every, then=then)
 
 
 def travellers(repository: Repository, at_most: int = AT_ONCE) -> Among[str]:

@@ -33,6 +33,7 @@ def add_store(router: APIRouter, house: House, console: Console, allowed: FindPr
             is_running=any(work.is_running for work in works),
             where=str(house.data) if house.data else "",
             dynamodb=house.dynamodb_url,
+            advice=house.advice,
         )
 
     @router.post("/store/verify")

@@ -62,7 +62,7 @@ class Desk(desk.Desk):
     def device_here(self, request: Request) -> str | None:
         """The device that this browser is, if its map was opened."""
         caller = self.caller(request)
-        session = self.travel.devices.of_login(caller.subject, caller.claims)
+        session = self.travel.sessions.of_login(caller.subject, caller.claims)
         return session.device_id if session is not None and session.device_id != SERVER else None
 
     def region(self, region_type: RegionType, code: str) -> Region:
@@ -89,7 +89,7 @@ def live_login(travel: Travel, who: FindPrincipal) -> FindPrincipal:
         caller = who(request)
         try:
             if caller.is_known:
-                travel.devices.of_login(caller.subject, caller.claims)
+                travel.sessions.of_login(caller.subject, caller.claims)
         except Unauthenticated as ended:
             request.state.login_refusal = problem_of(ended)
             request.state.principal = ANYONE

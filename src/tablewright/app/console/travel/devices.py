@@ -108,7 +108,7 @@ def devices_router(desk: Desk) -> APIRouter:
     def sign_out_others(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         profile = desk.traveller(request)
         caller = desk.caller(request)
-        own = desk.travel.devices.of_login(caller.subject, caller.claims)
+        own = desk.travel.sessions.of_login(caller.subject, caller.claims)
         gone = desk.travel.devices.revoke_others(
             profile.user_id,
             form.get("keep") or None,

@@ -17,7 +17,7 @@ from tablewright.app.console.code_pages import Door, add_code_pages
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.paths import own_path
 from tablewright.app.console.travel.desk import HOME, Desk
-from tablewright.app.system import LOGIN_LASTS
+from tablewright.app.logins import LOGIN_LASTS
 from tablewright.edge import Buckets, limited
 from tablewright.systems.travel.accounts import Entered, Proved
 from tablewright.systems.travel.apple import NONCE_LIVES, AppleVerifier

@@ -60,6 +60,6 @@ def auth(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
     def sign_out(me: Annotated[Traveller, Depends(doors.traveller)]) -> None:
         """End this login; the device keeps what it has and may sign in again."""
         if me.session_id is not None:
-            travel.devices.sign_out(me.user_id, me.session_id)
+            travel.sessions.sign_out(me.user_id, me.session_id)
 
     return api

@@ -61,9 +61,9 @@ def traveller_door(travel: Travel, signed_in: FindPrincipal) -> FindTraveller:
 
     def traveller(caller: Annotated[Principal, Depends(signed_in)], named: DeviceId = None) -> Traveller:
         role = "admin" if "admin" in caller.roles else "user"
-        session = travel.devices.of_login(caller.subject, caller.claims)
+        session = travel.sessions.of_login(caller.subject, caller.claims)
         if named is not None:
-            travel.devices.bind(caller.subject, caller.claims, session, check_id(named, "X-Device-Id"))
+            travel.sessions.bind(caller.subject, caller.claims, session, check_id(named, "X-Device-Id"))
         if session is None or session.is_page:
             return Traveller(caller.subject, session.session_id if session is not None else None, named, role)
         return Traveller(caller.subject, session.session_id, session.device_id, role)

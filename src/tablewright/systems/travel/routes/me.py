@@ -151,8 +151,8 @@ def devices(travel: Travel, doors: Doors) -> APIRouter:
         """Register a device that signed in elsewhere, such as a browser; again is fine, and renames it."""
         device = travel.devices.register(who.user_id, body.gadget())
         if who.device_id is None:  # it speaks of itself
-            session = travel.devices.of_login(who.user_id, caller.claims)
-            travel.devices.bind(who.user_id, caller.claims, session, device.device_id)
+            session = travel.sessions.of_login(who.user_id, caller.claims)
+            travel.sessions.bind(who.user_id, caller.claims, session, device.device_id)
         return views.device_view(device, who.device_id or device.device_id)
 
     @api.post("/me/devices:sign-out-others")

@@ -1,0 +1,261 @@
+"""A daily copy of a store's tables elsewhere, for those systems whose design says `copy_to` (SK-32).
+
+Where that is, the person who runs the server says (`serve --copies`): a design's region is Amazon's. Every few minutes
+the job brings it a step further: it asks for the exports, all of one moment; later it sees that they are done, compares
+them with their manifests and says so at the place; then it removes copies that are too old. It never waits, so no other
+job waits for it; what is under way is known to the store and to the place, so a crash at any point is gone on from.
+Must hold: a copy is told of when all of its tables are there; the newest one is never removed, however old it is; what
+is at the place and is not this store's own is not touched; files beside the tables are only ever added.
+Elsewhere: what is where (copy_places.py), the way back (copy_restoring.py), backups within the store (backups.py).
+"""
+
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from tablewright.app.copy_places import BucketUnusable, CopiedTable, Copy, CopyPlace, moment_name
+from tablewright.app.schedule import Job
+from tablewright.client import Call, CallRefused
+from tablewright.engine.limits import CLIENT_TOKEN_HOURS
+from tablewright.engine.transfers.layout import home as home_of
+from tablewright.mapping import Db
+from tablewright.world import World
+
+log = logging.getLogger("tablewright.app")
+
+NAME = "copies"
+EVERY = timedelta(minutes=5)
+# A place that is full or away is so for a while; until then the job says each time that it failed.
+TRY_AGAIN = timedelta(hours=1)
+# So long the store knows which exports it was asked for; what is not done by then is begun anew.
+GIVE_UP = timedelta(hours=CLIENT_TOKEN_HOURS - 1)
+_ID = "copies.id"
+
+
+class CopyFailed(Exception):
+    """A table could not be copied, or what came of it is not whole."""
+
+    def __init__(self, table: str, why: str) -> None:
+        self.table, self.why = table, why
+        super().__init__(f"{table} was not copied: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """Whose copies go where: these tables of a store, for so long; `beside` are folders by their system."""
+
+    call: Call
+    world: World
+    place: CopyPlace
+    store: str
+    tables: Sequence[str]
+    kept: timedelta
+    beside: Mapping[str, tuple[Path, Sequence[str]]]
+
+    def key(self, kind: str, *parts: str) -> str:
+        return self.place.key(kind, self.store, *parts)
+
+
+def tables_to_copy(dbs: Sequence[Db]) -> tuple[list[str], timedelta]:
+    """The tables of those designs that want a copy elsewhere, and for how long one is kept."""
+    wanted = [
+        (db, db.environment.backups)
+        for db in dbs
+        if db.environment is not None
+        and db.environment.backups is not None
+        and db.environment.backups.copy_to is not None
+    ]
+    names = [db.physical(name) for db, _ in wanted for design in db.designs for name in design.tables]
+    return names, timedelta(days=max((backups.keep_days for _, backups in wanted), default=0))
+
+
+def advice_of(titles: Sequence[str]) -> str:
+    """What to say to who runs a server without a place for the copies that designs want."""
+    want = "wants" if len(titles) == 1 else "want"
+    return (
+        f"{' and '.join(titles)} {want} a daily copy elsewhere, and no place for it was named: "
+        "serve --copies DIR (another disk) or --copies s3://bucket/prefix (another region)"
+    )
+
+
+def copies_job(copying: Copying) -> Job:
+    tables = f"{len(copying.tables)} table{'' if len(copying.tables) == 1 else 's'}"
+    about = f"A copy of {tables} at {copying.place.name} once a day, for {copying.kept.days} days."
+    return Job(NAME, EVERY, lambda: bring_further(copying), about)
+
+
+def bring_further(copying: Copying) -> None:
+    """A step: what is beside the tables, today's copy, copies that are too old."""
+    try:
+        _carry(copying)
+        whole = copying.place.copies(copying.store)
+        now = copying.world.now()
+        if not any(copy.at.date() == now.date() for copy in whole):
+            made = _advanced(copying, whole, now)
+            whole += [made] if made is not None else []
+        _remove_old(copying, whole, now)
+    except BucketUnusable as trouble:
+        log.error("the place for copies cannot be used", extra={"code": trouble.code})
+        raise
+
+
+# --- today's ---
+
+
+def _advanced(copying: Copying, whole: Sequence[Copy], now: datetime) -> Copy | None:
+    """Today's copy, if it is done by this; None if it is under way."""
+    begun = _begun(copying)
+    if begun is None or now - begun >= GIVE_UP or any(copy.at == begun for copy in whole):
+        begun = _begin(copying, whole, now)
+    try:
+        return _finished(copying, begun)
+    except CopyFailed as failure:
+        if now - begun < TRY_AGAIN:
+            log.error("a table was not copied", extra={"table": failure.table, "why": failure.why})
+            raise
+    return _finished(copying, _begin(copying, whole, now))
+
+
+def _begun(copying: Copying) -> datetime | None:
+    body = copying.place.read(_begun_key(copying))
+    return None if body is None else datetime.fromisoformat(json.loads(body)["at"])
+
+
+def _begun_key(copying: Copying) -> str:
+    return copying.place.key("begun", f"{copying.store}.json")
+
+
+def _begin(copying: Copying, whole: Sequence[Copy], now: datetime) -> datetime:
+    """Another copy, of this moment; what is left of those that never became whole goes."""
+    kept = {moment_name(copy.at) for copy in whole}
+    data = copying.key("data", "")
+    half = {key.removeprefix(data).partition("/")[0] for key in copying.place.keys(data)} - kept
+    for name in sorted(half):
+        copying.place.remove(copying.key("data", name, ""))
+        log.warning("half of a copy was removed", extra={"copy": name})
+    # To the second: an export is of whole ones on the service, and what a copy is called by is its moment.
+    at = now.astimezone(UTC).replace(microsecond=0)
+    copying.place.put(_begun_key(copying), json.dumps({"at": at.isoformat()}).encode())
+    return at
+
+
+def _finished(copying: Copying, at: datetime) -> Copy | None:
+    """The copy of that moment, told of at its place; None if not all of its exports are done."""
+    exports = {table: _exported(copying, table, at) for table in copying.tables}
+    for table, export in exports.items():
+        if export["ExportStatus"] == "FAILED":
+            raise CopyFailed(table, str(export.get("FailureCode")))
+    if any(export["ExportStatus"] != "COMPLETED" for export in exports.values()):
+        return None
+    made = Copy(
+        store=copying.store,
+        at=at,
+        tables=[_checked(copying, table, export) for table, export in exports.items()],
+    )
+    copying.place.put(copying.key("whole", f"{moment_name(at)}.json"), made.model_dump_json().encode())
+    log.info("tables copied", extra={"tables": len(made.tables), "items": made.items})
+    return made
+
+
+def _exported(copying: Copying, table: str, at: datetime) -> dict[str, Any]:
+    """The export of a table at that moment: asked for now, or before. The token makes it the same one."""
+    name = moment_name(at)
+    try:
+        arn = copying.call("DescribeTable", {"TableName": table})["Table"]["TableArn"]
+        asked = {
+            "TableArn": arn,
+            "ExportTime": at.timestamp(),
+            "ClientToken": f"{copying.store}/{name}/{table}",
+            "S3Bucket": copying.place.bucket.name,
+            "S3Prefix": copying.key("data", name),
+        }
+        export: dict[str, Any] = copying.call("ExportTableToPointInTime", asked)["ExportDescription"]
+    except CallRefused as refusal:
+        raise CopyFailed(table, refusal.name) from refusal
+    return export
+
+
+def _checked(copying: Copying, table: str, export: dict[str, Any]) -> CopiedTable:
+    """The table in its copy; CopyFailed if what lies at the place is not what the store says it exported."""
+    place = copying.place
+    home = home_of(export["S3Prefix"], str(export["ExportArn"]).rpartition("/")[2])
+    summary, listed = (place.read(f"{home}manifest-{name}.json") for name in ("summary", "files"))
+    if summary is None or listed is None:
+        raise CopyFailed(table, "its manifest is not there")
+    files = [json.loads(line) for line in listed.splitlines()]
+    there = set(place.keys(home))
+    if any(file["dataFileS3Key"] not in there for file in files):
+        raise CopyFailed(table, "a file is missing that its manifest lists")
+    counts = {json.loads(summary)["itemCount"], sum(file["itemCount"] for file in files), export["ItemCount"]}
+    if len(counts) != 1:
+        raise CopyFailed(table, "its manifests and the store count differently")
+    described = copying.call("DescribeTable", {"TableName": table})["Table"]
+    return CopiedTable(name=table, items=counts.pop(), home=home, definition=definition(described))
+
+
+def definition(described: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes such a table again: keys and indexes. Streams, TTL and recovery are whoever's who serves it."""
+    made = {name: described[name] for name in ("AttributeDefinitions", "KeySchema")}
+    made["BillingMode"] = "PAY_PER_REQUEST"
+    for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+        if described.get(kind):
+            made[kind] = [
+                {name: index[name] for name in ("IndexName", "KeySchema", "Projection")}
+                for index in described[kind]
+            ]
+    return made
+
+
+# --- those that are too old ---
+
+
+def _remove_old(copying: Copying, whole: Sequence[Copy], now: datetime) -> None:
+    for copy in sorted(whole, key=lambda copy: copy.at)[:-1]:
+        if copy.at < now - copying.kept:
+            name = moment_name(copy.at)
+            # What says that it is whole goes first: half of one is nobody's copy.
+            copying.place.remove(copying.key("whole", f"{name}.json"))
+            copying.place.remove(copying.key("data", name, ""))
+            log.info("an old copy was removed", extra={"copy": name})
+
+
+# --- what is beside the tables ---
+
+
+def _carry(copying: Copying) -> None:
+    """Files that the place does not have yet. What a restore needs of one does not change, so its name is enough."""
+    there = set(copying.place.keys(copying.key("beside", "")))
+    for system, (home, folders) in copying.beside.items():
+        for path in _files(home, folders):
+            key = copying.key("beside", system, path.relative_to(home).as_posix())
+            if key not in there:
+                copying.place.put(key, path.read_bytes())
+
+
+def _files(home: Path, folders: Sequence[str]) -> Iterator[Path]:
+    for folder in folders:
+        for path in sorted((home / folder).rglob("*")):
+            if path.is_file() and not path.name.startswith("."):
+                yield path
+
+
+# --- whose they are ---
+
+
+def kept_id(directory: Path, world: World) -> str:
+    """By what name the copies of a data directory go: made once, and put back with a copy."""
+    path = directory / _ID
+    if not path.exists():
+        directory.mkdir(parents=True, exist_ok=True)
+        keep_id(directory, world.new_id())
+    return path.read_text().strip()
+
+
+def keep_id(directory: Path, store: str) -> None:
+    draft = directory / f".{_ID}.draft"
+    draft.write_text(f"{store}\n")
+    draft.replace(directory / _ID)

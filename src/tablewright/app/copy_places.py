@@ -1,0 +1,162 @@
+"""Where the copies of a store are, outside of its machine: a directory (another disk, a mount) or a bucket of S3.
+
+    whole/{store}/{moment}.json     a copy, with what is in it: written last, so who finds it finds a whole one
+    begun/{store}.json              the copy that was begun last
+    data/{store}/{moment}/...       the exports of a copy, in the service's own layout
+    beside/{store}/{system}/...     files that a restore needs besides the tables, as new as they can be
+
+Must hold: what has no entry under `whole/` is no copy, whatever lies under `data/`; nothing secret is put here.
+Elsewhere: making copies (copies.py), coming back from one (copy_restoring.py), buckets (engine/transfers/buckets.py).
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pydantic import BaseModel, ValidationError
+
+from tablewright.engine.transfers.buckets import Bucket, Buckets, BucketsUnknown, BucketUnusable, buckets_at
+
+S3 = "s3://"
+# The bucket of a directory: what lies in it besides is not ours.
+DIRECTORY_BUCKET = "tablewright-copies"
+_REGION, _ACCOUNT = "us-east-1", "000000000000"
+
+
+class CopiesUnusable(ValueError):
+    """A place for copies that cannot be one."""
+
+
+class CopiedTable(BaseModel):
+    """A table in a copy: where its export is, how many items it has, and what makes such a table again."""
+
+    name: str
+    items: int
+    home: str
+    definition: dict[str, Any]
+
+
+class Copy(BaseModel):
+    """Some tables as they all were at one moment."""
+
+    store: str
+    at: datetime
+    tables: list[CopiedTable]
+
+    @property
+    def items(self) -> int:
+        return sum(table.items for table in self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class CopyPlace:
+    """A place by its `name`, as it was given. `where` is what an engine has to be told to reach its bucket."""
+
+    name: str
+    where: str
+    buckets: Buckets
+    bucket: Bucket
+    prefix: str
+
+    def key(self, *parts: str) -> str:
+        return self.prefix + "/".join(parts)
+
+    def put(self, key: str, body: bytes) -> None:
+        self.buckets.put(self.bucket, key, body)
+
+    def open(self, key: str) -> AbstractContextManager[BinaryIO]:
+        return closing(self.buckets.open(self.bucket, key))
+
+    def read(self, key: str) -> bytes | None:
+        """An object; None if there is none."""
+        if next(self.keys(key), None) != key:  # the key itself comes before all that begin with it
+            return None
+        with self.open(key) as stream:
+            return stream.read()
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        after = ""
+        while found := self.buckets.keys(self.bucket, prefix, after):
+            yield from found
+            after = found[-1]
+
+    def remove(self, prefix: str) -> int:
+        """Everything that begins with it; how many objects that was."""
+        count = 0
+        for key in list(self.keys(prefix)):
+            self.buckets.remove(self.bucket, key)
+            count += 1
+        return count
+
+    # --- copies ---
+
+    def copies(self, store: str = "") -> list[Copy]:
+        """Those that are whole, the oldest first; of one store, or of all."""
+        folder = self.key("whole", store, "") if store else self.key("whole", "")
+        return sorted((self._copy(key) for key in self.keys(folder)), key=lambda copy: copy.at)
+
+    def _copy(self, key: str) -> Copy:
+        with self.open(key) as stream:
+            body = stream.read()
+        try:
+            return Copy.model_validate_json(body)
+        except ValidationError:
+            raise CopiesUnusable(f"{key} at {self.name} does not tell of a copy; it was changed") from None
+
+    def close(self) -> None:
+        self.buckets.close()
+
+
+def moment_name(at: datetime) -> str:
+    """How a copy is called by its moment: in the order of time, and a name that files can have."""
+    return f"{at:%Y-%m-%dT%H%M%SZ}"
+
+
+def place_of(text: str) -> CopyPlace:
+    """The place that a person means: `s3://bucket/prefix`, or a directory that is there."""
+    if text.startswith(S3):
+        name, _, prefix = text.removeprefix(S3).partition("/")
+        if not name:
+            raise CopiesUnusable(
+                f"{text!r} names no bucket; write s3://bucket, or s3://bucket/prefix for a part of it"
+            )
+        prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+        return CopyPlace(text, "s3:", _reached("s3:"), Bucket(name), prefix)
+    if text.startswith("s3:"):
+        raise CopiesUnusable(f"{text!r} names no bucket; a bucket of S3 is written as s3://bucket/prefix")
+    directory = Path(text).absolute()
+    if not directory.is_dir():
+        # Made for somebody, it would be on this machine's disk whenever the mount is missing.
+        raise CopiesUnusable(
+            f"there is no directory {text} for copies; make it, or mount it, and start again"
+        )
+    return CopyPlace(text, str(directory), _reached(str(directory)), Bucket(DIRECTORY_BUCKET), "")
+
+
+def made_ready(place: CopyPlace) -> CopyPlace:
+    """The place, with its bucket if that is a directory: from now on one that is missing is a mount that is."""
+    if place.where != "s3:":
+        (Path(place.where) / place.bucket.name).mkdir(mode=0o700, exist_ok=True)
+    return place
+
+
+def _reached(where: str) -> Buckets:
+    try:
+        return buckets_at(where, _REGION, _ACCOUNT)
+    except BucketsUnknown as unknown:
+        raise CopiesUnusable(str(unknown)) from None
+
+
+__all__ = [
+    "BucketUnusable",
+    "CopiedTable",
+    "CopiesUnusable",
+    "Copy",
+    "CopyPlace",
+    "made_ready",
+    "moment_name",
+    "place_of",
+]

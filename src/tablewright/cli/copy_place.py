@@ -1,0 +1,38 @@
+"""What the commands about copies elsewhere share: the place they are at."""
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tablewright.cli import where
+
+if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
+    from tablewright.app.copy_places import CopyPlace
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "place", metavar="PLACE", help="a directory, or s3://bucket/prefix, as `serve --copies` was told"
+    )
+
+
+def at(given: argparse.Namespace, work: Callable[["CopyPlace"], int]) -> int:
+    """Reach the place, do the work with it; the command's exit code."""
+    from tablewright.app.copy_places import BucketUnusable, CopiesUnusable, place_of
+    from tablewright.client import CallFailed
+    from tablewright.engine import NotAStore, StoreInUse
+
+    try:
+        place = place_of(given.place)
+        try:
+            return work(place)
+        finally:
+            place.close()
+    except (CopiesUnusable, CallFailed, NotAStore, StoreInUse, OSError) as mistake:
+        return where.misused(str(mistake))
+    except BucketUnusable as trouble:
+        if trouble.code == "S3NoSuchBucket":
+            return where.misused(
+                f"nothing was ever copied to {given.place}; name the place as the server was told it"
+            )
+        return where.misused(f"{given.place} cannot be read as a place for copies: {trouble}")

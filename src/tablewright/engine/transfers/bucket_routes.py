@@ -1,0 +1,57 @@
+"""Buckets that lie in several places: a few by their names somewhere else than all others.
+
+So an engine whose exports stay on its machine can put those that have to leave it onto another disk, or into S3.
+Elsewhere: the places themselves (buckets.py).
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from tablewright.engine.transfers.buckets import Bucket, Buckets, buckets_at, no_such_bucket
+
+
+def routed(
+    usual: str | Path | None, elsewhere: Mapping[str, str | Path], region: str, account: str
+) -> Buckets | None:
+    """The buckets at `usual`, but for those named in `elsewhere`; None if there are none at all."""
+    here = None if usual is None else buckets_at(usual, region, account)
+    if not elsewhere:
+        return here
+    return RoutedBuckets(
+        here, {name: buckets_at(where, region, account) for name, where in elsewhere.items()}
+    )
+
+
+class RoutedBuckets:
+    """Each bucket where its name says."""
+
+    def __init__(self, usual: Buckets | None, elsewhere: Mapping[str, Buckets]) -> None:
+        self._usual, self._elsewhere = usual, elsewhere
+        # A request says so before its bucket is looked at; the places that are named are not for such requests.
+        self.refuses_keys: str | None = None if usual is None else usual.refuses_keys
+
+    def put(self, bucket: Bucket, key: str, body: bytes) -> str:
+        return self._of(bucket).put(bucket, key, body)
+
+    def keys(self, bucket: Bucket, prefix: str, after: str) -> list[str]:
+        return self._of(bucket).keys(bucket, prefix, after)
+
+    def open(self, bucket: Bucket, key: str) -> BinaryIO:
+        return self._of(bucket).open(bucket, key)
+
+    def remove(self, bucket: Bucket, key: str) -> None:
+        self._of(bucket).remove(bucket, key)
+
+    def close(self) -> None:
+        for one in self._all():
+            one.close()
+
+    def _all(self) -> list[Buckets]:
+        return [*([] if self._usual is None else [self._usual]), *self._elsewhere.values()]
+
+    def _of(self, bucket: Bucket) -> Buckets:
+        found = self._elsewhere.get(bucket.name, self._usual)
+        if found is None:
+            raise no_such_bucket()
+        return found

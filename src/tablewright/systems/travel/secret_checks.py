@@ -1,0 +1,40 @@
+"""Whether the secrets are those this Skratch has always had: a keyed hash of nothing, one for each, kept as objects.
+
+They go with copies of the table, and the secrets do not. Put back without its secrets a copy would be given new ones,
+by which nobody is found by their address and nobody on the list of who was erased is known.
+Must hold: a check says nothing of its secret; one that is there is never written over.
+Elsewhere: the secrets (keyring.py), the list (privacy.py).
+"""
+
+from tablewright.systems.travel.keyring import KeyRing
+from tablewright.systems.travel.objects import Objects
+
+CHECKS = "secret-checks"
+_PURPOSE, _NOTHING = "check", ""
+
+
+class SecretsAreOthers(ValueError):
+    """Secrets were made anew, or came from elsewhere; those that were used before are not among them."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(
+            f"Skratch's secret {number:06d}.secret is not the one its data was written with; put the files of "
+            "systems/travel/secrets back as they were, those of this name in the place of what is there now"
+        )
+
+
+def check_secrets(keyring: KeyRing, objects: Objects) -> None:
+    """Raise SecretsAreOthers unless the ring has the newest secret it ever had, and no other under a known number."""
+    checks = {int(text.partition("-")[0]): text for text in keyring.hmacs(_PURPOSE, _NOTHING)}
+    known: dict[int, str] = {}
+    for name in list(objects.names(f"{CHECKS}/")):
+        body = objects.get(name)
+        if body is not None:
+            known[int(name.rpartition("/")[2])] = body.decode()
+    for number in sorted(known, reverse=True):
+        # An older one may have been dropped since.
+        if checks.get(number) != known[number] and (number in checks or number == max(known)):
+            raise SecretsAreOthers(number)
+    for number, text in checks.items():
+        if number not in known:
+            objects.put(f"{CHECKS}/{number:06d}", text.encode())

@@ -1,0 +1,144 @@
+"""SK-32: Skratch's copies elsewhere, from the schedule of a served house to a new house made from one of them."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.app.browsing import browsers
+from tests.cli.command import here
+
+from tablewright import testing
+from tablewright.app.copies import EVERY
+from tablewright.app.copy_places import place_of
+from tablewright.app.house import House, open_house
+from tablewright.app.people import THE_ENGINEER
+from tablewright.app.serve import app_of
+from tablewright.app.systems import TRAVEL
+from tablewright.edge import serving_app
+from tablewright.systems.travel.errors import NotThere
+from tablewright.systems.travel.privacy import SETTLES
+from tablewright.systems.travel.secret_checks import SecretsAreOthers
+from tablewright.systems.travel.seed import JONAS, MAYA
+from tablewright.systems.travel.service import Travel
+
+A_DAY = timedelta(days=1)
+# Later than any clock of the machine: what is restored in between by a real one is then in the past.
+START = datetime(2040, 1, 1, tzinfo=UTC)
+
+
+def _opened(path: Path, clock: testing.Clock, away: Path | None, **options: Any) -> House:
+    return open_house(
+        path, systems=(TRAVEL,), world=clock.world(), durability="relaxed", ttl_seconds=3600, jobs=False,
+        copies=None if away is None else str(away), **options,
+    )  # fmt: skip
+
+
+def _travel(house: House) -> Travel:
+    travel: Travel = house.lived[0].service
+    return travel
+
+
+def _tick(house: House, clock: testing.Clock) -> None:
+    """A turn of the job, as the schedule lists it."""
+    (job,) = [due.job for due in house.schedule.listed() if due.job.name == "copies"]
+    job.run()
+    house.engine.settle()
+    clock.move(EVERY)
+
+
+def _seen(house: House, user_id: str) -> tuple[Any, Any]:
+    travel = _travel(house)
+    figures = travel.statistics.of(user_id).model_dump()
+    return travel.visits.all(user_id), {name: figures[name] for name in figures if "visited" in name}
+
+
+def _days(away: Path) -> list[str]:
+    return [f"{copy.at:%m-%d}" for copy in place_of(str(away)).copies()]
+
+
+def test_SK_32_a_store_that_is_lost_comes_back_from_elsewhere_and_who_was_erased_does_not(
+    tmp_path: Path,
+) -> None:
+    clock, away, data, again = testing.Clock(START), tmp_path / "away", tmp_path / "data", tmp_path / "again"
+    away.mkdir()
+    with _opened(data, clock, away) as house:
+        assert house.advice == ()
+        for _ in range(3):
+            _tick(house, clock)
+            _tick(house, clock)
+            clock.move(A_DAY)
+        assert _days(away) == ["01-01", "01-02", "01-03"]
+        clock.move(30 * A_DAY)
+        _travel(house).visits.mark(MAYA, "country", "IS", {})
+        _tick(house, clock)
+        _tick(house, clock)
+        assert _days(away) == ["02-03"], "those of a month ago are gone"
+        wanted = _seen(house, MAYA)
+
+        # After the day's copy: it still has Jonas, and the list beside it is newer.
+        privacy = _travel(house).privacy
+        privacy.ask(JONAS, JONAS, after=timedelta(0))
+        privacy.erase_due()
+        clock.move(SETTLES)
+        privacy.erase_due()
+        (proof,) = privacy.erased()
+        _tick(house, clock)
+        assert _days(away) == ["02-03"]
+
+    kept_apart = tmp_path / "safe"
+    shutil.copytree(data / "systems" / "travel" / "secrets", kept_apart)
+    assert not [path for path in away.rglob("*") if "secret" in path.name and path.suffix == ".secret"]
+    store = (data / "copies.id").read_text()
+    shutil.rmtree(data)
+
+    ran = here("db", "copies", "restore", away, "--data", again, "--yes")
+    assert ran.code == 0, ran.out + ran.err
+    assert "systems/travel/secrets" in ran.out
+    with pytest.raises(SecretsAreOthers, match=r"000001\.secret"):
+        _opened(again, clock, away, seed=False)
+    shutil.rmtree(again / "systems" / "travel" / "secrets")
+    shutil.copytree(kept_apart, again / "systems" / "travel" / "secrets")
+
+    with _opened(again, clock, away, seed=False) as house:
+        assert _seen(house, MAYA) == wanted
+        with pytest.raises(NotThere):
+            _travel(house).repository.profile(JONAS)
+        assert [each.erasure_id for each in _travel(house).privacy.erased()] == [proof.erasure_id]
+        assert house.engine.verify() == []
+        # Its copies go on where they were.
+        clock.move(A_DAY)
+        _tick(house, clock)
+        _tick(house, clock)
+        assert _days(away) == ["02-03", "02-04"]
+        assert {copy.store for copy in place_of(str(away)).copies()} == {store.strip()}
+
+
+def test_without_a_place_the_house_says_what_is_wanted_and_fails_nothing(tmp_path: Path) -> None:
+    with _opened(tmp_path / "data", testing.Clock(START), None, seed=False) as house:
+        (sentence,) = house.advice
+        assert "Skratch wants a daily copy elsewhere" in sentence
+        assert "--copies" in sentence
+        assert "copies" not in [due.job.name for due in house.schedule.listed()]
+        with serving_app(app_of(house)) as url, browsers(url) as enter:
+            assert f"{sentence}." in enter(THE_ENGINEER.subject).get("/console/designs/store").text
+
+
+def test_a_copy_that_fails_is_seen_on_the_store_page_and_tried_again(tmp_path: Path) -> None:
+    clock, away = testing.Clock(START), tmp_path / "away"
+    away.mkdir()
+    with _opened(tmp_path / "data", clock, away, seed=False) as house:
+        (away / "tablewright-copies").rmdir()
+        assert "house.copies" in house.schedule.run_due()
+        with serving_app(app_of(house)) as url, browsers(url) as enter:
+            page = enter(THE_ENGINEER.subject).get("/console/designs/store").text
+            assert "failed: BucketUnusable" in page
+            assert f"A copy of 1 table at {away} once a day, for 30 days." in page
+        (away / "tablewright-copies").mkdir()
+        for _ in range(2):
+            clock.move(EVERY)
+            _tick(house, clock)
+        assert _days(away) == ["01-01"]
