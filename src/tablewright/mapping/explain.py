@@ -11,13 +11,13 @@ from typing import Any
 
 import orjson
 
+from tablewright.design.described import projected
 from tablewright.design.facets import Load
 from tablewright.design.requests import Get, Query, Write
 from tablewright.design.shape import Shape
 from tablewright.design.tables import Index
 from tablewright.mapping.items import item_of
 from tablewright.mapping.reads import get_request, query_request
-from tablewright.mapping.tables import projected
 from tablewright.mapping.trackers import chosen
 from tablewright.mapping.upserts import beginning
 from tablewright.mapping.writes import Action, Physical, actions
