@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from tablewright.app.systems import SYSTEMS
 from tablewright.client import embedded
 from tablewright.design import Design, Environment, Keys, begins
 from tablewright.design.policies import leading, operations_of, roles
-from tablewright.design.shipments import Shipment
+from tablewright.design.shipments import NotShippable, Shipment
 from tablewright.design.statements import document, plain_arns
 from tablewright.edge import Issuer
 from tablewright.mapping import Db
@@ -236,7 +237,8 @@ def test_no_role_has_more_than_its_work(of: Shipment) -> None:
         }
         assert {action for action, arn in given if arn == "*"} <= lists
         assert all(
-            any(known in arn for known in arns) or ":backup-vault:" in arn or arn == "*" for _, arn in given
+            any(known in arn for known in arns) or arn.startswith("arn:aws:backup:") or arn == "*"
+            for _, arn in given
         )
         if name in ("deployer", "backup"):
             assert not items & {action.removeprefix("dynamodb:") for action, _ in given}
@@ -267,7 +269,7 @@ def test_every_action_is_one_of_amazons() -> None:
     dynamodbs = {action.removeprefix("dynamodb:") for action in used if action.startswith("dynamodb:")}
     assert dynamodbs - known == set()
     assert used - {f"dynamodb:{action}" for action in dynamodbs} == {
-        "backup:DescribeBackupVault", "backup:CopyFromBackupVault", "backup:CopyIntoBackupVault",
+        "backup:DescribeBackupVault", "backup:CopyFromBackupVault", "backup:CopyIntoBackupVault", "backup:TagResource",
     }  # fmt: skip
 
 
@@ -276,6 +278,36 @@ def test_figures_are_kept_of_operations_that_iam_does_not_know() -> None:
     assert {"TransactWriteItems", "TransactGetItems", "Query"} <= set(told)
     assert "ConditionCheckItem" not in told
     assert len(told) <= 10
+
+
+# A role's own policies, without spaces.
+INLINE = 10_240
+
+
+@pytest.mark.parametrize("of", EVERY, ids=lambda of: of.title)
+def test_every_policy_is_short_enough_to_be_a_roles_own(of: Shipment) -> None:
+    sizes = {name: len(json.dumps(said, separators=(",", ":"))) for name, said in documents(of).items()}
+    assert {name: size for name, size in sizes.items() if size > INLINE} == {}
+
+
+def test_who_takes_over_in_the_region_of_a_replica_may_do_the_same_there() -> None:
+    portal = shipment("portal", PORTAL, PORTAL[0].environments["prod"])
+    given = pairs(documents(portal)["service"])
+    regions = {
+        region: {(action, arn.partition(":table/")[2]) for action, arn in given if f":{region}:" in arn}
+        for region in ("af-south-1", "eu-west-1")
+    }
+    assert regions["af-south-1"] == regions["eu-west-1"] != set()
+
+
+def test_a_role_of_patterns_has_a_name_of_its_own() -> None:
+    design, entity, index = pets()
+
+    @design.query(entity, on=index, pk="OLD{is_old:when}", roles=("deployer",))
+    def old(*, is_old: bool = True) -> None: ...
+
+    with pytest.raises(NotShippable, match="the role 'deployer' is there already"):
+        roles(shipment("pets", (design.build(),), Environment("dev", "us-east-1")))
 
 
 # --- what the designs say of their streams ---

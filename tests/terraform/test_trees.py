@@ -9,16 +9,22 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
+from pydantic import BaseModel
 from tests.terraform.command import CHANGES, NO_CHANGES, Terraform, binary, initialised
 
 from tablewright import testing
 from tablewright.client import embedded
+from tablewright.design import Alarm, Backups, Design, Environment, Keys, Provisioned
+from tablewright.design.shipments import Shipment
+from tablewright.design.terraform import tree, write
 from tablewright.mapping import Db
+from tablewright.mapping.shipping import shipment
 from tablewright.systems.travel import jobs
 from tablewright.systems.travel.design import TRAVEL
 from tablewright.systems.travel.service import open_travel
@@ -59,10 +65,48 @@ def test_every_tree_is_written_as_terraform_itself_would() -> None:
     assert told == ""
 
 
+class Pet(BaseModel):
+    owner: str
+    name: str
+    age: int
+    colour: str = ""
+
+
+def pet_key(owner: str, name: str) -> None: ...
+
+
+def everything() -> Shipment:
+    """What none of the systems in the box asks for: keys of one's own, local indexes, some of the attributes."""
+    design = Design("pets")
+    made = design.table(
+        "pets", pk="owner", sk="name", ttl="ttl", stream="NEW_AND_OLD_IMAGES", about="Says ${nothing}."
+    )
+    by_age = made.lsi("by-age", sk="age", project=("colour",))
+    by_colour = made.gsi("by-colour", pk="colourKey", project=("age",))
+    on = {by_age: Keys("{owner}", "{age}"), by_colour: Keys("COLOUR#{colour}")}
+    made.entity(Pet, pet_key, tag="pet", pk="{owner}", sk="{name}", on=on)
+    design.alarm(Alarm("slow", "SuccessfulRequestLatency", Decimal("12.5"), 5, "Average", "ms", 'ask "why"'))
+    where = Environment(
+        "prod",
+        "eu-central-1",
+        capacity=Provisioned(5, 5, max_read=50, max_write=50),
+        pitr_days=7,
+        backups=Backups("cron(0 3 * * ? *)", 30, "pets", copy_to="eu-west-1"),
+        deletion_protection=True,
+        replicas=("eu-west-1", "us-east-1"),
+        encryption="customer",
+        tags={"Cost Centre": "pets/100%"},
+    )
+    return shipment("pets", (design.build(),), where)
+
+
 def test_cp_s14_every_tree_is_valid_to_the_provider(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
-    modules = [f'module "{t.parent.name}_{t.name}" {{\n  source = "{t}"\n}}\n' for t in TREES]
+    write(tree(everything()), tmp_path / "trees" / "every" / "thing")
+    trees = [*TREES, tmp_path / "trees" / "every" / "thing"]
+    Terraform(binary(), tmp_path)("fmt", "-check", "-recursive", "-diff", "-no-color", "trees")
+    modules = [f'module "{t.parent.name}_{t.name}" {{\n  source = "{t}"\n}}\n' for t in trees]
     (root / "main.tf").write_text("\n".join(modules))
     _, told = initialised(root)("validate", "-json")
     said = json.loads(told)

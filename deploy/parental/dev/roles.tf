@@ -23,7 +23,7 @@ resource "aws_iam_role_policy" "service" {
     Version = "2012-10-17"
     Statement = [
       {
-        Sid    = "ParentalFamiliesItems"
+        Sid    = "Items1"
         Effect = "Allow"
         Action = [
           "dynamodb:GetItem",
@@ -34,126 +34,19 @@ resource "aws_iam_role_policy" "service" {
           "dynamodb:ConditionCheckItem",
           "dynamodb:BatchWriteItem",
         ]
-        Resource = [aws_dynamodb_table.parental_families.arn]
-      },
-      {
-        Sid    = "ParentalFamiliesQueries"
-        Effect = "Allow"
-        Action = ["dynamodb:Query"]
         Resource = [
           aws_dynamodb_table.parental_families.arn,
-          "${aws_dynamodb_table.parental_families.arn}/index/GuardianIndex",
-          "${aws_dynamodb_table.parental_families.arn}/index/ListIndex",
-        ]
-      },
-      {
-        Sid    = "ParentalFamiliesChanges"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:DescribeStream",
-          "dynamodb:GetRecords",
-          "dynamodb:GetShardIterator",
-          "dynamodb:ListStreams",
-        ]
-        Resource = ["${aws_dynamodb_table.parental_families.arn}/stream/*"]
-      },
-      {
-        Sid    = "BlockedRequestMetricsItems"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:GetItem",
-          "dynamodb:BatchGetItem",
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-          "dynamodb:BatchWriteItem",
-        ]
-        Resource = [aws_dynamodb_table.blocked_request_metrics.arn]
-      },
-      {
-        Sid    = "BlockedRequestMetricsQueries"
-        Effect = "Allow"
-        Action = ["dynamodb:Query"]
-        Resource = [
           aws_dynamodb_table.blocked_request_metrics.arn,
-          "${aws_dynamodb_table.blocked_request_metrics.arn}/index/ParentEmailDateIndex",
-        ]
-      },
-      {
-        Sid    = "IngestReceiptsItems"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:GetItem",
-          "dynamodb:BatchGetItem",
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-          "dynamodb:BatchWriteItem",
-        ]
-        Resource = [aws_dynamodb_table.ingest_receipts.arn]
-      },
-      {
-        Sid    = "EnforcementHistoryItems"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:GetItem",
-          "dynamodb:BatchGetItem",
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-          "dynamodb:BatchWriteItem",
-        ]
-        Resource = [aws_dynamodb_table.enforcement_history.arn]
-      },
-      {
-        Sid    = "EnforcementHistoryQueries"
-        Effect = "Allow"
-        Action = ["dynamodb:Query"]
-        Resource = [
+          aws_dynamodb_table.ingest_receipts.arn,
           aws_dynamodb_table.enforcement_history.arn,
-          "${aws_dynamodb_table.enforcement_history.arn}/index/StatusTimestampIndex",
-        ]
-      },
-      {
-        Sid    = "FTDRuleMappingItems"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:GetItem",
-          "dynamodb:BatchGetItem",
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-          "dynamodb:BatchWriteItem",
-        ]
-        Resource = [aws_dynamodb_table.ftd_rule_mapping.arn]
-      },
-      {
-        Sid    = "FTDRuleMappingQueries"
-        Effect = "Allow"
-        Action = ["dynamodb:Query"]
-        Resource = [
           aws_dynamodb_table.ftd_rule_mapping.arn,
-          "${aws_dynamodb_table.ftd_rule_mapping.arn}/index/DeviceIndex",
-          "${aws_dynamodb_table.ftd_rule_mapping.arn}/index/PrivateIPIndex",
+          aws_dynamodb_table.subscriber_sessions.arn,
+          aws_dynamodb_table.parental_policies.arn,
+          aws_dynamodb_table.stream_consumers.arn,
         ]
       },
       {
-        Sid    = "FTDRuleMappingChanges"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:DescribeStream",
-          "dynamodb:GetRecords",
-          "dynamodb:GetShardIterator",
-          "dynamodb:ListStreams",
-        ]
-        Resource = ["${aws_dynamodb_table.ftd_rule_mapping.arn}/stream/*"]
-      },
-      {
-        Sid    = "ChildProfilesItems"
+        Sid    = "Items2"
         Effect = "Allow"
         Action = [
           "dynamodb:GetItem",
@@ -166,92 +59,7 @@ resource "aws_iam_role_policy" "service" {
         Resource = [aws_dynamodb_table.child_profiles.arn]
       },
       {
-        Sid      = "ChildProfilesQueries"
-        Effect   = "Allow"
-        Action   = ["dynamodb:Query"]
-        Resource = ["${aws_dynamodb_table.child_profiles.arn}/index/FamilyIndex"]
-      },
-      {
-        Sid    = "ChildProfilesChanges"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:DescribeStream",
-          "dynamodb:GetRecords",
-          "dynamodb:GetShardIterator",
-          "dynamodb:ListStreams",
-        ]
-        Resource = ["${aws_dynamodb_table.child_profiles.arn}/stream/*"]
-      },
-      {
-        Sid    = "SubscriberSessionsItems"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:GetItem",
-          "dynamodb:BatchGetItem",
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-          "dynamodb:BatchWriteItem",
-        ]
-        Resource = [aws_dynamodb_table.subscriber_sessions.arn]
-      },
-      {
-        Sid    = "SubscriberSessionsQueries"
-        Effect = "Allow"
-        Action = ["dynamodb:Query"]
-        Resource = [
-          aws_dynamodb_table.subscriber_sessions.arn,
-          "${aws_dynamodb_table.subscriber_sessions.arn}/index/PrivateIPIndex",
-        ]
-      },
-      {
-        Sid    = "SubscriberSessionsChanges"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:DescribeStream",
-          "dynamodb:GetRecords",
-          "dynamodb:GetShardIterator",
-          "dynamodb:ListStreams",
-        ]
-        Resource = ["${aws_dynamodb_table.subscriber_sessions.arn}/stream/*"]
-      },
-      {
-        Sid    = "ParentalPoliciesItems"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:GetItem",
-          "dynamodb:BatchGetItem",
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-          "dynamodb:BatchWriteItem",
-        ]
-        Resource = [aws_dynamodb_table.parental_policies.arn]
-      },
-      {
-        Sid    = "ParentalPoliciesQueries"
-        Effect = "Allow"
-        Action = ["dynamodb:Query"]
-        Resource = [
-          aws_dynamodb_table.parental_policies.arn,
-          "${aws_dynamodb_table.parental_policies.arn}/index/ParentEmailIndex",
-        ]
-      },
-      {
-        Sid    = "ParentalPoliciesChanges"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:DescribeStream",
-          "dynamodb:GetRecords",
-          "dynamodb:GetShardIterator",
-          "dynamodb:ListStreams",
-        ]
-        Resource = ["${aws_dynamodb_table.parental_policies.arn}/stream/*"]
-      },
-      {
-        Sid    = "ApplicationRegistryItems"
+        Sid    = "Items3"
         Effect = "Allow"
         Action = [
           "dynamodb:GetItem",
@@ -266,7 +74,36 @@ resource "aws_iam_role_policy" "service" {
         Resource = [aws_dynamodb_table.application_registry.arn]
       },
       {
-        Sid    = "ApplicationRegistryChanges"
+        Sid      = "Items4"
+        Effect   = "Allow"
+        Action   = ["dynamodb:GetItem", "dynamodb:PutItem"]
+        Resource = [aws_dynamodb_table.receipts.arn]
+      },
+      {
+        Sid    = "Queries"
+        Effect = "Allow"
+        Action = ["dynamodb:Query"]
+        Resource = [
+          aws_dynamodb_table.parental_families.arn,
+          "${aws_dynamodb_table.parental_families.arn}/index/GuardianIndex",
+          "${aws_dynamodb_table.parental_families.arn}/index/ListIndex",
+          aws_dynamodb_table.blocked_request_metrics.arn,
+          "${aws_dynamodb_table.blocked_request_metrics.arn}/index/ParentEmailDateIndex",
+          aws_dynamodb_table.enforcement_history.arn,
+          "${aws_dynamodb_table.enforcement_history.arn}/index/StatusTimestampIndex",
+          aws_dynamodb_table.ftd_rule_mapping.arn,
+          "${aws_dynamodb_table.ftd_rule_mapping.arn}/index/DeviceIndex",
+          "${aws_dynamodb_table.ftd_rule_mapping.arn}/index/PrivateIPIndex",
+          "${aws_dynamodb_table.child_profiles.arn}/index/FamilyIndex",
+          aws_dynamodb_table.subscriber_sessions.arn,
+          "${aws_dynamodb_table.subscriber_sessions.arn}/index/PrivateIPIndex",
+          aws_dynamodb_table.parental_policies.arn,
+          "${aws_dynamodb_table.parental_policies.arn}/index/ParentEmailIndex",
+          aws_dynamodb_table.stream_consumers.arn,
+        ]
+      },
+      {
+        Sid    = "Changes"
         Effect = "Allow"
         Action = [
           "dynamodb:DescribeStream",
@@ -274,33 +111,14 @@ resource "aws_iam_role_policy" "service" {
           "dynamodb:GetShardIterator",
           "dynamodb:ListStreams",
         ]
-        Resource = ["${aws_dynamodb_table.application_registry.arn}/stream/*"]
-      },
-      {
-        Sid    = "StreamConsumersItems"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:GetItem",
-          "dynamodb:BatchGetItem",
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-          "dynamodb:BatchWriteItem",
+        Resource = [
+          "${aws_dynamodb_table.parental_families.arn}/stream/*",
+          "${aws_dynamodb_table.ftd_rule_mapping.arn}/stream/*",
+          "${aws_dynamodb_table.child_profiles.arn}/stream/*",
+          "${aws_dynamodb_table.subscriber_sessions.arn}/stream/*",
+          "${aws_dynamodb_table.parental_policies.arn}/stream/*",
+          "${aws_dynamodb_table.application_registry.arn}/stream/*",
         ]
-        Resource = [aws_dynamodb_table.stream_consumers.arn]
-      },
-      {
-        Sid      = "StreamConsumersQueries"
-        Effect   = "Allow"
-        Action   = ["dynamodb:Query"]
-        Resource = [aws_dynamodb_table.stream_consumers.arn]
-      },
-      {
-        Sid      = "ReceiptsItems"
-        Effect   = "Allow"
-        Action   = ["dynamodb:GetItem", "dynamodb:PutItem"]
-        Resource = [aws_dynamodb_table.receipts.arn]
       },
       {
         Sid      = "NeverInTheClear"

@@ -23,7 +23,7 @@ resource "aws_iam_role_policy" "service" {
     Version = "2012-10-17"
     Statement = [
       {
-        Sid    = "TenantsItems"
+        Sid    = "Items1"
         Effect = "Allow"
         Action = [
           "dynamodb:GetItem",
@@ -34,10 +34,30 @@ resource "aws_iam_role_policy" "service" {
           "dynamodb:ConditionCheckItem",
           "dynamodb:BatchWriteItem",
         ]
-        Resource = [aws_dynamodb_table.tenants.arn]
+        Resource = [
+          aws_dynamodb_table.tenants.arn,
+          aws_dynamodb_table.products.arn,
+          aws_dynamodb_table.campaigns.arn,
+          aws_dynamodb_table.portal_desk.arn,
+          aws_dynamodb_table.stream_consumers.arn,
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.tenants.name}",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.products.name}",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.campaigns.name}",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.portal_desk.name}",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.stream_consumers.name}",
+        ]
       },
       {
-        Sid    = "TenantsQueries"
+        Sid    = "Items2"
+        Effect = "Allow"
+        Action = ["dynamodb:GetItem", "dynamodb:PutItem"]
+        Resource = [
+          aws_dynamodb_table.receipts.arn,
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.receipts.name}",
+        ]
+      },
+      {
+        Sid    = "Queries"
         Effect = "Allow"
         Action = ["dynamodb:Query"]
         Resource = [
@@ -47,82 +67,38 @@ resource "aws_iam_role_policy" "service" {
           "${aws_dynamodb_table.tenants.arn}/index/EmailIndex",
           "${aws_dynamodb_table.tenants.arn}/index/OrderStatusIndex",
           "${aws_dynamodb_table.tenants.arn}/index/TenantStatusIndex",
-        ]
-      },
-      {
-        Sid    = "TenantsChanges"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:DescribeStream",
-          "dynamodb:GetRecords",
-          "dynamodb:GetShardIterator",
-          "dynamodb:ListStreams",
-        ]
-        Resource = ["${aws_dynamodb_table.tenants.arn}/stream/*"]
-      },
-      {
-        Sid    = "ProductsItems"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:GetItem",
-          "dynamodb:BatchGetItem",
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-          "dynamodb:BatchWriteItem",
-        ]
-        Resource = [aws_dynamodb_table.products.arn]
-      },
-      {
-        Sid    = "ProductsQueries"
-        Effect = "Allow"
-        Action = ["dynamodb:Query"]
-        Resource = [
           aws_dynamodb_table.products.arn,
           "${aws_dynamodb_table.products.arn}/index/AuditIndex",
           "${aws_dynamodb_table.products.arn}/index/ProductActiveIndex",
-        ]
-      },
-      {
-        Sid    = "ProductsChanges"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:DescribeStream",
-          "dynamodb:GetRecords",
-          "dynamodb:GetShardIterator",
-          "dynamodb:ListStreams",
-        ]
-        Resource = ["${aws_dynamodb_table.products.arn}/stream/*"]
-      },
-      {
-        Sid    = "CampaignsItems"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:GetItem",
-          "dynamodb:BatchGetItem",
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-          "dynamodb:BatchWriteItem",
-        ]
-        Resource = [aws_dynamodb_table.campaigns.arn]
-      },
-      {
-        Sid    = "CampaignsQueries"
-        Effect = "Allow"
-        Action = ["dynamodb:Query"]
-        Resource = [
           aws_dynamodb_table.campaigns.arn,
           "${aws_dynamodb_table.campaigns.arn}/index/ActiveIndex",
           "${aws_dynamodb_table.campaigns.arn}/index/AuditIndex",
           "${aws_dynamodb_table.campaigns.arn}/index/CampaignActiveIndex",
           "${aws_dynamodb_table.campaigns.arn}/index/CampaignProductIndex",
+          "${aws_dynamodb_table.portal_desk.arn}/index/MailOfTenantIndex",
+          "${aws_dynamodb_table.portal_desk.arn}/index/OutboxIndex",
+          aws_dynamodb_table.stream_consumers.arn,
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.tenants.name}",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.tenants.name}/index/ActiveIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.tenants.name}/index/AuditIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.tenants.name}/index/EmailIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.tenants.name}/index/OrderStatusIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.tenants.name}/index/TenantStatusIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.products.name}",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.products.name}/index/AuditIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.products.name}/index/ProductActiveIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.campaigns.name}",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.campaigns.name}/index/ActiveIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.campaigns.name}/index/AuditIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.campaigns.name}/index/CampaignActiveIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.campaigns.name}/index/CampaignProductIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.portal_desk.name}/index/MailOfTenantIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.portal_desk.name}/index/OutboxIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.stream_consumers.name}",
         ]
       },
       {
-        Sid    = "CampaignsChanges"
+        Sid    = "Changes"
         Effect = "Allow"
         Action = [
           "dynamodb:DescribeStream",
@@ -130,56 +106,14 @@ resource "aws_iam_role_policy" "service" {
           "dynamodb:GetShardIterator",
           "dynamodb:ListStreams",
         ]
-        Resource = ["${aws_dynamodb_table.campaigns.arn}/stream/*"]
-      },
-      {
-        Sid    = "PortalDeskItems"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:GetItem",
-          "dynamodb:BatchGetItem",
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-          "dynamodb:BatchWriteItem",
-        ]
-        Resource = [aws_dynamodb_table.portal_desk.arn]
-      },
-      {
-        Sid    = "PortalDeskQueries"
-        Effect = "Allow"
-        Action = ["dynamodb:Query"]
         Resource = [
-          "${aws_dynamodb_table.portal_desk.arn}/index/MailOfTenantIndex",
-          "${aws_dynamodb_table.portal_desk.arn}/index/OutboxIndex",
+          "${aws_dynamodb_table.tenants.arn}/stream/*",
+          "${aws_dynamodb_table.products.arn}/stream/*",
+          "${aws_dynamodb_table.campaigns.arn}/stream/*",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.tenants.name}/stream/*",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.products.name}/stream/*",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.campaigns.name}/stream/*",
         ]
-      },
-      {
-        Sid    = "StreamConsumersItems"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:GetItem",
-          "dynamodb:BatchGetItem",
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-          "dynamodb:BatchWriteItem",
-        ]
-        Resource = [aws_dynamodb_table.stream_consumers.arn]
-      },
-      {
-        Sid      = "StreamConsumersQueries"
-        Effect   = "Allow"
-        Action   = ["dynamodb:Query"]
-        Resource = [aws_dynamodb_table.stream_consumers.arn]
-      },
-      {
-        Sid      = "ReceiptsItems"
-        Effect   = "Allow"
-        Action   = ["dynamodb:GetItem", "dynamodb:PutItem"]
-        Resource = [aws_dynamodb_table.receipts.arn]
       },
       {
         Sid      = "NeverInTheClear"
@@ -438,6 +372,15 @@ resource "aws_iam_role_policy" "backup" {
         Effect   = "Allow"
         Action   = ["backup:DescribeBackupVault", "backup:CopyFromBackupVault", "backup:CopyIntoBackupVault"]
         Resource = [aws_backup_vault.main.arn, aws_backup_vault.copy.arn]
+      },
+      {
+        Sid    = "Tags"
+        Effect = "Allow"
+        Action = ["backup:TagResource"]
+        Resource = [
+          "arn:aws:backup:af-south-1:${data.aws_caller_identity.current.account_id}:recovery-point:*",
+          "arn:aws:backup:eu-west-1:${data.aws_caller_identity.current.account_id}:recovery-point:*",
+        ]
       },
     ]
   })

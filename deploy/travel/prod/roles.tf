@@ -23,7 +23,7 @@ resource "aws_iam_role_policy" "service" {
     Version = "2012-10-17"
     Statement = [
       {
-        Sid    = "SkratchDataItems"
+        Sid    = "Items1"
         Effect = "Allow"
         Action = [
           "dynamodb:GetItem",
@@ -34,20 +34,27 @@ resource "aws_iam_role_policy" "service" {
           "dynamodb:ConditionCheckItem",
           "dynamodb:BatchWriteItem",
         ]
-        Resource = [aws_dynamodb_table.skratch_data.arn]
+        Resource = [aws_dynamodb_table.skratch_data.arn, aws_dynamodb_table.stream_consumers.arn]
       },
       {
-        Sid    = "SkratchDataQueries"
+        Sid      = "Items2"
+        Effect   = "Allow"
+        Action   = ["dynamodb:GetItem", "dynamodb:PutItem"]
+        Resource = [aws_dynamodb_table.receipts.arn]
+      },
+      {
+        Sid    = "Queries"
         Effect = "Allow"
         Action = ["dynamodb:Query"]
         Resource = [
           aws_dynamodb_table.skratch_data.arn,
           "${aws_dynamodb_table.skratch_data.arn}/index/GSI1",
           "${aws_dynamodb_table.skratch_data.arn}/index/GSI2",
+          aws_dynamodb_table.stream_consumers.arn,
         ]
       },
       {
-        Sid    = "SkratchDataChanges"
+        Sid    = "Changes"
         Effect = "Allow"
         Action = [
           "dynamodb:DescribeStream",
@@ -56,32 +63,6 @@ resource "aws_iam_role_policy" "service" {
           "dynamodb:ListStreams",
         ]
         Resource = ["${aws_dynamodb_table.skratch_data.arn}/stream/*"]
-      },
-      {
-        Sid    = "StreamConsumersItems"
-        Effect = "Allow"
-        Action = [
-          "dynamodb:GetItem",
-          "dynamodb:BatchGetItem",
-          "dynamodb:PutItem",
-          "dynamodb:UpdateItem",
-          "dynamodb:DeleteItem",
-          "dynamodb:ConditionCheckItem",
-          "dynamodb:BatchWriteItem",
-        ]
-        Resource = [aws_dynamodb_table.stream_consumers.arn]
-      },
-      {
-        Sid      = "StreamConsumersQueries"
-        Effect   = "Allow"
-        Action   = ["dynamodb:Query"]
-        Resource = [aws_dynamodb_table.stream_consumers.arn]
-      },
-      {
-        Sid      = "ReceiptsItems"
-        Effect   = "Allow"
-        Action   = ["dynamodb:GetItem", "dynamodb:PutItem"]
-        Resource = [aws_dynamodb_table.receipts.arn]
       },
       {
         Sid      = "NeverInTheClear"
@@ -464,6 +445,15 @@ resource "aws_iam_role_policy" "backup" {
         Effect   = "Allow"
         Action   = ["backup:DescribeBackupVault", "backup:CopyFromBackupVault", "backup:CopyIntoBackupVault"]
         Resource = [aws_backup_vault.main.arn, aws_backup_vault.copy.arn]
+      },
+      {
+        Sid    = "Tags"
+        Effect = "Allow"
+        Action = ["backup:TagResource"]
+        Resource = [
+          "arn:aws:backup:us-east-1:${data.aws_caller_identity.current.account_id}:recovery-point:*",
+          "arn:aws:backup:us-west-2:${data.aws_caller_identity.current.account_id}:recovery-point:*",
+        ]
       },
     ]
   })

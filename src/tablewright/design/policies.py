@@ -16,13 +16,15 @@ carry ids of people, and what a design does not call personal is not thereby har
 given patterns with a role, or the weekly file.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from tablewright.design.parts import DELIMITER
 from tablewright.design.patterns import Plan
 from tablewright.design.shape import Shape
-from tablewright.design.shipments import Shipment
-from tablewright.design.statements import ENCRYPTED, On, Role, Statement, Vault
+from tablewright.design.shipments import NotShippable, Shipment
+from tablewright.design.statements import ENCRYPTED, On, Points, Role, Statement, Vault
 from tablewright.design.tables import Table
 from tablewright.design.templates import Part
 
@@ -49,6 +51,11 @@ def roles(shipment: Shipment) -> tuple[Role, ...]:
     found = [service(shipment), *_of_patterns(shipment), deployer(shipment), restorer(shipment)]
     if shipment.environment.backups is not None:
         found.append(backup(shipment))
+    for name, count in Counter(role.name for role in found).items():
+        if count > 1:
+            raise NotShippable(
+                shipment.title, f"the role '{name}' is there already", "call that of the patterns otherwise"
+            )
     return tuple(found)
 
 
@@ -56,19 +63,30 @@ def roles(shipment: Shipment) -> tuple[Role, ...]:
 
 
 def service(shipment: Shipment) -> Role:
-    statements: list[Statement] = []
+    items: dict[tuple[str, ...], list[On]] = {}
     for table in shipment.tables:
-        actions = items_of(shipment, table)
-        if actions:
-            statements.append(_allow(table, "Items", actions, [On(table.name)]))
-        queried = queried_of(shipment, table)
-        if queried:
-            statements.append(_allow(table, "Queries", ("Query",), queried))
-        if table.followed:
-            statements.append(_allow(table, "Changes", STREAMS, [On(table.name, "/stream/*")]))
-    return Role(
-        "service", "What the system itself does: items, by its access patterns.", (*statements, ENCRYPTED)
+        items.setdefault(items_of(shipment, table), []).append(On(table.name))
+    queried = [target for table in shipment.tables for target in queried_of(shipment, table)]
+    streams = [On(table.name, "/stream/*") for table in shipment.tables if table.followed]
+    found = [
+        (f"Items{number}", actions, targets) for number, (actions, targets) in enumerate(items.items(), 1)
+    ]
+    found += [("Queries", ("Query",), queried), ("Changes", STREAMS, streams)]
+    statements = (
+        Statement(sid, _dynamodb(actions), _everywhere(shipment, targets))
+        for sid, actions, targets in found
+        if actions and targets
     )
+    about = "What the system itself does: items, by its access patterns."
+    return Role("service", about, (*statements, ENCRYPTED))
+
+
+def _everywhere(shipment: Shipment, targets: Sequence[On]) -> tuple[On, ...]:
+    """Targets, and what they are in the regions of replicas: who takes over there is the same service."""
+    elsewhere = (
+        replace(target, region=region) for region in shipment.environment.replicas for target in targets
+    )
+    return (*targets, *elsewhere)
 
 
 def items_of(shipment: Shipment, table: Table) -> tuple[str, ...]:
@@ -128,11 +146,11 @@ def _reader(shipment: Shipment, name: str) -> Role | None:
         here = [plan for plan in plans if plan.table == table]
         gets = [plan for plan in here if plan.kind == "get"]
         if gets:
-            statements.append(_keyed(table, "Items", READS, On(table.name), gets))
+            statements.append(_keyed(shipment, "Items", READS, On(table.name), gets))
         for target in _asked(here):
             mine = [plan for plan in here if plan.kind == "query" and _target(plan) == target]
             part = target.under.rpartition("/")[2]
-            statements.append(_keyed(table, f"Queries{_words(part)}", ("Query",), target, mine))
+            statements.append(_keyed(shipment, f"Queries{_words(part)}", ("Query",), target, mine))
     about = f"Reads what patterns of the role '{name}' read, and no other keys."
     return Role(name, about, (*statements, ENCRYPTED))
 
@@ -159,14 +177,17 @@ def _writes_nothing(piece: str | Part) -> bool:
     return isinstance(piece, Part) and piece.codec.pattern == ""
 
 
-def _keyed(table: Table, what: str, actions: Sequence[str], target: On, plans: Sequence[Plan]) -> Statement:
+def _keyed(
+    shipment: Shipment, what: str, actions: Sequence[str], target: On, plans: Sequence[Plan]
+) -> Statement:
     keys = sorted({key for plan in plans if (key := leading(plan)) is not None})
     # ForAllValues also holds of no values at all: a request that names no key must not pass.
     condition: dict[str, dict[str, object]] = {
         "ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys},
         "Null": {"dynamodb:LeadingKeys": "false"},
     }
-    return Statement(f"{_words(table.name)}{what}", _dynamodb(actions), (target,), condition=condition)
+    sid = f"{_words(target.table)}{what}"
+    return Statement(sid, _dynamodb(actions), _everywhere(shipment, [target]), condition=condition)
 
 
 # --- those who keep the tables ---
@@ -214,23 +235,20 @@ def restorer(shipment: Shipment) -> Role:
 def backup(shipment: Shipment) -> Role:
     tables = [On(table.name) for table in shipment.own]
     copies = [On(table.name, "/backup/*") for table in shipment.own]
-    backups = shipment.environment.backups
-    vaults = (Vault(), *((Vault(copy=True),) if backups is not None and backups.copy_to else ()))
+    environment = shipment.environment
+    elsewhere = environment.backups.copy_to if environment.backups is not None else None
+    vaults = (Vault(), Vault(copy=True)) if elsewhere else (Vault(),)
+    points = [Points(region) for region in (environment.region, elsewhere) if region]
+    makes = ("DescribeTable", "ListTagsOfResource", "CreateBackup", "StartAwsBackupJob")
+    moves = ("backup:DescribeBackupVault", "backup:CopyFromBackupVault", "backup:CopyIntoBackupVault")
     return Role(
         "backup",
         "What AWS Backup does to the tables, by itself.",
         (
-            Statement(
-                "Copies",
-                _dynamodb(("DescribeTable", "ListTagsOfResource", "CreateBackup", "StartAwsBackupJob")),
-                tuple(tables),
-            ),
+            Statement("Copies", _dynamodb(makes), tuple(tables)),
             Statement("OldCopies", _dynamodb(("DescribeBackup", "DeleteBackup")), tuple(copies)),
-            Statement(
-                "Vaults",
-                ("backup:DescribeBackupVault", "backup:CopyFromBackupVault", "backup:CopyIntoBackupVault"),
-                vaults,
-            ),
+            Statement("Vaults", moves, vaults),
+            Statement("Tags", ("backup:TagResource",), tuple(points)),
         ),
         ("backup.amazonaws.com",),
     )
@@ -251,10 +269,6 @@ def _asked(plans: Iterable[Plan]) -> list[On]:
 
 def _target(plan: Plan) -> On:
     return On(plan.table.name, f"/index/{plan.index.name}" if plan.index is not None else "")
-
-
-def _allow(table: Table, what: str, actions: Sequence[str], targets: Sequence[On]) -> Statement:
-    return Statement(f"{_words(table.name)}{what}", _dynamodb(actions), tuple(targets))
 
 
 def _dynamodb(actions: Iterable[str]) -> tuple[str, ...]:

@@ -13,10 +13,11 @@ from tablewright.design.shipments import Shipment
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """A table, or what lies under it (`/index/GSI1`), or is called after it (`-restored*`)."""
+    """A table, or what lies under it (`/index/GSI1`), or is called after it (`-restored*`); its replica in a region."""
 
     table: str
     under: str = ""
+    region: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,14 @@ class Vault:
     copy: bool = False
 
 
-Target: TypeAlias = On | Vault | Literal["*"]
+@dataclass(frozen=True, slots=True)
+class Points:
+    """The backups that a vault keeps, in its region; their names are Amazon's own."""
+
+    region: str
+
+
+Target: TypeAlias = On | Vault | Points | Literal["*"]
 Arn: TypeAlias = Callable[[Target], Any]
 
 
@@ -81,14 +89,16 @@ def plain_arns(shipment: Shipment, account: str) -> Arn:
 
     def arn(target: Target) -> str:
         match target:
-            case On(table, under):
+            case On(table, under, region):
                 name = shipment.physical(table)
-                return f"arn:aws:dynamodb:{environment.region}:{account}:table/{name}{under}"
+                return f"arn:aws:dynamodb:{region or environment.region}:{account}:table/{name}{under}"
+            case Points(region):
+                return f"arn:aws:backup:{region}:{account}:recovery-point:*"
             case Vault(copy):
                 backups = environment.backups
                 assert backups is not None  # a vault is named where there are backups
-                region = backups.copy_to if copy else environment.region
-                return f"arn:aws:backup:{region}:{account}:backup-vault:{vault_name(shipment, copy=copy)}"
+                where = backups.copy_to if copy else environment.region
+                return f"arn:aws:backup:{where}:{account}:backup-vault:{vault_name(shipment, copy=copy)}"
             case everything:
                 return everything
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tablewright.design.policies import roles
-from tablewright.design.shipments import Shipment
+from tablewright.design.shipments import Shipment, label
 from tablewright.design.terraform.alarms import is_told
 from tablewright.design.terraform.hcl import Bare, Block, Comment, block
 from tablewright.design.terraform.tables import address
@@ -14,7 +14,7 @@ def outputs(shipment: Shipment) -> list[Block | Comment]:
     streams = {
         table.name: Bare(f"{address(table)}.stream_arn") for table in shipment.tables if table.followed
     }
-    taken = {role.name: Bare(f"aws_iam_role.{role.name}.arn") for role in roles(shipment)}
+    taken = {role.name: Bare(f"aws_iam_role.{label(role.name)}.arn") for role in roles(shipment)}
     found = [_output("tables", "The tables, by the design's names for them.", tables)]
     if streams:
         found.append(_output("streams", "The streams that are followed.", streams))

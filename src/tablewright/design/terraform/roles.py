@@ -3,12 +3,13 @@
 from typing import Any
 
 from tablewright.design.policies import roles
-from tablewright.design.shipments import Shipment
-from tablewright.design.statements import On, Role, Target, Vault, document
+from tablewright.design.shipments import Shipment, label
+from tablewright.design.statements import On, Points, Role, Target, Vault, document
 from tablewright.design.terraform.hcl import Bare, Block, Call, Comment, Filled, block
 from tablewright.design.terraform.tables import address
 
-_ROOT = "arn:aws:iam::${data.aws_caller_identity.current.account_id}:root"
+_ACCOUNT = "${data.aws_caller_identity.current.account_id}"
+_ROOT = f"arn:aws:iam::{_ACCOUNT}:root"
 # Who exports a table writes the files with rights of their own.
 _EXPORTS = ("s3:AbortMultipartUpload", "s3:PutObject", "s3:PutObjectAcl")
 
@@ -16,10 +17,14 @@ _EXPORTS = ("s3:AbortMultipartUpload", "s3:PutObject", "s3:PutObjectAcl")
 def arn(target: Target) -> Any:
     """A target as a reference to what this tree makes."""
     match target:
-        case On(table, ""):
+        case On(table, "", None):
             return Bare(f"{address(table)}.arn")
-        case On(table, under):
+        case On(table, under, None):
             return Filled(f"${{{address(table)}.arn}}{under}")
+        case On(table, under, region):
+            return Filled(f"arn:aws:dynamodb:{region}:{_ACCOUNT}:table/${{{address(table)}.name}}{under}")
+        case Points(region):
+            return Filled(f"arn:aws:backup:{region}:{_ACCOUNT}:recovery-point:*")
         case Vault(copy):
             return Bare(f"aws_backup_vault.{'copy' if copy else 'main'}.arn")
         case everything:
@@ -40,7 +45,7 @@ def _role(shipment: Shipment, role: Role) -> list[Block | Comment]:
         block(
             "resource",
             "aws_iam_role",
-            role.name,
+            label(role.name),
             body=[
                 ("name", f"{shipment.title}-{role.name}"),
                 ("description", role.about),
@@ -50,10 +55,10 @@ def _role(shipment: Shipment, role: Role) -> list[Block | Comment]:
         block(
             "resource",
             "aws_iam_role_policy",
-            role.name,
+            label(role.name),
             body=[
                 ("name", "tables"),
-                ("role", Bare(f"aws_iam_role.{role.name}.id")),
+                ("role", Bare(f"aws_iam_role.{label(role.name)}.id")),
                 ("policy", Call("jsonencode", document(role, arn))),
             ],
         ),
