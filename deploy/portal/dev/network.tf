@@ -16,22 +16,16 @@ resource "aws_vpc_endpoint" "dynamodb" {
         Resource = [
           aws_dynamodb_table.tenants.arn,
           "${aws_dynamodb_table.tenants.arn}/index/*",
-          "${aws_dynamodb_table.tenants.arn}/stream/*",
           aws_dynamodb_table.products.arn,
           "${aws_dynamodb_table.products.arn}/index/*",
-          "${aws_dynamodb_table.products.arn}/stream/*",
           aws_dynamodb_table.campaigns.arn,
           "${aws_dynamodb_table.campaigns.arn}/index/*",
-          "${aws_dynamodb_table.campaigns.arn}/stream/*",
           aws_dynamodb_table.portal_desk.arn,
           "${aws_dynamodb_table.portal_desk.arn}/index/*",
-          "${aws_dynamodb_table.portal_desk.arn}/stream/*",
           aws_dynamodb_table.stream_consumers.arn,
           "${aws_dynamodb_table.stream_consumers.arn}/index/*",
-          "${aws_dynamodb_table.stream_consumers.arn}/stream/*",
           aws_dynamodb_table.receipts.arn,
           "${aws_dynamodb_table.receipts.arn}/index/*",
-          "${aws_dynamodb_table.receipts.arn}/stream/*",
         ]
         Condition = {
           StringEquals = {

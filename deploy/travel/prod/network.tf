@@ -16,13 +16,10 @@ resource "aws_vpc_endpoint" "dynamodb" {
         Resource = [
           aws_dynamodb_table.skratch_data.arn,
           "${aws_dynamodb_table.skratch_data.arn}/index/*",
-          "${aws_dynamodb_table.skratch_data.arn}/stream/*",
           aws_dynamodb_table.stream_consumers.arn,
           "${aws_dynamodb_table.stream_consumers.arn}/index/*",
-          "${aws_dynamodb_table.stream_consumers.arn}/stream/*",
           aws_dynamodb_table.receipts.arn,
           "${aws_dynamodb_table.receipts.arn}/index/*",
-          "${aws_dynamodb_table.receipts.arn}/stream/*",
         ]
         Condition = {
           StringEquals = {

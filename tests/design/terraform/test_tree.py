@@ -158,6 +158,7 @@ def test_sk_d23_the_endpoint_is_made_only_for_a_network_and_leads_to_these_table
     assert "count = var.vpc_id == null ? 0 : 1" in said
     assert 'vpc_endpoint_type = "Gateway"' in said
     assert '"${aws_dynamodb_table.pets_of_owners.arn}/index/*"' in said
+    assert "/stream/" not in said  # to which there is no gateway
 
 
 def test_sk_d24_data_events_are_off_until_somebody_asks() -> None:

@@ -1,7 +1,8 @@
 """`network.tf`: the way from a network of one's own to the tables, if there is one (SK-D23).
 
 DynamoDB is in no subnet; a gateway endpoint leads to it without the Internet, and its policy says to which tables.
-It also holds for whatever else in these subnets talks to DynamoDB: other tables are not reached through it.
+It also holds for whatever else in these subnets talks to DynamoDB: other tables are not reached through it. Nor are
+streams, of any table: Amazon has no gateway to them.
 """
 
 from tablewright.design.policies import LISTS
@@ -12,7 +13,7 @@ from tablewright.design.terraform.roles import arn
 
 
 def network(shipment: Shipment) -> list[Block | Comment]:
-    parts = ("", "/index/*", "/stream/*")
+    parts = ("", "/index/*")
     tables = tuple(On(table.name, part) for table in shipment.tables for part in parts)
     account = {"StringEquals": {"aws:PrincipalAccount": Bare("data.aws_caller_identity.current.account_id")}}
     statements = (
