@@ -1,5 +1,6 @@
 # make run    everything on http://127.0.0.1:8080, DynamoDB's protocol on 8000, data in ./data
 # make test   create the environment, install what the tests need, run everything
+# make trees  print deploy/ anew from the designs
 # make setup  leave a ready .venv with .venv/bin/tablewright
 
 PYTHON ?= python3
@@ -10,12 +11,17 @@ DYNAMODB_PORT ?= 8000
 # Many tests start commands of ours; without kept bytecode each of those compiles the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test setup browser network redis rxdb check clean
+.PHONY: run test setup trees browser network redis rxdb check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
 
 setup: .venv/ready
+
+# deploy/SYSTEM/ENVIRONMENT; a new one begins as an empty directory. tests/test_deploy.py says when they are out of date.
+trees: setup
+	@for tree in deploy/*/*/; do set -- $$(echo $$tree | tr / ' '); \
+	$(BIN)/tablewright terraform $$2 --environment $$3 --to $${tree%/} || exit $$?; done
 
 test: .venv/ready-for-tests browser network redis rxdb check
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder

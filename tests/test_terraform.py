@@ -3,65 +3,24 @@
 It applies two tables and an item, finds nothing to change when it plans again, changes nearly everything about them
 and destroys them (terraform/main.tf is what it is given). Terraform waits for what it sets, and reads back each
 setting: a field that is missing or different in an answer is a change it plans for ever.
-It needs the terraform binary and the provider in a directory `tf-plugins` near the root of the file system, and is
-skipped, with the reason, where one of them is missing.
+Elsewhere: Terraform of our own designs (terraform/test_trees.py), and what it takes to run it (terraform/command.py).
 """
 
-import os
 import shutil
-import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+from tests.terraform.command import CHANGES, NO_CHANGES, Terraform, initialised
 
 from tablewright import testing
 from tablewright.wire import serving
 
 CONFIGURATION = Path(__file__).parent / "terraform" / "main.tf"
-NO_CHANGES, CHANGES = 0, 2  # exit codes of `plan -detailed-exitcode`
-
-
-def plugins() -> Path | None:
-    """The directory with Terraform's providers, if this machine has one."""
-    found = (
-        there for depth in ("", "*/") for there in Path("/").glob(f"{depth}tf-plugins") if there.is_dir()
-    )
-    return next(found, None)
-
-
-@dataclass(frozen=True)
-class Terraform:
-    """The command, in a directory of its own, offline."""
-
-    binary: str
-    home: Path
-    url: str
-
-    def __call__(self, *words: str, codes: tuple[int, ...] = (0,)) -> tuple[int, str]:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            "TF_IN_AUTOMATION": "1",
-            "CHECKPOINT_DISABLE": "1",
-            "GOGC": "500",  # collecting garbage is a third of what the provider does
-            "TF_VAR_endpoint": self.url,
-        }
-        done = subprocess.run(
-            [self.binary, *words, "-no-color", "-input=false"],
-            cwd=self.home,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
-        assert done.returncode in codes, f"{done.stdout}\n{done.stderr}"
-        return done.returncode, done.stdout
+QUIETLY = ("-no-color", "-input=false")
 
 
 @pytest.fixture
@@ -81,17 +40,10 @@ def dynamodb(tmp_path: Path) -> Iterator[Any]:
 
 @pytest.fixture
 def terraform(dynamodb: Any, tmp_path: Path) -> Terraform:
-    binary, providers = shutil.which("terraform"), plugins()
-    if binary is None:
-        pytest.skip("there is no terraform on this machine")
-    if providers is None:
-        pytest.skip("no directory tf-plugins with Terraform's AWS provider is on this machine")
     home = tmp_path / "terraform"
     home.mkdir()
     shutil.copy(CONFIGURATION, home)
-    found = Terraform(binary, home, dynamodb.meta.endpoint_url)
-    found("init", f"-plugin-dir={providers}")
-    return found
+    return initialised(home, {"TF_VAR_endpoint": dynamodb.meta.endpoint_url})
 
 
 def settings(dynamodb: Any, table: str) -> dict[str, Any]:
@@ -116,7 +68,7 @@ def settings(dynamodb: Any, table: str) -> dict[str, Any]:
 
 
 def test_terraform_applies_finds_no_drift_changes_and_destroys(terraform: Terraform, dynamodb: Any) -> None:
-    terraform("apply", "-auto-approve")
+    terraform("apply", *QUIETLY, "-auto-approve")
     pets, orders = settings(dynamodb, "pets"), settings(dynamodb, "orders")
     assert pets == {
         "status": "ACTIVE",
@@ -136,10 +88,10 @@ def test_terraform_applies_finds_no_drift_changes_and_destroys(terraform: Terraf
     with pytest.raises(ClientError, match="deletion protection"):
         dynamodb.delete_table(TableName="pets")
 
-    code, told = terraform("plan", "-detailed-exitcode", codes=(NO_CHANGES, CHANGES))
+    code, told = terraform("plan", *QUIETLY, "-detailed-exitcode", codes=(NO_CHANGES, CHANGES))
     assert code == NO_CHANGES, told
 
-    _, told = terraform("apply", "-auto-approve", "-var=changed=true")
+    _, told = terraform("apply", *QUIETLY, "-auto-approve", "-var=changed=true")
     assert "3 changed, 0 destroyed" in told, "a change was taken for a replacement"
     pets, orders = settings(dynamodb, "pets"), settings(dynamodb, "orders")
     assert (pets["indexes"], pets["stream"], pets["protected"]) == ({"by-age", "by-kind"}, "KEYS_ONLY", False)
@@ -149,5 +101,5 @@ def test_terraform_applies_finds_no_drift_changes_and_destroys(terraform: Terraf
     assert orders["class"] == "STANDARD_INFREQUENT_ACCESS"
     assert dynamodb.scan(TableName="pets")["Items"][0]["age"] == {"N": "4"}
 
-    terraform("destroy", "-auto-approve", "-var=changed=true")
+    terraform("destroy", *QUIETLY, "-auto-approve", "-var=changed=true")
     assert dynamodb.list_tables()["TableNames"] == []

@@ -49,6 +49,8 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
             "verify",
         ),
     ),
+    "terraform": ("a design as Terraform", ()),
+    "policies": ("a design as IAM policies", ()),
     "parental": (
         "parental controls: the registry of apps",
         ("registry load", "registry list"),

@@ -58,9 +58,11 @@ class Design:
         ttl: str | None = None,
         stream: Literal["NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"] | None = None,
         about: str = "",
+        followed: bool = False,
+        whole: bool = False,
     ) -> "DesignTable":
         self._refuse_closed()
-        table = Table(self.name, name, pk, sk, ttl, stream, about)
+        table = Table(self.name, name, pk, sk, ttl, stream, about, followed, whole)
         if name in self.tables:
             self._note("K016", name, "two tables have this name", "name one of them differently")
         self.tables[name] = table

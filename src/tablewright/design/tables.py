@@ -14,7 +14,10 @@ Names: TypeAlias = str | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its logical name, its key attributes, and the attribute by which items expire."""
+    """A table: its logical name, its key attributes, and the attribute by which items expire.
+
+    `followed` says that the system follows its stream; `whole` that it is small and read whole, by Scan (`Db.every`).
+    """
 
     design: str
     name: str
@@ -23,6 +26,8 @@ class Table:
     ttl: str | None = None
     stream: Literal["NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"] | None = None
     about: str = ""
+    followed: bool = False
+    whole: bool = False
 
     @property
     def key_names(self) -> tuple[str, ...]:

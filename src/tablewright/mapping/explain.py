@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from tablewright.design.described import projected
 from tablewright.design.facets import Load
 from tablewright.design.requests import Get, Query, Write
 from tablewright.design.shape import Shape
@@ -18,7 +19,6 @@ from tablewright.design.tables import Index
 from tablewright.design.units import read_units, write_units
 from tablewright.mapping.items import item_of
 from tablewright.mapping.reads import get_request, query_request
-from tablewright.mapping.tables import projected
 from tablewright.mapping.trackers import chosen
 from tablewright.mapping.upserts import beginning
 from tablewright.mapping.writes import Action, Physical, actions

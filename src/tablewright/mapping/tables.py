@@ -6,6 +6,7 @@ from typing import Any
 from tablewright.client import Call, CallRefused
 from tablewright.client.retries import Retries
 from tablewright.design import Design, Environment, Index, Shape, Table
+from tablewright.design.described import key_types, projection
 from tablewright.design.environments import Provisioned
 from tablewright.mapping.errors import TableDiffers
 
@@ -17,12 +18,12 @@ def create_table(design: Design, table: Table, environment: Environment | None =
     """The CreateTable request of a table, with its stream from the beginning: changes before it would be in none."""
     shapes = [shape for shape in design.shapes if shape.table == table]
     indexes = [index for index in design.indexes if index.table == table]
-    names = dict.fromkeys((*table.key_names, *(name for index in indexes for name in index.key_names)))
     request: dict[str, Any] = {
         "TableName": environment.physical(table.name) if environment else table.name,
         "KeySchema": _schema((table.pk,), (table.sk,) if table.sk else ()),
         "AttributeDefinitions": [
-            {"AttributeName": name, "AttributeType": _letter(shapes, name)} for name in names
+            {"AttributeName": name, "AttributeType": letter}
+            for name, letter in key_types(table, indexes, shapes).items()
         ],
         **_capacity(table, environment),
     }
@@ -56,17 +57,6 @@ def _schema(hashes: Iterable[str], ranges: Iterable[str]) -> list[dict[str, str]
     ]
 
 
-def _letter(shapes: Sequence[Shape], name: str) -> str:
-    keys = (
-        key
-        for shape in shapes
-        for keys in (shape.primary, *shape.placed.values())
-        for key in keys
-        if key.name == name
-    )
-    return next((key.letter for key in keys), "S")
-
-
 def _index(index: Index, shapes: Sequence[Shape], environment: Environment | None) -> dict[str, Any]:
     described: dict[str, Any] = {
         "IndexName": index.name,
@@ -78,26 +68,8 @@ def _index(index: Index, shapes: Sequence[Shape], environment: Environment | Non
 
 
 def _projection(index: Index, shapes: Sequence[Shape]) -> dict[str, Any]:
-    if isinstance(index.project, str):
-        return {"ProjectionType": index.project}
-    listed = projected(index, shapes)
-    return (
-        {"ProjectionType": "INCLUDE", "NonKeyAttributes": listed}
-        if listed
-        else {"ProjectionType": "KEYS_ONLY"}
-    )
-
-
-def projected(index: Index, shapes: Sequence[Shape]) -> list[str]:
-    """The attributes besides the keys that an index carries of these entities, where it does not carry all."""
-    here = [shape for shape in shapes if index in shape.on]
-    # What tells that an item has expired or is deleted goes along, or reads could not hide it.
-    hiding = [shape.table.ttl for shape in here if shape.expires and shape.table.ttl]
-    hiding += [shape.fields[shape.soft_delete.field].stored for shape in here if shape.soft_delete]
-    if isinstance(index.project, str):
-        return []
-    keys = {*index.key_names, *index.table.key_names}
-    return [name for name in dict.fromkeys((*index.project, *hiding)) if name not in keys]
+    kind, listed = projection(index, shapes)
+    return {"ProjectionType": kind, **({"NonKeyAttributes": listed} if listed else {})}
 
 
 def make_tables(

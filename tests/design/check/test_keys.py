@@ -670,3 +670,16 @@ def test_a_copy_needs_a_source_that_exists() -> None:
     wrong = pets(copies=[Copy("name", "pet", "colour", Refresh.STREAM)])
     refuses(wrong, "K019", "d.pet.name", why="which pet does not have", fix="use one of name, age")
     pets(copies=[Copy("name", "pet", "nick", Refresh.STREAM)]).build()
+
+
+# --- K024: what is followed has a stream ---
+
+
+def test_a_table_without_a_stream_cannot_be_followed() -> None:
+    def design(stream: Any) -> Design:
+        design = Design("d")
+        design.table("pets", pk="PK", stream=stream, followed=True)
+        return design
+
+    refuses(design(None), "K024", "d.pets", why="it is followed and has no stream", fix="name a stream")
+    design("KEYS_ONLY").build()

@@ -39,7 +39,7 @@ SECRET_NOTES = "we got married here"
 FR: tuple[RegionType, str] = ("country", "FR")
 
 
-def _follow(home: Home) -> None:
+def follow(home: Home) -> None:
     """Let everything that follows from changes happen."""
     follower = jobs.follower(home.travel)
     while follower.run_once().read:
@@ -68,14 +68,14 @@ def test_sk_s13_who_goes_private_is_on_no_list_any_more(home: Home) -> None:
     jobs.follower(home.travel).create_tables()
     ada, ben = _shares(home, "001.ada"), _shares(home, "002.ben")
     home.travel.visits.mark(ada, "us_state", "US-NY")
-    _follow(home)
+    follow(home)
     assert _listed(home) == {ada, ben}
     assert home.travel.regions.count("country", "FR") == 2
     home.travel.sync.change_user(ada, {"privacy_settings": {"share_visits": False}})
     assert _listed(home) == {ben}
     listed = [item for item in home.items() if "REGION#" in item.get("GSI1PK", {"S": ""})["S"]]
     assert {item["user_id"]["S"] for item in listed} == {ben}
-    _follow(home)
+    follow(home)
     assert home.travel.regions.count("country", "FR") == 1
 
 
@@ -150,7 +150,7 @@ def test_a_list_of_blocks_stays_within_its_limit_however_many_are_made_at_once(
 # --- the end of an account ---
 
 
-def _lived(home: Home) -> Profile:
+def lived(home: Home) -> Profile:
     """A traveller of whom there is something everywhere."""
     travel = home.travel
     profile = home.by_mail(MAIL, PHONE).profile
@@ -188,12 +188,12 @@ def _edit(home: Home, notes: str) -> Edit:
     )
 
 
-def _erase(home: Home, user_id: str, *, is_followed: bool = False) -> None:
+def erase(home: Home, user_id: str, *, is_followed: bool = False) -> None:
     home.travel.privacy.ask(user_id, user_id)
     for _ in range(8):
         home.clock.move(UNDO / 8)
         if is_followed:
-            _follow(home)  # which may not be away for a day
+            follow(home)  # which may not be away for a day
     assert jobs.erase(home.travel) == 0  # gone, but for what others may still write
     home.clock.move(SETTLES)
     assert jobs.erase(home.travel) == 1
@@ -208,12 +208,12 @@ def _traces(home: Home, profile: Profile) -> list[str]:
 @pytest.mark.parametrize("way", WAYS)
 def test_sk_s14_after_an_erasure_no_table_says_anything_of_the_traveller(home: Home) -> None:
     jobs.follower(home.travel).create_tables()
-    profile = _lived(home)
-    _follow(home)
+    profile = lived(home)
+    follow(home)
     assert len(_traces(home, profile)) > 20
     assert home.travel.regions.count("country", "FR") == 2
-    _erase(home, profile.user_id, is_followed=True)
-    _follow(home)
+    erase(home, profile.user_id, is_followed=True)
+    follow(home)
     assert _traces(home, profile) == []
     assert home.travel.regions.count("country", "FR") == 1
     assert not list(home.objects.names(f"pictures/{profile.user_id}/"))
@@ -223,8 +223,8 @@ def test_sk_s14_after_an_erasure_no_table_says_anything_of_the_traveller(home: H
 
 
 def test_the_same_logins_are_a_new_traveller_afterwards(home: Home) -> None:
-    profile = _lived(home)
-    _erase(home, profile.user_id)
+    profile = lived(home)
+    erase(home, profile.user_id)
     fresh = home.by_mail()
     assert fresh.is_new
     assert home.by_apple("001.ada").is_new
@@ -232,7 +232,7 @@ def test_the_same_logins_are_a_new_traveller_afterwards(home: Home) -> None:
 
 
 def test_an_account_is_kept_by_who_thinks_again_within_a_week(home: Home) -> None:
-    profile = _lived(home)
+    profile = lived(home)
     user_id, privacy = profile.user_id, home.travel.privacy
     asked = privacy.ask(user_id, user_id)
     assert privacy.ask(user_id, user_id) == asked
@@ -266,7 +266,7 @@ def test_of_who_keeps_and_who_erases_in_the_same_moment_one_wins(home: Home) -> 
 
 
 def test_what_is_written_while_an_account_is_being_erased_goes_too(home: Home) -> None:
-    profile = _lived(home)
+    profile = lived(home)
     late = home.travel.statistics.of(profile.user_id)
     home.travel.privacy.ask(profile.user_id, profile.user_id)
     home.clock.move(UNDO)
@@ -288,7 +288,7 @@ def test_no_round_says_that_it_stopped_at_somebody_who_is_gone(
     stopped = home.travel.repository.db.one(d.walks.get("recount"))
     assert stopped is not None
     assert stopped.after == seen[0]
-    _erase(home, seen[0])
+    erase(home, seen[0])
     assert home.mentions(seen[0]) == []
     while walking.walk(home.travel.repository, "recount", among, seen.append):
         pass
@@ -296,9 +296,9 @@ def test_no_round_says_that_it_stopped_at_somebody_who_is_gone(
 
 
 def test_what_has_expired_and_was_not_swept_yet_goes_too(home: Home) -> None:
-    profile = _lived(home)
+    profile = lived(home)
     home.clock.move(timedelta(days=60))  # operations, sessions and changes are over, but lie there
-    _erase(home, profile.user_id)
+    erase(home, profile.user_id)
     assert _traces(home, profile) == []
 
 
@@ -316,11 +316,11 @@ def _parks(home: Home) -> int:
 
 def test_sk_s14_what_was_parked_of_a_travellers_changes_goes_with_the_account(home: Home) -> None:
     jobs.follower(home.travel).create_tables()
-    profile = _lived(home)
+    profile = lived(home)
     parked = _parks(home)
     inside = [trace for trace in _traces(home, profile) if "PIECE#" in trace and SECRET_NOTES in trace]
     assert inside, "a scan that does not look into what is compressed proves nothing"
-    _erase(home, profile.user_id)
+    erase(home, profile.user_id)
     assert _traces(home, profile) == []
     left = jobs.follower(home.travel).parked()
     assert 0 < len(left) < parked  # the other traveller's
@@ -328,7 +328,7 @@ def test_sk_s14_what_was_parked_of_a_travellers_changes_goes_with_the_account(ho
 
 def test_what_is_parked_after_an_account_is_gone_goes_too(home: Home) -> None:
     jobs.follower(home.travel).create_tables()
-    profile = _lived(home)
+    profile = lived(home)
     home.travel.privacy.ask(profile.user_id, profile.user_id, after=timedelta(0))
     jobs.erase(home.travel)
     home.clock.move(SETTLES)
@@ -437,7 +437,7 @@ def test_a_weekly_file_that_is_damaged_goes_when_somebody_leaves(home: Home) -> 
     user_id = home.by_apple().profile.user_id
     home.objects.put("analytics/2024-W20/aa.jsonl.gz", b"\x1f\x8b cut short")
     home.objects.put("analytics/2024-W20/bb.jsonl.gz", gzip.compress(b"{}\n"))
-    _erase(home, user_id)
+    erase(home, user_id)
     assert list(home.objects.names("analytics/")) == []
 
 
@@ -458,10 +458,10 @@ def test_sk_s14_yesterdays_export_does_not_bring_an_erased_traveller_back(
     recorded: tuple[Engine, Home], clock: Clock, issuer: Issuer, tmp_path: Path
 ) -> None:
     engine, home = recorded
-    profile = _lived(home)
+    profile = lived(home)
     other = home.by_mail("ben@example.com").profile.user_id
     copy = _exported(engine)
-    _erase(home, profile.user_id)
+    erase(home, profile.user_id)
     _imported(engine, copy)
     back = home_over(
         home.call, clock, issuer, tmp_path / "kept",
@@ -481,7 +481,7 @@ def test_an_erasure_that_was_begun_holds_in_a_copy_of_before_too(
     recorded: tuple[Engine, Home], clock: Clock, issuer: Issuer, tmp_path: Path
 ) -> None:
     engine, home = recorded
-    profile = _lived(home)
+    profile = lived(home)
     home.travel.privacy.ask(profile.user_id, profile.user_id)
     copy = _exported(engine)
     home.clock.move(UNDO)
@@ -521,14 +521,14 @@ def _imported(engine: Engine, prefix: str) -> None:
 
 
 def test_the_weekly_file_forgets_who_was_erased_and_nobody_else(home: Home) -> None:
-    profile = _lived(home)
+    profile = lived(home)
     (name,) = home.objects.names("analytics/")
     other = home.by_mail("ben@example.com").profile.user_id
     home.travel.visits.mark(other, "country", "DE")
     home.clock.move(timedelta(days=7))
     jobs.export_week(home.travel)
     assert {line["region_code"] for line in _exported_lines(home)} == {"FR", "DE"}
-    _erase(home, profile.user_id)
+    erase(home, profile.user_id)
     assert home.objects.get(name) is not None
     left = _exported_lines(home)
     assert len({line["traveller"] for line in left}) == 2  # the other sharer, and Ben

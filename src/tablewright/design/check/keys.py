@@ -88,6 +88,16 @@ def indexes_are_within_limits(design: Checked) -> Iterator[Finding]:
             )
 
 
+def what_is_followed_has_a_stream(design: Checked) -> Iterator[Finding]:
+    """K024: nobody can follow a table without a stream."""
+    for table in design.tables.values():
+        if table.followed and table.stream is None:
+            where = f"{design.name}.{table.name}"
+            yield Finding(
+                "K024", where, "it is followed and has no stream", "name a stream, or do not follow it"
+            )
+
+
 def keys_have_their_halves(design: Checked) -> Iterator[Finding]:
     """K018, K022: an entity has a template for each key attribute of its table and of its indexes."""
     for shape in design.shapes:
@@ -222,6 +232,7 @@ _WANTED: dict[str, tuple[tuple[Any, ...], str]] = {
 FORM: tuple[Rule, ...] = (
     names_are_usable,
     indexes_are_within_limits,
+    what_is_followed_has_a_stream,
     keys_have_their_halves,
     templates_name_fields,
     facets_name_fields,

@@ -33,7 +33,11 @@ AUDIT_KEPT = timedelta(days=400)
 # By this name the tables' changes are followed (jobs.py).
 FOLLOWER = "parental"
 PARENTAL = Design("parental", version=1, about="What children may not use when, enforced on firewalls.")
-PARENTAL.environment(Environment("dev", region="us-east-1", pitr_days=35))
+_TAGS = {"Application": "ParentalControls", "ManagedBy": "Terraform"}
+# The tables have the document's names in both: each is an account of its own.
+PARENTAL.environment(
+    Environment("dev", region="us-east-1", pitr_days=35, tags={"Environment": "dev", **_TAGS})
+)
 PARENTAL.environment(
     Environment(
         "prod",
@@ -47,6 +51,7 @@ PARENTAL.environment(
         pitr_days=35,
         deletion_protection=True,
         encryption="managed",
+        tags={"Environment": "prod", **_TAGS},
     )
 )
 # Made first: it guards who holds which number.
@@ -56,6 +61,7 @@ families_table = PARENTAL.table(
     sk="SK",
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
+    followed=True,
     about="Families, who belongs to them, exceptions for a while, devices, messages and what was done.",
 )
 guardian_index = families_table.gsi("GuardianIndex", pk="guardianOf", sk="familyKey")

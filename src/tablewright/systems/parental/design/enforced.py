@@ -76,6 +76,7 @@ rules_table = PARENTAL.table(
     sk="ruleId",
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
+    followed=True,
     about="Which rule on which device implements which policies. What expires here is an order to clean the device.",
 )
 device_index = rules_table.gsi("DeviceIndex", pk="ftdDeviceId", sk="lastVerified")

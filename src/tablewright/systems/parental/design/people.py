@@ -59,6 +59,7 @@ children_table = PARENTAL.table(
     pk="childPhoneNumber",
     # Its zone and its pause decide what is blocked: a change of them is followed as one of a policy is.
     stream="NEW_AND_OLD_IMAGES",
+    followed=True,
     about="Whose child has which number, and which clock it lives by.",
 )
 family_index = children_table.gsi("FamilyIndex", pk="familyId", sk="childPhoneNumber")

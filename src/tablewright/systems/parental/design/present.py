@@ -23,6 +23,7 @@ sessions_table = PARENTAL.table(
     sk="sessionId",
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
+    followed=True,
     about="Which address a child's devices have now.",
 )
 session_address_index = sessions_table.gsi("PrivateIPIndex", pk="livePrivateIP", sk="startedAt")

@@ -31,6 +31,7 @@ policies_table = PARENTAL.table(
     pk="childPhoneNumber",
     sk="policyId",
     stream="NEW_AND_OLD_IMAGES",
+    followed=True,
     about="What parents have written: apps and windows, for a child.",
 )
 parent_email_index = policies_table.gsi("ParentEmailIndex", pk="parentEmail", sk="createdAt")
@@ -59,6 +60,8 @@ apps_table = PARENTAL.table(
     "ApplicationRegistry",
     pk="appName",
     stream="NEW_AND_OLD_IMAGES",
+    followed=True,
+    whole=True,
     about="Known applications: ports, domains, address ranges.",
 )
 

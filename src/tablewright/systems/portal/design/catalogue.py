@@ -17,7 +17,12 @@ __all__ = [
 ]
 
 products_table = PORTAL.table(
-    "products", pk="PK", sk="SK", stream="NEW_AND_OLD_IMAGES", about="What is sold, and what it cost when."
+    "products",
+    pk="PK",
+    sk="SK",
+    stream="NEW_AND_OLD_IMAGES",
+    followed=True,
+    about="What is sold, and what it cost when.",
 )
 # The document has two indexes with the same keys and projection; one answers to both names.
 products_active_index = products_table.gsi(

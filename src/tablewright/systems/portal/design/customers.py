@@ -63,6 +63,7 @@ tenants_table = PORTAL.table(
     pk="PK",
     sk="SK",
     stream="NEW_AND_OLD_IMAGES",
+    followed=True,
     about="Customers, their orders and their history.",
 )
 email_index = tenants_table.gsi("EmailIndex", pk="email")

@@ -22,7 +22,12 @@ __all__ = [
 ]
 
 campaigns_table = PORTAL.table(
-    "campaigns", pk="PK", sk="SK", stream="NEW_AND_OLD_IMAGES", about="Discounts, past and to come."
+    "campaigns",
+    pk="PK",
+    sk="SK",
+    stream="NEW_AND_OLD_IMAGES",
+    followed=True,
+    about="Discounts, past and to come.",
 )
 campaign_active_index = campaigns_table.gsi("CampaignActiveIndex", pk="activeKey", sk="fromDate")
 campaign_product_index = campaigns_table.gsi("CampaignProductIndex", pk="productId", sk="fromDate")

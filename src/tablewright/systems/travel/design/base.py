@@ -75,6 +75,7 @@ table = TRAVEL.table(
     sk="SK",
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
+    followed=True,
     about="Everything of Skratch.",
 )
 gsi1 = table.gsi("GSI1", pk="GSI1PK", sk="GSI1SK")

@@ -17,6 +17,9 @@ __all__ = [
     "regions_of_type",
 ]
 
+# Nothing of anybody's: who shows the geography by itself needs no right to more.
+PUBLIC = ("public",)
+
 
 def region_key(region_type: RegionType, region_code: str) -> None: ...
 def cell_key(region_type: RegionType, bbox_key: str, region_code: str) -> None: ...
@@ -76,7 +79,7 @@ geo_releases = table.entity(
 # --- access patterns ---
 
 
-@TRAVEL.get(geo_regions, load=Load(per_month=100_000, item_bytes=700))
+@TRAVEL.get(geo_regions, roles=PUBLIC, load=Load(per_month=100_000, item_bytes=700))
 def region_by_code(*, region_type: RegionType, region_code: str) -> None:
     """SK-23: a region."""
 
@@ -87,6 +90,7 @@ def region_by_code(*, region_type: RegionType, region_code: str) -> None:
     sk=begins("REGION#"),
     page=300,
     at_most=500,
+    roles=PUBLIC,
     load=Load(per_month=10_000, items=250, item_bytes=700),
 )
 def regions_of_type(*, region_type: RegionType) -> None:
@@ -101,6 +105,7 @@ def regions_of_type(*, region_type: RegionType) -> None:
     sk=between("NAME#{first}", "NAME#{last}"),
     page=50,
     at_most=500,
+    roles=PUBLIC,
     load=Load(per_month=100_000, items=10, item_bytes=300),
 )
 def regions_named(*, region_type: RegionType, first: str, last: str) -> None:
@@ -108,7 +113,7 @@ def regions_named(*, region_type: RegionType, first: str, last: str) -> None:
 
 
 @TRAVEL.query(
-    geo_cells, on=gsi2, pk="BOUNDS#{bbox_key}", sk=begins("REGION#"), page=100,
+    geo_cells, on=gsi2, pk="BOUNDS#{bbox_key}", sk=begins("REGION#"), page=100, roles=PUBLIC,
     load=Load(per_month=50_000, items=10, item_bytes=200),
 )  # fmt: skip
 def regions_in_cell(*, bbox_key: str) -> None:

@@ -1,0 +1,39 @@
+# Printed by tablewright terraform parental --environment dev: what is to change here is changed in the design.
+
+output "tables" {
+  description = "The tables, by the design's names for them."
+  value = {
+    ParentalFamilies      = aws_dynamodb_table.parental_families.arn
+    BlockedRequestMetrics = aws_dynamodb_table.blocked_request_metrics.arn
+    IngestReceipts        = aws_dynamodb_table.ingest_receipts.arn
+    EnforcementHistory    = aws_dynamodb_table.enforcement_history.arn
+    FTDRuleMapping        = aws_dynamodb_table.ftd_rule_mapping.arn
+    ChildProfiles         = aws_dynamodb_table.child_profiles.arn
+    SubscriberSessions    = aws_dynamodb_table.subscriber_sessions.arn
+    ParentalPolicies      = aws_dynamodb_table.parental_policies.arn
+    ApplicationRegistry   = aws_dynamodb_table.application_registry.arn
+    stream_consumers      = aws_dynamodb_table.stream_consumers.arn
+    receipts              = aws_dynamodb_table.receipts.arn
+  }
+}
+
+output "streams" {
+  description = "The streams that are followed."
+  value = {
+    ParentalFamilies    = aws_dynamodb_table.parental_families.stream_arn
+    FTDRuleMapping      = aws_dynamodb_table.ftd_rule_mapping.stream_arn
+    ChildProfiles       = aws_dynamodb_table.child_profiles.stream_arn
+    SubscriberSessions  = aws_dynamodb_table.subscriber_sessions.stream_arn
+    ParentalPolicies    = aws_dynamodb_table.parental_policies.stream_arn
+    ApplicationRegistry = aws_dynamodb_table.application_registry.stream_arn
+  }
+}
+
+output "roles" {
+  description = "Who may do what."
+  value = {
+    service  = aws_iam_role.service.arn
+    deployer = aws_iam_role.deployer.arn
+    restorer = aws_iam_role.restorer.arn
+  }
+}

@@ -1,0 +1,22 @@
+# Printed by tablewright terraform travel --environment prod: what is to change here is changed in the design.
+
+resource "aws_budgets_budget" "monthly" {
+  name         = "travel-prod"
+  budget_type  = "COST"
+  limit_amount = "15"
+  limit_unit   = "USD"
+  time_unit    = "MONTHLY"
+
+  cost_filter {
+    name   = "Service"
+    values = ["Amazon DynamoDB"]
+  }
+
+  notification {
+    comparison_operator       = "GREATER_THAN"
+    notification_type         = "ACTUAL"
+    threshold                 = 14
+    threshold_type            = "ABSOLUTE_VALUE"
+    subscriber_sns_topic_arns = [aws_sns_topic.alarms.arn]
+  }
+}

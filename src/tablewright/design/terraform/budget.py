@@ -1,0 +1,41 @@
+"""`budget.tf`: what an environment may cost in a month, and from where on somebody is told.
+
+Of an account that the environment names it is all that the account costs; of one it shares with others, what DynamoDB
+costs there. Budgets by tag would count nothing until somebody activates the tag, and would never say so.
+"""
+
+from tablewright.design.shipments import Shipment
+from tablewright.design.terraform.hcl import Bare, Block, Comment, block
+
+
+def budget(shipment: Shipment) -> list[Block | Comment]:
+    environment = shipment.environment
+    if environment.budget is None:
+        return []
+    only = block("cost_filter", body=[("name", "Service"), ("values", ["Amazon DynamoDB"])])
+    told = block(
+        "notification",
+        body=[
+            ("comparison_operator", "GREATER_THAN"),
+            ("notification_type", "ACTUAL"),
+            ("threshold", environment.budget.alert_at),
+            ("threshold_type", "ABSOLUTE_VALUE"),
+            ("subscriber_sns_topic_arns", [Bare("aws_sns_topic.alarms.arn")]),
+        ],
+    )
+    return [
+        block(
+            "resource",
+            "aws_budgets_budget",
+            "monthly",
+            body=[
+                ("name", shipment.title),
+                ("budget_type", "COST"),
+                ("limit_amount", str(environment.budget.limit)),
+                ("limit_unit", "USD"),
+                ("time_unit", "MONTHLY"),
+                None if environment.account else only,
+                told,
+            ],
+        )
+    ]

@@ -1,0 +1,60 @@
+"""A printed tree and a directory: what of it is not so, and writing it.
+
+Must hold: a file that is not ours is never written over nor removed; one is known as ours by its first line.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tablewright.design.mistakes import DesignMistake
+
+# As long as every header begins so, trees of older versions are known as ours.
+MARK = "# Printed by tablewright terraform"
+
+
+class NotOurs(DesignMistake):
+    """A file that somebody wrote stands where one is to be printed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} was not printed by tablewright: move it away, or print into another directory"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Names of files that are missing, say something else, or are not printed any more."""
+
+    missing: tuple[str, ...]
+    changed: tuple[str, ...]
+    left_over: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.changed or self.left_over)
+
+
+def differences(printed: Mapping[str, str], directory: Path) -> Differences:
+    """How a directory differs from what is printed; files of others are not looked at, unless one is in the way."""
+    there = {path.name: path.read_text("utf-8") for path in sorted(directory.glob("*.tf"))}
+    for name in printed:
+        if name in there and not there[name].startswith(MARK):
+            raise NotOurs(directory / name)
+    ours = [name for name, text in there.items() if text.startswith(MARK)]
+    return Differences(
+        tuple(name for name in printed if name not in there),
+        tuple(name for name, text in printed.items() if name in there and there[name] != text),
+        tuple(name for name in ours if name not in printed),
+    )
+
+
+def write(printed: Mapping[str, str], directory: Path) -> Differences:
+    """Make a directory what is printed; what was not so before. NotOurs, and nothing written, if one is in the way."""
+    found = differences(printed, directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    for name in (*found.missing, *found.changed):
+        (directory / name).write_text(printed[name], "utf-8")
+    for name in found.left_over:
+        (directory / name).unlink()
+    return found

@@ -1,0 +1,52 @@
+"""`variables.tf`: what a design cannot know: the network it is reached from, who takes roles on, whom to tell."""
+
+from typing import Any
+
+from tablewright.design.shipments import Shipment
+from tablewright.design.terraform.alarms import is_told
+from tablewright.design.terraform.hcl import Bare, Block, Comment, block
+
+
+def variables(shipment: Shipment) -> list[Block | Comment]:
+    mail = _variable(
+        "alarm_email",
+        "string",
+        None,
+        "An address that is told of alarms and the budget; it has to confirm. None: nobody but the topic.",
+    )
+    return [
+        _variable(
+            "vpc_id",
+            "string",
+            None,
+            "The network from which the tables are reached. None: no gateway endpoint is made.",
+        ),
+        _variable(
+            "route_table_ids", "list(string)", [], "The route tables of the subnets that use the endpoint."
+        ),
+        _variable(
+            "trusted",
+            "map(map(list(string)))",
+            {},
+            "Who may take on a role, by its name: { service = { Service = [...] } } or { AWS = [...] }. "
+            "Without an entry: whoever this account allows to.",
+        ),
+        _variable(
+            "export_bucket",
+            "string",
+            None,
+            "The bucket into which the deployer may export tables. None: it may not.",
+        ),
+        _variable(
+            "data_events",
+            "bool",
+            False,
+            "Whether CloudTrail records every read and write of an item. It costs by the event.",
+        ),
+        _variable("data_events_days", "number", 400, "For how many days these records are kept."),
+        *([mail] if is_told(shipment) else []),
+    ]
+
+
+def _variable(name: str, kind: str, default: Any, about: str) -> Block:
+    return block("variable", name, body=[("description", about), ("type", Bare(kind)), ("default", default)])

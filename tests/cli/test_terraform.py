@@ -1,0 +1,90 @@
+"""`tablewright terraform` and `tablewright policies`: a design, printed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.command import here
+
+
+def test_a_tree_is_written_checked_and_found_out_of_date(tmp_path: Path) -> None:
+    words = ("terraform", "travel", "--environment", "prod", "--to", tmp_path / "tree")
+    ran = here(*words)
+    assert (ran.code, ran.err) == (0, "")
+    assert f"{tmp_path / 'tree' / 'tables.tf'}: written\n" in ran.out
+    ran = here(*words, "--check")
+    assert (ran.code, ran.out) == (0, f"{tmp_path / 'tree'}: 10 files, all as the design says\n")
+    (tmp_path / "tree" / "roles.tf").unlink()
+    tables = tmp_path / "tree" / "tables.tf"
+    tables.write_text(tables.read_text().replace("GSI1", "GSI3"))
+    ran = here(*words, "--check")
+    assert ran.code == 1
+    assert ran.out.splitlines() == [f"{tmp_path / 'tree' / 'roles.tf'}: missing", f"{tables}: out of date"]
+    ran = here(*words, "--check", "--json")
+    assert ran.code == 1
+    said = json.loads(ran.out)
+    assert (said["missing"], said["changed"], said["left_over"]) == (["roles.tf"], ["tables.tf"], [])
+    assert len(said["files"]) == 10
+
+
+def test_somebodys_file_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "outputs.tf").write_text("# mine\n")
+    ran = here("terraform", "travel", "--environment", "prod", "--to", tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "was not printed by tablewright: move it away" in ran.err
+    assert [path.name for path in tmp_path.iterdir()] == ["outputs.tf"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("journey", "--environment", "prod"),
+            "there is no system journey; there are parental, portal, travel",
+        ),
+        (("travel", "--environment", "sit"), "travel has no environment sit; its design names dev, prod"),
+        (
+            ("nothing.there:D", "--environment", "sit"),
+            "nothing.there:D cannot be had: No module named 'nothing'",
+        ),
+        (
+            ("tablewright.design:parts", "--environment", "x"),
+            "tablewright.design:parts is no design, nor several",
+        ),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_is(words: tuple[str, ...], said: str) -> None:
+    ran = here("policies", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_a_design_of_ones_own_can_be_printed(tmp_path: Path) -> None:
+    mine = ("tablewright.systems.travel.design:TRAVEL", "--environment", "dev", "--to", tmp_path / "a")
+    assert here("terraform", *mine).code == 0
+    assert here("terraform", "travel", "--environment", "dev", "--to", tmp_path / "b").code == 0
+    one, other = ((tmp_path / name / "roles.tf").read_text() for name in "ab")
+    assert one.partition("\n")[2] == other.partition("\n")[2]
+
+
+def test_policies_are_printed_all_or_one_of_them() -> None:
+    words = ("policies", "travel", "--environment", "prod", "--account", "123456789012")
+    every = json.loads(here(*words).out)
+    assert list(every) == ["service", "admin", "public", "deployer", "restorer", "backup"]
+    ran = here(*words, "--role", "public")
+    assert json.loads(ran.out) == every["public"]
+    assert ran.err == ""
+    assert "arn:aws:dynamodb:us-east-1:123456789012:table/skratch-data-prod/index/GSI1" in ran.out
+    ran = here(*words, "--role", "king")
+    assert (ran.code, ran.out) == (2, "")
+    assert "travel-prod has no role king; it has service, admin, public" in ran.err
+
+
+def test_an_account_that_nobody_named_is_told_of() -> None:
+    ran = here("policies", "travel", "--environment", "prod", "--role", "service")
+    assert ran.code == 0
+    assert "arn:aws:dynamodb:us-east-1:*:table/" in ran.out
+    assert "no account is named" in ran.err
+    assert here("policies", "portal", "--environment", "dev", "--role", "service").err == ""

@@ -1,0 +1,72 @@
+"""Terraform as tests run it: the real binary with the real AWS provider, in a directory of its own, offline.
+
+It needs the terraform binary and the provider in a directory `tf-plugins` near the root of the file system; where one
+of them is missing, a test that asks for it is skipped, with the reason.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+NO_CHANGES, CHANGES = 0, 2  # exit codes of `plan -detailed-exitcode`
+
+
+def plugins() -> Path | None:
+    """The directory with Terraform's providers, if this machine has one."""
+    found = (
+        there for depth in ("", "*/") for there in Path("/").glob(f"{depth}tf-plugins") if there.is_dir()
+    )
+    return next(found, None)
+
+
+@dataclass(frozen=True)
+class Terraform:
+    """The command, in a directory of its own, offline."""
+
+    binary: str
+    home: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, *words: str, codes: tuple[int, ...] = (0,)) -> tuple[int, str]:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "TF_IN_AUTOMATION": "1",
+            "CHECKPOINT_DISABLE": "1",
+            "GOGC": "500",  # collecting garbage is a third of what the provider does
+            **self.environment,
+        }
+        done = subprocess.run(
+            [self.binary, *words],
+            cwd=self.home,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert done.returncode in codes, f"{done.stdout}\n{done.stderr}"
+        return done.returncode, done.stdout
+
+
+def binary() -> str:
+    """The command, or the test is skipped."""
+    found = shutil.which("terraform")
+    if found is None:
+        pytest.skip("there is no terraform on this machine")
+    return found
+
+
+def initialised(home: Path, environment: Mapping[str, str] | None = None) -> Terraform:
+    """Terraform in a directory with a configuration, with the provider; or the test is skipped."""
+    providers = plugins()
+    found = Terraform(binary(), home, environment or {})
+    if providers is None:
+        pytest.skip("no directory tf-plugins with Terraform's AWS provider is on this machine")
+    found("init", f"-plugin-dir={providers}", "-no-color", "-input=false")
+    return found
