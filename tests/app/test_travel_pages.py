@@ -121,8 +121,11 @@ def test_an_address_nobody_has_is_said_beside_the_field(enter: Enter) -> None:
 # --- what browsers keep ---
 
 
-def test_the_shell_has_nobodys_name_in_it_when_it_is_fetched_as_the_worker_does(enter: Enter) -> None:
-    shell = enter().get(f"{HOME}/offline")
+@pytest.mark.parametrize("path", ["/offline", "/offline/page"])
+def test_a_shell_has_nobodys_name_in_it_when_it_is_fetched_as_the_worker_does(
+    enter: Enter, path: str
+) -> None:
+    shell = enter().get(f"{HOME}{path}")
     assert shell.status_code == 200
     assert 'data-user=""' in shell.text
     for name in ("Maya", "Jonas", "traveller_"):
