@@ -334,6 +334,17 @@ def test_a_partial_date_is_said_as_far_as_it_is_known(text: str | None, words: s
 # --- conflicts ---
 
 
+def test_a_conflict_about_the_date_also_says_what_became_of_the_notes_that_came_with_it(
+    maya: httpx.Client,
+) -> None:
+    text = maya.get(f"{HOME}/conflicts").text
+    japan = re.search(r"<article(?:(?!</article>).)*Japan.*?</article>", text, re.S)
+    assert japan is not None
+    assert "changed the date and notes" in japan[0]
+    assert "No other device had changed this, so it was taken from Maya&#39;s iPad" in japan[0]
+    assert "Kyoto, then Naoshima by ferry." in japan[0]
+
+
 def test_a_conflict_is_settled_by_writing_something_else(maya: httpx.Client, travel: Travel) -> None:
     for device, notes in (("phone", "Gelato"), ("tablet", "Opera")):
         edit = Edit(
