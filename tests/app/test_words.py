@@ -1,5 +1,6 @@
 """How values read: numbers, sizes, money, times, JSON, pictures."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -112,6 +113,15 @@ def test_bars_say_each_value_and_the_longest_fills_the_room() -> None:
     assert lengths[2] == pytest.approx(lengths[0] / 2, abs=0.1)
     assert 'role="img"' in drawn
     assert 'role="group"' in bars([Bar("a", 1, href="/x")], about="Units")
+
+
+def test_a_chart_of_short_labels_is_narrow_and_begins_at_the_left() -> None:
+    years = bars([Bar("2023", 4), Bar("2024", 12)], about="Places by year")
+    assert 'class="chart bars short"' in years
+    labels = [float(x) for x in re.findall(r'class="chart-label" x="([\d.]+)"', years)]
+    assert max(labels) < 40
+    long = bars([Bar("a label that is cut as it is too long", 4, "of all of them, 40 % of")], about="Long")
+    assert 'class="chart bars"' in long
 
 
 def test_a_line_begins_at_zero_and_steps_stay_until_they_change() -> None:
