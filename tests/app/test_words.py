@@ -13,6 +13,7 @@ from tablewright.app.console.icons import icon
 from tablewright.app.console.json_words import pretty
 from tablewright.app.console.words import (
     ago,
+    coded,
     exact,
     label,
     lifetime,
@@ -129,6 +130,11 @@ def test_a_line_begins_at_zero_and_steps_stay_until_they_change() -> None:
     assert "H" in drawn.partition('class="chart-line"')[2].partition("/>")[0]
     assert "Feb: 349.99" in drawn
     assert line([], about="Nothing").startswith("<svg")
+
+
+def test_names_between_backticks_are_code_and_the_rest_is_escaped() -> None:
+    assert coded("`tax` is <VAT>") == "<code>tax</code> is &lt;VAT&gt;"
+    assert coded("one ` alone") == "one ` alone"
 
 
 def test_an_icon_says_nothing_to_who_listens() -> None:

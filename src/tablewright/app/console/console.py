@@ -242,6 +242,7 @@ def _environment() -> Environment:
         "duration": duration,
         "lifetime": words.lifetime,
         "linked": words.linked,
+        "coded": words.coded,
     }
     environment.globals |= {"asset": asset, "icon": icon, "bars": charts.bars, "line": charts.line}
     return environment
