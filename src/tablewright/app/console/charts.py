@@ -12,7 +12,7 @@ from markupsafe import Markup
 from tablewright.app.console.words import number
 
 _ROW, _BAR, _ROOM, _WIDTH = 30, 12, 320, 760
-_LETTER = 7.2  # about as wide as a letter of the chart's font is
+_LETTER = 8.4  # as wide as a digit is in the widest of the fonts that are usual
 _LETTERS = 26  # of a label
 _SHORT = 420  # a chart that is no wider fits a phone without scrolling
 
