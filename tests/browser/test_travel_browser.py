@@ -428,6 +428,26 @@ def test_a_country_is_marked_and_looked_around_by_keyboard_alone(open_page: Open
     until(page, lambda: focused in {visit.region_code for visit in travel.visits.all(LENA)})
 
 
+def test_what_is_written_while_an_answer_is_taken_in_is_sent_in_a_moment(open_page: Open) -> None:
+    page = open_page(LENA)
+    open_map(page)
+    wait_saved(page)
+    times = page.evaluate(
+        """async () => {
+             const store = { queue: async () => [] }, status = document.createElement("p"), sync = skratch.sync;
+             let times = 0, link = null, isWritten = false;
+             skratch.sync = asked => asked === store ? Promise.resolve(times += 1) : sync(asked);
+             link = new skratch.Link(store, status, async () => {
+               if (!isWritten) { isWritten = true; link.soon(); }
+             });
+             await link.run();
+             await new Promise(done => setTimeout(done, 600));
+             return times;
+           }"""
+    )
+    assert times == 2
+
+
 def test_a_press_on_a_country_colours_it_in_and_a_state_offers_its_country(
     open_page: Open, travel: Travel
 ) -> None:
