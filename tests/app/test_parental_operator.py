@@ -365,13 +365,16 @@ def test_what_failed_is_listed_retried_and_leaves_the_list(
     parental.reconciler.reconcile(SARAH)
     page = olga.get(f"{HOME}/failures")
     assert "Block Twitch for 10.20.30.40 the device does not take rules labelled Twitch" in words_of(page)
+    assert "when something changes" in words_of(page), "a refused rule is not tried again by itself"
     assert "···67" in words_of(page)
     assert "Refused 1" in read(olga, f"/rules?device={EAST}")
     (form,) = [form for form in forms_of(page) if form.action.endswith("/retry")]
     still = olga.post(form.action)
     assert "Twitch: still not done" in words_of(still)
+    assert "Every attempt" in words_of(still)
     east.faults = Faults()
     newest = [form for form in forms_of(olga.get(f"{HOME}/failures")) if form.action.endswith("/retry")]
+    assert len(newest) == 1, "one rule, however often it was tried"
     done = olga.post(newest[0].action)
     assert "Twitch: done, the rule is in force" in words_of(done)
     assert "Nothing failed" in words_of(done)

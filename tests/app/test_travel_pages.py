@@ -121,8 +121,11 @@ def test_an_address_nobody_has_is_said_beside_the_field(enter: Enter) -> None:
 # --- what browsers keep ---
 
 
-def test_the_shell_has_nobodys_name_in_it_when_it_is_fetched_as_the_worker_does(enter: Enter) -> None:
-    shell = enter().get(f"{HOME}/offline")
+@pytest.mark.parametrize("path", ["/offline", "/offline/page"])
+def test_a_shell_has_nobodys_name_in_it_when_it_is_fetched_as_the_worker_does(
+    enter: Enter, path: str
+) -> None:
+    shell = enter().get(f"{HOME}{path}")
     assert shell.status_code == 200
     assert 'data-user=""' in shell.text
     for name in ("Maya", "Jonas", "traveller_"):
@@ -329,6 +332,17 @@ def test_a_partial_date_is_said_as_far_as_it_is_known(text: str | None, words: s
 
 
 # --- conflicts ---
+
+
+def test_a_conflict_about_the_date_also_says_what_became_of_the_notes_that_came_with_it(
+    maya: httpx.Client,
+) -> None:
+    text = maya.get(f"{HOME}/conflicts").text
+    japan = re.search(r"<article(?:(?!</article>).)*Japan.*?</article>", text, re.S)
+    assert japan is not None
+    assert "changed the date and notes" in japan[0]
+    assert "No other device had changed this, so it was taken from Maya&#39;s iPad" in japan[0]
+    assert "Kyoto, then Naoshima by ferry." in japan[0]
 
 
 def test_a_conflict_is_settled_by_writing_something_else(maya: httpx.Client, travel: Travel) -> None:

@@ -1,5 +1,6 @@
 """How values read: numbers, sizes, money, times, JSON, pictures."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -12,6 +13,7 @@ from tablewright.app.console.icons import icon
 from tablewright.app.console.json_words import pretty
 from tablewright.app.console.words import (
     ago,
+    coded,
     exact,
     label,
     lifetime,
@@ -113,11 +115,25 @@ def test_bars_say_each_value_and_the_longest_fills_the_room() -> None:
     assert 'role="group"' in bars([Bar("a", 1, href="/x")], about="Units")
 
 
+def test_a_chart_of_short_labels_is_narrow_and_begins_at_the_left() -> None:
+    years = bars([Bar("2023", 4), Bar("2024", 12)], about="Places by year")
+    assert 'class="chart bars short"' in years
+    labels = [float(x) for x in re.findall(r'class="chart-label" x="([\d.]+)"', years)]
+    assert max(labels) < 40
+    long = bars([Bar("a label that is cut as it is too long", 4, "of all of them, 40 % of")], about="Long")
+    assert 'class="chart bars"' in long
+
+
 def test_a_line_begins_at_zero_and_steps_stay_until_they_change() -> None:
     drawn = line([Point("Jan", 299.99), Point("Feb", 349.99)], about="Price", steps=True)
     assert "H" in drawn.partition('class="chart-line"')[2].partition("/>")[0]
     assert "Feb: 349.99" in drawn
     assert line([], about="Nothing").startswith("<svg")
+
+
+def test_names_between_backticks_are_code_and_the_rest_is_escaped() -> None:
+    assert coded("`tax` is <VAT>") == "<code>tax</code> is &lt;VAT&gt;"
+    assert coded("one ` alone") == "one ` alone"
 
 
 def test_an_icon_says_nothing_to_who_listens() -> None:

@@ -1,7 +1,9 @@
 """The frame in a real browser: signing in, switching, the drawer, the keyboard, light and dark, wide and narrow."""
 
+from typing import Any
+
 import pytest
-from tests.browser.conftest import Keep, Open
+from tests.browser.conftest import Keep, Open, Served
 from tests.browser.screens import on_every_screen
 
 PAGES = {
@@ -67,6 +69,41 @@ def test_on_a_phone_the_areas_are_in_a_drawer_that_needs_no_script(open_page: Op
     keep(page, "drawer-390-light")
     page.get_by_role("button", name="Close").click()
     assert not designs.is_visible()
+
+
+def test_on_a_phone_the_words_of_the_search_are_whole_also_for_who_is_not_signed_in(open_page: Open) -> None:
+    page = open_page(width=390)
+    page.goto("/")
+    room = page.get_by_role("searchbox").evaluate(
+        """field => {
+             const pen = document.createElement("canvas").getContext("2d"), style = getComputedStyle(field);
+             pen.font = style.font;
+             return field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+               - pen.measureText(field.placeholder).width;
+           }"""
+    )
+    assert room >= 0
+
+
+def test_on_a_phone_a_wrong_page_token_is_told_on_a_page_that_fits(browser: Any, served: Served) -> None:
+    looks = pytest.importorskip("tests.browser.looks", reason="no axe-core: pip install '.[test]'")
+    context = browser.new_context(base_url=served.url, viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto("/sign-in")
+    page.locator('.people button[value="engineer_rosa"]').click()
+    assert page.goto("/console/designs/items?table=products&after=wrong").status == 400
+    assert looks.overflow(page) <= 0
+    page.get_by_role("link", name="To Designs").click()
+    page.get_by_role("heading", name="Designs", level=1).wait_for()
+    context.close()
+
+
+def test_on_a_phone_a_row_of_orders_shows_its_status_and_total_without_scrolling(open_page: Open) -> None:
+    page = open_page("admin_thandi", width=390)
+    page.goto("/console/portal/orders")
+    for cell in (page.locator("tbody .badge").first, page.locator("tbody td.number").first):
+        box = cell.bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= 390
 
 
 def test_the_menu_of_people_closes_with_escape_and_by_a_click_elsewhere(open_page: Open) -> None:

@@ -275,6 +275,62 @@ def test_three_countries_marked_without_a_network_and_a_conflicting_edit_elsewhe
     assert head.countries_visited == sum(visit.region_type == "country" for visit in kept.values())
 
 
+def read_rows(page: Any, selector: str) -> list[str]:
+    """What some parts of a page say, each in one line."""
+    return [" ".join(text.split()) for text in page.locator(selector).all_inner_texts()]
+
+
+def opened_away(page: Any, path: str) -> None:
+    """A page of Skratch that is answered without a network."""
+    page.goto(HOME + path)
+    page.locator("#away[data-ready=yes]").wait_for(timeout=PATIENT)
+
+
+def test_without_a_network_a_page_shows_what_the_browser_keeps_or_says_that_it_needs_one(
+    phone: Any, wire: Wire, keep: Keep
+) -> None:
+    open_map(signed_in(phone, MAYA))
+    wait_saved(phone)
+    wait_kept(phone)
+    phone.goto(f"{HOME}/timeline")
+    moments = read_rows(phone, ".timeline-list > li")
+    undated = read_rows(phone, ".places > li")
+    phone.goto(f"{HOME}/statistics")
+    shares = read_rows(phone, ".share-head")
+    assert len(moments) > 9
+    assert len(shares) > 9
+
+    wire.cut()
+    phone.context.set_offline(True)
+    opened_away(phone, "/timeline")
+    assert phone.get_by_role("heading", level=1).inner_text() == "Timeline"
+    assert read_rows(phone, ".timeline-list > li") == moments
+    assert read_rows(phone, ".places > li") == undated
+    keep(phone, "travel-offline-timeline-390-light")
+    opened_away(phone, "/statistics")
+    assert read_rows(phone, ".share-head") == shares
+    opened_away(phone, "/places/country/IS")
+    phone.get_by_text("The ring road in nine days.").wait_for()
+    phone.get_by_role("link", name="Change it on the map").click()
+    phone.locator("[data-spot=name]", has_text="Iceland").wait_for()
+    mark(phone, "Djibouti")
+
+    opened_away(phone, "/conflicts")
+    assert phone.get_by_role("heading", level=1).inner_text() == "Conflicts"
+    phone.get_by_text("This page needs the network, and there is none now.").wait_for()
+    assert read_rows(phone, "[data-away=waiting] li") == ["Djibouti: marked"]
+    phone.locator('.sync-state[data-state="offline"][data-waiting="1"]').wait_for()
+    keep(phone, "travel-offline-conflicts-390-light")
+    phone.get_by_role("link", name="Places", exact=True).click()
+    phone.get_by_role("link", name="Djibouti").wait_for()
+    opened_away(phone, "/conflicts")
+
+    wire.join()
+    phone.context.set_offline(False)
+    phone.get_by_role("link", name="Open Conflicts").click()
+    phone.get_by_text("Where two of your devices said different things.").wait_for()
+
+
 # --- every page on every screen ---
 
 PAGES = {
@@ -370,6 +426,26 @@ def test_a_country_is_marked_and_looked_around_by_keyboard_alone(open_page: Open
     until(page, lambda: focused not in {visit.region_code for visit in travel.visits.all(LENA)})
     page.get_by_role("button", name="Bring it back").click()
     until(page, lambda: focused in {visit.region_code for visit in travel.visits.all(LENA)})
+
+
+def test_what_is_written_while_an_answer_is_taken_in_is_sent_in_a_moment(open_page: Open) -> None:
+    page = open_page(LENA)
+    open_map(page)
+    wait_saved(page)
+    times = page.evaluate(
+        """async () => {
+             const store = { queue: async () => [] }, status = document.createElement("p"), sync = skratch.sync;
+             let times = 0, link = null, isWritten = false;
+             skratch.sync = asked => asked === store ? Promise.resolve(times += 1) : sync(asked);
+             link = new skratch.Link(store, status, async () => {
+               if (!isWritten) { isWritten = true; link.soon(); }
+             });
+             await link.run();
+             await new Promise(done => setTimeout(done, 600));
+             return times;
+           }"""
+    )
+    assert times == 2
 
 
 def test_a_press_on_a_country_colours_it_in_and_a_state_offers_its_country(

@@ -31,7 +31,7 @@ from tests.mapping.shop import (
 from tests.mapping.talk import Shop
 
 from tablewright.design import Query, contains
-from tablewright.mapping import Db, PageTooLarge
+from tablewright.mapping import BadCursor, Db, PageTooLarge
 
 
 def walk(db: Db, query: Query[Any], size: int) -> list[list[Any]]:
@@ -214,3 +214,20 @@ def test_filters_hold_across_shards(sharded: Db) -> None:
     pages = walk(sharded, query, 4)
     assert [len(page) for page in pages] == [4, 4, 2]
     assert [one.id for page in pages for one in page] == [f"{n:03}" for n in range(30, 40)]
+
+
+@pytest.mark.parametrize("query", [orders_of(customer="c1"), urgent_orders()], ids=["table", "index"])
+def test_whoever_stops_at_an_item_goes_on_behind_it(twelve: Db, query: Query[Order]) -> None:
+    whole = [one.id for one in twelve.all(query)]
+    second = twelve.page(query, size=2).items[-1]
+    token = twelve.token_at(query, second, "ada")
+    assert (
+        [one.id for one in twelve.page(query, size=100, after=token, reader="ada").items] == whole[2:] != []
+    )
+    with pytest.raises(BadCursor):
+        twelve.page(query, after=token, reader="bob")
+
+
+def test_one_item_does_not_say_where_a_list_over_shards_stands(twelve: Db) -> None:
+    query = orders_in_state(state="OPEN")
+    assert twelve.token_at(query, twelve.page(query, size=1).items[0]) is None

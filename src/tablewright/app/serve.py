@@ -72,7 +72,7 @@ def app_of(
     cookie = SessionCookie(f"tablewright-{port}", secure=is_https)
     find = as_of_now(principal(house.verifier, cookie=cookie), house.accounts, is_demo)
     keeps_mail = isinstance(house.mail.way, Directory)
-    console = Console(house.world, find, house.people, cookie, house.secret, is_demo, url, keeps_mail)
+    console = Console(house.world, find, house.people, cookie, is_demo, url, keeps_mail)
     areas = [
         each.system.area(each.service, console, identity_of(find, each.system.name))
         for each in house.lived

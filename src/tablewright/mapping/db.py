@@ -209,6 +209,21 @@ class Db:
             token = self._seal.close(found.more, query, reader, now, self.world.new_id())
         return Page(tuple(self._models(query, found.items)), token, units[0])
 
+    def token_at(self, query: Query[E], item: E, reader: str = "") -> str | None:
+        """The token of what follows an item of a pattern, for who stopped there or turns round.
+
+        None where one item does not say where a list stands: a sharded pattern, or a view without its keys' fields.
+        """
+        if len(query.partitions) > 1:
+            return None
+        shape = next(shape for shape in query.shapes if shape.model is type(item))
+        keys = (*shape.primary, *(shape.placed[query.index.name] if query.index is not None else ()))
+        values = item.__dict__
+        if any(name not in values for key in keys for name in key.template.fields):
+            return None
+        place = {"0": {key.name: key.value(values) for key in keys}}
+        return self._seal.close(place, query, reader, self.world.now(), self.world.new_id())
+
     def all(self, query: Query[E], *, deleted: bool = False) -> Iterator[E]:
         """Every item, page after page, as they are wanted."""
         return self._models(query, pages.every(query, self._asker(query, deleted, [0.0]), _AT_A_TIME))

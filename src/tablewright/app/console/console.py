@@ -102,7 +102,6 @@ class Console:
     identity: FindPrincipal
     people: tuple[Person, ...]
     cookie: SessionCookie
-    secret: bytes = field(repr=False)
     is_demo: bool = True
     url: str = ""  # how people reach us, where that is known
     keeps_mail: bool = False  # letters stay on this machine, where the page of designs/mail.py shows them
@@ -154,9 +153,7 @@ class Console:
         deleted: bool = False,
     ) -> Listing[E]:
         """One page of a pattern, by the `after` or `before` in the address; tokens are for this caller only."""
-        return listing(
-            request, db, query, self.secret, size=size, reader=self.caller(request).subject, deleted=deleted
-        )
+        return listing(request, db, query, size=size, reader=self.caller(request).subject, deleted=deleted)
 
     def confirm(
         self,
@@ -245,6 +242,7 @@ def _environment() -> Environment:
         "duration": duration,
         "lifetime": words.lifetime,
         "linked": words.linked,
+        "coded": words.coded,
     }
     environment.globals |= {"asset": asset, "icon": icon, "bars": charts.bars, "line": charts.line}
     return environment

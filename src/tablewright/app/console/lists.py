@@ -5,7 +5,7 @@ right while items come and go. A sharded pattern has no previous, only next and 
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import Request
@@ -13,7 +13,6 @@ from pydantic import BaseModel
 
 from tablewright.design import Query
 from tablewright.mapping import Db, Page
-from tablewright.mapping.cursors import Seal
 
 E = TypeVar("E", bound=BaseModel)
 AFTER, BEFORE = "after", "before"
@@ -44,7 +43,6 @@ def listing(
     request: Request,
     db: Db,
     query: Query[E],
-    secret: bytes,
     *,
     size: int,
     reader: str,
@@ -56,30 +54,20 @@ def listing(
     def ask(asked: Query[E], token: str | None) -> Page[E]:
         return db.page(asked, size=size, after=token, reader=reader, deleted=deleted)
 
+    def at(item: tuple[E, ...]) -> str | None:
+        return db.token_at(query, item[0], reader) if item else None
+
     first = here(request, after=None, before=None) if after or before else None
     if before:
         found = ask(replace(query, descending=not query.descending), before)
         items = tuple(reversed(found.items))
-        more_before, next_token = found.next, _token(db, query, secret, reader, items[-1:])
-        back = here(request, after=None, before=_token(db, query, secret, reader, items[:1]))
+        more_before, next_token = found.next, at(items[-1:])
+        back = here(request, after=None, before=at(items[:1]))
         previous = back if more_before else None
     else:
         found = ask(query, after)
         items, next_token = found.items, found.next
-        token = _token(db, query, secret, reader, items[:1]) if after else None
+        token = at(items[:1]) if after else None
         previous = here(request, after=None, before=token) if token else None
     following = here(request, before=None, after=next_token) if next_token else None
     return Listing(items, following, previous, first, found.read_units)
-
-
-def _token(db: Db, query: Query[Any], secret: bytes, reader: str, item: tuple[Any, ...]) -> str | None:
-    """A page token at an item that is shown, so that the list can go on from it either way."""
-    if not item or len(query.partitions) > 1:
-        return None
-    shape = next(shape for shape in query.shapes if shape.model is type(item[0]))
-    keys = (*shape.primary, *(shape.placed[query.index.name] if query.index is not None else ()))
-    values = item[0].__dict__
-    if any(name not in values for key in keys for name in key.template.fields):
-        return None  # a view without the fields its keys are made of
-    place = {"0": {key.name: key.value(values) for key in keys}}
-    return Seal(secret).close(place, query, reader, db.world.now(), db.world.new_id())

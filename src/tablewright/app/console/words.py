@@ -105,3 +105,12 @@ def linked(text: str) -> Markup:
         for place, part in enumerate(_LINK.split(text))
     ]
     return Markup("").join(parts)
+
+
+def coded(text: str) -> Markup:
+    """What a design says of itself, with names that stand between backticks as code."""
+    parts = [
+        Markup("<code>{}</code>").format(part) if place % 2 else escape(part)
+        for place, part in enumerate(re.split(r"`([^`]+)`", text))
+    ]
+    return Markup("").join(parts)

@@ -18,6 +18,7 @@ from tablewright.systems.parental.closing import Closing
 from tablewright.systems.parental.devices import Devices, Drivers
 from tablewright.systems.parental.errands import Errands
 from tablewright.systems.parental.evaluator import Effective, Span
+from tablewright.systems.parental.failing import FailingRules
 from tablewright.systems.parental.families import Families
 from tablewright.systems.parental.figures import Figures
 from tablewright.systems.parental.guardians import Guardians
@@ -67,6 +68,7 @@ class Parental:
     reconciler: Reconciler
     lanes: Lanes
     records: Records
+    failing: FailingRules
     ingest: Ingest
     figures: Figures
     errands: Errands
@@ -140,6 +142,7 @@ def open_parental(
         reconciler=reconciler,
         lanes=Lanes(repository),
         records=Records(repository, families),
+        failing=FailingRules(repository),
         ingest=Ingest(repository, registry),
         figures=Figures(repository),
         errands=errands,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.systems.parental.firewall import fake_fmc
 from tests.systems.parental.firewall.contract import CHILD, HOSTS, SIBLING, WEB, rule, to
@@ -751,8 +751,14 @@ def families(draw: st.DrawFn) -> list[Rule]:
     return made
 
 
+BLOCKED_UNDER_WHAT_IS_ALLOWED = rule(
+    label="App0", domains=("cdn.video.example",), ports=(), allowed_domains=("video.example",)
+)
+
+
 @settings(max_examples=150, deadline=None)
 @given(families(), NAMES, st.sampled_from([53, 80, 443, 8080]), st.sampled_from([CHILD, SIBLING]))
+@example([BLOCKED_UNDER_WHAT_IS_ALLOWED], "cdn.video.example", 80, CHILD)
 def test_over_tcp_access_rules_mean_what_the_rules_mean(
     rules: list[Rule], name: str, port: int, source: str
 ) -> None:

@@ -84,7 +84,7 @@ def _run(house: House, console: Console, request: Request, db: Db, plan: Plan, f
     else:
         size = min(plan.page, plan.at_most, _PAGE)
         reader = console.caller(request).subject
-        page = listing(request, own, wanted, house.secret, size=size, reader=reader, deleted=deleted)
+        page = listing(request, own, wanted, size=size, reader=reader, deleted=deleted)
     return {
         "explanation": explanation,
         "calls": [(verb, pretty(body)) for verb, body in explanation.calls],

@@ -1,12 +1,15 @@
-"""What failed or waits, newest first, and trying it again now, whatever the pause."""
+"""What failed or waits, rule by rule, the one tried last first; and trying it again now, whatever the pause."""
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from tablewright.app.console.lists import AFTER, Listing, here
 from tablewright.app.console.parental.operator_desk import HOME, Desk, app_words
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import NotThere
 from tablewright.systems.parental.model import Action, OpenStatus, RuleMapping
-from tablewright.systems.parental.views.enforcement import failure_view
+from tablewright.systems.parental.views.enforcement import failing_view
+
+PAGE = 25
 
 
 def failures_router(desk: Desk) -> APIRouter:
@@ -16,13 +19,18 @@ def failures_router(desk: Desk) -> APIRouter:
     @router.get("/failures", dependencies=[Depends(desk.operator)])
     def failures(request: Request, show: str = "") -> Response:
         status: OpenStatus = "pending" if show == "waiting" else "failed"
-        listing = desk.list(request, d.actions_by_status(status=status))
+        after = request.query_params.get(AFTER)
+        found = parental.failing.page(desk.actor(request), status, PAGE, after)
         return desk.page(
             request,
             "failures",
             title="Failures",
-            listing=listing,
-            failures=[failure_view(action) for action in listing.items],
+            listing=Listing(
+                found.items,
+                next=here(request, after=found.next) if found.next else None,
+                first=here(request, after=None) if after else None,
+            ),
+            failing=[failing_view(one) for one in found.items],
             show=show,
             names={device.device_id: device.name for device in parental.devices.all()},
         )

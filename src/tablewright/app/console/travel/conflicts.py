@@ -42,13 +42,17 @@ class Clash:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A conflict nobody has settled, with what the place says now and the versions of all it is about."""
+    """A conflict nobody has settled, with what the place says now and the versions of all it is about.
+
+    `taken` is what the device said besides, that nobody else had changed, and what it said there.
+    """
 
     operation: Operation
     name: str
     href: str
     device: str
     clashes: tuple[Clash, ...]
+    taken: tuple[tuple[str, str], ...]
     visit: Visit | None
     versions: dict[str, int]
 
@@ -134,6 +138,7 @@ def _open(desk: Desk, operation: Operation, devices: dict[str, str]) -> Open:
         f"{HOME}/places/{place[0]}/{place[1]}" if place is not None else f"{HOME}/settings",
         devices.get(operation.device_id, "the web"),
         tuple(_clash(clash, now[clash.entity_id], several.get(clash.entity_id, "")) for clash in clashes),
+        () if several else _taken(operation, {clash.field for clash in clashes}),
         now[entities[0]].visit,
         {entity: each.version for entity, each in now.items()},
     )
@@ -158,6 +163,18 @@ def _now(desk: Desk, user_id: str, entity: str) -> Now:
     if there is None or there.is_deleted:
         return Now(there.sync_version if there is not None else 0, None)
     return Now(there.sync_version, rules.visit_fields(there), there)
+
+
+def _taken(operation: Operation, clashing: set[str]) -> tuple[tuple[str, str], ...]:
+    """Fields and what was said of them; trips and switches have names of their own, and are not told apart here."""
+    if WHOLE in clashing:
+        return ()
+    plain = {name: said for name, said in operation.entity_data.items() if not isinstance(said, dict)}
+    return tuple(
+        (wording.field_words(name), wording.side_words(name, said))
+        for name, said in plain.items()
+        if name not in clashing
+    )
 
 
 def _clash(clash: FieldConflict, now: Now, of: str) -> Clash:

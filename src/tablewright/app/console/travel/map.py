@@ -1,8 +1,10 @@
-"""The scratch map, and what it needs without a network: the shell, the service worker, the list of regions.
+"""The scratch map, and what Skratch needs without a network: two shells, the service worker, the list of regions.
 
 The page of who is signed in comes with their figures and places, so that a browser that was never here has something
-to colour; what it keeps it asks for itself. Must hold: the shell, which browsers keep, is made without a login and has
-nobody's name in it; the worker is another one as soon as any file it keeps is.
+to colour; what it keeps it asks for itself. Without a network the map is shown where the map was asked for, and in
+place of every other page one that shows what this browser keeps, or says that it needs the network. Must hold: the
+shells, which browsers keep, are made without a login and have nobody's name in them; the worker is another one as soon
+as any file it keeps is.
 Elsewhere: the scripts (static/travel), the borders (the API's topologies).
 """
 
@@ -22,6 +24,7 @@ from tablewright.systems.travel.operations import user_state, visit_state
 from tablewright.systems.travel.rules import COUNTERS
 
 SHELL = f"{HOME}/offline"
+AWAY = f"{HOME}/offline/page"
 WORKER = f"{HOME}/worker.js"
 # What the map is drawn with, in the order it is loaded.
 SCRIPTS = (
@@ -30,10 +33,16 @@ SCRIPTS = (
     "vendor/topojson-client-3.1.0.min.js",
     "travel/store.js",
     "travel/sync.js",
+    "travel/dates.js",
     "travel/atlas.js",
     "travel/link.js",
 )
 MAP_SCRIPTS = ("travel/canvas.js", "travel/spot.js", "travel/map.js")
+AWAY_SCRIPTS = (
+    *(name for name in SCRIPTS if not name.startswith("vendor/")),
+    "travel/back.js",
+    "travel/away.js",
+)
 _FRAME = (
     "console.css",
     "console.js",
@@ -63,10 +72,18 @@ def files_of(geography: Geography) -> dict[str, str]:
 @lru_cache(maxsize=2)
 def worker_script(data_version: str, files: tuple[str, ...]) -> bytes:
     """The service worker with what it keeps written in front."""
-    kept = [*(asset(name) for name in (*_FRAME, *SCRIPTS, *MAP_SCRIPTS)), *files]
+    names = dict.fromkeys((*_FRAME, *SCRIPTS, *MAP_SCRIPTS, *AWAY_SCRIPTS))
+    kept = [*(asset(name) for name in names), *files]
     body = assets()["travel/worker.js"].content
     version = hashlib.sha256(b"\n".join([body, *(path.encode() for path in kept)])).hexdigest()[:16]
-    facts = {"VERSION": version, "FILES": kept, "SHELL": SHELL, "SCRIPTS": [asset(name) for name in _WORKERS]}
+    facts = {
+        "VERSION": version,
+        "FILES": kept,
+        "HOME": HOME,
+        "SHELL": SHELL,
+        "AWAY": AWAY,
+        "SCRIPTS": [asset(name) for name in _WORKERS],
+    }
     lines = [b"const %s = %s;\n" % (name.encode(), orjson.dumps(value)) for name, value in facts.items()]
     return b"".join(lines) + body
 
@@ -129,6 +146,17 @@ def map_router(desk: Desk) -> APIRouter:
     def shell(request: Request) -> Response:
         """The map for nobody in particular: what browsers show without a network."""
         return map_page(request, None)
+
+    @router.get("/offline/page")
+    def away(request: Request) -> Response:
+        """Any other page, for nobody in particular: its script knows from the address what was asked for."""
+        return desk.page(
+            request,
+            "away",
+            title="Without a network",
+            regions=files["regions"],
+            scripts=[asset(name) for name in AWAY_SCRIPTS],
+        )
 
     def map_page(request: Request, profile: Profile | None) -> Response:
         return desk.page(

@@ -87,7 +87,7 @@ def content_of(rule: Rule) -> Content:
     """What a rule blocks, without for whom."""
     allowed = rule.allowed_domains
     if rule.domains and not rule.ranges:
-        allowed = tuple(one for one in allowed if any(is_under(one, above) for above in rule.domains))
+        allowed = tuple(one for one in allowed if _narrow((one,), rule.domains))
     ports = tuple(port for port in rule.ports if port.port != DNS_PORT)
     if rule.ports and not ports:
         # Without any port it would mean every port.
@@ -140,15 +140,20 @@ def _exceptions(content: Content) -> Iterator[_Part]:
     if ports is None:
         return
     if content.domains or content.is_everything:
-        narrow = content.allowed
-        if content.domains:
-            narrow = tuple(one for one in narrow if any(is_under(one, above) for above in content.domains))
+        narrow = _narrow(content.allowed, content.domains) if content.domains else content.allowed
         for urls, some in product(_chunks(narrow), _chunks(ports)):
             if urls:
                 yield _Part("ALLOW", urls=urls, ports=some)
     if content.ranges:
         for urls, ranges, some in product(_chunks(content.allowed), _chunks(content.ranges), _chunks(ports)):
             yield _Part("ALLOW", urls=urls, ranges=ranges, ports=some)
+
+
+def _narrow(allowed: Sequence[str], blocked: Sequence[str]) -> tuple[str, ...]:
+    """What of the allowed names is among the blocked ones: of two of which one is under the other, the lower."""
+    inside = [one for one in allowed if any(is_under(one, above) for above in blocked)]
+    beneath = [one for one in blocked if any(is_under(one, above) for above in allowed)]
+    return tuple(dict.fromkeys((*inside, *beneath)))
 
 
 def _blocks(content: Content, fqdns: Mapping[str, Ref], sees_quic_names: bool) -> Iterator[_Part]:

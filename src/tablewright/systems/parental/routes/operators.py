@@ -1,4 +1,5 @@
-"""What operators and the network itself say and see: `/devices`, `/enforcement/failures`, `/apps`, events, quarantine.
+"""What operators and the network itself say and see: `/devices`, `/enforcement/failures` and `/enforcement/failing`,
+`/apps`, events, quarantine.
 
 Must hold: an operator sees what failed and where, not whose it is.
 """
@@ -33,9 +34,11 @@ from tablewright.systems.parental.service import Parental
 from tablewright.systems.parental.views import operators as views
 from tablewright.systems.parental.views.common import Page
 from tablewright.systems.parental.views.enforcement import (
+    FailingView,
     FailureView,
     RuleView,
     StatusView,
+    failing_view,
     failure_view,
     rule_view,
     status_view,
@@ -111,11 +114,21 @@ def failures(parental: Parental, doors: Doors) -> APIRouter:
         size: HistoryPageSize = None,
         after: StartAt = None,
     ) -> Page[FailureView]:
-        """What failed or waits, newest first."""
+        """Every attempt that failed or waits, newest first."""
         page = parental.records.failures(
             actor_of(caller), status, since=since, until=until, size=size, after=after
         )
         return page_of(page, failure_view)
+
+    @api.get("/enforcement/failing", response_model_exclude_none=True)
+    def list_failing(
+        caller: Annotated[Principal, Depends(doors.operator)],
+        status: OpenStatus = "failed",
+        size: PageSize = None,
+        after: StartAt = None,
+    ) -> Page[FailingView]:
+        """What failed or waits, rule by rule, the one tried last first. A page may be short and not be the last."""
+        return page_of(parental.failing.page(actor_of(caller), status, size, after), failing_view)
 
     @api.post("/enforcement/failures/{id}:retry", response_model_exclude_none=True)
     def retry(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> list[StatusView]:

@@ -18,11 +18,14 @@
     self.addEventListener("skratch-gone", function () { link.isGone = true; link.channel.close(); self.clearTimeout(link.timer); });
   }
 
+  // Speak in a moment. What is to happen sooner stays: the pause after an exchange must not put off what was written
+  // while its answer was taken in.
   Link.prototype.soon = function (wait) {
-    var link = this;
+    var link = this, pause = wait === undefined ? SOON : wait, due = self.performance.now() + pause;
+    if (this.isGone || (this.timer !== null && this.due <= due)) return;
     self.clearTimeout(this.timer);
-    if (this.isGone) return;
-    this.timer = self.setTimeout(function () { link.run(); }, wait === undefined ? SOON : wait);
+    this.due = due;
+    this.timer = self.setTimeout(function () { link.timer = null; link.run(); }, pause);
   };
 
   Link.prototype.run = async function () {

@@ -64,7 +64,10 @@
     this.view = await this.store.view();
     this.fillFinder();
     this.listen();
-    await this.turnTo(new URL(self.location.href).searchParams.get("map") || "country");
+    var asked = new URL(self.location.href).searchParams;
+    await this.turnTo(asked.get("map") || "country");
+    var wanted = asked.get("place") && this.region(asked.get("place"));
+    if (wanted) await this.lookAt(wanted);
     this.link.soon(0);
     this.link.tell();
     this.root.dataset.ready = "yes";

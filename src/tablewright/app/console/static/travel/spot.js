@@ -1,35 +1,18 @@
 // The panel beside the map: one place with its date, notes and trips, to be changed with or without a network.
 //
 // Must hold: what is saved rests on what the form showed when somebody began to type, whatever was told since: two who
-// write at once end up with both texts or with a conflict, never with one of them alone.
+// write at once end up with both texts or with a conflict, never with one of them alone. Elsewhere: dates (dates.js).
 (function (self) {
   "use strict";
 
   var NOTES = 500;
-
-  // The day a partial date begins, or null if it is none: 2024, 2024-05, 2024-05-01.
-  function begins(text) {
-    var found = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(text);
-    if (!found) return null;
-    var day = new Date(Date.UTC(+found[1], found[2] ? +found[2] - 1 : 0, found[3] ? +found[3] : 1));
-    var isReal = (!found[2] || day.getUTCMonth() === +found[2] - 1) && (!found[3] || day.getUTCDate() === +found[3]);
-    return isReal ? day : null;
-  }
+  var begins = self.skratch.begins, shownDate = self.skratch.shownDate;
 
   function dateMistake(text) {
     if (!text) return "";
     var day = begins(text);
     if (!day) return "Write a year, a month or a day: 2024, 2024-05 or 2024-05-01.";
     return day.getTime() > Date.now() + 864e5 ? "This is in the future." : "";
-  }
-
-  function shownDate(text) {
-    var day = text && begins(text);
-    if (!day) return "";
-    var options = { timeZone: "UTC", year: "numeric" };
-    if (text.length > 4) options.month = "long";
-    if (text.length > 7) options.day = "numeric";
-    return day.toLocaleDateString("en-GB", options);
   }
 
   function Spot(panel, does) {
@@ -103,7 +86,7 @@
     var list = this.find("list"), spot = this;
     list.replaceChildren.apply(list, Object.entries(trips).sort(function (a, b) { return a[1].start < b[1].start ? 1 : -1; }).map(function (entry) {
       var row = document.createElement("li"), words = document.createElement("span"), remove = document.createElement("button");
-      words.textContent = shownDate(entry[1].start) + (entry[1].end ? " to " + shownDate(entry[1].end) : "") + (entry[1].notes ? ": " + entry[1].notes : "");
+      words.textContent = self.skratch.shownSpan(entry[1].start, entry[1].end) + (entry[1].notes ? ": " + entry[1].notes : "");
       remove.type = "button"; remove.className = "link"; remove.textContent = "Remove";
       remove.setAttribute("aria-label", "Remove the trip of " + shownDate(entry[1].start));
       remove.addEventListener("click", function () { spot.change({ trips: single(entry[0], null) }, spot.newest); });
@@ -145,5 +128,5 @@
     });
   };
 
-  Object.assign(self.skratch, { Spot: Spot, shownDate: shownDate });
+  Object.assign(self.skratch, { Spot: Spot });
 })(self);

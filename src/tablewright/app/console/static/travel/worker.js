@@ -1,9 +1,10 @@
 // The service worker: keeps what the map is drawn with, shows it when there is no network, and sends what waits when
 // the network is back, also when no page is open.
 //
-// The server puts `VERSION`, `FILES`, `SHELL` and `SCRIPTS` in front. Must hold: no page that was made for a person is
-// kept; the shell has nobody's name in it, and what it shows comes from IndexedDB.
-/* global VERSION, FILES, SHELL, SCRIPTS */
+// The server puts `VERSION`, `FILES`, `HOME`, `SHELL`, `AWAY` and `SCRIPTS` in front. Must hold: no page that was made for
+// a person is kept; the shells have nobody's name in them, and what they show comes from IndexedDB; who asks for another
+// page than the map is never given the map without a word.
+/* global VERSION, FILES, HOME, SHELL, AWAY, SCRIPTS */
 "use strict";
 
 self.importScripts.apply(self, SCRIPTS);
@@ -14,7 +15,7 @@ var PATIENCE = 8000;
 self.addEventListener("install", function (event) {
   event.waitUntil(
     caches.open(KEPT).then(function (cache) {
-      return Promise.all(FILES.concat([SHELL]).map(function (path) {
+      return Promise.all(FILES.concat([SHELL, AWAY]).map(function (path) {
         // Without a cookie: what is kept is the same for everybody.
         return fetch(path, { credentials: "omit", cache: "no-cache" }).then(function (answer) {
           if (!answer.ok) throw new Error(path + " answered " + answer.status);
@@ -45,9 +46,15 @@ self.addEventListener("fetch", function (event) {
   }
 });
 
+// The map where the map was asked for; a page that says how it is, where anything else was (away.js).
+function shellOf(request) {
+  var path = new URL(request.url).pathname.replace(/\/$/, "");
+  return path === HOME || path === SHELL ? SHELL : AWAY;
+}
+
 function fromNetworkOrShell(request) {
   var shell = function () {
-    return caches.open(KEPT).then(function (cache) { return cache.match(SHELL); });
+    return caches.open(KEPT).then(function (cache) { return cache.match(shellOf(request)); });
   };
   return new Promise(function (resolve, reject) {
     var timer = setTimeout(function () { shell().then(function (kept) { if (kept) resolve(kept); }); }, PATIENCE);
