@@ -61,7 +61,9 @@ def _of(shape: Shape, months: int, times: Decimal) -> Iterator[Kept]:
         if load.once:
             made = written(load, times)
             how = f"{count(made)} a month (kept for 30 days) = {count(made)} items"
-            yield Kept(f"receipts of {shape.tag}.{verb}", RECEIPTS, made, RECEIPT_BYTES, (), how)
+            expiring = made if months > 1 else Decimal()
+            name = f"receipts of {shape.tag}.{verb}"
+            yield Kept(name, RECEIPTS, made, RECEIPT_BYTES, (), how, expiring=expiring)
 
 
 def _items(shape: Shape, months: int, times: Decimal) -> Iterator[Kept]:

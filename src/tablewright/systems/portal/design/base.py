@@ -73,7 +73,7 @@ PORTAL.environment(
         90,
         5000,
         2100,
-        {"copies": "1622.40", "replication": "6.02"},
+        {"copies": "1622.40", "replication": "6.35"},
     )
 )
 for _name, _metric, _over, _minutes, _unit in (
