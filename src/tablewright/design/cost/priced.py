@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Literal
 
 from tablewright.design.cost.calls import Arm, Call, calls_of, unsaid
-from tablewright.design.cost.kept import kept_of
+from tablewright.design.cost.kept import OVERHEAD, REPLICATED, kept_of
 from tablewright.design.cost.report import Line, Options, Part, Report
 from tablewright.design.cost.standing import (
     HOURS,
@@ -45,7 +45,9 @@ def cost_of(
     asked = options or Options()
     for region in regions_of(environment):
         book.of(region)
-    calls, kept = calls_of(design, asked.times), kept_of(design, asked.months, asked.times)
+    calls = calls_of(design, asked.times)
+    overhead = REPLICATED if environment.replicas else OVERHEAD
+    kept = kept_of(design, asked.months, asked.times, overhead=overhead)
     place = Place(design, environment, book, calls, kept)
     lines = [*_requests(place), *capacity(place), *storage(place), *recovery(place), *backups(place)]
     lines += [*streams(place), *replication(place)]
