@@ -71,6 +71,21 @@ def test_the_arithmetic_is_shown_when_asked_with_what_was_assumed() -> None:
     assert "assumed: one follower, which asks every second" in out
 
 
+def test_a_figure_is_rounded_in_the_table_as_in_its_arithmetic() -> None:
+    exact = next(line["amount"] for line in told("travel")[0]["lines"] if line["name"] == "profile.update")
+    assert exact == "1.125"
+    shown = next(row for row in here("cost", "travel").out.splitlines() if "profile.update" in row)
+    assert shown.split()[-1] == "1.13"
+    assert "= $1.13" in here("cost", "travel", "--explain").out
+
+
+def test_what_is_taken_off_stands_under_the_other_figures() -> None:
+    rows = here("cost", "travel", "--free-tier").out.splitlines()
+    head = next(row for row in rows if row.startswith("part"))
+    off = next(row for row in rows if row.startswith("Free of charge"))
+    assert off.index("-0.78") + len("-0.78") == head.index("$ a month") + len("$ a month")
+
+
 def test_another_environment_and_another_region_can_be_asked_for() -> None:
     (dev,), (prod,) = told("portal", "--environment", "dev"), told("portal")
     assert (dev["environment"], prod["environment"]) == ("dev", "prod")

@@ -6,7 +6,7 @@ Exit code 1 if it is more than the stated budget's limit. Elsewhere: the figures
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
@@ -199,7 +199,8 @@ def _explained(line: "Line") -> list[tuple[str, str]]:
 
 def _figure(amount: Decimal, derived: bool = False) -> str:
     """`12.30`; what is nearly nothing is shown as that, and a derived price has its star."""
-    text = f"{amount:,.2f}".replace(",", " ")
+    # As `money` rounds: one figure must not read 1.12 here and $1.13 in its arithmetic.
+    text = f"{amount.quantize(Decimal('0.01'), ROUND_HALF_UP):,}".replace(",", " ")
     return f"{'0.00' if text == '-0.00' else text}{'*' if derived and amount else ''}"
 
 
