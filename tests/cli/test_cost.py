@@ -112,8 +112,10 @@ def test_the_code_is_1_if_it_is_over_the_limit() -> None:
             ("travel", "--region", "mars-1"),
             "no prices of 'mars-1' are known here; of these regions there are: af-",
         ),
-        (("travel", "--times", "0"), "times is a number above 0, not '0'"),
-        (("travel", "--times", "many"), "times is a number above 0, not 'many'"),
+        (("travel", "--times", "0"), "times is a number above 0, up to a million, not '0'"),
+        (("travel", "--times", "many"), "times is a number above 0, up to a million, not 'many'"),
+        (("travel", "--times", "1e30"), "times is a number above 0, up to a million, not '1e30'"),
+        (("travel", "--times", "1e999999"), "times is a number above 0, up to a million, not '1e999999'"),
         (("travel", "--months", "0"), "months are 1 to 120, not '0'"),
     ],
 )

@@ -26,6 +26,8 @@ examples:
   tablewright cost
   tablewright cost travel --environment prod --times 10 --explain"""
 
+# As on the console's page.
+MOST_TIMES, MOST_MONTHS = 1_000_000, 120
 _SHOWN, _PART = 8, len("replication")
 
 
@@ -57,14 +59,14 @@ def _times(text: str) -> Decimal:
         times = Decimal(text)
     except InvalidOperation:
         times = Decimal("NaN")
-    if not times.is_finite() or times <= 0:
-        raise argparse.ArgumentTypeError(f"times is a number above 0, not {text!r}")
+    if not times.is_finite() or not 0 < times <= MOST_TIMES:
+        raise argparse.ArgumentTypeError(f"times is a number above 0, up to a million, not {text!r}")
     return times
 
 
 def _months(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 120:
-        raise argparse.ArgumentTypeError(f"months are 1 to 120, not {text!r}")
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_MONTHS:
+        raise argparse.ArgumentTypeError(f"months are 1 to {MOST_MONTHS}, not {text!r}")
     return int(text)
 
 
