@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+import sys
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,8 +108,9 @@ def test_the_code_is_1_if_it_is_over_the_limit() -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("zoo",), "there is no system 'zoo'; there are parental, portal, travel"),
-        (("travel", "--environment", "sit"), "travel has no environment 'sit'; it has dev, prod"),
+        (("zoo",), "there is no system zoo; there are parental, portal, travel, or package.module:DESIGN"),
+        (("travel", "--environment", "sit"), "travel has no environment sit; its design names dev, prod"),
+        (("no.zoo:PETS",), "no.zoo:PETS cannot be had: No module named 'no'"),
         (
             ("travel", "--region", "mars-1"),
             "no prices of 'mars-1' are known here; of these regions there are: af-",
@@ -124,6 +127,34 @@ def test_a_misuse_is_told_in_a_sentence(words: tuple[str, ...], why: str) -> Non
     assert ran.code == 2
     assert why in ran.err
     assert ran.out == ""
+
+
+PETS = """
+from pydantic import BaseModel
+from tablewright.design import Design, Load
+
+class Pet(BaseModel):
+    name: str
+
+def key(name: str) -> None: ...
+
+PETS = Design("pets")
+PETS.table("pets", pk="PK").entity(Pet, key, tag="pet", pk="PET#{name}", load={"create": Load(per_month=1_000_000)})
+"""
+
+
+def test_a_design_of_ones_own_in_this_directory_is_priced_even_if_it_names_no_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "our_pets.py").write_text(PETS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
+    ran = here("cost", "our_pets:PETS")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("pets, on demand in us-east-1: $")
+    refused = here("cost", "our_pets:PETS", "--environment", "prod")
+    assert (refused.code, refused.out) == (2, "")
+    assert "pets has no environment prod; its design names none" in refused.err
 
 
 def test_who_reads_only_the_beginning_is_told_no_fault() -> None:

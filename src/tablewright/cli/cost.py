@@ -1,4 +1,4 @@
-"""`tablewright cost [SYSTEM]`: what a design costs in a month, by its own figures; without a system, all of them.
+"""`tablewright cost [SYSTEM]`: what a design costs in a month, by its own figures; without a system, all in the box.
 
 Exit code 1 if it is more than the stated budget's limit. Elsewhere: the figures (design/cost/), the console's page.
 """
@@ -7,10 +7,9 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
+from tablewright.cli.shipped import NoSuchEnvironment, designs_of, systems_in_the_box
 from tablewright.cli.where import Misused, misused, nobody_reads
 from tablewright.cli.words import as_json, as_pairs, as_table
 
@@ -32,7 +31,12 @@ _SHOWN, _PART = 8, len("replication")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("system", metavar="SYSTEM", nargs="?", help="its name (default: all, a line each)")
+    parser.add_argument(
+        "system",
+        metavar="SYSTEM",
+        nargs="?",
+        help="one in the box, or package.module:DESIGN (default: all in the box, a line each)",
+    )
     parser.add_argument("--environment", metavar="NAME", help="of the design (default: prod, or its last)")
     parser.add_argument("--region", metavar="REGION", help="as if it were in this region")
     parser.add_argument(
@@ -96,29 +100,20 @@ def _reports(given: argparse.Namespace) -> "Iterator[Report]":
     from tablewright.design.cost import Options, cost_of
 
     options = Options(given.times, given.months, given.free_tier)
-    for design in _designs(given.system):
+    wanted = systems_in_the_box() if given.system is None else [given.system]
+    for design in (design for system in wanted for design in designs_of(system)):
         environment = _environment(design, given.environment)
         if given.region is not None:
             environment = replace(environment, region=given.region)
         yield cost_of(design, environment, options=options)
 
 
-def _designs(name: str | None) -> "list[Design]":
-    """Of the systems in the box; what serves them, which is heavy, is not needed for that."""
-    from tablewright import systems
-
-    known = [found.name for found in iter_modules(systems.__path__)]
-    if name is not None and name not in known:
-        raise Misused(f"there is no system {name!r}; there are {', '.join(known)}")
-    wanted = known if name is None else [name]
-    modules = [import_module(f"tablewright.systems.{each}.design") for each in wanted]
-    return [design for module in modules for design in module.DESIGNS]
-
-
 def _environment(design: "Design", name: str | None) -> "Environment":
-    there = design.environments
-    if name is not None and name not in there:
-        raise Misused(f"{design.name} has no environment {name!r}; it has {', '.join(there)}")
+    from tablewright.design.cost import environments_of
+
+    if name is not None and name not in design.environments:
+        raise NoSuchEnvironment(design.name, name, list(design.environments))
+    there = environments_of(design)
     return there[name] if name is not None else there.get("prod") or list(there.values())[-1]
 
 

@@ -30,7 +30,7 @@ from tablewright.design.cost.stated import compared
 from tablewright.design.cost.words import count, listed, money, things
 from tablewright.design.design import Design
 from tablewright.design.environments import Environment
-from tablewright.design.prices import PRICES, Price, PriceBook
+from tablewright.design.prices import HOME, PRICES, Price, PriceBook
 
 FREE_GB, FREE_UNITS, FREE_STREAM_READS = 25, 25, 2_500_000
 _NOT_COUNTED = (
@@ -69,6 +69,11 @@ def cost_of(
         return report
     stated = tuple(compared(budget, report.by_part, asked == Options()))
     return replace(report, stated=stated, limit=budget.limit)
+
+
+def environments_of(design: Design) -> dict[str, Environment]:
+    """Those of the design; for one that names none, the plainest there is."""
+    return design.environments or {"on demand": Environment("on demand", region=HOME)}
 
 
 def regions_of(environment: Environment) -> tuple[str, ...]:

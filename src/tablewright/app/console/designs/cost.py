@@ -16,10 +16,9 @@ from tablewright.app.console.designs.pages import find_design
 from tablewright.app.console.forms import Form, asked
 from tablewright.app.console.words import money
 from tablewright.app.house import House
-from tablewright.design import Design, Environment
-from tablewright.design.cost import PARTS, Options, Report, cost_of
+from tablewright.design import Design
+from tablewright.design.cost import PARTS, Options, Report, cost_of, environments_of
 from tablewright.design.mistakes import DesignMistake
-from tablewright.design.prices import HOME
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import bad_request
 
@@ -57,11 +56,6 @@ def add_costs(router: APIRouter, house: House, console: Console, allowed: FindPr
             tables=tables,
             **_shown(found, report, table, form),
         )
-
-
-def environments_of(design: Design) -> dict[str, Environment]:
-    """Those of the design; for one that names none, the plainest there is."""
-    return design.environments or {"on demand": Environment("on demand", region=HOME)}
 
 
 def _chosen(form: Form, name: str, choices: list[str]) -> str:
