@@ -199,6 +199,14 @@ def test_a_budget_is_of_the_account_that_is_named_or_of_dynamodb_where_it_is_sha
         assert "alarms.tf" in said  # the topic that is told
 
 
+def test_a_budget_counts_the_backups_too_which_are_on_a_bill_of_their_own() -> None:
+    said: dict[str, Any] = {
+        "budget": Budget(Decimal(15), Decimal(12)),
+        "backups": Backups("cron(0 3 * * ? *)", 7, "vault"),
+    }
+    assert 'values = ["Amazon DynamoDB", "AWS Backup"]' in squeezed(printed(pets(), **said)["budget.tf"])
+
+
 def test_a_file_that_would_be_empty_is_not_there() -> None:
     assert set(printed(pets())) == {
         "terraform.tf", "variables.tf", "tables.tf", "network.tf", "audit.tf", "roles.tf", "outputs.tf",
