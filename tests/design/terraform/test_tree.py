@@ -91,6 +91,12 @@ def test_what_is_protected_from_deletion_cannot_be_destroyed_either() -> None:
         assert f"deletion_protection_enabled = {str(protected).lower()}" in said
 
 
+def test_reserved_units_and_replicas_are_refused_before_amazon_refuses_them() -> None:
+    with pytest.raises(NotShippable, match="reserved units and replicas"):
+        printed(pets(), replicas=("us-east-1",), capacity=Provisioned(5, 5, 50, 50))
+    assert printed(pets(), replicas=("us-east-1",))
+
+
 def test_units_have_a_floor_a_ceiling_and_are_left_as_they_were_scaled_to() -> None:
     said = printed(pets(), capacity=Provisioned(5, 2, max_read=50, target=60))
     tables, scaling = squeezed(said["tables.tf"]), squeezed(said["scaling.tf"])
