@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from tablewright.cli.shipped import NoSuchEnvironment, designs_of, systems_in_the_box
-from tablewright.cli.where import Misused, misused, nobody_reads
+from tablewright.cli.where import Misused, answer, misused
 from tablewright.cli.words import as_json, as_pairs, as_table
 
 if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
@@ -81,10 +81,7 @@ def run(given: argparse.Namespace) -> int:
         reports = list(_reports(given))
     except (Misused, DesignMistake) as mistake:
         return misused(str(mistake))
-    try:
-        print(_answer(given, reports), flush=True)
-    except BrokenPipeError:
-        nobody_reads()
+    answer(_answer(given, reports))
     return 1 if any(report.is_over for report in reports) else 0
 
 
