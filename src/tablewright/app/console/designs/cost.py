@@ -97,14 +97,17 @@ def _shown(design: Design, report: Report, table: str, form: Form) -> dict[str, 
     tables = {name: amount for name, amount in report.by_table.items() if name}
     return {
         "groups": [(words, members) for words, members in parts if members] if table else [("", lines)],
-        "part_bars": sorted(
-            (_bar(PARTS[part], amount) for part, amount in report.by_part.items() if amount > 0),
-            key=lambda bar: -bar.value,
-        ),
+        "part_bars": part_bars(report),
         "table_bars": [_bar(name, amount, _of_table(design, form, name)) for name, amount in tables.items()],
         "dollars": lambda value: money(Decimal(str(value))),
         "off": sum(stated.is_wrong for stated in report.stated),
     }
+
+
+def part_bars(report: Report) -> list[Bar]:
+    """What each part costs, the dearest first; they add up to the month, so what is free is among them."""
+    bars = (_bar(PARTS[part], amount) for part, amount in report.by_part.items() if amount)
+    return sorted(bars, key=lambda bar: -bar.value)
 
 
 def _bar(label: str, amount: Decimal, href: str = "") -> Bar:
