@@ -9,8 +9,10 @@ from tests.app.browsing import Enter
 from tests.app.library import library
 from tests.app.test_console_frame import text_of
 
+from tablewright.app.console.designs.cost import part_bars
 from tablewright.app.console.words import money
 from tablewright.design.cost import Options, cost_of
+from tablewright.systems.travel.design import TRAVEL
 
 PAGE = "/console/designs/library/cost"
 
@@ -74,3 +76,10 @@ def test_a_design_without_environments_is_priced_on_demand(rosa: httpx.Client) -
     words = text_of(rosa.get("/console/designs/house/cost"))
     assert "on demand, us-east-1" in words
     assert "no budget is stated" in words
+
+
+def test_the_parts_add_up_to_the_month_with_what_is_free_among_them() -> None:
+    report = cost_of(TRAVEL, TRAVEL.environments["prod"], options=Options(free_tier=True))
+    bars = part_bars(report)
+    assert bars[-1].label == "Free of charge"
+    assert sum(bar.value for bar in bars) == pytest.approx(float(report.total))

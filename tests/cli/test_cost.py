@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+import sys
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,6 +73,21 @@ def test_the_arithmetic_is_shown_when_asked_with_what_was_assumed() -> None:
     assert "assumed: one follower, which asks every second" in out
 
 
+def test_a_figure_is_rounded_in_the_table_as_in_its_arithmetic() -> None:
+    exact = next(line["amount"] for line in told("travel")[0]["lines"] if line["name"] == "profile.update")
+    assert exact == "1.125"
+    shown = next(row for row in here("cost", "travel").out.splitlines() if "profile.update" in row)
+    assert shown.split()[-1] == "1.13"
+    assert "= $1.13" in here("cost", "travel", "--explain").out
+
+
+def test_what_is_taken_off_stands_under_the_other_figures() -> None:
+    rows = here("cost", "travel", "--free-tier").out.splitlines()
+    head = next(row for row in rows if row.startswith("part"))
+    off = next(row for row in rows if row.startswith("Free of charge"))
+    assert off.index("-0.78") + len("-0.78") == head.index("$ a month") + len("$ a month")
+
+
 def test_another_environment_and_another_region_can_be_asked_for() -> None:
     (dev,), (prod,) = told("portal", "--environment", "dev"), told("portal")
     assert (dev["environment"], prod["environment"]) == ("dev", "prod")
@@ -91,14 +108,17 @@ def test_the_code_is_1_if_it_is_over_the_limit() -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("zoo",), "there is no system 'zoo'; there are parental, portal, travel"),
-        (("travel", "--environment", "sit"), "travel has no environment 'sit'; it has dev, prod"),
+        (("zoo",), "there is no system zoo; there are parental, portal, travel, or package.module:DESIGN"),
+        (("travel", "--environment", "sit"), "travel has no environment sit; its design names dev, prod"),
+        (("no.zoo:PETS",), "no.zoo:PETS cannot be had: No module named 'no'"),
         (
             ("travel", "--region", "mars-1"),
             "no prices of 'mars-1' are known here; of these regions there are: af-",
         ),
-        (("travel", "--times", "0"), "times is a number above 0, not '0'"),
-        (("travel", "--times", "many"), "times is a number above 0, not 'many'"),
+        (("travel", "--times", "0"), "times is a number above 0, up to a million, not '0'"),
+        (("travel", "--times", "many"), "times is a number above 0, up to a million, not 'many'"),
+        (("travel", "--times", "1e30"), "times is a number above 0, up to a million, not '1e30'"),
+        (("travel", "--times", "1e999999"), "times is a number above 0, up to a million, not '1e999999'"),
         (("travel", "--months", "0"), "months are 1 to 120, not '0'"),
     ],
 )
@@ -107,6 +127,34 @@ def test_a_misuse_is_told_in_a_sentence(words: tuple[str, ...], why: str) -> Non
     assert ran.code == 2
     assert why in ran.err
     assert ran.out == ""
+
+
+PETS = """
+from pydantic import BaseModel
+from tablewright.design import Design, Load
+
+class Pet(BaseModel):
+    name: str
+
+def key(name: str) -> None: ...
+
+PETS = Design("pets")
+PETS.table("pets", pk="PK").entity(Pet, key, tag="pet", pk="PET#{name}", load={"create": Load(per_month=1_000_000)})
+"""
+
+
+def test_a_design_of_ones_own_in_this_directory_is_priced_even_if_it_names_no_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "our_pets.py").write_text(PETS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
+    ran = here("cost", "our_pets:PETS")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("pets, on demand in us-east-1: $")
+    refused = here("cost", "our_pets:PETS", "--environment", "prod")
+    assert (refused.code, refused.out) == (2, "")
+    assert "pets has no environment prod; its design names none" in refused.err
 
 
 def test_who_reads_only_the_beginning_is_told_no_fault() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cli.command import here
+from tests.cli.command import COMMAND, here
 
 
 def test_a_tree_is_written_checked_and_found_out_of_date(tmp_path: Path) -> None:
@@ -35,6 +37,34 @@ def test_somebodys_file_is_not_written_over(tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert "was not printed by tablewright: move it away" in ran.err
     assert [path.name for path in tmp_path.iterdir()] == ["outputs.tf"]
+
+
+def test_what_is_no_text_is_somebodys_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.tf").write_bytes(b"\xff\xfe")
+    assert here("terraform", "travel", "--environment", "prod", "--to", tmp_path).code == 0
+    assert (tmp_path / "mine.tf").read_bytes() == b"\xff\xfe"
+    (tmp_path / "b" / "tables.tf").mkdir(parents=True)
+    for there in (tmp_path / "b", tmp_path / "mine.tf"):
+        ran = here("terraform", "travel", "--environment", "prod", "--to", there)
+        assert (ran.code, ran.out) == (2, "")
+        assert "was not printed by tablewright: move it away, or print into another directory" in ran.err
+
+
+@pytest.mark.parametrize(
+    "command", ["policies travel --environment prod", "terraform travel --environment prod --to"]
+)
+def test_who_reads_only_the_beginning_is_told_no_fault(command: str, tmp_path: Path) -> None:
+    words = [
+        *command.split(),
+        *([str(tmp_path)] if command.endswith("--to") else ["--account", "123456789012"]),
+    ]
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.join([*COMMAND, *words])} | true"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stderr == ""
 
 
 @pytest.mark.parametrize(

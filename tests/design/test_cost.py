@@ -177,8 +177,26 @@ def test_each_replica_pays_for_every_write_what_lies_there_and_its_recovery() ->
     report = cost_of(pets({"create": Load(per_month=MILLION, item_bytes=900)}), there)
     assert report.by_part["writes"] == 2 * Decimal("0.625")
     assert line(report, "writes in eu-west-1").amount == 2 * PRICES.of("eu-west-1")["replicated_write"].amount
-    assert line(report, "storage in eu-west-1").amount == 24 * Decimal("0.283")
-    assert line(report, "recovery in eu-west-1").amount == 12 * Decimal("0.22")
+    # 12 000 000 x (900 + 148) bytes, in the table and in an index
+    assert line(report, "pet", "storage").quantity == 2 * Decimal("12.576")
+    assert line(report, "storage in eu-west-1").amount == 2 * Decimal("12.576") * Decimal("0.283")
+    assert line(report, "recovery in eu-west-1").amount == Decimal("12.576") * Decimal("0.22")
+
+
+def test_a_check_changes_nothing_so_no_replica_pays_for_it() -> None:
+    there = replace(HERE, replicas=("eu-west-1",))
+    load = {"create": Load(per_month=1000), "check": Load(per_month=MILLION)}
+    report = cost_of(pets(load, index=False), there)
+    assert line(report, "pet.check").quantity == 2 * MILLION
+    assert line(report, "writes in eu-west-1").quantity == 1000
+
+
+def test_receipts_are_replicated_as_the_tables_they_are_of() -> None:
+    there = replace(HERE, replicas=("eu-west-1",), pitr_days=7)
+    report = cost_of(pets({"create": Load(per_month=MILLION, once=True)}, index=False), there)
+    own = {each.name: each.quantity for each in report.dearest(table=RECEIPTS, part="replication")}
+    assert own.keys() == {"writes in eu-west-1", "expiry in eu-west-1", "storage in eu-west-1"}
+    assert (own["writes in eu-west-1"], own["expiry in eu-west-1"]) == (2 * MILLION, MILLION)
 
 
 def test_what_expires_is_paid_for_in_a_replica() -> None:

@@ -9,7 +9,7 @@ resource "aws_budgets_budget" "monthly" {
 
   cost_filter {
     name   = "Service"
-    values = ["Amazon DynamoDB"]
+    values = ["Amazon DynamoDB", "AWS Backup"]
   }
 
   notification {

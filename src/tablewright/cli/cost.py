@@ -1,4 +1,4 @@
-"""`tablewright cost [SYSTEM]`: what a design costs in a month, by its own figures; without a system, all of them.
+"""`tablewright cost [SYSTEM]`: what a design costs in a month, by its own figures; without a system, all in the box.
 
 Exit code 1 if it is more than the stated budget's limit. Elsewhere: the figures (design/cost/), the console's page.
 """
@@ -6,12 +6,11 @@ Exit code 1 if it is more than the stated budget's limit. Elsewhere: the figures
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
-from importlib import import_module
-from pkgutil import iter_modules
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
-from tablewright.cli.where import Misused, misused, nobody_reads
+from tablewright.cli.shipped import NoSuchEnvironment, designs_of, systems_in_the_box
+from tablewright.cli.where import Misused, answer, misused
 from tablewright.cli.words import as_json, as_pairs, as_table
 
 if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
@@ -26,11 +25,18 @@ examples:
   tablewright cost
   tablewright cost travel --environment prod --times 10 --explain"""
 
+# As on the console's page.
+MOST_TIMES, MOST_MONTHS = 1_000_000, 120
 _SHOWN, _PART = 8, len("replication")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("system", metavar="SYSTEM", nargs="?", help="its name (default: all, a line each)")
+    parser.add_argument(
+        "system",
+        metavar="SYSTEM",
+        nargs="?",
+        help="one in the box, or package.module:DESIGN (default: all in the box, a line each)",
+    )
     parser.add_argument("--environment", metavar="NAME", help="of the design (default: prod, or its last)")
     parser.add_argument("--region", metavar="REGION", help="as if it were in this region")
     parser.add_argument(
@@ -57,14 +63,14 @@ def _times(text: str) -> Decimal:
         times = Decimal(text)
     except InvalidOperation:
         times = Decimal("NaN")
-    if not times.is_finite() or times <= 0:
-        raise argparse.ArgumentTypeError(f"times is a number above 0, not {text!r}")
+    if not times.is_finite() or not 0 < times <= MOST_TIMES:
+        raise argparse.ArgumentTypeError(f"times is a number above 0, up to a million, not {text!r}")
     return times
 
 
 def _months(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 120:
-        raise argparse.ArgumentTypeError(f"months are 1 to 120, not {text!r}")
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_MONTHS:
+        raise argparse.ArgumentTypeError(f"months are 1 to {MOST_MONTHS}, not {text!r}")
     return int(text)
 
 
@@ -75,10 +81,7 @@ def run(given: argparse.Namespace) -> int:
         reports = list(_reports(given))
     except (Misused, DesignMistake) as mistake:
         return misused(str(mistake))
-    try:
-        print(_answer(given, reports), flush=True)
-    except BrokenPipeError:
-        nobody_reads()
+    answer(_answer(given, reports))
     return 1 if any(report.is_over for report in reports) else 0
 
 
@@ -94,29 +97,20 @@ def _reports(given: argparse.Namespace) -> "Iterator[Report]":
     from tablewright.design.cost import Options, cost_of
 
     options = Options(given.times, given.months, given.free_tier)
-    for design in _designs(given.system):
+    wanted = systems_in_the_box() if given.system is None else [given.system]
+    for design in (design for system in wanted for design in designs_of(system)):
         environment = _environment(design, given.environment)
         if given.region is not None:
             environment = replace(environment, region=given.region)
         yield cost_of(design, environment, options=options)
 
 
-def _designs(name: str | None) -> "list[Design]":
-    """Of the systems in the box; what serves them, which is heavy, is not needed for that."""
-    from tablewright import systems
-
-    known = [found.name for found in iter_modules(systems.__path__)]
-    if name is not None and name not in known:
-        raise Misused(f"there is no system {name!r}; there are {', '.join(known)}")
-    wanted = known if name is None else [name]
-    modules = [import_module(f"tablewright.systems.{each}.design") for each in wanted]
-    return [design for module in modules for design in module.DESIGNS]
-
-
 def _environment(design: "Design", name: str | None) -> "Environment":
-    there = design.environments
-    if name is not None and name not in there:
-        raise Misused(f"{design.name} has no environment {name!r}; it has {', '.join(there)}")
+    from tablewright.design.cost import environments_of
+
+    if name is not None and name not in design.environments:
+        raise NoSuchEnvironment(design.name, name, list(design.environments))
+    there = environments_of(design)
     return there[name] if name is not None else there.get("prod") or list(there.values())[-1]
 
 
@@ -199,7 +193,8 @@ def _explained(line: "Line") -> list[tuple[str, str]]:
 
 def _figure(amount: Decimal, derived: bool = False) -> str:
     """`12.30`; what is nearly nothing is shown as that, and a derived price has its star."""
-    text = f"{amount:,.2f}".replace(",", " ")
+    # As `money` rounds: one figure must not read 1.12 here and $1.13 in its arithmetic.
+    text = f"{amount.quantize(Decimal('0.01'), ROUND_HALF_UP):,}".replace(",", " ")
     return f"{'0.00' if text == '-0.00' else text}{'*' if derived and amount else ''}"
 
 

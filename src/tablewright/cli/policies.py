@@ -5,7 +5,7 @@ import sys
 
 from tablewright.cli.shipped import arguments as shipment_arguments
 from tablewright.cli.shipped import shipped
-from tablewright.cli.where import Misused, misused
+from tablewright.cli.where import Misused, answer, misused
 from tablewright.cli.words import as_json
 
 SUMMARY = (
@@ -50,9 +50,9 @@ def _printed(given: argparse.Namespace) -> int:
     arn = plain_arns(shipment, account)
     found = {role.name: document(role, arn) for role in roles(shipment)}
     if given.role is None:
-        print(as_json(found))
+        answer(as_json(found))
         return 0
     if given.role not in found:
         raise NoSuchRole(f"{shipment.title} has no role {given.role}; it has {', '.join(found)}")
-    print(as_json(found[given.role]))
+    answer(as_json(found[given.role]))
     return 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tablewright.cli.shipped import arguments as shipment_arguments
 from tablewright.cli.shipped import shipped
-from tablewright.cli.where import Misused, misused
+from tablewright.cli.where import Misused, answer, misused
 from tablewright.cli.words import as_json, plural
 
 if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
@@ -44,10 +44,9 @@ def _printed(given: argparse.Namespace) -> int:
     printed = tree(shipped(given))
     found = differences(printed, given.to) if given.check else write(printed, given.to)
     if given.json:
-        print(as_json(_told(given, list(printed), found)))
+        answer(as_json(_told(given, list(printed), found)))
     else:
-        for line in _lines(given, len(printed), found):
-            print(line)
+        answer("\n".join(_lines(given, len(printed), found)))
     return 1 if given.check and found else 0
 
 

@@ -106,6 +106,14 @@ def nobody_reads() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def answer(text: str) -> None:
+    """Print an answer, of which nobody has to read more than they want."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        nobody_reads()
+
+
 def misused(why: str) -> int:
     """Say what is wrong; the code for it."""
     print(f"tablewright: {why}", file=sys.stderr)

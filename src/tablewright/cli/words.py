@@ -28,7 +28,7 @@ def as_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _is_figure(cell: str) -> bool:
-    return cell[:1].isdigit() or cell in ("-", "")
+    return cell.removeprefix("-")[:1].isdigit() or cell in ("-", "")
 
 
 def as_pairs(pairs: Sequence[tuple[str, str]]) -> str:

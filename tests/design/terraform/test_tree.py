@@ -91,6 +91,12 @@ def test_what_is_protected_from_deletion_cannot_be_destroyed_either() -> None:
         assert f"deletion_protection_enabled = {str(protected).lower()}" in said
 
 
+def test_reserved_units_and_replicas_are_refused_before_amazon_refuses_them() -> None:
+    with pytest.raises(NotShippable, match="reserved units and replicas"):
+        printed(pets(), replicas=("us-east-1",), capacity=Provisioned(5, 5, 50, 50))
+    assert printed(pets(), replicas=("us-east-1",))
+
+
 def test_units_have_a_floor_a_ceiling_and_are_left_as_they_were_scaled_to() -> None:
     said = printed(pets(), capacity=Provisioned(5, 2, max_read=50, target=60))
     tables, scaling = squeezed(said["tables.tf"]), squeezed(said["scaling.tf"])
@@ -197,6 +203,14 @@ def test_a_budget_is_of_the_account_that_is_named_or_of_dynamodb_where_it_is_sha
         assert ("Amazon DynamoDB" in said["budget.tf"]) is (not account)
         assert ("allowed_account_ids" in said["terraform.tf"]) is bool(account)
         assert "alarms.tf" in said  # the topic that is told
+
+
+def test_a_budget_counts_the_backups_too_which_are_on_a_bill_of_their_own() -> None:
+    said: dict[str, Any] = {
+        "budget": Budget(Decimal(15), Decimal(12)),
+        "backups": Backups("cron(0 3 * * ? *)", 7, "vault"),
+    }
+    assert 'values = ["Amazon DynamoDB", "AWS Backup"]' in squeezed(printed(pets(), **said)["budget.tf"])
 
 
 def test_a_file_that_would_be_empty_is_not_there() -> None:

@@ -40,13 +40,14 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Something a design does so often a month, and what one takes."""
+    """Something a design does so often a month, and what one takes. `changes` is whether anything is other after it."""
 
     name: str
     kind: Kind
     a_month: Decimal
     arms: tuple[Arm, ...]
     assumed: tuple[str, ...] = ()
+    changes: bool = True
 
     @property
     def units(self) -> Decimal:
@@ -135,7 +136,8 @@ def _verb(shape: Shape, verb: str, load: Load, times: Decimal) -> Call:
         arms.append(Arm(RECEIPTS, "", units, "the receipt that it was done, doubled in a transaction"))
     if verb == "upsert" and load.new is None:
         assumed.note("an item is there already; where none is, a refused try is paid for as well")
-    return Call(f"{shape.tag}.{verb}", "write", written(load, times), tuple(arms), tuple(assumed.notes))
+    name, notes = f"{shape.tag}.{verb}", tuple(assumed.notes)
+    return Call(name, "write", written(load, times), tuple(arms), notes, changes=verb != "check")
 
 
 def _own(shape: Shape, load: Load, together: bool) -> Arm:

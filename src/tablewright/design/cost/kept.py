@@ -1,13 +1,14 @@
 """What is in a table after so many months, by the design's own figures. Pure.
 
 Items are as many as are made in a month, for as long as they are kept: till their retention is over, or for all the
-months. What is billed of each is its size and 100 bytes, in the table and once more in each index that holds it.
+months. What is billed of each is its size and 100 bytes, 148 where there are replicas, in the table and once more in
+each index that holds it.
 Must hold: what the design does not say is assumed as the worse, and `assumed` says what was; an entity of which
 nobody says how many are made is named, not guessed.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -17,7 +18,7 @@ from tablewright.design.design import Design
 from tablewright.design.facets import Load
 from tablewright.design.shape import Shape
 
-OVERHEAD = 100
+OVERHEAD, REPLICATED = 100, 148
 _MONTH = timedelta(days=30)
 # The share of such writes that make a new item, where the design says nothing.
 _NEW = {"create": 1, "put": 1, "upsert": 1}
@@ -35,10 +36,11 @@ class Kept:
     how: str
     assumed: tuple[str, ...] = ()
     expiring: Decimal = Decimal()
+    overhead: int = OVERHEAD
 
     @property
     def each(self) -> int:
-        return self.item_bytes + OVERHEAD
+        return self.item_bytes + self.overhead
 
     @property
     def in_table(self) -> Decimal:
@@ -51,8 +53,11 @@ class Kept:
         return self.in_table * (1 + len(self.indexes))
 
 
-def kept_of(design: Design, months: int, times: Decimal = Decimal(1)) -> tuple[Kept, ...]:
-    return tuple(kept for shape in design.shapes for kept in _of(shape, months, times))
+def kept_of(
+    design: Design, months: int, times: Decimal = Decimal(1), *, overhead: int = OVERHEAD
+) -> tuple[Kept, ...]:
+    found = (kept for shape in design.shapes for kept in _of(shape, months, times))
+    return tuple(replace(kept, overhead=overhead) for kept in found)
 
 
 def _of(shape: Shape, months: int, times: Decimal) -> Iterator[Kept]:
@@ -61,7 +66,9 @@ def _of(shape: Shape, months: int, times: Decimal) -> Iterator[Kept]:
         if load.once:
             made = written(load, times)
             how = f"{count(made)} a month (kept for 30 days) = {count(made)} items"
-            yield Kept(f"receipts of {shape.tag}.{verb}", RECEIPTS, made, RECEIPT_BYTES, (), how)
+            expiring = made if months > 1 else Decimal()
+            name = f"receipts of {shape.tag}.{verb}"
+            yield Kept(name, RECEIPTS, made, RECEIPT_BYTES, (), how, expiring=expiring)
 
 
 def _items(shape: Shape, months: int, times: Decimal) -> Iterator[Kept]:
@@ -125,6 +132,4 @@ def _period(period: timedelta) -> str:
 def weighed(kept: Kept) -> str:
     """How the items of an entity come to be so many bytes, as a sentence."""
     places = f" in the table and in {listed(kept.indexes)}" if kept.indexes else ""
-    return (
-        f"{kept.how} x ({count(kept.item_bytes)} + {OVERHEAD} bytes){places} = {gigabytes(kept.everywhere)}"
-    )
+    return f"{kept.how} x ({count(kept.item_bytes)} + {kept.overhead} bytes){places} = {gigabytes(kept.everywhere)}"

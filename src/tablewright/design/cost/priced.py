@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Literal
 
 from tablewright.design.cost.calls import Arm, Call, calls_of, unsaid
-from tablewright.design.cost.kept import kept_of
+from tablewright.design.cost.kept import OVERHEAD, REPLICATED, kept_of
 from tablewright.design.cost.report import Line, Options, Part, Report
 from tablewright.design.cost.standing import (
     HOURS,
@@ -30,7 +30,7 @@ from tablewright.design.cost.stated import compared
 from tablewright.design.cost.words import count, listed, money, things
 from tablewright.design.design import Design
 from tablewright.design.environments import Environment
-from tablewright.design.prices import PRICES, Price, PriceBook
+from tablewright.design.prices import HOME, PRICES, Price, PriceBook
 
 FREE_GB, FREE_UNITS, FREE_STREAM_READS = 25, 25, 2_500_000
 _NOT_COUNTED = (
@@ -45,7 +45,9 @@ def cost_of(
     asked = options or Options()
     for region in regions_of(environment):
         book.of(region)
-    calls, kept = calls_of(design, asked.times), kept_of(design, asked.months, asked.times)
+    calls = calls_of(design, asked.times)
+    overhead = REPLICATED if environment.replicas else OVERHEAD
+    kept = kept_of(design, asked.months, asked.times, overhead=overhead)
     place = Place(design, environment, book, calls, kept)
     lines = [*_requests(place), *capacity(place), *storage(place), *recovery(place), *backups(place)]
     lines += [*streams(place), *replication(place)]
@@ -67,6 +69,11 @@ def cost_of(
         return report
     stated = tuple(compared(budget, report.by_part, asked == Options()))
     return replace(report, stated=stated, limit=budget.limit)
+
+
+def environments_of(design: Design) -> dict[str, Environment]:
+    """Those of the design; for one that names none, the plainest there is."""
+    return design.environments or {"on demand": Environment("on demand", region=HOME)}
 
 
 def regions_of(environment: Environment) -> tuple[str, ...]:

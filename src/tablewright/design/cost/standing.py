@@ -5,7 +5,7 @@ Elsewhere: what requests cost (priced.py), how much there is (kept.py).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 
 from tablewright.design.cost.calls import Call, Kind
@@ -56,6 +56,16 @@ class Place:
             ),
             Decimal(),
         )
+
+    def replicated(self, table: str) -> Decimal:
+        """A month's units of a table that replicas pay again: a check is paid for as a write, and nothing is copied."""
+        return replace(self, calls=tuple(call for call in self.calls if call.changes)).units("write", table)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The design's, and those beside them that its calls touch, as receipts are."""
+        beside = (arm.table for call in self.calls for arm in call.arms)
+        return tuple(dict.fromkeys((*self.design.tables, *beside)))
 
     def stored(self, table: str) -> Decimal:
         """Bytes of a table without its global indexes: what recovery and backups are billed for."""
@@ -215,7 +225,7 @@ def replication(place: Place) -> Iterator[Line]:
     """What each further region costs: every write once more, what lies there, its recovery."""
     for region in place.environment.replicas:
         prices = place.book.of(region)
-        for table in place.design.tables:
+        for table in place.tables:
             yield from _replicated(place, table, region, prices)
 
 
@@ -225,8 +235,8 @@ def _replicated(place: Place, table: str, region: str, prices: Prices) -> Iterat
     if given is not None:
         yield from _reserved(place, table, given, prices, "replication", "replicated_write_hour", where)
     else:
-        units = place.units("write", table)
-        how = f"{count(units)} units, as many as in {place.environment.region},"
+        units = place.replicated(table)
+        how = f"{count(units)} units of what changes, as many as in {place.environment.region},"
         assumed = ["a transaction is doubled in each region"]
         price = prices["replicated_write"]
         yield priced("replication", table, f"writes{where}", units, price, how, assumed)
@@ -234,7 +244,7 @@ def _replicated(place: Place, table: str, region: str, prices: Prices) -> Iterat
     everywhere = sum((kept.everywhere for kept in place.kept if kept.table == table), Decimal())
     how = f"{gigabytes(everywhere)} in the table and its indexes"
     yield priced("replication", table, f"storage{where}", everywhere / GB, prices["storage"], how)
-    if place.environment.pitr_days:
+    if place.environment.pitr_days and table in place.design.tables:
         stored = place.stored(table)
         how, assumed = f"{gigabytes(stored)} in the table", ["recovery is kept in every region"]
         yield priced("replication", table, f"recovery{where}", stored / GB, prices["recovery"], how, assumed)

@@ -1,7 +1,8 @@
 """`budget.tf`: what an environment may cost in a month, and from where on somebody is told.
 
 Of an account that the environment names it is all that the account costs; of one it shares with others, what DynamoDB
-costs there. Budgets by tag would count nothing until somebody activates the tag, and would never say so.
+costs there, and AWS Backup where there are backups: what it keeps of tables is on its own bill. Budgets by tag would
+count nothing until somebody activates the tag, and would never say so.
 """
 
 from tablewright.design.shipments import Shipment
@@ -12,7 +13,8 @@ def budget(shipment: Shipment) -> list[Block | Comment]:
     environment = shipment.environment
     if environment.budget is None:
         return []
-    only = block("cost_filter", body=[("name", "Service"), ("values", ["Amazon DynamoDB"])])
+    services = ["Amazon DynamoDB", *(["AWS Backup"] if environment.backups is not None else [])]
+    only = block("cost_filter", body=[("name", "Service"), ("values", services)])
     told = block(
         "notification",
         body=[

@@ -37,7 +37,9 @@ class Differences:
 
 def differences(printed: Mapping[str, str], directory: Path) -> Differences:
     """How a directory differs from what is printed; files of others are not looked at, unless one is in the way."""
-    there = {path.name: path.read_text("utf-8") for path in sorted(directory.glob("*.tf"))}
+    if directory.exists() and not directory.is_dir():
+        raise NotOurs(directory)
+    there = {path.name: _text(path) for path in sorted(directory.glob("*.tf"))}
     for name in printed:
         if name in there and not there[name].startswith(MARK):
             raise NotOurs(directory / name)
@@ -47,6 +49,11 @@ def differences(printed: Mapping[str, str], directory: Path) -> Differences:
         tuple(name for name, text in printed.items() if name in there and there[name] != text),
         tuple(name for name in ours if name not in printed),
     )
+
+
+def _text(path: Path) -> str:
+    """What a file says; a directory says nothing, and what is no text begins as none of ours does."""
+    return "" if path.is_dir() else path.read_text("utf-8", errors="replace")
 
 
 def write(printed: Mapping[str, str], directory: Path) -> Differences:

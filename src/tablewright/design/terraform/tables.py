@@ -74,6 +74,14 @@ def _capacity(shipment: Shipment, table: Table) -> list[Entry]:
     units = capacity_of(shipment, table)
     if units is None:
         return [("billing_mode", "PAY_PER_REQUEST")]
+    if shipment.environment.replicas:
+        # DynamoDB makes a replica only of a table whose writes are scaled already, or paid for by the request; the
+        # provider makes replicas with their table, before anything can scale it.
+        raise NotShippable(
+            f"{shipment.title}.{table.name}",
+            "it has reserved units and replicas, which Terraform's provider cannot make together",
+            "write capacity=OnDemand(), or no replicas",
+        )
     return [("billing_mode", "PROVISIONED"), ("read_capacity", units.read), ("write_capacity", units.write)]
 
 

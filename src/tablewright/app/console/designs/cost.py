@@ -16,10 +16,9 @@ from tablewright.app.console.designs.pages import find_design
 from tablewright.app.console.forms import Form, asked
 from tablewright.app.console.words import money
 from tablewright.app.house import House
-from tablewright.design import Design, Environment
-from tablewright.design.cost import PARTS, Options, Report, cost_of
+from tablewright.design import Design
+from tablewright.design.cost import PARTS, Options, Report, cost_of, environments_of
 from tablewright.design.mistakes import DesignMistake
-from tablewright.design.prices import HOME
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import bad_request
 
@@ -57,11 +56,6 @@ def add_costs(router: APIRouter, house: House, console: Console, allowed: FindPr
             tables=tables,
             **_shown(found, report, table, form),
         )
-
-
-def environments_of(design: Design) -> dict[str, Environment]:
-    """Those of the design; for one that names none, the plainest there is."""
-    return design.environments or {"on demand": Environment("on demand", region=HOME)}
 
 
 def _chosen(form: Form, name: str, choices: list[str]) -> str:
@@ -103,14 +97,17 @@ def _shown(design: Design, report: Report, table: str, form: Form) -> dict[str, 
     tables = {name: amount for name, amount in report.by_table.items() if name}
     return {
         "groups": [(words, members) for words, members in parts if members] if table else [("", lines)],
-        "part_bars": sorted(
-            (_bar(PARTS[part], amount) for part, amount in report.by_part.items() if amount > 0),
-            key=lambda bar: -bar.value,
-        ),
+        "part_bars": part_bars(report),
         "table_bars": [_bar(name, amount, _of_table(design, form, name)) for name, amount in tables.items()],
         "dollars": lambda value: money(Decimal(str(value))),
         "off": sum(stated.is_wrong for stated in report.stated),
     }
+
+
+def part_bars(report: Report) -> list[Bar]:
+    """What each part costs, the dearest first; they add up to the month, so what is free is among them."""
+    bars = (_bar(PARTS[part], amount) for part, amount in report.by_part.items() if amount)
+    return sorted(bars, key=lambda bar: -bar.value)
 
 
 def _bar(label: str, amount: Decimal, href: str = "") -> Bar:

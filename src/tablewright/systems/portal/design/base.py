@@ -73,7 +73,7 @@ PORTAL.environment(
         90,
         5000,
         2100,
-        {"copies": "1622.40", "replication": "6.02"},
+        {"storage": "2.37", "copies": "1743.91", "replication": "6.53"},
     )
 )
 for _name, _metric, _over, _minutes, _unit in (
