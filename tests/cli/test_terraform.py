@@ -118,3 +118,9 @@ def test_an_account_that_nobody_named_is_told_of() -> None:
     assert "arn:aws:dynamodb:us-east-1:*:table/" in ran.out
     assert "no account is named" in ran.err
     assert here("policies", "portal", "--environment", "dev", "--role", "service").err == ""
+
+
+def test_an_account_that_is_none_is_refused() -> None:
+    ran = here("policies", "travel", "--environment", "prod", "--account", "12")
+    assert (ran.code, ran.out) == (2, "")
+    assert "'12' is not an account: it has 12 digits" in ran.err

@@ -16,6 +16,11 @@ variable "trusted" {
   description = "Who may take on a role, by its name: { service = { Service = [...] } } or { AWS = [...] }. Without an entry: whoever this account allows to."
   type        = map(map(list(string)))
   default     = {}
+
+  validation {
+    condition     = length(setsubtract(keys(var.trusted), ["service", "deployer", "restorer"])) == 0
+    error_message = "The roles are service, deployer, restorer."
+  }
 }
 
 variable "export_bucket" {

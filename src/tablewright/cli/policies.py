@@ -1,6 +1,7 @@
 """`tablewright policies SYSTEM --environment NAME`: who may do what, as IAM's policies."""
 
 import argparse
+import re
 import sys
 
 from tablewright.cli.shipped import arguments as shipment_arguments
@@ -14,6 +15,10 @@ SUMMARY = (
 EXAMPLES = """examples:
   tablewright policies travel --environment prod --role service
   tablewright policies travel --environment prod --account 123456789012"""
+
+
+class NotAnAccount(Misused):
+    """A text that is not the number of an account of Amazon's."""
 
 
 class NoSuchRole(Misused):
@@ -44,6 +49,8 @@ def _printed(given: argparse.Namespace) -> int:
     from tablewright.design.statements import document, plain_arns
 
     shipment = shipped(given)
+    if given.account is not None and not re.fullmatch(r"\d{12}", given.account):
+        raise NotAnAccount(f"{given.account!r} is not an account: it has 12 digits")
     account = given.account or shipment.environment.account or "*"
     if account == "*":
         print("tablewright: no account is named, so the ARNs say '*'; --account says which", file=sys.stderr)

@@ -44,6 +44,7 @@ RESTORED_ITEMS = (
     "BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "UpdateItem",
 )  # fmt: skip
 RESTORED = "-restored*"
+BACKUP = "backup"
 
 
 def roles(shipment: Shipment) -> tuple[Role, ...]:
@@ -242,7 +243,7 @@ def backup(shipment: Shipment) -> Role:
     makes = ("DescribeTable", "ListTagsOfResource", "CreateBackup", "StartAwsBackupJob")
     moves = ("backup:DescribeBackupVault", "backup:CopyFromBackupVault", "backup:CopyIntoBackupVault")
     return Role(
-        "backup",
+        BACKUP,
         "What AWS Backup does to the tables, by itself.",
         (
             Statement("Copies", _dynamodb(makes), tuple(tables)),

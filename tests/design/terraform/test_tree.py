@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from tablewright.design import Alarm, Backups, Budget, Design, Environment, Keys, Provisioned
 from tablewright.design.shipments import NotShippable, label
-from tablewright.design.terraform import NotOurs, differences, tree, write
+from tablewright.design.terraform import AnotherTree, NotOurs, differences, tree, write
 from tablewright.mapping.shipping import shipment
 from tablewright.systems.portal.design import PORTAL
 
@@ -39,8 +39,8 @@ def pets(*alarms: Alarm, **table: Any) -> Design:
     return design.build()
 
 
-def printed(design: Design, **said: Any) -> dict[str, str]:
-    return tree(shipment("pets", (design,), Environment("dev", "eu-west-1", **said)))
+def printed(design: Design, name: str = "dev", **said: Any) -> dict[str, str]:
+    return tree(shipment("pets", (design,), Environment(name, "eu-west-1", **said)))
 
 
 def squeezed(text: str) -> str:
@@ -258,6 +258,19 @@ def test_a_file_of_ours_that_is_not_printed_any_more_goes_and_one_of_somebodys_s
     assert found.left_over == ("backups.tf",)
     assert not (tmp_path / "backups.tf").exists()
     assert (tmp_path / "backend.tf").exists()
+
+
+def test_the_tree_of_another_environment_is_not_written_over(tmp_path: Path) -> None:
+    write(printed(pets()), tmp_path)
+    before = (tmp_path / "tables.tf").read_text()
+    with pytest.raises(AnotherTree, match="another design or environment"):
+        write(printed(pets(), name="other"), tmp_path)
+    assert (tmp_path / "tables.tf").read_text() == before
+
+
+def test_who_is_trusted_is_named_by_roles_that_are_there() -> None:
+    known = 'setsubtract(keys(var.trusted), ["service", "deployer", "restorer"])'
+    assert known in printed(pets())["variables.tf"]
 
 
 def test_nothing_is_written_where_somebodys_file_is_in_the_way(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ from tablewright.design.prices import HOME, PRICES, Price, PriceBook
 
 FREE_GB, FREE_UNITS, FREE_STREAM_READS = 25, 25, 2_500_000
 _NOT_COUNTED = (
-    "transfer between regions, calls to a key service, restores and exports: their prices are not known"
+    "transfer between regions, calls to a key service, restores and exports, and the places that followers of streams "
+    "keep: nothing here says how much of them there is"
 )
 
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 from tablewright.design.mistakes import DesignMistake
 
 _SPANS = {"minute": 1440, "hour": 24, "day": 1}
-# Of minutes, hours, days of a month, months and days of a week: how many there are.
-_FIELDS = (60, 24, 30, 12, 7)
+# Of minutes, hours, days of a month, months and days of a week: how many there are, and the number of the first.
+_FIELDS = ((60, 0), (24, 0), (30, 1), (12, 1), (7, 1))
 
 
 class ScheduleUnreadable(DesignMistake):
@@ -29,18 +29,18 @@ def times_a_day(schedule: str) -> Decimal:
     if cron is None:
         raise ScheduleUnreadable(schedule)
     minutes, hours, days, months, weekdays = (
-        _chosen(text, many, schedule) for text, many in zip(cron.groups(), _FIELDS, strict=True)
+        _chosen(text, *field, schedule) for text, field in zip(cron.groups(), _FIELDS, strict=True)
     )
     share = Decimal(days) / 30 * months / 12 * weekdays / 7
     return minutes * hours * share
 
 
-def _chosen(text: str, many: int, schedule: str) -> int:
+def _chosen(text: str, many: int, begins: int, schedule: str) -> int:
     """How many of the values of a field are chosen."""
-    return sum(_one(piece, many, schedule) for piece in text.split(","))
+    return sum(_one(piece, many, begins, schedule) for piece in text.split(","))
 
 
-def _one(piece: str, many: int, schedule: str) -> int:
+def _one(piece: str, many: int, begins: int, schedule: str) -> int:
     found = re.fullmatch(r"(\*|\?|[A-Z]{3}|\d+)(?:-([A-Z]{3}|\d+))?(?:/(\d+))?", piece)
     if found is None:
         raise ScheduleUnreadable(schedule)
@@ -48,7 +48,7 @@ def _one(piece: str, many: int, schedule: str) -> int:
     if first in "*?":
         span = many
     elif last is None:
-        span = many - int(first) if found[3] and first.isdigit() else 1
+        span = many + begins - int(first) if found[3] and first.isdigit() else 1
     elif first.isdigit() and last.isdigit() and int(first) <= int(last):
         span = int(last) - int(first) + 1
     elif (first, last) == ("MON", "FRI"):

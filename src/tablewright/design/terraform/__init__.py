@@ -17,7 +17,7 @@ from tablewright.design.terraform.alarms import alarms
 from tablewright.design.terraform.audit import audit
 from tablewright.design.terraform.backups import backups
 from tablewright.design.terraform.budget import budget
-from tablewright.design.terraform.files import MARK, Differences, NotOurs, differences, write
+from tablewright.design.terraform.files import MARK, AnotherTree, Differences, NotOurs, differences, write
 from tablewright.design.terraform.hcl import Block, Comment, text
 from tablewright.design.terraform.network import network
 from tablewright.design.terraform.outputs import outputs
@@ -27,7 +27,7 @@ from tablewright.design.terraform.tables import tables
 from tablewright.design.terraform.variables import variables
 from tablewright.design.terraform.versions import versions
 
-__all__ = ["Differences", "NotOurs", "differences", "tree", "write"]
+__all__ = ["AnotherTree", "Differences", "NotOurs", "differences", "tree", "write"]
 
 File: TypeAlias = Callable[[Shipment], Sequence[Block | Comment]]
 FILES: dict[str, File] = {

@@ -1,6 +1,7 @@
 """A printed tree and a directory: what of it is not so, and writing it.
 
-Must hold: a file that is not ours is never written over nor removed; one is known as ours by its first line.
+Must hold: a file that is not ours, or of another tree, is never written over nor removed; both are known by its first
+line.
 """
 
 from collections.abc import Mapping
@@ -20,6 +21,16 @@ class NotOurs(DesignMistake):
         self.path = path
         super().__init__(
             f"{path} was not printed by tablewright: move it away, or print into another directory"
+        )
+
+
+class AnotherTree(DesignMistake):
+    """The tree of another design or environment is where one is to be printed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} was printed from another design or environment: print into another directory, or remove it"
         )
 
 
@@ -43,6 +54,8 @@ def differences(printed: Mapping[str, str], directory: Path) -> Differences:
     for name in printed:
         if name in there and not there[name].startswith(MARK):
             raise NotOurs(directory / name)
+        if name in there and _whose(there[name]) != _whose(printed[name]):
+            raise AnotherTree(directory / name)
     ours = [name for name, text in there.items() if text.startswith(MARK)]
     return Differences(
         tuple(name for name in printed if name not in there),
@@ -54,6 +67,11 @@ def differences(printed: Mapping[str, str], directory: Path) -> Differences:
 def _text(path: Path) -> str:
     """What a file says; a directory says nothing, and what is no text begins as none of ours does."""
     return "" if path.is_dir() else path.read_text("utf-8", errors="replace")
+
+
+def _whose(text: str) -> str:
+    """What the first line says a file was printed from."""
+    return text.partition("\n")[0].partition(": ")[0]
 
 
 def write(printed: Mapping[str, str], directory: Path) -> Differences:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tablewright.design.policies import roles
+from tablewright.design.policies import BACKUP, roles
 from tablewright.design.shipments import Shipment, label
 from tablewright.design.statements import On, Points, Role, Target, Vault, document
 from tablewright.design.terraform.hcl import Bare, Block, Call, Comment, Filled, block
@@ -68,7 +68,7 @@ def _role(shipment: Shipment, role: Role) -> list[Block | Comment]:
 def _trust(role: Role) -> list[dict[str, Any]]:
     """Who may take a role on: the services it is for, else whom the variable names, else who may in this account."""
     services: list[Any] = [_taken({"Service": list(role.taken_by)})] if role.taken_by else []
-    if role.name == "backup":
+    if role.name == BACKUP:
         return services
     people = Bare(f'lookup(var.trusted, "{role.name}", {{ AWS = [local.account] }})')
     return [_taken(people), *services]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tablewright.design.policies import BACKUP, roles
 from tablewright.design.shipments import Shipment
 from tablewright.design.terraform.alarms import is_told
 from tablewright.design.terraform.hcl import Bare, Block, Comment, block
@@ -30,6 +31,8 @@ def variables(shipment: Shipment) -> list[Block | Comment]:
             {},
             "Who may take on a role, by its name: { service = { Service = [...] } } or { AWS = [...] }. "
             "Without an entry: whoever this account allows to.",
+            # A name that is misspelt would leave its role to the whole account.
+            valid=_named(shipment),
         ),
         _variable(
             "export_bucket",
@@ -48,5 +51,19 @@ def variables(shipment: Shipment) -> list[Block | Comment]:
     ]
 
 
-def _variable(name: str, kind: str, default: Any, about: str) -> Block:
-    return block("variable", name, body=[("description", about), ("type", Bare(kind)), ("default", default)])
+def _variable(name: str, kind: str, default: Any, about: str, valid: Block | None = None) -> Block:
+    body = [("description", about), ("type", Bare(kind)), ("default", default), valid]
+    return block("variable", name, body=body)
+
+
+def _named(shipment: Shipment) -> Block:
+    """That what is trusted are roles of this tree."""
+    names = [role.name for role in roles(shipment) if role.name != BACKUP]
+    known = ", ".join(f'"{name}"' for name in names)
+    return block(
+        "validation",
+        body=[
+            ("condition", Bare(f"length(setsubtract(keys(var.trusted), [{known}])) == 0")),
+            ("error_message", f"The roles are {', '.join(names)}."),
+        ],
+    )
