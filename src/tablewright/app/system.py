@@ -25,6 +25,7 @@ from tablewright.edge.dispatch import Dispatch
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem
 from tablewright.mapping import Db
+from tablewright.mapping.migrate import Migration
 from tablewright.world import World
 
 
@@ -86,6 +87,8 @@ class System:
     # What runs by itself while the app is up.
     jobs: Callable[[Any], Sequence[Job | Follower]] = _no_jobs
     translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)
+    # Tables of its designs that have, or may be given, another form.
+    migrations: tuple[Migration, ...] = ()
 
 
 class SystemsClash(ValueError):

@@ -46,6 +46,10 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
             "verify",
         ),
     ),
+    "migrate": (
+        "tables in a new form beside the old one: copied, followed, switched to, and back",
+        ("plan", "run", "status", "verify", "switch", "rollback", "finish", "abandon"),
+    ),
     "parental": (
         "parental controls: the registry of apps",
         ("registry load", "registry list"),

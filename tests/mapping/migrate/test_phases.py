@@ -20,6 +20,7 @@ from tablewright.mapping.migrate import (
     begin,
     checked,
     finish,
+    is_up_to_date,
     rollback,
     settle,
     switch,
@@ -36,8 +37,8 @@ def at() -> Iterator[At]:
 
 def followed(bench: Bench, *, page: int = 3) -> None:
     """Rounds until nothing is left to do."""
-    while not (done := advance(bench, "me", page=page)).is_idle or (done.state and not bench.state().copied):
-        pass
+    while not advance(bench, "me", page=page).is_idle or not is_up_to_date(bench, bench.state()):
+        bench.sleep(0.01)
 
 
 def copied(at: At) -> Bench:

@@ -23,12 +23,12 @@ from tablewright.mapping.migrate.errors import (
     WritesPaused,
     WrongPhase,
 )
-from tablewright.mapping.migrate.following import Round, advance, begin, follower
+from tablewright.mapping.migrate.following import Round, advance, begin, follower, is_up_to_date, watch
 from tablewright.mapping.migrate.migration import Form, Migration, Way
 from tablewright.mapping.migrate.settling import Settled, Task, settle
 from tablewright.mapping.migrate.sides import Sides, sides
 from tablewright.mapping.migrate.state import State, migrations
-from tablewright.mapping.migrate.switching import abandon, checked, finish, reopened, rollback, switch
+from tablewright.mapping.migrate.switching import abandon, checked, finish, rollback, switch
 from tablewright.mapping.migrate.verifying import Part, Report, verify
 
 __all__ = [
@@ -65,11 +65,12 @@ __all__ = [
     "copy_some",
     "finish",
     "follower",
+    "is_up_to_date",
     "migrations",
-    "reopened",
     "rollback",
     "settle",
     "sides",
     "switch",
     "verify",
+    "watch",
 ]

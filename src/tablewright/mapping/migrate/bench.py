@@ -139,6 +139,20 @@ class Bench:
             raise PhaseMoved(self.name) from None
         return self.state()
 
+    def reopened(self, state: State) -> State:
+        """End a pause without a change of sides: whoever made it failed, or is gone."""
+        if state.phase != "pausing" or state.paused_from is None:
+            return state
+        try:
+            return self.moved(state, state.paused_from, paused_from=None, pause_ends=None)
+        except PhaseMoved:
+            return self.state()
+
+    def unstuck(self, state: State) -> State:
+        """The state, with a pause ended that has lasted longer than any should."""
+        is_stuck = state.pause_ends is not None and self.world.now() >= state.pause_ends
+        return self.reopened(state) if is_stuck else state
+
     def gates(self, turn: int, course: Course) -> list[Write[Any]]:
         return [
             gates.put(Gate(name=self.name, number=number, turn=turn, course=course))

@@ -11,6 +11,8 @@ Elsewhere: changing sides (switching.py).
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
+from threading import Event
 from typing import Any
 
 from tablewright.client import Retries
@@ -27,6 +29,10 @@ from tablewright.mapping.reading import Progress
 from tablewright.values import Item
 
 PATIENCE = Retries(base=0.1, cap=2.0)
+# Between rounds in which there was nothing to do; and where there is no migration under way at all.
+WAIT, LONG_WAIT = 1.0, 5.0
+# How long a worker that died keeps others from its shards.
+LEASE = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,19 @@ def follower(bench: Bench, state: State, way: Way | None = None) -> Consumer:
             return
 
     retries = Retries(base=PATIENCE.base, cap=PATIENCE.cap, sleep=bench.sleep)
-    return Consumer(bench.db, None, way.origin.called, bench.consumer_name(turn), settled, retries=retries)
+    name = bench.consumer_name(turn)
+    return Consumer(bench.db, None, way.origin.called, name, settled, retries=retries, lease=LEASE)
+
+
+def is_up_to_date(bench: Bench, state: State) -> bool:
+    """Whether everything is copied and, after a round without work, every change so far was followed.
+
+    The round alone does not say so: a worker that died may have left its shards to nobody yet.
+    """
+    if not state.copied or state.course is None:
+        return False
+    consumer = follower(bench, state)
+    return not consumer.lag() and not consumer.parked()
 
 
 def task_of(way: Way, record: Mapping[str, Any]) -> Task | None:
@@ -101,6 +119,7 @@ def advance(bench: Bench, worker: str, *, pages: int = 10, page: int = copying.P
     """A round of whatever is to be done now."""
     state = bench.look()
     if state is not None:
+        state = bench.unstuck(state)
         unbar(bench, state)
     if state is None or state.course is None:
         return Round(state)
@@ -121,6 +140,15 @@ def advance(bench: Bench, worker: str, *, pages: int = 10, page: int = copying.P
         return Round(_again(bench, state))
     except TurnOver:
         return Round(state)
+
+
+def watch(bench: Bench, stop: Event) -> None:
+    """Rounds, for as long as a process lives: copies and follows whatever there is, in whichever direction."""
+    worker = bench.world.new_id()
+    while not stop.is_set():
+        done = advance(bench, worker)
+        if done.is_idle:
+            stop.wait(WAIT if done.state is not None and done.state.course is not None else LONG_WAIT)
 
 
 def _again(bench: Bench, state: State) -> State:

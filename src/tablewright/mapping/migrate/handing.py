@@ -24,13 +24,9 @@ _NEVER = "9" * 40
 
 def handed_over(bench: Bench, left: Places, opened: Places) -> list[Write[Any]]:
     """The writes that move every consumer of the table to the other side."""
-    table = bench.migration.called
-    names = [
-        start.consumer
-        for start in bench.db.every(starts)
-        if start.table == table and not start.consumer.startswith(CONSUMERS)
-    ]
-    writes = [write for name in sorted(names) for write in _moved(bench, table, name, left, opened)]
+    table, names = bench.migration.called, _consumers(bench)
+    refuse_behind(bench)
+    writes = [write for name in names for write in _moved(bench, table, name, left, opened)]
     if len(writes) > AT_MOST:
         raise NotDrained(
             bench.name,
@@ -38,6 +34,27 @@ def handed_over(bench: Bench, left: Places, opened: Places) -> list[Write[Any]]:
             "can move; stop the consumers that can begin anew, and remove what they keep",
         )
     return writes
+
+
+def refuse_behind(bench: Bench) -> None:
+    """NotDrained if a consumer still has to read what was written before sides were changed the last time."""
+    table = bench.migration.called
+    for name in _consumers(bench):
+        found = bench.db.all(leases_of(table=table, consumer=name))
+        if any(lease.end is not None and not lease.closed for lease in found):
+            raise NotDrained(
+                bench.name,
+                f"the consumer {name} has not read everything from before the last change of sides; run it",
+            )
+
+
+def _consumers(bench: Bench) -> list[str]:
+    """Who else follows the table's changes."""
+    return sorted(
+        start.consumer
+        for start in bench.db.every(starts)
+        if start.table == bench.migration.called and not start.consumer.startswith(CONSUMERS)
+    )
 
 
 def followed(bench: Bench, table: str, turn: int, opened: Places) -> None:

@@ -24,7 +24,6 @@ from tablewright.mapping.migrate.errors import NotRouted, SideChanged, WritesPau
 from tablewright.mapping.migrate.migration import Migration
 from tablewright.mapping.migrate.renaming import names_in, renamed, restored
 from tablewright.mapping.migrate.state import State
-from tablewright.mapping.migrate.switching import is_stuck, reopened
 from tablewright.world import World
 
 WRITES = frozenset(("BatchWriteItem", "DeleteItem", "PutItem", "TransactWriteItems", "UpdateItem"))
@@ -113,9 +112,7 @@ class Lookout:
     def _looked(self) -> Belief:
         since = self.now()  # before we look: what is said may be as old as the question
         state = self.at.look()
-        if state is not None and is_stuck(self.at, state):
-            state = reopened(self.at, state)
-        self._believed = Belief(since, state)
+        self._believed = Belief(since, self.at.unstuck(state) if state is not None else None)
         return self._believed
 
 

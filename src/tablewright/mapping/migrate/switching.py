@@ -14,9 +14,9 @@ from datetime import timedelta
 
 from tablewright.client import CallRefused
 from tablewright.mapping.migrate.bench import NOT_THERE, Bench
-from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, PhaseMoved, WrongPhase
+from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, WrongPhase
 from tablewright.mapping.migrate.following import follower, task_of
-from tablewright.mapping.migrate.handing import followed, handed_over
+from tablewright.mapping.migrate.handing import followed, handed_over, refuse_behind
 from tablewright.mapping.migrate.marks import Places, Tail, has_passed, marked, unbar
 from tablewright.mapping.migrate.migration import Form
 from tablewright.mapping.migrate.state import Phase, State
@@ -75,21 +75,6 @@ def rollback(bench: Bench, told: Told = _silent) -> State:
     return _changed(bench, bench.state(), "rolled_back", told)
 
 
-def reopened(bench: Bench, state: State) -> State:
-    """End a pause without a change of sides: whoever made it failed, or is gone."""
-    if state.phase != "pausing" or state.paused_from is None:
-        return state
-    try:
-        return bench.moved(state, state.paused_from, paused_from=None, pause_ends=None)
-    except PhaseMoved:
-        return bench.state()
-
-
-def is_stuck(bench: Bench, state: State) -> bool:
-    """Whether a pause has lasted longer than any should."""
-    return state.phase == "pausing" and state.pause_ends is not None and bench.world.now() >= state.pause_ends
-
-
 def finish(bench: Bench, *, early: bool = False) -> State:
     """The old table is no longer followed; one cannot go back. Its items are deleted with it."""
     state = bench.state()
@@ -131,6 +116,7 @@ def _delete(bench: Bench, form: Form) -> None:
 def _changed(bench: Bench, state: State, to: Phase, told: Told) -> State:
     """The other side is open, or the same as before and an error says why."""
     way, consumer = bench.way(state), follower(bench, state)
+    refuse_behind(bench)
     consumer.run_once()
     if consumer.parked():
         consumer.replay()
@@ -155,7 +141,7 @@ def _changed(bench: Bench, state: State, to: Phase, told: Told) -> State:
             raise NotDrained(bench.name, f"{wrong} items that were changed last differ")
         return _flip(bench, state, to, left, opened, told)
     except (Exception, KeyboardInterrupt):
-        reopened(bench, bench.state())
+        bench.reopened(bench.state())
         raise
 
 
