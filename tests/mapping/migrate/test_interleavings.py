@@ -14,13 +14,14 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from threading import Event
 from typing import Any
 from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.mapping.consuming import PowerCut
-from tests.mapping.migrate.cards import CARDS, At, card, forward, opened
+from tests.mapping.migrate.cards import CARDS, At, card, forward, key, opened
 from tests.properties.effort import effort
 
 from tablewright.client import Call, CallFailed
@@ -35,13 +36,16 @@ from tablewright.mapping.migrate import (
     checked,
     is_up_to_date,
     rollback,
+    settle,
     sides,
     switch,
     verify,
 )
+from tablewright.mapping.migrate.settling import Task
 from tablewright.mapping.stream_design import MARK
 from tablewright.values import Item
 
+NEVER = Event()
 IDS = ["a", "b", "c", "d"]
 GROUPS = [None, "g", "h"]
 Step = tuple[str, Any]
@@ -206,8 +210,11 @@ class Story:
             self.at.engine.settle()
 
     def watch(self, _: object = None) -> None:
+        """A round of what a consumer's `run` does: it keeps its leases, and what it knows of them."""
         with suppress(CallFailed):
-            self.consumer.run_once()
+            self.consumer._plan_when_due()
+            for held in tuple(self.consumer._held.values()):
+                self.consumer._turn(held, NEVER)
 
     # --- workers ---
 
@@ -292,15 +299,15 @@ class Story:
             assert there.get((f"CARD#{id}", "CARD")) in wanted
 
     def everything_is_heard_once(self) -> None:
-        self.watch()
-        self.watch()
+        for _ in range(3):
+            self.consumer.run_once()
         for id in IDS:
             heard = [number for number in self.heard[id] if number not in self.unsure[id]]
             assert heard == self.answered[id]
 
 
 @given(STEPS, st.sampled_from([6, 100_000]))
-@effort(40)
+@effort(30)
 def test_the_sides_agree_in_the_end_and_nothing_answered_is_lost(steps: list[Step], shard: int) -> None:
     with ExitStack() as stack:
         stack.enter_context(patch.object(streams, "SHARD_RECORDS", shard))
@@ -308,3 +315,103 @@ def test_the_sides_agree_in_the_end_and_nothing_answered_is_lost(steps: list[Ste
         for step in steps:
             story.act(step)
         story.check()
+
+
+# --- somebody acts before one of a worker's calls, whichever it is ---
+
+ANYWHERE = st.integers(0, 400)
+OTHERS_WORK: Step = ("work", (1, None, {}))
+# A change and, before the worker goes on, the change followed by somebody else.
+OVERTAKEN: list[Step] = [("put", ("a", "h", True)), ("remove", "b"), OTHERS_WORK, OTHERS_WORK]
+# Everything is over and beyond: sides were changed, and the new one is written to.
+FROM_ANOTHER_TIME: list[Step] = [
+    ("whole", None),
+    ("pass", 3),
+    ("put", ("a", None, False)),
+    ("put", ("c", None, True)),
+    ("remove", "b"),
+]
+LIVELY: list[Step] = [("put", ("a", "h", False)), ("put", ("c", None, True)), ("watch", None)]
+
+
+def calls_of(do: Callable[[Story, Line], object]) -> int:
+    """How many calls something takes when nobody is in its way."""
+    with opened() as at:
+        story = told(at)
+        line = Line(at.call, story.act)
+        do(story, line)
+        return line.made
+
+
+def told(at: At) -> Story:
+    """A story that has begun: some cards, of which some changed since they were copied."""
+    story = Story(at)
+    for step in (("put", ("a", "g", False)), ("put", ("b", None, True)), ("put", ("c", "g", False))):
+        story.act(step)
+    story.quiet()
+    for step in (("put", ("a", None, False)), ("put", ("b", "h", False)), ("watch", None)):
+        story.act(step)
+    return story
+
+
+def a_round(story: Story, line: Line) -> None:
+    """Everything looked at, by a copier that comes late and by a follower."""
+    bench = story.at.bench(line)
+    state = bench.state()
+    tasks = [
+        Task(key(id), (), item) for id in IDS if (item := story.at.items("cards").get((f"CARD#{id}", "CARD")))
+    ]
+    with suppress(MappingMistake):
+        settle(bench, CARDS.way("forward"), state.turn, tasks)
+        advance(bench, "late")
+
+
+def a_switch(story: Story, line: Line) -> None:
+    story.quiet()
+    checked(story.at.bench(), verify(story.at.bench(), story.at.bench().state(), segments=1))
+    with suppress(MappingMistake):
+        switch(story.at.bench(line))
+
+
+def a_rollback(story: Story, line: Line) -> None:
+    story.whole(None)
+    story.watch()
+    story.watch()
+    with suppress(MappingMistake):
+        rollback(story.at.bench(line))
+
+
+def disturbed(do: Callable[[Story, Line], object], at_call: int, steps: list[Step]) -> None:
+    with opened() as at:
+        story = told(at)
+        line = Line(at.call, story.act, None, {at_call % LONG[do.__name__]: steps})
+        do(story, line)
+        story.act(("put", ("d", "g", False)))
+        story.check()
+
+
+LONG = {do.__name__: calls_of(do) for do in (a_round, a_switch, a_rollback)}
+
+
+@given(ANYWHERE)
+@effort(15)
+def test_who_was_overtaken_writes_nothing_that_is_old(at_call: int) -> None:
+    disturbed(a_round, at_call, OVERTAKEN)
+
+
+@given(ANYWHERE)
+@effort(8)
+def test_who_comes_from_another_time_writes_nothing_at_all(at_call: int) -> None:
+    disturbed(a_round, at_call, FROM_ANOTHER_TIME)
+
+
+@given(ANYWHERE)
+@effort(12)
+def test_what_is_answered_during_a_switch_is_there_after_it_and_heard_of_once(at_call: int) -> None:
+    disturbed(a_switch, at_call, LIVELY)
+
+
+@given(ANYWHERE)
+@effort(12)
+def test_what_is_answered_during_a_rollback_is_there_after_it_and_heard_of_once(at_call: int) -> None:
+    disturbed(a_rollback, at_call, LIVELY)

@@ -14,7 +14,7 @@ from tablewright.mapping.migrate.bench import CONSUMERS, Bench
 from tablewright.mapping.migrate.errors import NotDrained
 from tablewright.mapping.migrate.marks import Places
 from tablewright.mapping.shards import Shard
-from tablewright.mapping.stream_design import LONG_AGO, Lease, Start, leases, leases_of, starts
+from tablewright.mapping.stream_design import Lease, Start, leases, leases_of, starts
 
 # Beside the state, its gates and a receipt.
 AT_MOST = ACTIONS - 12
@@ -86,7 +86,7 @@ def _moved(bench: Bench, table: str, name: str, left: Places, opened: Places) ->
 def _ending(
     bench: Bench, table: str, name: str, shard: Shard, left: Places, lease: Lease | None
 ) -> list[Write[Any]]:
-    """A shard of the side that is left, up to its mark. Who reads it has to look at the lease anew."""
+    """A shard of the side that is left, up to its mark."""
     end = left.at.get(shard.id, _NEVER)
     if lease is None:
         return [
@@ -96,15 +96,8 @@ def _ending(
         ]
     if lease.closed:
         return []
-    return [
-        leases.update(table, name, shard.stream, shard.id)
-        .at(lambda it: it.end)
-        .set(end)
-        .at(lambda it: it.owner)
-        .set(None)
-        .at(lambda it: it.until)
-        .set(LONG_AGO)
-    ]
+    # Only where it ends: it stays with who reads it, who looks at the lease when the next mark comes.
+    return [leases.update(table, name, shard.stream, shard.id).at(lambda it: it.end).set(end)]
 
 
 def _behind(

@@ -133,12 +133,13 @@ def _changed(bench: Bench, state: State, to: Phase, told: Told) -> State:
     try:
         bench.sleep(bench.migration.term.total_seconds() * MARGIN)
         left = marked(bench, tail)
-        opened = marked(bench, Tail(bench, way.goal).open())
         _drain(bench, state, left, give_up)
         tasks = [task for record in left.records if (task := task_of(way, record)) is not None]
         wrong = differing(bench, way, tasks)
         if wrong:
             raise NotDrained(bench.name, f"{wrong} items that were changed last differ")
+        # Not before: what the follower settled last is no news to anybody who follows the table.
+        opened = marked(bench, Tail(bench, way.goal).open())
         return _flip(bench, state, to, left, opened, told)
     except (Exception, KeyboardInterrupt):
         bench.reopened(bench.state())
