@@ -56,6 +56,7 @@ def _words(report: "Report", repaired: int, phase: str) -> list[tuple[str, str]]
         ("missing", count(report.missing)),
         ("different", count(report.different)),
         ("too much", count(report.extra)),
+        ("unfit", f"{count(report.unfit)} (the new design cannot read them, or find them in an index)"),
         ("busy", f"{count(report.busy)} (changed at every look; compared again when sides are changed)"),
         ("put right", count(repaired)),
         ("digests", "agree" if report.digests_agree else "differ (they do while something is written)"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -27,6 +28,7 @@ from tablewright.mapping.migrate import (
     verify,
 )
 from tablewright.mapping.migrate.settling import Task
+from tablewright.values import Item
 
 
 @pytest.fixture
@@ -138,6 +140,20 @@ def test_verify_tells_what_is_missing_different_and_extra_and_repairs_it(at: At)
     assert (report.origin_items, report.goal_items, report.wanted_items) == (9, 18, 18)
     assert checked(bench, report).phase == "verified"
     assert at.is_copied
+
+
+def test_what_the_new_design_cannot_read_keeps_a_copy_from_being_verified(at: At) -> None:
+    def forgetful(item: Item) -> tuple[Item, ...]:
+        return ({name: value for name, value in item.items() if name != "id"},)
+
+    at.put(card("a"))
+    bench = replace(at.bench(), migration=replace(CARDS, forward=forgetful, home=None))
+    bench.plan()
+    begin(bench)
+    followed(bench)
+    report = verify(bench, bench.state())
+    assert (report.missing, report.different, report.unfit) == (0, 0, 1)
+    assert checked(bench, report).phase == "following"
 
 
 def test_after_the_switch_the_old_table_is_kept_current_in_the_old_form(at: At) -> None:

@@ -16,7 +16,8 @@ from typing import Literal, TypeAlias
 from tablewright.client.identity import place_of
 from tablewright.design import Design, Table
 from tablewright.design.shape import Guard, Shape
-from tablewright.mapping.items import shape_of
+from tablewright.mapping.errors import ItemUnreadable
+from tablewright.mapping.items import model_of, shape_of
 from tablewright.mapping.migrate.errors import NotExact, TableUnsuitable
 from tablewright.mapping.stream_design import MARK
 from tablewright.mapping.writes import OWNER
@@ -52,6 +53,17 @@ class Form:
     def is_mark(self, item: Mapping[str, Value]) -> bool:
         """Whether an item is there only to be seen in the stream."""
         return str(item[self.table.pk].get("S", "")).startswith(MARK)
+
+    def fits(self, item: Item) -> bool:
+        """Whether the design can read an item, and finds it in its indexes."""
+        shape = shape_of([shape for shape in self.design.shapes if shape.table == self.table], item)
+        if shape is None:
+            return True  # a guard, or a stranger; who compares it says so
+        try:
+            model = model_of(shape, item)
+        except ItemUnreadable:
+            return False
+        return shape.derive(model.__dict__).keys() <= item.keys()
 
     def attributes(self, item: Mapping[str, Value]) -> frozenset[str]:
         """Every attribute that the item could have; NotExact if that cannot be said."""

@@ -47,7 +47,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a walk over both tables found. `keys` are some of those that differ, digested: a key may name somebody."""
+    """What a walk over both tables found. `keys` are some of those that differ, digested: a key may name somebody.
+
+    `unfit` are items that `forward` made and the target's design cannot read, or finds without their index keys.
+    """
 
     migration: str
     course: str
@@ -57,6 +60,7 @@ class Report:
     missing: int
     different: int
     extra: int
+    unfit: int
     busy: int
     repaired: int
     digests_agree: bool
@@ -65,7 +69,7 @@ class Report:
 
     @property
     def is_right(self) -> bool:
-        return not self.missing and not self.different and not self.extra
+        return not self.missing and not self.different and not self.extra and not self.unfit
 
     def told(self) -> dict[str, Any]:
         return asdict(self) | {"parts": [asdict(part) for part in self.parts], "keys": list(self.keys)}
@@ -78,6 +82,7 @@ class _Count:
     missing: int = 0
     different: int = 0
     extra: int = 0
+    unfit: int = 0
     busy: int = 0
     repaired: int = 0
     keys: list[str] = field(default_factory=list)
@@ -110,7 +115,7 @@ def verify(
             parts.append(Part(bench.physical(form), segment, items, f"{digest:032x}", count.wrong - before))
     return Report(
         bench.name, way.course, walked[0], walked[1], wanted_items, count.missing, count.different, count.extra,
-        count.busy, count.repaired, sums[way.origin.called] == sums[way.goal.called], tuple(parts),
+        count.unfit, count.busy, count.repaired, sums[way.origin.called] == sums[way.goal.called], tuple(parts),
         tuple(count.keys[:SHOWN]),
     )  # fmt: skip
 
@@ -168,6 +173,7 @@ def _compare(
     if form is way.origin:
         tasks = [Task(way.origin.key(item), (), item) for item in page]
         made = [one for item in page for one in way.made(item).values()]
+        count.unfit += sum(not way.goal.fits(one) for one in made) if way.course == "forward" else 0
     else:
         tasks, made = _stray(bench, way, page), list(page)
     wrong = [plan for plan in planned(bench, way, tasks) if _is_wrong(bench, way, plan)]
