@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tablewright.cli import migrating
@@ -9,6 +10,8 @@ from tablewright.cli import migrating
 if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
     from tablewright.mapping.migrate import Bench
 
+# A table that is written to all the time is never followed to its very end.
+A_MOMENT = timedelta(seconds=2)
 SUMMARY = "Copy a table into its new form and follow its changes; cut off, the same command goes on."
 EXAMPLES = """Any number may run at once, a server among them: they share the work. After the switch it follows the
 other way, so that one can go back. With --stay it goes on following until it is stopped.
@@ -46,11 +49,10 @@ def _run(given: argparse.Namespace, bench: "Bench") -> int:
                     *copied(bench, state),
                     f"copying {state.source if state.course == 'forward' else state.target}",
                 )
-            if not done.is_idle:
-                continue
-            if not given.stay and is_up_to_date(bench, state):
+            if not given.stay and is_up_to_date(bench, state, A_MOMENT):
                 break
-            bench.sleep(1.0 if state.copied else 0.1)
+            if done.is_idle:
+                bench.sleep(1.0 if state.copied else 0.1)
     except KeyboardInterrupt:
         migrating.say(f"tablewright: {bench.name} is not over; the same command goes on")
         raise

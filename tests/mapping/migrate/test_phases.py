@@ -203,6 +203,8 @@ def test_one_cannot_go_back_when_the_days_are_over(at: At) -> None:
     assert finish(bench).phase == "finished"
     at.engine.settle()
     assert "cards" not in at.call("ListTables", {})["TableNames"]
+    left = at.call("Scan", {"TableName": "stream_consumers"})["Items"]
+    assert [item for item in left if "migration." in item["PK"]["S"]] == []
     at.program()("PutItem", {"TableName": "cards", "Item": {**key("z"), "id": {"S": "z"}}})
     assert ("CARD#z", "CARD") in at.items("new_cards")
     assert finish(bench).phase == "finished"

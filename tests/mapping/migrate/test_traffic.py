@@ -11,12 +11,21 @@ from typing import Any
 import boto3
 from botocore.config import Config
 from tests.mapping.migrate.cards import CARDS, card, key, old
-from tests.mapping.migrate.test_phases import followed
 
 from tablewright import testing
 from tablewright.client import Call, CallFailed, embedded, through_boto3
 from tablewright.mapping import Db
-from tablewright.mapping.migrate import begin, bench, checked, rollback, sides, switch, verify, watch
+from tablewright.mapping.migrate import (
+    advance,
+    begin,
+    bench,
+    checked,
+    rollback,
+    sides,
+    switch,
+    verify,
+    watch,
+)
 from tablewright.wire import serving
 
 QUICK = replace(CARDS, term=timedelta(seconds=0.2))
@@ -69,7 +78,8 @@ def test_no_answered_increment_is_lost_over_a_switch_and_a_rollback() -> None:
         for thread in threads:
             thread.start()
         try:
-            followed(at)
+            while not at.state().copied:
+                advance(at, "me")
             checked(at, verify(at, at.state(), repair=True))
             assert switch(at).phase == "switched"
             during = sum(done.values())

@@ -80,7 +80,13 @@ class Bench:
 
     def plan(self, *, rate: int | None = None, segments: int = 4) -> State:
         """Write down that it is going to be, in tables made for that. Again after it was abandoned or rolled back."""
-        self.db.create_tables()
+        for design in self.db.designs:
+            # Without recovery: what a consumer parked, and was told to forget, is not to be had back.
+            tables = [
+                (create_table(design, table, self.db.environment), table.ttl)
+                for table in design.tables.values()
+            ]
+            make_tables(self.call, tables, retries=Retries(sleep=self.sleep))
         now = self.world.now()
         fresh = State(
             name=self.name,

@@ -87,15 +87,15 @@ def follower(bench: Bench, state: State, way: Way | None = None) -> Consumer:
     return Consumer(bench.db, None, way.origin.called, name, settled, retries=retries, lease=LEASE)
 
 
-def is_up_to_date(bench: Bench, state: State) -> bool:
-    """Whether everything is copied and, after a round without work, every change so far was followed.
+def is_up_to_date(bench: Bench, state: State, within: timedelta = timedelta()) -> bool:
+    """Whether everything is copied and, after a round of work, every change older than `within` was followed.
 
     The round alone does not say so: a worker that died may have left its shards to nobody yet.
     """
     if not state.copied or state.course is None:
         return False
     consumer = follower(bench, state)
-    return not consumer.lag() and not consumer.parked()
+    return consumer.lag() <= within and not consumer.parked()
 
 
 def task_of(way: Way, record: Mapping[str, Any]) -> Task | None:

@@ -8,11 +8,14 @@ Elsewhere: where a shard ends for a consumer (reading.py, leases.py in mapping).
 
 from typing import Any
 
+from tablewright.client import pages
 from tablewright.client.transactions import ACTIONS
 from tablewright.design import Write
 from tablewright.mapping.migrate.bench import CONSUMERS, Bench
 from tablewright.mapping.migrate.errors import NotDrained
 from tablewright.mapping.migrate.marks import Places
+from tablewright.mapping.migrate.state import State
+from tablewright.mapping.reads import get_request
 from tablewright.mapping.shards import Shard
 from tablewright.mapping.stream_design import Lease, Start, leases, leases_of, starts
 
@@ -68,6 +71,25 @@ def followed(bench: Bench, table: str, turn: int, opened: Places) -> None:
     for lease in known.values():
         if lease.shard not in listed:  # of an attempt that failed, longer ago than the stream can tell
             bench.db.write(leases.discard(table, name, lease.stream, lease.shard))
+
+
+def forget_turns(bench: Bench, state: State) -> None:
+    """Remove what the followers of turns that are over remember: what they parked holds items."""
+    last = state.turn if state.course is not None else state.turn + 1
+    for turn in range(1, last):
+        for form in (bench.migration.source, bench.migration.target):
+            first = get_request(starts.get(form.called, bench.consumer_name(turn)), bench.db.physical, True)
+            table = first["TableName"]
+            request = {
+                "TableName": table,
+                "KeyConditionExpression": "PK = :pk",
+                "ExpressionAttributeValues": {":pk": first["Key"]["PK"]},
+                "ProjectionExpression": "PK, SK",
+                "ConsistentRead": True,
+            }
+            for page in pages(bench.call, "Query", request):
+                for key in page["Items"]:
+                    bench.call("DeleteItem", {"TableName": table, "Key": key})
 
 
 def _moved(bench: Bench, table: str, name: str, left: Places, opened: Places) -> list[Write[Any]]:

@@ -16,7 +16,7 @@ from tablewright.client import CallRefused
 from tablewright.mapping.migrate.bench import NOT_THERE, Bench
 from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, WrongPhase
 from tablewright.mapping.migrate.following import follower, task_of
-from tablewright.mapping.migrate.handing import followed, handed_over, refuse_behind
+from tablewright.mapping.migrate.handing import followed, forget_turns, handed_over, refuse_behind
 from tablewright.mapping.migrate.marks import Places, Tail, has_passed, marked, unbar
 from tablewright.mapping.migrate.migration import Form
 from tablewright.mapping.migrate.state import Phase, State
@@ -86,6 +86,7 @@ def finish(bench: Bench, *, early: bool = False) -> State:
             raise WrongPhase(bench.name, state.phase, until)
         unbar(bench, state)
         state = bench.moved(bench.state(), "finished", course="shut")
+    forget_turns(bench, state)
     _delete(bench, bench.migration.source)
     return state
 
@@ -97,6 +98,7 @@ def abandon(bench: Bench) -> State:
         if state.phase not in ("planned", "copying", "following", "verified"):
             raise WrongPhase(bench.name, state.phase, "it can be abandoned before the switch only")
         state = bench.moved(state, "abandoned", course="shut")
+    forget_turns(bench, state)
     _delete(bench, bench.migration.target)
     return state
 
@@ -178,4 +180,6 @@ def _flip(bench: Bench, state: State, to: Phase, left: Places, opened: Places, t
     )
     told(f"writes to {bench.migration.called} go to {state.target if to == 'switched' else state.source}")
     unbar(bench, state)
-    return bench.state()
+    state = bench.state()
+    forget_turns(bench, state)
+    return state
