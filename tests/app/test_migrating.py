@@ -50,6 +50,8 @@ def test_a_house_follows_a_switch_that_another_process_made_without_a_restart(
         shop.call("PutItem", {"TableName": "cards", "Item": item})
         there = house.call("GetItem", {"TableName": "new_cards", "Key": key("b"), "ConsistentRead": True})
         assert there["Item"] == item
+        led = house.led(shop.db)("DescribeTable", {"TableName": "cards"})["Table"]["TableName"]
+        assert (led, house.led(house.db) is house.call) == ("new_cards", True)
         # Nobody at the terminal: the house's own follower keeps the old table current.
         give_up = time.monotonic() + 20
         while "Item" not in house.call("GetItem", {"TableName": "cards", "Key": key("b")}):

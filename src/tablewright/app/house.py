@@ -104,6 +104,10 @@ class House:
         found = {design.name: (design, each.db) for each in self.lived for design in each.system.designs}
         return {**found, own_design.name: (own_design, self.db)}
 
+    def led(self, db: Db) -> Call:
+        """The tables of a Db, on the side that is open; `call` is of tables by the names they have."""
+        return next((each.call for each in self.lived if each.db is db), self.call)
+
     def token_for(self, person: Person) -> str:
         """A login as this person, for the demo alone."""
         claims: dict[str, Any] = {"name": person.name, DEMO: True}
