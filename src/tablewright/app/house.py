@@ -32,6 +32,7 @@ from tablewright.app.design import house as own_design
 from tablewright.app.identity import in_system
 from tablewright.app.keepsake import kept_secret, new_secret
 from tablewright.app.mail import Directory, Mail, Way
+from tablewright.app.migrating import migration_work
 from tablewright.app.people import THE_ENGINEER, Person, everybody
 from tablewright.app.progress import Told, silent
 from tablewright.app.schedule import Follower, Schedule
@@ -44,6 +45,7 @@ from tablewright.edge import Issuer, Principal, Verifier
 from tablewright.edge.dispatch import Dispatch, Letter
 from tablewright.engine import Engine, Regions
 from tablewright.mapping import Db
+from tablewright.mapping.migrate import sides
 from tablewright.wire import serving
 from tablewright.world import World, real_world
 
@@ -54,11 +56,12 @@ OWN_TITLE = "Tablewright"
 
 @dataclass(frozen=True, slots=True)
 class Lived:
-    """A system that runs: its Db and what its `start` returned."""
+    """A system that runs: its Db, what its `start` returned, and its tables, led to the side that is open."""
 
     system: System
     db: Db
     service: Any
+    call: Call
 
     @property
     def dispatch(self) -> Dispatch[Any] | None:
@@ -106,6 +109,10 @@ class House:
         """Every design with the Db that runs it, by name; the app's own comes last."""
         found = {design.name: (design, each.db) for each in self.lived for design in each.system.designs}
         return {**found, own_design.name: (own_design, self.db)}
+
+    def led(self, db: Db) -> Call:
+        """The tables of a Db, on the side that is open; `call` is of tables by the names they have."""
+        return next((each.call for each in self.lived if each.db is db), self.call)
 
     def token_for(self, person: Person) -> str:
         """A login as this person, for the demo alone."""
@@ -231,7 +238,8 @@ def open_house(
         for post in _posts(lived, code_login):
             schedule.add(post.system, [_mail_of(post, office)])
         for each in lived:
-            schedule.add(each.system.name, [*each.system.jobs(each.service), *backup_job(each.db, call)])
+            schedule.add(each.system.name, [*each.system.jobs(each.service), *backup_job(each.db, each.call)])
+            schedule.add(each.system.name, migration_work(each.system, call, world))
         advice = _copies(lived, call, world, place, files, schedule)
         if jobs:
             stack.callback(schedule.close)
@@ -261,7 +269,8 @@ def _started(
     cache: str | None,
 ) -> Lived:  # fmt: skip
     here = environment_of(system.designs)
-    db = Db(call, *system.designs, world=world, secret=secret, environment=here)
+    led = sides(call, *system.migrations, world=world, environment=here)
+    db = Db(led, *system.designs, world=world, secret=secret, environment=here)
     db.create_tables()
     own = hashlib.sha256(system.name.encode() + secret).digest()
     service = system.start(
@@ -269,7 +278,7 @@ def _started(
     )
     if system.close is not None:
         stack.callback(system.close, service)
-    return Lived(system, db, service)
+    return Lived(system, db, service, led)
 
 
 def _seed_once(each: Lived, db: Db, world: World, told: Told) -> None:

@@ -28,6 +28,7 @@ from tablewright.edge import SessionCookie, make_app, principal
 from tablewright.edge.problems import Problem, bad_request
 from tablewright.edge.security import LOOPBACK_HOSTS
 from tablewright.mapping import BadCursor, CursorExpired, PageTooLarge
+from tablewright.mapping.migrate import SideChanged, WritesPaused
 from tablewright.wire.server import is_loopback
 
 # What every system may meet and none has to translate itself.
@@ -35,6 +36,18 @@ TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {
     CursorExpired: lambda error: bad_request("TOKEN_EXPIRED", _sentence(error)),
     BadCursor: lambda error: bad_request("BAD_TOKEN", _sentence(error)),
     PageTooLarge: lambda error: bad_request("INVALID_PAGE_SIZE", _sentence(error), "pageSize"),
+    WritesPaused: lambda error: Problem(
+        503,
+        "WRITES_PAUSED",
+        "Nothing was changed: writes are paused for a moment. Try again.",
+        headers={"Retry-After": str(error.retry_after)},
+    ),
+    SideChanged: lambda error: Problem(
+        503,
+        "OUTCOME_UNKNOWN",
+        "Nobody knows whether this was done. Look, or repeat it with the same idempotency key.",
+        headers={"Retry-After": "1"},
+    ),
 }
 
 

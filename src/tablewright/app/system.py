@@ -25,6 +25,7 @@ from tablewright.edge.dispatch import Dispatch
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem
 from tablewright.mapping import Db
+from tablewright.mapping.migrate import Migration
 from tablewright.world import World
 
 
@@ -77,6 +78,8 @@ class System:
     translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)
     # Folders of its directory that go with a copy of its tables (copies.py). Nothing secret, and nothing that changes.
     beside: tuple[str, ...] = ()
+    # Tables of its designs that have, or may be given, another form.
+    migrations: tuple[Migration, ...] = ()
 
 
 class SystemsClash(ValueError):

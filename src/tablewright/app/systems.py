@@ -34,6 +34,7 @@ from tablewright.systems.travel import seed as travel_seed
 from tablewright.systems.travel.apple import apple_in
 from tablewright.systems.travel.design import DESIGNS as TRAVEL_DESIGNS
 from tablewright.systems.travel.keyring import kept_keyring
+from tablewright.systems.travel.migrations import MIGRATIONS as TRAVEL_MIGRATIONS
 from tablewright.systems.travel.objects import Directory
 from tablewright.systems.travel.privacy import ERASED
 from tablewright.systems.travel.secret_checks import CHECKS, check_secrets
@@ -275,5 +276,6 @@ TRAVEL = System(
     jobs=_travel_jobs,
     translations=travel_api.TRANSLATIONS,
     beside=(f"{_OBJECTS}/{ERASED}", f"{_OBJECTS}/{CHECKS}"),
+    migrations=TRAVEL_MIGRATIONS,
 )
 SYSTEMS: tuple[System, ...] = (PORTAL, PARENTAL, TRAVEL)

@@ -51,6 +51,10 @@ COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "terraform": ("a design as Terraform", ()),
     "policies": ("a design as IAM policies", ()),
+    "migrate": (
+        "tables in a new form beside the old one: copied, followed, switched to, and back",
+        ("plan", "run", "status", "verify", "switch", "rollback", "finish", "abandon"),
+    ),
     "parental": (
         "parental controls: the registry of apps",
         ("registry load", "registry list"),

@@ -13,7 +13,7 @@ makes its effect happen once. A handler that needs longer than the lease may fin
 Elsewhere: reading a shard (reading.py), who reads what (leases.py), the verbs (shards.py), parking (parked.py).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -29,13 +29,16 @@ from tablewright.mapping import parked as parking
 from tablewright.mapping import shards
 from tablewright.mapping.db import Db
 from tablewright.mapping.errors import MappingMistake
+from tablewright.mapping.items import shape_of
 from tablewright.mapping.leases import Worker
 from tablewright.mapping.parked import Replayed
-from tablewright.mapping.reading import EMPTY_PAGES, Handle, Held, Progress, Reader, attempt, turn
+from tablewright.mapping.reading import EMPTY_PAGES, Held, Progress, Reader, Understand, Whose, attempt, turn
+from tablewright.mapping.records import change_of
 from tablewright.mapping.stream_design import Lease, Parked, leases_of, stream_consumers
 from tablewright.mapping.tables import create_table, make_tables
 
 BACK_OFF = Retries(base=0.5, cap=20.0)
+ANY_ITEM = "item"
 
 
 class ConsumerUnusable(MappingMistake):
@@ -48,10 +51,10 @@ class Consumer:
     def __init__(
         self,
         db: Db,
-        of: Design | Sequence[Entity[Any, Any]],
+        of: Design | Sequence[Entity[Any, Any]] | None,
         table: str,
         name: str,
-        handle: Handle,
+        handle: Callable[[Any], None],
         *,
         attempts: int = 5,
         lease: timedelta = timedelta(seconds=30),
@@ -62,10 +65,11 @@ class Consumer:
     ) -> None:
         """`of` are the entities whose changes are handled; those of other items in the table are passed over.
 
+        Of None, every record is handed over as the stream tells it, whosever it is.
         `attempts` replaces that of `retries`, whose pauses are cut so that the lease can be renewed in between.
         `skip_to_horizon` goes on with the oldest change there is where ChangesLost would be raised.
         """
-        shapes = _shapes(of, table)
+        shapes = _shapes(of, table) if of is not None else ()
         if not name or attempts < 1 or not 1 <= batch <= 1000 or lease < timedelta(seconds=1):
             raise ConsumerUnusable(
                 f"a consumer of {table} needs a name, at least 1 attempt, a batch of 1 to 1000 and a lease of at "
@@ -75,7 +79,9 @@ class Consumer:
         call = db._call
         self._worker = Worker(db, call, table, name, db.world.new_id(), lease)
         patience = replace(retries, attempts=attempts, cap=min(retries.cap, lease.total_seconds() / 4))
-        self._reader = Reader(self._worker, call, shapes, handle, patience, batch, skip_to_horizon)
+        whose, understand = _typed(shapes) if shapes else (lambda keys: ANY_ITEM, lambda record: record)
+        self._reader = Reader(self._worker, call, whose, understand, handle, patience, batch, skip_to_horizon)
+        self._stream = shapes[0].table.stream if shapes else None
         self._poll = poll
         self._held: dict[str, Held] = {}
         self._planned: datetime | None = None
@@ -90,15 +96,18 @@ class Consumer:
             make_tables(
                 call, [(create_table(stream_consumers, own, db.environment), own.ttl)], retries=patience
             )
-        table = self._reader.shapes[0].table
-        if table.stream is not None:
-            shards.switch_on(call, db.physical(table.name), table.stream, patience)
+        if self._stream is not None:
+            shards.switch_on(call, db.physical(self._worker.table), self._stream, patience)
 
     @property
     def table(self) -> str:
         return self._worker.table
 
     # --- reading ---
+
+    def register(self) -> None:
+        """Begin: whatever changes from now on is this consumer's, whenever it comes to read it. Raises ChangesLost."""
+        leasing.discover(self._worker, skip_to_horizon=self._reader.skips)
 
     def run_once(self) -> Progress:
         """Handle what there is, until every shard this worker can have has been read to its end once."""
@@ -239,6 +248,16 @@ class Consumer:
             while self._held:
                 leasing.give_back(self._worker, self._held.popitem()[1].lease)
         self._held.clear()
+
+
+def _typed(shapes: tuple[Shape, ...]) -> tuple[Whose, Understand]:
+    """Records of some entities, as changes of their models."""
+
+    def whose(keys: Mapping[str, Any]) -> str | None:
+        shape = shape_of(shapes, keys)
+        return None if shape is None else shape.tag
+
+    return whose, lambda record: change_of(shapes, record)
 
 
 def _shapes(of: Design | Sequence[Entity[Any, Any]], table: str) -> tuple[Shape, ...]:

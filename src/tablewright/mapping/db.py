@@ -92,7 +92,8 @@ class Db:
         self.world = world or real_world()
         self.meter = meter or Meter()
         # HttpCall is patient by itself; patience upon patience would be a hundred attempts.
-        self._call = call if isinstance(call, HttpCall) else retrying(call, world=self.world)
+        is_patient = isinstance(call, HttpCall) or getattr(call, "is_patient", False)
+        self._call = call if is_patient else retrying(call, world=self.world)
         self._line = Line(self._ask, self.physical, self.world)
         self._seal = Seal(
             secret if secret is not None else (self.world.new_id() + self.world.new_id()).encode()

@@ -75,7 +75,12 @@ def discover(worker: Worker, *, skip_to_horizon: bool) -> Found:
     if start is None:
         start = _begun(worker, shards)
     listed = {shard.id: shard for shard in shards}
-    gone = [lease for lease in known.values() if lease.shard not in listed]
+    gone = [
+        lease
+        for lease in known.values()
+        if lease.shard not in listed and not _goes_on_elsewhere(worker, lease)
+    ]
+    kept = [lease for lease in known.values() if lease not in gone]
     lost = [lease for lease in gone if not lease.closed and worker.now() - lease.since >= KEPT]
     since = min((lease.since for lease in lost), default=None)
     new: dict[str, Lease] = {}
@@ -90,7 +95,12 @@ def discover(worker: Worker, *, skip_to_horizon: bool) -> Found:
     for lease in gone:
         db.write(leases.discard(worker.table, worker.consumer, lease.stream, lease.shard))
     closing = frozenset(shard.id for shard in shards if shard.last is not None)
-    return Found([*(lease for lease in known.values() if lease.shard in listed), *made], closing, since)
+    return Found([*kept, *made], closing, since)
+
+
+def _goes_on_elsewhere(worker: Worker, lease: Lease) -> bool:
+    """Whether the shard is of the table that this one was before a migration, and not read to where that ended."""
+    return lease.end is not None and not lease.closed and worker.now() - lease.since < KEPT
 
 
 def _begun(worker: Worker, shards: Sequence[Shard]) -> Start:
@@ -146,14 +156,15 @@ def _made(worker: Worker, lease: Lease) -> Lease:
 
 
 def ready(found: Sequence[Lease]) -> list[Lease]:
-    """The shards that may be read now: not done, with nothing before them that is not done."""
-    undone = {lease.shard for lease in found if not lease.closed}
-    oldest = min((label_of(lease.stream) for lease in found if not lease.closed), default="")
-    return [
-        lease
-        for lease in found
-        if not lease.closed and lease.parent not in undone and label_of(lease.stream) == oldest
-    ]
+    """The shards that may be read now: not done, with nothing before them that is not done.
+
+    What goes on elsewhere comes first, whichever of the two streams is the older.
+    """
+    left = [lease for lease in found if not lease.closed]
+    left = [lease for lease in left if lease.end is not None] or left
+    undone = {lease.shard for lease in left}
+    oldest = min((label_of(lease.stream) for lease in left), default="")
+    return [lease for lease in left if lease.parent not in undone and label_of(lease.stream) == oldest]
 
 
 def is_free(lease: Lease, worker: Worker) -> bool:

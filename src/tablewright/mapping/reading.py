@@ -12,17 +12,16 @@ from threading import Event
 from typing import Any, TypeAlias
 
 from tablewright.client import Call, CallRefused, Retries
-from tablewright.design.shape import Shape
 from tablewright.mapping import shards
 from tablewright.mapping.errors import ItemUnreadable
-from tablewright.mapping.items import shape_of
 from tablewright.mapping.leases import ChangesLost, LeaseLost, Worker, renewed, save
 from tablewright.mapping.parked import BEHIND, line_of, park
-from tablewright.mapping.records import Change, change_of
 from tablewright.mapping.shards import Records
-from tablewright.mapping.stream_design import Lease
+from tablewright.mapping.stream_design import MARK, Lease
 
-Handle: TypeAlias = Callable[[Change[Any]], None]
+# The tag of what a key belongs to, None if it is nobody's; and a record as it is handed over, None if it cannot be.
+Whose: TypeAlias = Callable[[Mapping[str, Any]], str | None]
+Understand: TypeAlias = Callable[[Mapping[str, Any]], Any]
 
 # Pages of one shard before the next one has its turn.
 PAGES = 10
@@ -71,8 +70,9 @@ class Reader:
 
     worker: Worker
     call: Call
-    shapes: tuple[Shape, ...]
-    handle: Handle
+    whose: Whose
+    understand: Understand
+    handle: Callable[[Any], None]
     retries: Retries
     batch: int
     skips: bool
@@ -112,6 +112,9 @@ def turn(reader: Reader, held: Held, stop: Event) -> Progress:
             for record in page.records:
                 if stop.is_set():
                     return done
+                if _is_beyond_end(reader, held, record):
+                    _end(reader, held)
+                    return done + Progress(shards_ended=1)
                 done += _one(reader, held, record, stop)
             if page.next is None:
                 _end(reader, held)
@@ -222,16 +225,24 @@ def _pause(reader: Reader, held: Held, tried: int) -> None:
 # --- records ---
 
 
+def _is_beyond_end(reader: Reader, held: Held, record: Mapping[str, Any]) -> bool:
+    """Whether the shard ends here for this consumer. A mark says that this may just have been decided: look."""
+    if any(str(value.get("S", "")).startswith(MARK) for value in record["dynamodb"]["Keys"].values()):
+        _save(reader, held)
+    end = held.lease.end
+    return end is not None and int(record["dynamodb"]["SequenceNumber"]) >= int(end)
+
+
 def _one(reader: Reader, held: Held, record: Mapping[str, Any], stop: Event) -> Progress:
     """Handle a record, park it, or pass it over; the lease then stands behind it."""
     _renew(reader, held)
-    shape = shape_of(reader.shapes, record["dynamodb"]["Keys"])
-    if shape is None:
+    tag = reader.whose(record["dynamodb"]["Keys"])
+    if tag is None:
         _stand_behind(held, record)
         return Progress(passed_over=1)
     line = line_of(record)
     if line in held.lines:
-        if _park(reader, held, record, shape.tag, BEHIND, 0):
+        if _park(reader, held, record, tag, BEHIND, 0):
             return Progress(parked=1)
         held.lines.discard(line)  # replayed meanwhile
     if _is_deadly(reader, held, record):
@@ -242,7 +253,7 @@ def _one(reader: Reader, held: Held, record: Mapping[str, Any], stop: Event) -> 
             _stand_behind(held, record)
             return Progress(handled=1)
         error, attempts = failed
-    _park(reader, held, record, shape.tag, error, attempts)
+    _park(reader, held, record, tag, error, attempts)
     held.lines.add(line)
     return Progress(parked=1)
 
@@ -266,7 +277,7 @@ def _tried(reader: Reader, held: Held, record: Mapping[str, Any], stop: Event) -
 def attempt(reader: Reader, record: Mapping[str, Any]) -> str | None:
     """Handle a record; the kind of error if that fails. What the error says may be what the item holds."""
     try:
-        change = change_of(reader.shapes, record)
+        change = reader.understand(record)
         if change is None:
             return UNKNOWN
         reader.handle(change)

@@ -12,6 +12,8 @@ from pydantic import BaseModel
 from tablewright.design import Data, Design, Retention, begins
 
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+# Items whose key begins so are nobody's: a migration puts and removes them to find its place in every shard.
+MARK = "TABLEWRIGHT#MARK#"
 
 
 class Start(BaseModel):
@@ -26,7 +28,8 @@ class Start(BaseModel):
 class Lease(BaseModel):
     """How far a consumer is in one shard, and which of its workers reads it until when.
 
-    `first` is where the shard begins, if nothing before it may be missing. `changed` is the time of the last change
+    `first` is where the shard begins, if nothing before it may be missing; `end` is the record at which it ends for
+    this consumer, because the table's changes go on in another table's stream. `changed` is the time of the last change
     that was handled, `caught_up` when there was nothing left to read. `wanted` is a worker that has fewer shards.
     `suspect` and `tries` count the workers that died over one record.
     """
@@ -37,6 +40,7 @@ class Lease(BaseModel):
     shard: str
     parent: str | None = None
     first: str | None = None
+    end: str | None = None
     began: datetime
     owner: str | None = None
     until: datetime = LONG_AGO

@@ -66,7 +66,7 @@ def add_designs(router: APIRouter, house: House, console: Console, allowed: Find
         here = found.tables.get(table)
         if here is None:
             raise not_found("NO_SUCH_TABLE", f"The design {found.name} has no table of this name.")
-        live = house.call("DescribeTable", {"TableName": db.physical(table)})["Table"]
+        live = house.led(db)("DescribeTable", {"TableName": db.physical(table)})["Table"]
         return console.page(
             request,
             "designs/table.html",
@@ -75,7 +75,7 @@ def add_designs(router: APIRouter, house: House, console: Console, allowed: Find
             design=found,
             table=here,
             live=live,
-            physical=db.physical(table),
+            physical=live["TableName"],
             diagram=key_diagram(found, here),
             indexes=[index for index in found.indexes if index.table == here],
             live_indexes=_live_indexes(live),

@@ -68,7 +68,7 @@ def _run(house: House, console: Console, request: Request, db: Db, plan: Plan, f
     wanted = request_of(plan, typed(plan, form), form)
     meter = Watching(db.meter)
     own = Db(
-        house.call,
+        house.led(db),
         *db.designs,
         world=house.world,
         secret=house.secret,
@@ -135,7 +135,7 @@ def _cell(shape: Shape, stored: dict[str, Any], name: str) -> str:
 
 def _example(house: House, db: Db, plan: Plan) -> Form:
     """The form filled in from an item that is there, so that the first run finds something."""
-    answer = house.call("Scan", {"TableName": db.physical(plan.table.name), "Limit": _LOOKED_AT})
+    answer = house.led(db)("Scan", {"TableName": db.physical(plan.table.name), "Limit": _LOOKED_AT})
     for item in answer["Items"]:
         shape = shape_of(plan.shapes, item)
         if shape is not None and shape.model is plan.shapes[0].model:

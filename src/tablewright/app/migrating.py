@@ -1,0 +1,47 @@
+"""Migrations in this house: their followers, and a notice when the days in which one can go back are over.
+
+Where nothing was planned, a follower looks at one item every few seconds, and nothing else is done.
+Elsewhere: planning, verifying and changing sides is asked for from a terminal (cli/migrate_*.py); how tables are led to
+the open side (house.py).
+"""
+
+import logging
+from datetime import timedelta
+from functools import partial
+
+from tablewright.app.backups import environment_of
+from tablewright.app.schedule import Follower, Job
+from tablewright.app.system import System
+from tablewright.client import Call
+from tablewright.mapping.migrate import Bench, bench, watch
+from tablewright.world import World
+
+log = logging.getLogger("tablewright.app")
+
+
+def migration_work(system: System, call: Call, world: World) -> list[Job | Follower]:
+    """What runs by itself for the migrations of a system; nothing for one that has none."""
+    here = environment_of(system.designs)
+    benches = [bench(call, one, world=world, environment=here) for one in system.migrations]
+    work: list[Job | Follower] = [
+        Follower(f"migration {at.name}", partial(watch, at), at.migration.about) for at in benches
+    ]
+    if benches:
+        about = "Says when an old table has been kept for long enough."
+        work.append(Job("migrations", timedelta(days=1), partial(tell_due, benches), about))
+    return work
+
+
+def tell_due(benches: list[Bench]) -> int:
+    """Say which migrations are to be finished: an old copy is not kept without an end."""
+    due = [at for at in benches if is_due(at)]
+    for at in due:
+        log.warning("a migration is to be finished", extra={"migration": at.name})
+    return len(due)
+
+
+def is_due(at: Bench) -> bool:
+    state = at.look()
+    if state is None or state.phase != "switched" or state.kept_until is None:
+        return False
+    return at.world.now() >= state.kept_until

@@ -1,0 +1,76 @@
+"""Migrations: a table in a new form beside the old one, copied, followed, verified, switched to, and back if need be.
+
+at = bench(call, migration); at.plan(); begin(at)
+while not advance(at, "me").is_idle: ...      # copies and follows; any number of workers
+checked(at, verify(at, at.state())); switch(at)
+db = Db(sides(call, migration), design)       # what programs use, whichever side is open
+"""
+
+from tablewright.mapping.migrate.bench import Bench, bench
+from tablewright.mapping.migrate.copying import copied, copy_some
+from tablewright.mapping.migrate.errors import (
+    KeptTooLong,
+    MigrationMistake,
+    NotDrained,
+    NotExact,
+    NotPlanned,
+    NotRouted,
+    PhaseMoved,
+    SideChanged,
+    TableUnsuitable,
+    TargetsCollide,
+    TurnOver,
+    WritesPaused,
+    WrongPhase,
+)
+from tablewright.mapping.migrate.following import Round, advance, begin, follower, is_up_to_date, watch
+from tablewright.mapping.migrate.migration import Form, Migration, Way
+from tablewright.mapping.migrate.settling import Settled, Task, settle
+from tablewright.mapping.migrate.sides import Sides, sides
+from tablewright.mapping.migrate.state import State, migrations
+from tablewright.mapping.migrate.switching import abandon, checked, finish, rollback, switch
+from tablewright.mapping.migrate.verifying import Part, Report, verify
+
+__all__ = [
+    "Bench",
+    "Form",
+    "KeptTooLong",
+    "Migration",
+    "MigrationMistake",
+    "NotDrained",
+    "NotExact",
+    "NotPlanned",
+    "NotRouted",
+    "Part",
+    "PhaseMoved",
+    "Report",
+    "Round",
+    "Settled",
+    "SideChanged",
+    "Sides",
+    "State",
+    "TableUnsuitable",
+    "TargetsCollide",
+    "Task",
+    "TurnOver",
+    "Way",
+    "WritesPaused",
+    "WrongPhase",
+    "abandon",
+    "advance",
+    "begin",
+    "bench",
+    "checked",
+    "copied",
+    "copy_some",
+    "finish",
+    "follower",
+    "is_up_to_date",
+    "migrations",
+    "rollback",
+    "settle",
+    "sides",
+    "switch",
+    "verify",
+    "watch",
+]

@@ -1,0 +1,163 @@
+"""Following: a consumer of the origin's stream settles the key of each change, whoever made it, time among them.
+
+    while not stop.is_set(): advance(at, worker)
+
+A round of work is: register the follower, copy some pages if the turn is not copied yet, follow what there is. Any
+number of processes may make rounds, and any of them may die.
+Must hold: the follower of a turn is registered before its copy begins; a turn whose changes were lost (nobody followed
+for a day) begins anew as another, whose copy settles everything.
+Elsewhere: changing sides (switching.py).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from threading import Event
+from typing import Any
+
+from tablewright.client import Retries
+from tablewright.mapping.consumer import Consumer
+from tablewright.mapping.leases import ChangesLost
+from tablewright.mapping.migrate import copying
+from tablewright.mapping.migrate.bench import Bench
+from tablewright.mapping.migrate.errors import PhaseMoved, TurnOver
+from tablewright.mapping.migrate.marks import unbar
+from tablewright.mapping.migrate.migration import Way
+from tablewright.mapping.migrate.settling import GateShut, Task, settle
+from tablewright.mapping.migrate.state import State
+from tablewright.mapping.reading import Progress
+from tablewright.values import Item
+
+PATIENCE = Retries(base=0.1, cap=2.0)
+# Between rounds in which there was nothing to do; and where there is no migration under way at all.
+WAIT, LONG_WAIT = 1.0, 5.0
+# How long a worker that died keeps others from its shards.
+LEASE = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What a round of work came to. `state` is where the migration stood when it began."""
+
+    state: State | None
+    copied: copying.Copied = field(default_factory=copying.Copied)
+    followed: Progress = field(default_factory=Progress)
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.copied.items and not self.followed.read and not self.followed.replayed
+
+
+def begin(bench: Bench, told: Callable[[str], None] = lambda name: None) -> State:
+    """From planned to copying: the target is made, and the first turn begins. Where it has begun, nothing is done."""
+    state = bench.state()
+    if state.phase != "planned":
+        return state
+    bench.make_target(told)
+    try:
+        return bench.began(state)
+    except PhaseMoved:
+        return bench.state()
+
+
+def follower(bench: Bench, state: State, way: Way | None = None) -> Consumer:
+    """A worker of the consumer of a turn; one for each process that helps."""
+    way, turn = way or bench.way(state), state.turn
+
+    def handle(record: Mapping[str, Any]) -> None:
+        task = task_of(way, record)
+        if task is None:
+            _take_away(bench, way, record)
+            return
+        try:
+            settle(bench, way, turn, [task])
+        except GateShut:
+            unbar(bench, bench.state())
+            settle(bench, way, turn, [task])
+
+    def settled(record: Mapping[str, Any]) -> None:
+        try:
+            handle(record)
+        except TurnOver:
+            # Nobody asks any more how far this turn came; what changes now is another's business.
+            return
+
+    retries = Retries(base=PATIENCE.base, cap=PATIENCE.cap, sleep=bench.sleep)
+    name = bench.consumer_name(turn)
+    return Consumer(bench.db, None, way.origin.called, name, settled, retries=retries, lease=LEASE)
+
+
+def is_up_to_date(bench: Bench, state: State, within: timedelta = timedelta()) -> bool:
+    """Whether everything is copied and, after a round of work, every change older than `within` was followed.
+
+    The round alone does not say so: a worker that died may have left its shards to nobody yet.
+    """
+    if not state.copied or state.course is None:
+        return False
+    consumer = follower(bench, state)
+    return consumer.lag() <= within and not consumer.parked()
+
+
+def task_of(way: Way, record: Mapping[str, Any]) -> Task | None:
+    """What a change asks to be settled: its key, and what may have to go with what the item was. None: a mark."""
+    told = record["dynamodb"]
+    key = dict(told["Keys"])
+    if way.origin.is_mark(key):
+        return None
+    old: Item | None = told.get("OldImage")
+    return Task(key, tuple(way.made(old).values()) if old else ())
+
+
+def _take_away(bench: Bench, way: Way, record: Mapping[str, Any]) -> None:
+    """A mark that was seen has done its work; who put it takes it away too, unless it died."""
+    if record["eventName"] == "INSERT":
+        key = dict(record["dynamodb"]["Keys"])
+        bench.call("DeleteItem", {"TableName": bench.physical(way.origin), "Key": key})
+
+
+def advance(bench: Bench, worker: str, *, pages: int = 10, page: int = copying.PAGE) -> Round:
+    """A round of whatever is to be done now."""
+    state = bench.look()
+    if state is not None:
+        state = bench.unstuck(state)
+        unbar(bench, state)
+    if state is None or state.course is None:
+        return Round(state)
+    try:
+        consumer = follower(bench, state)
+        consumer.register()
+        done = copying.Copied()
+        if not state.copied and state.is_open:
+            done = copying.copy_some(bench, state, worker, pages=pages, page=page)
+            if done.is_over:
+                copying.close_copy(bench, state)
+        followed = consumer.run_once()
+        if consumer.parked():
+            # Settling goes by what is there now, so the order in which changes are settled does not matter.
+            followed += Progress(replayed=consumer.replay().handled)
+        return Round(state, done, followed)
+    except ChangesLost:
+        return Round(_again(bench, state))
+    except TurnOver:
+        return Round(state)
+
+
+def watch(bench: Bench, stop: Event) -> None:
+    """Rounds, for as long as a process lives: copies and follows whatever there is, in whichever direction."""
+    worker = bench.world.new_id()
+    while not stop.is_set():
+        done = advance(bench, worker)
+        if done.is_idle:
+            stop.wait(WAIT if done.state is not None and done.state.course is not None else LONG_WAIT)
+
+
+def _again(bench: Bench, state: State) -> State:
+    """Nobody followed for a day, and the stream has forgotten: another turn, whose copy looks at everything."""
+    if not state.is_open or state.barred:
+        return state
+    try:
+        if state.course == "back":
+            return bench.moved(state, "switched", course="back", copied=False)
+        return bench.began(state)
+    except PhaseMoved:
+        return bench.state()

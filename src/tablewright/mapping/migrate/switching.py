@@ -1,0 +1,185 @@
+"""Changing sides: writes pause, everything that was answered arrives on the other side, and that side opens.
+
+A pause is written down first; then nobody who looks may write. Who looked before may believe for `term` that they
+may, and so we wait a little longer than that. An answer that comes later than a belief lasts is no acknowledgement
+(sides.py). So what was acknowledged is in the stream when the marks are put, and the follower has settled it when it
+has passed them.
+Must hold: sides change in one conditional write, with the gates and the consumers' places; whatever fails before it,
+the side that was open is opened again, by us, or by anybody once the pause has lasted too long.
+Elsewhere: marks (marks.py), consumers (handing.py), who may write where (sides.py).
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from tablewright.client import CallRefused
+from tablewright.mapping.migrate.bench import NOT_THERE, Bench
+from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, WrongPhase
+from tablewright.mapping.migrate.following import follower, task_of
+from tablewright.mapping.migrate.handing import followed, forget_turns, handed_over, refuse_behind
+from tablewright.mapping.migrate.marks import Places, Tail, has_passed, marked, unbar
+from tablewright.mapping.migrate.migration import Form
+from tablewright.mapping.migrate.state import Phase, State
+from tablewright.mapping.migrate.verifying import Report, differing, verify
+
+# For clocks that go at different paces.
+MARGIN = 1.25
+PAUSE = timedelta(seconds=60)
+# What is done before the pause must leave little to do in it.
+LAG = timedelta(seconds=10)
+
+Told = Callable[[str], None]
+
+
+def _silent(words: str) -> None:
+    """Tells nobody."""
+
+
+def checked(bench: Bench, report: Report) -> State:
+    """Keep a report; a migration whose copy is right is verified, one whose is not is following again."""
+    state = bench.state()
+    if state.phase not in ("following", "verified"):
+        return state
+    phase: Phase = "verified" if report.is_right else "following"
+    return bench.moved(state, phase, verified=report.told() | {"at": bench.world.now().isoformat()})
+
+
+def switch(bench: Bench, told: Told = _silent) -> State:
+    """Open the target. Nothing that was acknowledged is lost; the source is kept current for as long as is kept."""
+    state = bench.state()
+    if state.phase != "verified":
+        wanted = "it changes sides when it is verified"
+        raise WrongPhase(bench.name, state.phase, wanted, f"`tablewright migrate verify {bench.name}`")
+    return _changed(bench, state, "switched", told)
+
+
+def rollback(bench: Bench, told: Told = _silent) -> State:
+    """Open the source again, with everything that was written to the target, in the old form."""
+    state = bench.state()
+    if state.phase != "switched":
+        raise WrongPhase(bench.name, state.phase, "there is nothing to roll back")
+    if state.kept_until is not None and bench.world.now() >= state.kept_until:
+        raise KeptTooLong(bench.name, state.kept_until)
+    unbar(bench, state)
+    state = bench.state()
+    if not state.copied:
+        raise WrongPhase(
+            bench.name,
+            state.phase,
+            "the old table is being brought up to date",
+            f"`tablewright migrate run {bench.name}`",
+        )
+    told("comparing the old table with the new one")
+    # Writes that nobody was told of may have come to the old table after it was left.
+    verify(bench, state, repair=True)
+    return _changed(bench, bench.state(), "rolled_back", told)
+
+
+def finish(bench: Bench, *, early: bool = False) -> State:
+    """The old table is no longer followed; one cannot go back. Its items are deleted with it."""
+    state = bench.state()
+    if state.phase != "finished":
+        if state.phase != "switched":
+            raise WrongPhase(bench.name, state.phase, "it can be finished once it is switched")
+        if not early and state.kept_until is not None and bench.world.now() < state.kept_until:
+            until = f"the old table is kept until {state.kept_until:%Y-%m-%d}"
+            raise WrongPhase(bench.name, state.phase, until)
+        unbar(bench, state)
+        state = bench.moved(bench.state(), "finished", course="shut")
+    forget_turns(bench, state)
+    _delete(bench, bench.migration.source)
+    return state
+
+
+def abandon(bench: Bench) -> State:
+    """Give it up before the switch: the source stays what it is, the copy is deleted."""
+    state = bench.state()
+    if state.phase != "abandoned":
+        if state.phase not in ("planned", "copying", "following", "verified"):
+            raise WrongPhase(bench.name, state.phase, "it can be abandoned before the switch only")
+        state = bench.moved(state, "abandoned", course="shut")
+    forget_turns(bench, state)
+    _delete(bench, bench.migration.target)
+    return state
+
+
+def _delete(bench: Bench, form: Form) -> None:
+    """The table of a side that is no longer needed; gone already is fine."""
+    try:
+        bench.call("DeleteTable", {"TableName": bench.physical(form)})
+    except CallRefused as refusal:
+        if refusal.name != NOT_THERE:
+            raise
+
+
+# --- parts ---
+
+
+def _changed(bench: Bench, state: State, to: Phase, told: Told) -> State:
+    """The other side is open, or the same as before and an error says why."""
+    way, consumer = bench.way(state), follower(bench, state)
+    refuse_behind(bench)
+    consumer.run_once()
+    if consumer.parked():
+        consumer.replay()
+    lag = consumer.lag()
+    if lag > LAG:
+        raise NotDrained(
+            bench.name, f"changes arrive {lag.total_seconds():.0f} s late; wait until they are followed"
+        )
+    tail = Tail(bench, way.origin).open()
+    ends = bench.world.now() + PAUSE
+    state = bench.moved(state, "pausing", paused_from=state.phase, pause_ends=ends)
+    told(f"writes to {bench.migration.called} are paused")
+    give_up = bench.steady() + PAUSE.total_seconds() * 0.8
+    try:
+        bench.sleep(bench.migration.term.total_seconds() * MARGIN)
+        left = marked(bench, tail)
+        _drain(bench, state, left, give_up)
+        tasks = [task for record in left.records if (task := task_of(way, record)) is not None]
+        wrong = differing(bench, way, tasks)
+        if wrong:
+            raise NotDrained(bench.name, f"{wrong} items that were changed last differ")
+        # Not before: what the follower settled last is no news to anybody who follows the table.
+        opened = marked(bench, Tail(bench, way.goal).open())
+        return _flip(bench, state, to, left, opened, told)
+    except (Exception, KeyboardInterrupt):
+        bench.reopened(bench.state())
+        raise
+
+
+def _drain(bench: Bench, state: State, left: Places, give_up: float) -> None:
+    """Until the follower has settled everything before the marks, whichever processes it runs in."""
+    table, name = bench.way(state).origin.called, bench.consumer_name(state.turn)
+    consumer = follower(bench, state)
+    while not has_passed(bench, table, name, left):
+        if bench.steady() > give_up:
+            raise NotDrained(bench.name, "what was written last has not arrived in time")
+        if not consumer.run_once().read:
+            bench.sleep(0.05)
+        if consumer.parked():
+            consumer.replay()
+
+
+def _flip(bench: Bench, state: State, to: Phase, left: Places, opened: Places, told: Told) -> State:
+    now = bench.world.now()
+    kept = {"switched_at": now, "kept_until": now + bench.migration.keep} if to == "switched" else {}
+    if to == "switched":
+        followed(bench, bench.migration.target.called, state.turn + 1, opened)
+    state = bench.moved(
+        state,
+        to,
+        *handed_over(bench, left, opened),
+        course="shut",
+        barred=True,
+        flips=state.flips + 1,
+        copied=to == "switched",
+        paused_from=None,
+        pause_ends=None,
+        **kept,
+    )
+    told(f"writes to {bench.migration.called} go to {state.target if to == 'switched' else state.source}")
+    unbar(bench, state)
+    state = bench.state()
+    forget_turns(bench, state)
+    return state

@@ -1,0 +1,81 @@
+"""A house whose tables change sides while it is open: it follows by itself, and says when an old table is to go."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from tests.mapping.migrate.cards import CARDS, Card, key, old, old_cards
+from tests.mapping.migrate.test_phases import followed
+
+from tablewright import testing
+from tablewright.app.house import open_house
+from tablewright.app.migrating import tell_due
+from tablewright.app.serve import TRANSLATIONS
+from tablewright.app.system import System
+from tablewright.client import embedded
+from tablewright.mapping.migrate import (
+    SideChanged,
+    WritesPaused,
+    begin,
+    bench,
+    checked,
+    following,
+    switch,
+    verify,
+)
+
+QUICK = replace(CARDS, term=timedelta(seconds=0.1))
+SHOP = System("shop", "Cards", "Some cards.", (old,), lambda given: given.db, migrations=(QUICK,))
+
+
+def test_a_house_follows_a_switch_that_another_process_made_without_a_restart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(following, "LONG_WAIT", 0.1)
+    with open_house(memory=True, systems=(SHOP,)) as house:
+        (shop,) = house.lived
+        shop.db.write(old_cards.create(Card(id="a", text="one")))
+        names = [follower.name for _, follower in house.schedule.followers]
+        assert "migration cards-2" in names
+        terminal = bench(embedded(house.engine), QUICK)
+        terminal.plan()
+        begin(terminal)
+        followed(terminal)
+        checked(terminal, verify(terminal, terminal.state()))
+        switch(terminal)
+        item = {**key("b"), "id": {"S": "b"}, "title": {"S": "two"}}
+        shop.call("PutItem", {"TableName": "cards", "Item": item})
+        there = house.call("GetItem", {"TableName": "new_cards", "Key": key("b"), "ConsistentRead": True})
+        assert there["Item"] == item
+        led = house.led(shop.db)("DescribeTable", {"TableName": "cards"})["Table"]["TableName"]
+        assert (led, house.led(house.db) is house.call) == ("new_cards", True)
+        # Nobody at the terminal: the house's own follower keeps the old table current.
+        give_up = time.monotonic() + 20
+        while "Item" not in house.call("GetItem", {"TableName": "cards", "Key": key("b")}):
+            assert time.monotonic() < give_up
+            time.sleep(0.05)
+
+
+def test_an_old_table_is_not_kept_without_an_end() -> None:
+    clock = testing.Clock()
+    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
+        assert "migrations" in [due.job.name for due in house.schedule.listed()]
+        at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
+        assert tell_due([at]) == 0
+        at.plan()
+        begin(at)
+        followed(at)
+        checked(at, verify(at, at.state()))
+        switch(at)
+        assert tell_due([at]) == 0
+        clock.move(timedelta(days=30))
+        assert tell_due([at]) == 1
+
+
+def test_a_pause_is_told_as_such() -> None:
+    problem = TRANSLATIONS[WritesPaused](WritesPaused("cards", 5))
+    assert (problem.status, problem.code, problem.headers) == (503, "WRITES_PAUSED", {"Retry-After": "5"})
+    assert TRANSLATIONS[SideChanged](SideChanged("cards")).code == "OUTCOME_UNKNOWN"

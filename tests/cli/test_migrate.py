@@ -1,0 +1,104 @@
+"""`tablewright migrate`: Skratch's table from a plan to the end, in a store on disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.command import Ran, here
+from tests.systems.travel.talk import sign_up
+
+from tablewright.client import embedded
+from tablewright.engine import Engine
+from tablewright.mapping import Db
+from tablewright.mapping.migrate import switching
+from tablewright.systems.travel.design import TRAVEL
+from tablewright.testing import Clock
+
+NAME = "skratch-visits-2"
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Skratch with a traveller, served by nobody."""
+    monkeypatch.setattr(switching, "MARGIN", 0.01)  # nobody else believes anything
+    with Engine.open(tmp_path / "store", durability="relaxed") as engine:
+        db = Db(embedded(engine), TRAVEL)
+        db.create_tables()
+        sign_up(db, Clock())
+    return tmp_path / "store"
+
+
+def migrate(store: Path, verb: str, *words: str) -> Ran:
+    return here("migrate", verb, *words, "--data", store)
+
+
+def status(store: Path) -> dict[str, Any]:
+    (found,) = json.loads(migrate(store, "status", NAME, "--json").out)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_from_a_plan_to_the_switch_back_and_again_to_the_end(store: Path) -> None:
+    assert "not planned" in migrate(store, "status").out
+    planned = migrate(store, "plan", NAME, "--segments", "2")
+    assert (planned.code, "skratch-data-2" in planned.out) == (0, True)
+    ran = migrate(store, "run", NAME)
+    assert (ran.code, "following" in ran.out) == (0, True)
+    early = migrate(store, "switch", NAME, "--yes")
+    assert (early.code, "verify" in early.err) == (2, True)
+    verified = migrate(store, "verify", NAME, "--json")
+    report = json.loads(verified.out)
+    assert (verified.code, report["phase"], report["digests_agree"]) == (0, "verified", True)
+    assert {part["table"] for part in report["parts"]} == {"skratch-data", "skratch-data-2"}
+    shown = migrate(store, "switch", NAME)
+    assert (shown.code, "nothing was done" in shown.err, status(store)["phase"]) == (0, True, "verified")
+    done = migrate(store, "switch", NAME, "--yes")
+    assert (done.code, "skratch-data-2" in done.out) == (0, True)
+    assert (status(store)["side"], status(store)["writes"]) == ("target", "open")
+    assert "kept until" in migrate(store, "finish", NAME, "--yes").err
+    back = migrate(store, "rollback", NAME, "--yes")
+    assert (back.code, status(store)["phase"]) == (0, "rolled_back")
+    for verb, *words in (["plan", NAME], ["run", NAME], ["verify", NAME], ["switch", NAME, "--yes"]):
+        assert migrate(store, verb, *words).code == 0
+    ended = migrate(store, "finish", NAME, "--early", "--yes")
+    assert (ended.code, status(store)["phase"]) == (0, "finished")
+    tables = here("db", "tables", "--json", "--data", store)
+    assert "skratch-data" not in [one["name"] for one in json.loads(tables.out)]
+
+
+def test_what_is_abandoned_is_gone(store: Path) -> None:
+    migrate(store, "plan", NAME)
+    migrate(store, "run", NAME)
+    assert migrate(store, "abandon", NAME, "--yes").code == 0
+    assert status(store)["phase"] == "abandoned"
+    assert migrate(store, "run", NAME).code == 2
+
+
+def test_verify_finds_what_differs_and_repairs_it(store: Path) -> None:
+    migrate(store, "plan", NAME)
+    migrate(store, "run", NAME)
+    with Engine.open(store, durability="relaxed") as engine:
+        item = engine.call("Scan", {"TableName": "skratch-data-2", "Limit": 1})["Items"][0]
+        key = {name: item[name] for name in ("PK", "SK")}
+        engine.call("DeleteItem", {"TableName": "skratch-data-2", "Key": key})
+    found = migrate(store, "verify", NAME)
+    assert (found.code, status(store)["phase"]) == (1, "following")
+    assert migrate(store, "verify", NAME, "--repair").code == 0
+    assert status(store)["phase"] == "verified"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "no-such"], "no system has a migration"),
+        (["run", NAME], "is not planned"),
+        (["plan", NAME, "--segments", "0"], "at least 1"),
+        (["status", "--environment", "moon", NAME], "no environment moon"),
+    ],
+)
+def test_what_is_misused_is_said(store: Path, words: list[str], said: str) -> None:
+    done = migrate(store, *words)
+    assert (done.code, said in done.err) == (2, True)

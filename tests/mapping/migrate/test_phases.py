@@ -1,0 +1,251 @@
+"""A migration, phase by phase, with nobody in its way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from tests.mapping.migrate.cards import CARDS, At, back, card, key, opened
+
+from tablewright.mapping.migrate import (
+    Bench,
+    KeptTooLong,
+    NotExact,
+    NotPlanned,
+    TurnOver,
+    WrongPhase,
+    abandon,
+    advance,
+    begin,
+    checked,
+    finish,
+    is_up_to_date,
+    rollback,
+    settle,
+    switch,
+    verify,
+)
+from tablewright.mapping.migrate.settling import Task
+from tablewright.values import Item
+
+
+@pytest.fixture
+def at() -> Iterator[At]:
+    with opened() as found:
+        yield found
+
+
+def followed(bench: Bench, *, page: int = 3) -> None:
+    """Rounds until nothing is left to do."""
+    while not advance(bench, "me", page=page).is_idle or not is_up_to_date(bench, bench.state()):
+        bench.sleep(0.01)
+
+
+def copied(at: At) -> Bench:
+    bench = at.bench()
+    bench.plan(segments=3)
+    begin(bench)
+    followed(bench)
+    return bench
+
+
+def switched(at: At) -> Bench:
+    bench = copied(at)
+    checked(bench, verify(bench, bench.state()))
+    switch(bench)
+    return bench
+
+
+def test_everything_is_copied_and_then_followed(at: At) -> None:
+    at.put(*(card(f"c{n}", f"text {n}", "odd" if n % 2 else None) for n in range(20)))
+    bench = copied(at)
+    assert bench.state().phase == "following"
+    assert at.is_copied
+    at.put(card("c1", "changed", "even"), card("new"))
+    at.remove("c2")
+    followed(bench)
+    assert at.is_copied
+
+
+def test_what_time_deletes_goes_on_the_other_side_too(at: At) -> None:
+    soon = int(at.clock.now().timestamp()) + 60
+    at.put(card("a", group="g", expires={"N": str(soon)}), card("b"))
+    bench = copied(at)
+    assert at.is_copied
+    at.clock.move(timedelta(minutes=5))
+    at.engine.settle()
+    followed(bench)
+    assert at.is_copied
+    assert len(at.items("new_cards")) == 1
+
+
+def test_a_stale_write_is_refused_and_what_is_new_is_written(at: At) -> None:
+    """A copier that read before a change and writes after it gives the change, not what it read."""
+    at.put(card("a", "old"))
+    bench = copied(at)
+    stale = card("a", "old")
+    for change in ({"text": {"S": "new"}}, {"text": {"S": "new"}, "extra": {"S": "an attribute more"}}):
+        at.put({**stale, **change})
+        followed(bench)
+        assert at.is_copied
+        settle(bench, CARDS.way("forward"), bench.state().turn, [Task(key("a"), (), stale)])
+        assert at.is_copied
+
+
+def test_only_an_attribute_more_is_noticed_too(at: At) -> None:
+    at.put(card("a", "old"))
+    bench = copied(at)
+    at.put(card("a", "old", extra={"S": "more"}))
+    followed(bench)
+    settle(bench, CARDS.way("forward"), bench.state().turn, [Task(key("a"), (), card("a", "old"))])
+    assert at.items("new_cards")["CARD#a", "CARD"]["extra"] == {"S": "more"}
+
+
+def test_an_item_that_nobody_could_compare_is_said_by_name(at: At) -> None:
+    at.put(card("a", unheard_of={"S": "x"}))
+    bench = at.bench()
+    bench.plan()
+    begin(bench)
+    with pytest.raises(NotExact, match="unheard_of"):
+        followed(bench)
+
+
+def test_whose_turn_is_over_writes_nothing(at: At) -> None:
+    at.put(card("a", "old"))
+    bench = switched(at)
+    at.put(card("a", "strayed"))
+    with pytest.raises(TurnOver):
+        settle(bench, CARDS.way("forward"), 1, [Task(key("a"))])
+    assert at.items("new_cards")["CARD#a", "CARD"]["title"] == {"S": "old"}
+
+
+def test_verify_tells_what_is_missing_different_and_extra_and_repairs_it(at: At) -> None:
+    at.put(*(card(f"c{n}", f"text {n}", "g") for n in range(9)))
+    bench = copied(at)
+    at.remove("c1", "new_cards")
+    at.put({**key("c2"), "id": {"S": "c2"}, "title": {"S": "wrong"}}, table="new_cards")
+    at.put({**key("zz"), "id": {"S": "zz"}}, table="new_cards")
+    report = verify(bench, bench.state())
+    assert (report.missing, report.different, report.extra) == (1, 1, 1)
+    assert not report.digests_agree
+    assert checked(bench, report).phase == "following"
+    with pytest.raises(WrongPhase, match="verify"):
+        switch(bench)
+    assert verify(bench, bench.state(), repair=True).repaired == 3
+    report = verify(bench, bench.state())
+    assert report.is_right
+    assert report.digests_agree
+    assert (report.origin_items, report.goal_items, report.wanted_items) == (9, 18, 18)
+    assert checked(bench, report).phase == "verified"
+    assert at.is_copied
+
+
+def test_what_the_new_design_cannot_read_keeps_a_copy_from_being_verified(at: At) -> None:
+    def forgetful(item: Item) -> tuple[Item, ...]:
+        return ({name: value for name, value in item.items() if name != "id"},)
+
+    at.put(card("a"))
+    bench = replace(at.bench(), migration=replace(CARDS, forward=forgetful, home=None))
+    bench.plan()
+    begin(bench)
+    followed(bench)
+    report = verify(bench, bench.state())
+    assert (report.missing, report.different, report.unfit) == (0, 0, 1)
+    assert checked(bench, report).phase == "following"
+
+
+def test_after_the_switch_the_old_table_is_kept_current_in_the_old_form(at: At) -> None:
+    at.put(card("a", "one", "g"), card("b", "two"))
+    bench = switched(at)
+    program = at.program()
+    item = {**key("a"), "id": {"S": "a"}, "title": {"S": "newer"}}
+    program("PutItem", {"TableName": "cards", "Item": item})
+    program("DeleteItem", {"TableName": "cards", "Key": key("b")})
+    assert at.items("new_cards")["CARD#a", "CARD"]["title"] == {"S": "newer"}
+    followed(bench)
+    assert list(at.items("cards").values()) == list(back(item))
+
+
+def test_a_rollback_brings_along_what_was_written_since(at: At) -> None:
+    at.put(card("a", "one"), card("b", "two"))
+    bench, program = switched(at), at.program()
+    program(
+        "PutItem", {"TableName": "cards", "Item": {**key("c"), "id": {"S": "c"}, "title": {"S": "three"}}}
+    )
+    assert rollback(bench).phase == "rolled_back"
+    found = program("GetItem", {"TableName": "cards", "Key": key("c"), "ConsistentRead": True})["Item"]
+    assert found == card("c", "three")
+    program("PutItem", {"TableName": "cards", "Item": card("d", "four")})
+    assert ("CARD#d", "CARD") in at.items("cards")
+    assert ("CARD#d", "CARD") not in at.items("new_cards")
+
+
+def test_after_a_rollback_it_can_be_planned_again(at: At) -> None:
+    at.put(card("a", "one", "g"))
+    rollback(switched(at))
+    at.remove("a")
+    at.put(card("b", "two"))
+    bench = copied(at)
+    assert at.is_copied
+    checked(bench, verify(bench, bench.state()))
+    assert switch(bench).phase == "switched"
+
+
+def test_one_cannot_go_back_when_the_days_are_over(at: At) -> None:
+    bench = switched(at)
+    with pytest.raises(WrongPhase, match="kept until"):
+        finish(bench)
+    at.clock.move(timedelta(days=30))
+    with pytest.raises(KeptTooLong):
+        rollback(bench)
+    assert finish(bench).phase == "finished"
+    at.engine.settle()
+    assert "cards" not in at.call("ListTables", {})["TableNames"]
+    left = at.call("Scan", {"TableName": "stream_consumers"})["Items"]
+    assert [item for item in left if "migration." in item["PK"]["S"]] == []
+    at.program()("PutItem", {"TableName": "cards", "Item": {**key("z"), "id": {"S": "z"}}})
+    assert ("CARD#z", "CARD") in at.items("new_cards")
+    assert finish(bench).phase == "finished"
+
+
+def test_what_is_abandoned_leaves_no_copy(at: At) -> None:
+    at.put(card("a"))
+    bench = copied(at)
+    assert abandon(bench).phase == "abandoned"
+    at.engine.settle()
+    assert "new_cards" not in at.call("ListTables", {})["TableNames"]
+    assert copied(at).state().phase == "following"
+    assert at.is_copied
+
+
+def test_nothing_is_done_that_was_not_planned(at: At) -> None:
+    with pytest.raises(NotPlanned):
+        at.bench().state()
+    assert advance(at.bench(), "me").is_idle
+    with pytest.raises(NotPlanned):
+        switch(at.bench())
+
+
+def test_who_did_not_follow_for_a_day_begins_anew(at: At) -> None:
+    at.put(card("a", "one"), card("b", "two"))
+    bench = copied(at)
+    turn = bench.state().turn
+    at.put(card("a", "changed"))
+    at.remove("b")
+    at.clock.move(timedelta(days=2))
+    at.engine.settle()
+    followed(bench)
+    assert bench.state().turn > turn
+    assert verify(bench, bench.state(), repair=True).repaired == 1
+    assert at.is_copied
+
+
+def test_the_copy_is_no_faster_than_was_asked(at: At) -> None:
+    at.put(*(card(f"c{n}") for n in range(30)))
+    bench = at.bench()
+    bench.plan(rate=10, segments=1)
+    begin(bench)
+    followed(bench, page=10)
+    assert sum(at.naps) >= 2.0
