@@ -12,7 +12,7 @@ from tests.mapping.migrate.test_phases import followed
 
 from tablewright import testing
 from tablewright.app.house import open_house
-from tablewright.app.migrating import tell_due
+from tablewright.app.migrating import tell_due, tend
 from tablewright.app.serve import TRANSLATIONS
 from tablewright.app.system import System
 from tablewright.client import embedded
@@ -23,6 +23,7 @@ from tablewright.mapping.migrate import (
     bench,
     checked,
     following,
+    rollback,
     switch,
     verify,
 )
@@ -73,6 +74,23 @@ def test_an_old_table_is_not_kept_without_an_end() -> None:
         assert tell_due([at]) == 0
         clock.move(timedelta(days=30))
         assert tell_due([at]) == 1
+
+
+def test_a_copy_that_was_rolled_back_is_deleted_by_itself() -> None:
+    clock = testing.Clock()
+    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
+        at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
+        at.plan()
+        begin(at)
+        followed(at)
+        checked(at, verify(at, at.state()))
+        switch(at)
+        assert tend([at]) == 0
+        rollback(at)
+        assert tend([at]) == 1
+        house.engine.settle()
+        assert "new_cards" not in house.call("ListTables", {})["TableNames"]
+        assert tend([at]) == 0
 
 
 def test_a_pause_is_told_as_such() -> None:

@@ -1,5 +1,7 @@
-"""Migrations in this house: their followers, and a notice when the days in which one can go back are over.
+"""Migrations in this house: their followers, and the end of tables that are not needed any more.
 
+When the days in which one can go back are over, somebody is told to finish; what was rolled back is deleted by itself,
+because nobody keeps it current: who is erased would stay in it.
 Where nothing was planned, a follower looks at one item every few seconds, and nothing else is done.
 Elsewhere: planning, verifying and changing sides is asked for from a terminal (cli/migrate_*.py); how tables are led to
 the open side (house.py).
@@ -13,7 +15,7 @@ from tablewright.app.backups import environment_of
 from tablewright.app.schedule import Follower, Job
 from tablewright.app.system import System
 from tablewright.client import Call
-from tablewright.mapping.migrate import Bench, bench, watch
+from tablewright.mapping.migrate import Bench, NotDrained, PhaseMoved, abandon, bench, watch
 from tablewright.world import World
 
 log = logging.getLogger("tablewright.app")
@@ -27,9 +29,29 @@ def migration_work(system: System, call: Call, world: World) -> list[Job | Follo
         Follower(f"migration {at.name}", partial(watch, at), at.migration.about) for at in benches
     ]
     if benches:
-        about = "Says when an old table has been kept for long enough."
-        work.append(Job("migrations", timedelta(days=1), partial(tell_due, benches), about))
+        about = "Says when an old table was kept for long enough; deletes the copy that was rolled back."
+        work.append(Job("migrations", timedelta(hours=1), partial(tend, benches), about))
     return work
+
+
+def tend(benches: list[Bench]) -> int:
+    """What is to be said of migrations, and what is to go; how many of them."""
+    return tell_due(benches) + drop_rolled_back(benches)
+
+
+def drop_rolled_back(benches: list[Bench]) -> int:
+    """Delete the copies of migrations that were rolled back, once everybody has read what was written to them."""
+    dropped = 0
+    for at in benches:
+        state = at.look()
+        if state is not None and state.phase == "rolled_back":
+            try:
+                abandon(at)
+            except (NotDrained, PhaseMoved):
+                continue  # the next time
+            log.info("the copy of a migration that was rolled back is deleted", extra={"migration": at.name})
+            dropped += 1
+    return dropped
 
 
 def tell_due(benches: list[Bench]) -> int:

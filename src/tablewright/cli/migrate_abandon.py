@@ -1,4 +1,4 @@
-"""`tablewright migrate abandon NAME`: give a migration up before the switch; the copy is deleted."""
+"""`tablewright migrate abandon NAME`: give a migration up, before the switch or after a rollback; the copy goes."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from tablewright.cli.plans import agreed, yes
 if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
     from tablewright.mapping.migrate import Bench
 
-SUMMARY = "Give a migration up before the switch: the copy is deleted, the table stays what it is."
+SUMMARY = "Give a migration up, before the switch or after a rollback: the copy is deleted, the table stays."
 EXAMPLES = """examples:
   tablewright migrate abandon skratch-visits-2 --data ./data
   tablewright migrate abandon skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""

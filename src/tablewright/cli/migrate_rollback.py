@@ -35,7 +35,9 @@ def _rollback(given: argparse.Namespace, bench: "Bench") -> int:
     if not agreed(given, plan):
         return 0
     after = rollback(bench, migrating.say)
+    print(f"{bench.name} is {after.phase}; writes go to {after.source}")
     print(
-        f"{bench.name} is {after.phase}; writes go to {after.target if after.side == 'target' else after.source}"
+        f"{after.target} is not kept current any more: a server deletes it within the hour, "
+        f"`tablewright migrate abandon {bench.name}` at once"
     )
     return 0

@@ -9,9 +9,11 @@ from datetime import timedelta
 import pytest
 from tests.mapping.migrate.cards import CARDS, At, back, card, key, opened
 
+from tablewright.mapping import Consumer
 from tablewright.mapping.migrate import (
     Bench,
     KeptTooLong,
+    NotDrained,
     NotExact,
     NotPlanned,
     TurnOver,
@@ -191,6 +193,37 @@ def test_after_a_rollback_it_can_be_planned_again(at: At) -> None:
     assert at.is_copied
     checked(bench, verify(bench, bench.state()))
     assert switch(bench).phase == "switched"
+
+
+def test_a_copy_that_was_rolled_back_goes_when_it_is_given_up(at: At) -> None:
+    at.put(card("a", "one", "g"))
+    bench = switched(at)
+    rollback(bench)
+    assert abandon(bench).phase == "abandoned"
+    at.engine.settle()
+    assert "new_cards" not in at.call("ListTables", {})["TableNames"]
+    assert at.program()("GetItem", {"TableName": "cards", "Key": key("a")})["Item"] == card("a", "one", "g")
+    bench = switched(at)
+    assert bench.state().phase == "switched"
+    assert at.items("new_cards").keys() == {("CARD#a", "CARD"), ("GROUP#g", "AT#a")}
+
+
+def test_a_table_stays_while_somebody_has_not_read_what_was_written_to_it(at: At) -> None:
+    reader = Consumer(at.bench().db, None, "cards", "reader", lambda change: None)
+    reader.create_tables()
+    reader.register()
+    at.put(card("a", "one"))
+    bench = switched(at)
+    with pytest.raises(NotDrained, match="reader"):
+        finish(bench, early=True)
+    with pytest.raises(NotDrained, match="reader"):
+        rollback(bench)
+    reader.run_once()
+    assert rollback(bench).phase == "rolled_back"
+    with pytest.raises(NotDrained, match="reader"):
+        abandon(bench)
+    reader.run_once()
+    assert abandon(bench).phase == "abandoned"
 
 
 def test_one_cannot_go_back_when_the_days_are_over(at: At) -> None:

@@ -1,7 +1,7 @@
 """How far a migration is, in a small table of its own: its phase, its gates, and the segments of a copy.
 
     planned -> copying -> following -> verified -> pausing -> switched -> finished
-    and rolled_back from switched, by another pause; abandoned before the switch
+    and rolled_back from switched, by another pause; abandoned before the switch, or after a rollback
 
 A *turn* is one direction of copying, from its beginning to its end; it has a number. Everybody who copies checks one of
 the gates in the same transaction, and a gate names the turn: so what was begun in a turn that is over writes nothing.
@@ -132,7 +132,7 @@ states = _table.entity(
             "verified": {**_BEFORE_THE_SWITCH, "following": MOVER, "pausing": MOVER},
             "pausing": {"verified": MOVER, "switched": MOVER, "rolled_back": MOVER},
             "switched": {"pausing": MOVER, "finished": MOVER},
-            "rolled_back": {"planned": MOVER},
+            "rolled_back": {"planned": MOVER, "abandoned": MOVER},
             "abandoned": {"planned": MOVER},
         },
     ),

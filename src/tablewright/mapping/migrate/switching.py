@@ -85,6 +85,7 @@ def finish(bench: Bench, *, early: bool = False) -> State:
             until = f"the old table is kept until {state.kept_until:%Y-%m-%d}"
             raise WrongPhase(bench.name, state.phase, until)
         unbar(bench, state)
+        refuse_behind(bench)
         state = bench.moved(bench.state(), "finished", course="shut")
     forget_turns(bench, state)
     _delete(bench, bench.migration.source)
@@ -92,12 +93,19 @@ def finish(bench: Bench, *, early: bool = False) -> State:
 
 
 def abandon(bench: Bench) -> State:
-    """Give it up before the switch: the source stays what it is, the copy is deleted."""
+    """Give it up before the switch or after a rollback: the source stays what it is, the copy is deleted.
+
+    Nobody keeps a copy current any more: who is erased from the source would stay in it.
+    """
     state = bench.state()
     if state.phase != "abandoned":
-        if state.phase not in ("planned", "copying", "following", "verified"):
-            raise WrongPhase(bench.name, state.phase, "it can be abandoned before the switch only")
-        state = bench.moved(state, "abandoned", course="shut")
+        if state.phase not in ("planned", "copying", "following", "verified", "rolled_back"):
+            raise WrongPhase(
+                bench.name, state.phase, "it can be abandoned before the switch, or after a rollback"
+            )
+        unbar(bench, state)
+        refuse_behind(bench)
+        state = bench.moved(bench.state(), "abandoned", course="shut")
     forget_turns(bench, state)
     _delete(bench, bench.migration.target)
     return state
