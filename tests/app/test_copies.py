@@ -183,6 +183,20 @@ def test_what_failed_is_told_each_time_and_begun_anew_after_an_hour(away: str, c
         assert _data(copying.place).isdisjoint(first), "what was left of the first attempt is gone"
 
 
+def test_an_entry_that_is_no_copy_stops_no_other_and_what_it_tells_of_is_left(
+    away: str, clock: testing.Clock
+) -> None:
+    with home(away, clock) as (engine, copying):
+        copy_today(engine, copying)
+        (entry,) = copying.place.keys("whole/")
+        copying.place.put(entry, b"")
+        first = _data(copying.place)
+        clock.move(A_DAY)
+        copy_today(engine, copying)
+        assert _days(copying.place) == [2]
+        assert first < _data(copying.place)
+
+
 def test_a_table_whose_past_is_not_kept_is_named(away: str, clock: testing.Clock) -> None:
     with home(away, clock) as (engine, copying):
         engine.call("DeleteTable", {"TableName": "dogs"})

@@ -185,6 +185,26 @@ def test_a_file_beside_the_tables_cannot_leave_the_new_directory(away: Path, tmp
     assert list(tmp_path.glob("new*")) == [], "it is looked at before anything is made"
 
 
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("store-1", "../../x"),
+        ("2026-01-02T00:00:04Z", "2026-01-02T00:00:04"),
+        ("2026-01-02", "2040-01-02"),
+        ("{", ""),
+    ],
+)
+def test_what_is_no_copy_is_told_and_hides_no_other(away: Path, tmp_path: Path, was: str, now: str) -> None:
+    place = place_of(str(away))
+    entry = list(place.keys("whole/"))[-1]
+    place.put(entry, (place.read(entry) or b"").replace(was.encode(), now.encode()))
+    ran = here("db", "copies", "list", away)
+    assert ran.code == 0
+    assert f"{entry} at {away} tells of no copy" in ran.err
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["made", "2026-01-01"]
+    assert here("db", "copies", "restore", away, "--data", tmp_path / "new", "--yes").code == 0
+
+
 def test_copies_of_several_stores_at_one_place_are_told_apart(away: Path, tmp_path: Path) -> None:
     clock = testing.Clock()
     with home(str(away), clock) as (engine, copying):

@@ -92,7 +92,7 @@ def bring_further(copying: Copying) -> None:
     """A step: what is beside the tables, today's copy, copies that are too old."""
     try:
         _carry(copying)
-        whole = copying.place.copies(copying.store)
+        whole = copying.place.copies(copying.store, _is_odd)
         now = copying.world.now()
         if not any(copy.at.date() == now.date() for copy in whole):
             made = _advanced(copying, whole, now)
@@ -103,6 +103,10 @@ def bring_further(copying: Copying) -> None:
         raise
 
 
+def _is_odd(sentence: str) -> None:
+    log.warning("an entry at the place for copies is none", extra={"entry": sentence})
+
+
 # --- today's ---
 
 
@@ -110,14 +114,14 @@ def _advanced(copying: Copying, whole: Sequence[Copy], now: datetime) -> Copy | 
     """Today's copy, if it is done by this; None if it is under way."""
     begun = _begun(copying)
     if begun is None or now - begun >= GIVE_UP or any(copy.at == begun for copy in whole):
-        begun = _begin(copying, whole, now)
+        begun = _begin(copying, now)
     try:
         return _finished(copying, begun)
     except CopyFailed as failure:
         if now - begun < TRY_AGAIN:
             log.error("a table was not copied", extra={"table": failure.table, "why": failure.why})
             raise
-    return _finished(copying, _begin(copying, whole, now))
+    return _finished(copying, _begin(copying, now))
 
 
 def _begun(copying: Copying) -> datetime | None:
@@ -129,11 +133,12 @@ def _begun_key(copying: Copying) -> str:
     return copying.place.key("begun", f"{copying.store}.json")
 
 
-def _begin(copying: Copying, whole: Sequence[Copy], now: datetime) -> datetime:
+def _begin(copying: Copying, now: datetime) -> datetime:
     """Another copy, of this moment; what is left of those that never became whole goes."""
-    kept = {moment_name(copy.at) for copy in whole}
     data = copying.key("data", "")
-    half = {key.removeprefix(data).partition("/")[0] for key in copying.place.keys(data)} - kept
+    there = {key.removeprefix(data).partition("/")[0] for key in copying.place.keys(data)}
+    # By their entries, not by what could be read of them: what a damaged one tells of may be the only good copy.
+    half = there - copying.place.moments(copying.store)
     for name in sorted(half):
         copying.place.remove(copying.key("data", name, ""))
         log.warning("half of a copy was removed", extra={"copy": name})

@@ -9,16 +9,23 @@ Must hold: what has no entry under `whole/` is no copy, whatever lies under `dat
 Elsewhere: making copies (copies.py), coming back from one (copy_restoring.py), buckets (engine/transfers/buckets.py).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AwareDatetime, BaseModel, ValidationError
 
-from tablewright.engine.transfers.buckets import Bucket, Buckets, BucketsUnknown, BucketUnusable, buckets_at
+from tablewright.engine.transfers.buckets import (
+    NO_SUCH_KEY,
+    Bucket,
+    Buckets,
+    BucketsUnknown,
+    BucketUnusable,
+    buckets_at,
+)
 
 S3 = "s3://"
 # The bucket of a directory: what lies in it besides is not ours.
@@ -43,7 +50,7 @@ class Copy(BaseModel):
     """Some tables as they all were at one moment."""
 
     store: str
-    at: datetime
+    at: AwareDatetime
     tables: list[CopiedTable]
 
     @property
@@ -93,21 +100,50 @@ class CopyPlace:
 
     # --- copies ---
 
-    def copies(self, store: str = "") -> list[Copy]:
-        """Those that are whole, the oldest first; of one store, or of all."""
-        folder = self.key("whole", store, "") if store else self.key("whole", "")
-        return sorted((self._copy(key) for key in self.keys(folder)), key=lambda copy: copy.at)
+    def copies(self, store: str = "", odd: Callable[[str], None] = lambda sentence: None) -> list[Copy]:
+        """Those that are whole, the oldest first; of one store, or of all.
 
-    def _copy(self, key: str) -> Copy:
-        with self.open(key) as stream:
-            body = stream.read()
+        One entry that cannot be read hides no other: `odd` is told of it.
+        """
+        found = []
+        for key in self._entries(store):
+            body = self._body(key)
+            copy = None if body is None else _copy_in(body)
+            # By its own name, or what it says of store and moment is somebody's who changed it.
+            if copy is not None and self.key("whole", copy.store, f"{moment_name(copy.at)}.json") == key:
+                found.append(copy)
+            elif body is not None:
+                odd(
+                    f"{key} at {self.name} tells of no copy: it was changed, or put there by somebody else; remove it"
+                )
+        return sorted(found, key=lambda copy: copy.at)
+
+    def moments(self, store: str) -> set[str]:
+        """How the copies of a store are called that have an entry, be it one that cannot be read."""
+        return {key.rpartition("/")[2].removesuffix(".json") for key in self._entries(store)}
+
+    def _entries(self, store: str) -> Iterator[str]:
+        return self.keys(self.key("whole", store, "") if store else self.key("whole", ""))
+
+    def _body(self, key: str) -> bytes | None:
+        """What is at a key that was just listed; None if it was removed meanwhile."""
         try:
-            return Copy.model_validate_json(body)
-        except ValidationError:
-            raise CopiesUnusable(f"{key} at {self.name} does not tell of a copy; it was changed") from None
+            with self.open(key) as stream:
+                return stream.read()
+        except BucketUnusable as trouble:
+            if trouble.code != NO_SUCH_KEY:
+                raise
+            return None
 
     def close(self) -> None:
         self.buckets.close()
+
+
+def _copy_in(body: bytes) -> Copy | None:
+    try:
+        return Copy.model_validate_json(body)
+    except ValidationError:
+        return None
 
 
 def moment_name(at: datetime) -> str:

@@ -52,7 +52,7 @@ def run(given: argparse.Namespace) -> int:
 def _restore(given: argparse.Namespace, place: "CopyPlace") -> int:
     from tablewright.app.copy_restoring import chosen
 
-    copy = chosen(place.copies(), given.day, given.store)
+    copy = chosen(copy_place.copies_at(place), given.day, given.store)
     if given.data is not None:
         return _into_directory(given, place, copy)
     return where.at(given, lambda there: _into(given, place, copy, there.call, there.name))

@@ -18,6 +18,8 @@ from typing import Any, BinaryIO, Protocol
 
 PAGE = 1000
 S3 = "s3:"
+# The code of an object that is not there.
+NO_SUCH_KEY = "S3NoSuchKey"
 
 
 class BucketUnusable(Exception):
@@ -126,7 +128,10 @@ class DirectoryBuckets:
     def open(self, bucket: Bucket, key: str) -> BinaryIO:
         self._check_owner(bucket)
         with _told(bucket):
-            return self._path(bucket, key).open("rb")
+            try:
+                return self._path(bucket, key).open("rb")
+            except FileNotFoundError:
+                raise BucketUnusable(NO_SUCH_KEY, f"The specified key does not exist: {key}") from None
 
     def remove(self, bucket: Bucket, key: str) -> None:
         self._check_owner(bucket)
