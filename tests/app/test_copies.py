@@ -17,7 +17,7 @@ from tests.app.away import A_DAY, KEPT, STORE, TABLES, copy_today, copying_of, h
 from tablewright import Engine, testing
 from tablewright.app.backups import environment_of
 from tablewright.app.copies import EVERY, TRY_AGAIN, CopyFailed, bring_further, copies_job, tables_to_copy
-from tablewright.app.copy_places import BucketUnusable, CopiesUnusable, CopyPlace, place_of
+from tablewright.app.copy_places import BucketUnusable, CopiesUnusable, CopyPlace, moment_name, place_of
 from tablewright.app.copy_restoring import restore_tables
 from tablewright.app.house import open_house
 from tablewright.app.systems import TRAVEL
@@ -163,6 +163,48 @@ def test_the_newest_copy_stays_however_old_it_is(away: str, clock: testing.Clock
         with pytest.raises(CopyFailed, match="S3AccessDenied"):
             bring_further(replace(copying, call=refusing))
         assert _days(copying.place) == [1]
+
+
+def test_old_copies_go_while_new_ones_fail(away: str, clock: testing.Clock) -> None:
+    with home(away, clock) as (engine, copying):
+        for _ in range(2):
+            copy_today(engine, copying)
+            clock.move(A_DAY)
+        clock.move(KEPT * 2)
+
+        def full(verb: str, request: Any) -> dict[str, Any]:
+            if verb == "ExportTableToPointInTime":
+                raise BucketUnusable("S3InternalError", "No space left on device")
+            answer: dict[str, Any] = embedded(engine)(verb, request)
+            return answer
+
+        with pytest.raises(BucketUnusable):
+            bring_further(replace(copying, call=full))
+        assert _days(copying.place) == [2]
+
+
+@pytest.mark.parametrize("begun", [b'{"at": "2040-01-01T00:00:00+00:00"}', b"", b"[]"])
+def test_a_copy_that_cannot_be_gone_on_with_is_begun_anew(
+    away: str, clock: testing.Clock, begun: bytes
+) -> None:
+    with home(away, clock) as (engine, copying):
+        copying.place.put(f"begun/{STORE}.json", begun)
+        copy_today(engine, copying)
+        assert _days(copying.place) == [1]
+
+
+def test_a_copy_of_a_clock_that_was_ahead_does_not_cost_the_newest(away: str, clock: testing.Clock) -> None:
+    with home(away, clock) as (engine, copying):
+        copy_today(engine, copying)
+        (copy,) = copying.place.copies()
+        ahead = copy.model_copy(update={"at": copy.at + A_DAY * 1000})
+        entry = f"whole/{STORE}/{moment_name(ahead.at)}.json"
+        copying.place.put(entry, ahead.model_dump_json().encode())
+        clock.move(KEPT * 2)
+        engine.call("DeleteTable", {"TableName": "dogs"})
+        with pytest.raises(CopyFailed):
+            bring_further(copying)
+        assert len(copying.place.copies()) == 2
 
 
 def test_what_failed_is_told_each_time_and_begun_anew_after_an_hour(away: str, clock: testing.Clock) -> None:

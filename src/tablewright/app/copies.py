@@ -91,13 +91,15 @@ def copies_job(copying: Copying) -> Job:
 def bring_further(copying: Copying) -> None:
     """A step: what is beside the tables, today's copy, copies that are too old."""
     try:
-        _carry(copying)
-        whole = copying.place.copies(copying.store, _is_odd)
-        now = copying.world.now()
-        if not any(copy.at.date() == now.date() for copy in whole):
-            made = _advanced(copying, whole, now)
-            whole += [made] if made is not None else []
-        _remove_old(copying, whole, now)
+        whole, now = copying.place.copies(copying.store, _is_odd), copying.world.now()
+        try:
+            _carry(copying)
+            if not any(copy.at.date() == now.date() for copy in whole):
+                made = _advanced(copying, whole, now)
+                whole += [made] if made is not None else []
+        finally:
+            # Also when today's fails: a full place gets no room otherwise, and who was erased stays in old copies.
+            _remove_old(copying, whole, now)
     except BucketUnusable as trouble:
         log.error("the place for copies cannot be used", extra={"code": trouble.code})
         raise
@@ -112,8 +114,8 @@ def _is_odd(sentence: str) -> None:
 
 def _advanced(copying: Copying, whole: Sequence[Copy], now: datetime) -> Copy | None:
     """Today's copy, if it is done by this; None if it is under way."""
-    begun = _begun(copying)
-    if begun is None or now - begun >= GIVE_UP or any(copy.at == begun for copy in whole):
+    begun = _begun(copying, now)
+    if begun is None or any(copy.at == begun for copy in whole):
         begun = _begin(copying, now)
     try:
         return _finished(copying, begun)
@@ -124,9 +126,15 @@ def _advanced(copying: Copying, whole: Sequence[Copy], now: datetime) -> Copy | 
     return _finished(copying, _begin(copying, now))
 
 
-def _begun(copying: Copying) -> datetime | None:
+def _begun(copying: Copying, now: datetime) -> datetime | None:
+    """The moment of the copy that was begun last, if it can be gone on with."""
     body = copying.place.read(_begun_key(copying))
-    return None if body is None else datetime.fromisoformat(json.loads(body)["at"])
+    try:
+        at = None if body is None else datetime.fromisoformat(json.loads(body)["at"]).astimezone(UTC)
+    except (ValueError, KeyError, TypeError):
+        return None  # damaged: another is begun
+    # What is to come cannot be exported: the clock was ahead, and has been put right since.
+    return None if at is None or at > now or now - at >= GIVE_UP else at
 
 
 def _begun_key(copying: Copying) -> str:
@@ -219,13 +227,20 @@ def definition(described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remove_old(copying: Copying, whole: Sequence[Copy], now: datetime) -> None:
-    for copy in sorted(whole, key=lambda copy: copy.at)[:-1]:
-        if copy.at < now - copying.kept:
+    for copy in sorted(whole, key=lambda copy: copy.at):
+        if copy.at < now - copying.kept and copy.at not in _newest(whole, now):
             name = moment_name(copy.at)
             # What says that it is whole goes first: half of one is nobody's copy.
             copying.place.remove(copying.key("whole", f"{name}.json"))
             copying.place.remove(copying.key("data", name, ""))
             log.info("an old copy was removed", extra={"copy": name})
+
+
+def _newest(whole: Sequence[Copy], now: datetime) -> set[datetime]:
+    """The last moment, and the last that has been: a clock that was ahead made a copy which is not the newest."""
+    moments = [copy.at for copy in whole]
+    been = [at for at in moments if at <= now]
+    return {max(some) for some in (moments, been) if some}
 
 
 # --- what is beside the tables ---
