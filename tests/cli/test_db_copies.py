@@ -152,15 +152,15 @@ def test_half_of_a_restore_behind_an_endpoint_is_gone_on_from_by_its_own_copy_al
     with testing.engine() as engine:
 
         def cut(verb: str, request: Any) -> dict[str, Any]:
-            if verb == "BatchWriteItem":
+            if verb == "BatchWriteItem" and "dogs" in request["RequestItems"]:
                 raise _Cut
             answer: dict[str, Any] = embedded(engine)(verb, request)
             return answer
 
         with pytest.raises(_Cut):
             restore_tables(cut, place, last)
-        refuse_there(embedded(engine), last)
-        with pytest.raises(TablesThere, match="cats is there already"):
+        refuse_there(embedded(engine), last)  # the table that was filled is not in the way of the other
+        with pytest.raises(TablesThere, match="cats, dogs are there already"):
             refuse_there(embedded(engine), first)
 
 
@@ -172,6 +172,30 @@ def test_a_copy_that_was_damaged_is_refused(away: Path, tmp_path: Path) -> None:
     ran = here("db", "copies", "restore", away, "--data", tmp_path / "new", "--yes")
     assert ran.code == 2
     assert "its checksum is another" in ran.err
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("which", "now", "told"),
+    [
+        ("manifest-files.json", b'{"itemCount": 3', "is lost, or was changed"),
+        ("manifest-files.json", b"", "is lost, or was changed"),
+        ("manifest-files.json", None, "is lost, or was changed"),
+        ("data/", None, "is lost, and part of the copy of cats"),
+    ],
+)
+def test_a_copy_that_lost_a_part_says_so_and_makes_no_directory(
+    away: Path, tmp_path: Path, which: str, now: bytes | None, told: str
+) -> None:
+    place = place_of(str(away))
+    (key,) = place.keys(place.copies()[-1].tables[0].home + which)
+    place.remove(key)
+    if now is not None:
+        place.put(key, now)
+    ran = here("db", "copies", "restore", away, "--data", tmp_path / "new", "--yes")
+    assert ran.code == 2
+    assert told in ran.err
+    assert "choose another day" in ran.err
     assert not (tmp_path / "new").exists()
 
 

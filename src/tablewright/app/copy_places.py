@@ -79,10 +79,13 @@ class CopyPlace:
 
     def read(self, key: str) -> bytes | None:
         """An object; None if there is none."""
-        if next(self.keys(key), None) != key:  # the key itself comes before all that begin with it
+        try:
+            with self.open(key) as stream:
+                return stream.read()
+        except BucketUnusable as trouble:
+            if trouble.code != NO_SUCH_KEY:
+                raise
             return None
-        with self.open(key) as stream:
-            return stream.read()
 
     def keys(self, prefix: str) -> Iterator[str]:
         after = ""
@@ -107,7 +110,7 @@ class CopyPlace:
         """
         found = []
         for key in self._entries(store):
-            body = self._body(key)
+            body = self.read(key)
             copy = None if body is None else _copy_in(body)
             # By its own name, or what it says of store and moment is somebody's who changed it.
             if copy is not None and self.key("whole", copy.store, f"{moment_name(copy.at)}.json") == key:
@@ -124,16 +127,6 @@ class CopyPlace:
 
     def _entries(self, store: str) -> Iterator[str]:
         return self.keys(self.key("whole", store, "") if store else self.key("whole", ""))
-
-    def _body(self, key: str) -> bytes | None:
-        """What is at a key that was just listed; None if it was removed meanwhile."""
-        try:
-            with self.open(key) as stream:
-                return stream.read()
-        except BucketUnusable as trouble:
-            if trouble.code != NO_SUCH_KEY:
-                raise
-            return None
 
     def close(self) -> None:
         self.buckets.close()

@@ -131,6 +131,8 @@ class DirectoryBuckets:
             try:
                 return self._path(bucket, key).open("rb")
             except FileNotFoundError:
+                if not (self.root / bucket.name).is_dir():
+                    raise no_such_bucket() from None
                 raise BucketUnusable(NO_SUCH_KEY, f"The specified key does not exist: {key}") from None
 
     def remove(self, bucket: Bucket, key: str) -> None:
