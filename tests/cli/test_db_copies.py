@@ -199,6 +199,23 @@ def test_a_copy_that_lost_a_part_says_so_and_makes_no_directory(
     assert not (tmp_path / "new").exists()
 
 
+def test_a_directory_may_be_where_one_stands_or_behind_a_link_but_no_mount(
+    away: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert here("db", "copies", "restore", away, "--data", tmp_path / "link", "--yes").code == 0
+    assert verify(tmp_path / "real") == []
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert here("db", "copies", "restore", away, "--data", ".", "--yes").code == 0
+    assert verify(tmp_path / "here") == []
+    monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "mount")
+    ran = here("db", "copies", "restore", away, "--data", tmp_path / "mount", "--yes")
+    assert ran.code == 2
+    assert "name one in it" in ran.err
+
+
 def test_a_file_beside_the_tables_cannot_leave_the_new_directory(away: Path, tmp_path: Path) -> None:
     place = place_of(str(away))
     place.put(f"beside/{STORE}/travel/../../../escaped", b"x")

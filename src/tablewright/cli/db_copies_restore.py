@@ -78,7 +78,11 @@ def _into_directory(given: argparse.Namespace, place: "CopyPlace", copy: "Copy")
     from tablewright.client import embedded
     from tablewright.engine import Engine
 
-    target: Path = given.data
+    target: Path = given.data.resolve()  # `.` has no name, and a link cannot be replaced by a directory
+    if target.is_mount():
+        return where.misused(
+            f"{target} is a mount, which no directory can take the place of: name one in it, --data {target / 'data'}"
+        )
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         return where.misused(
             f"{target} is there already, and a restore never overwrites: name another --data"
