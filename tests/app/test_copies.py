@@ -22,6 +22,7 @@ from tablewright.app.copy_restoring import restore_tables
 from tablewright.app.house import open_house
 from tablewright.app.systems import TRAVEL
 from tablewright.client import embedded
+from tablewright.engine.transfers.buckets import DirectoryBuckets
 from tablewright.mapping import Db
 from tablewright.systems.parental.design import DESIGNS as PARENTAL_DESIGNS
 
@@ -254,6 +255,25 @@ def test_a_mount_that_is_missing_fails_and_nothing_is_written_in_its_place(
         with pytest.raises(BucketUnusable):
             bring_further(copying)
         assert list(Path(away).iterdir()) == []
+
+
+def test_who_reads_the_log_learns_why_a_place_takes_nothing(
+    away: str, clock: testing.Clock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> str:
+        raise BucketUnusable("S3InternalError", "No space left on device")
+
+    with home(away, clock) as (engine, copying):
+        bring_further(copying)
+        monkeypatch.setattr(DirectoryBuckets, "put", full)
+        engine.settle()
+        with pytest.raises(CopyFailed, match="No space left on device"):
+            bring_further(copying)
+        clock.move(TRY_AGAIN)
+        with pytest.raises(BucketUnusable):
+            bring_further(copying)
+    facts = vars(caplog.records[-1])
+    assert (facts["place"], facts["why"]) == (away, "No space left on device")
 
 
 def test_stores_that_share_a_place_leave_each_other_alone(away: str, clock: testing.Clock) -> None:

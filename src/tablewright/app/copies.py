@@ -101,7 +101,8 @@ def bring_further(copying: Copying) -> None:
             # Also when today's fails: a full place gets no room otherwise, and who was erased stays in old copies.
             _remove_old(copying, whole, now)
     except BucketUnusable as trouble:
-        log.error("the place for copies cannot be used", extra={"code": trouble.code})
+        facts = {"place": copying.place.name, "code": trouble.code, "why": trouble.message}
+        log.error("the place for copies cannot be used", extra=facts)
         raise
 
 
@@ -161,7 +162,7 @@ def _finished(copying: Copying, at: datetime) -> Copy | None:
     exports = {table: _exported(copying, table, at) for table in copying.tables}
     for table, export in exports.items():
         if export["ExportStatus"] == "FAILED":
-            raise CopyFailed(table, str(export.get("FailureCode")))
+            raise CopyFailed(table, f"{export.get('FailureCode')}, {export.get('FailureMessage')}")
     if any(export["ExportStatus"] != "COMPLETED" for export in exports.values()):
         return None
     made = Copy(
