@@ -257,6 +257,21 @@ def test_a_mount_that_is_missing_fails_and_nothing_is_written_in_its_place(
         assert list(Path(away).iterdir()) == []
 
 
+def test_a_mount_that_goes_while_a_copy_is_made_leaves_nothing_in_its_place(
+    away: str, clock: testing.Clock, tmp_path: Path
+) -> None:
+    with home(away, clock) as (engine, copying):
+        bring_further(copying)
+        # As a mount goes: at once.
+        (Path(away) / "tablewright-copies").rename(tmp_path / "gone")
+        engine.settle()
+        with pytest.raises(BucketUnusable):
+            copying.place.put(f"begun/{STORE}.json", b"")
+        assert [path.name for path in Path(away).iterdir() if not path.name.startswith(".")] == []
+        with pytest.raises(BucketUnusable):
+            bring_further(copying)
+
+
 def test_who_reads_the_log_learns_why_a_place_takes_nothing(
     away: str, clock: testing.Clock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,6 +344,7 @@ def test_a_place_in_s3_has_a_prefix_of_its_own() -> None:
 def test_exports_to_other_buckets_stay_where_they_were(
     away: str, clock: testing.Clock, tmp_path: Path
 ) -> None:
+    (Path(away) / "far").mkdir()
     with Engine.open(
         tmp_path / "data", durability="relaxed", world=clock.world(), elsewhere={"far": away}
     ) as it:

@@ -116,6 +116,7 @@ def test_what_was_removed_is_gone_and_so_are_folders_that_hold_nothing(buckets: 
 
 
 def test_buckets_may_lie_in_several_places_by_their_names(tmp_path: Path) -> None:
+    (tmp_path / "there" / "far").mkdir(parents=True)
     made = routed(tmp_path / "here", {"far": tmp_path / "there"}, "us-east-1", ACCOUNT)
     assert made is not None
     for name in ("near", "far"):

@@ -174,7 +174,7 @@ def made_ready(place: CopyPlace) -> CopyPlace:
 
 def _reached(where: str) -> Buckets:
     try:
-        return buckets_at(where, _REGION, _ACCOUNT)
+        return buckets_at(where, _REGION, _ACCOUNT, makes=False)
     except BucketsUnknown as unknown:
         raise CopiesUnusable(str(unknown)) from None
 

@@ -67,11 +67,14 @@ class Buckets(Protocol):
     def close(self) -> None: ...
 
 
-def buckets_at(where: str | Path, region: str, account: str) -> Buckets:
-    """The buckets in a directory, or those of S3: `s3:`, or `s3:http://host:port` for another endpoint."""
+def buckets_at(where: str | Path, region: str, account: str, *, makes: bool = True) -> Buckets:
+    """The buckets in a directory, or those of S3: `s3:`, or `s3:http://host:port` for another endpoint.
+
+    `makes`: a directory's first object makes its bucket, which S3 never does.
+    """
     if isinstance(where, str) and where.startswith(S3):
         return S3Buckets(where.removeprefix(S3) or None, region)
-    return DirectoryBuckets(Path(where).absolute(), account)
+    return DirectoryBuckets(Path(where).absolute(), account, makes=makes)
 
 
 def no_such_bucket() -> BucketUnusable:
@@ -89,25 +92,30 @@ _ODD_NAMES = {name: part for part, name in _ODD_PARTS.items()}
 
 
 class DirectoryBuckets:
-    """Each bucket a directory in `root`. The first object that is put into a bucket makes it."""
+    """Each bucket a directory in `root`. The first object that is put into a bucket makes it, if it `makes` any."""
 
     refuses_keys: str | None = "the buckets of this engine are directories, which it does not encrypt"
 
-    def __init__(self, root: Path, account: str) -> None:
-        self.root, self.account = root, account
+    def __init__(self, root: Path, account: str, *, makes: bool = True) -> None:
+        self.root, self.account, self.makes = root, account, makes
 
     def put(self, bucket: Bucket, key: str, body: bytes) -> str:
         self._check_owner(bucket)
+        if not self.makes and not (self.root / bucket.name).is_dir():
+            raise no_such_bucket()
         # Beside the buckets, where no list shows it; the same object again takes the same name again.
         draft = self.root / ".drafts" / blake2b(f"{bucket.name}/{key}".encode(), digest_size=16).hexdigest()
         with _told(bucket):
-            path = self._path(bucket, key)
-            draft.parent.mkdir(parents=True, exist_ok=True)
+            path, home = self._path(bucket, key), self.root / bucket.name
+            draft.parent.mkdir(parents=self.makes, exist_ok=True)
             with draft.open("wb") as file:
                 file.write(body)
                 file.flush()
                 os.fsync(file.fileno())
-            path.parent.mkdir(parents=True, exist_ok=True)
+            if self.makes:
+                home.mkdir(parents=True, exist_ok=True)
+            for folder in [*path.relative_to(home).parents][-2::-1]:  # below the bucket, the outermost first
+                (home / folder).mkdir(exist_ok=True)
             draft.replace(path)
             _sync(path.parent)
         return md5(body, usedforsecurity=False).hexdigest()
