@@ -329,11 +329,17 @@ def test_what_a_design_says_of_copies_is_heeded_and_another_has_none() -> None:
         assert tables_to_copy([parental])[0] == []
 
 
-@pytest.mark.parametrize("text", ["s3://", "s3:", "s3:vault", "/no/such/directory"])
+@pytest.mark.parametrize("text", ["", "s3://", "s3:", "s3:vault", "/no/such/directory"])
 def test_a_place_that_cannot_be_is_refused_before_a_store_is_made(text: str, tmp_path: Path) -> None:
     with pytest.raises(CopiesUnusable):
         open_house(tmp_path / "data", systems=(), copies=text)
     assert not (tmp_path / "data").exists()
+
+
+def test_a_directory_that_takes_nothing_is_said_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "tablewright-copies").write_text("a file")
+    with pytest.raises(CopiesUnusable, match=r"cannot take copies: .* name another"):
+        open_house(tmp_path / "data", systems=(), copies=str(tmp_path))
 
 
 def test_a_place_in_s3_has_a_prefix_of_its_own() -> None:

@@ -156,6 +156,9 @@ def place_of(text: str) -> CopyPlace:
         return CopyPlace(text, "s3:", _reached("s3:"), Bucket(name), prefix)
     if text.startswith("s3:"):
         raise CopiesUnusable(f"{text!r} names no bucket; a bucket of S3 is written as s3://bucket/prefix")
+    if not text:
+        # Nothing is this directory, and a variable that is not set is nothing.
+        raise CopiesUnusable("no place for copies is named; write a directory, or s3://bucket/prefix")
     directory = Path(text).absolute()
     if not directory.is_dir():
         # Made for somebody, it would be on this machine's disk whenever the mount is missing.
@@ -168,7 +171,14 @@ def place_of(text: str) -> CopyPlace:
 def made_ready(place: CopyPlace) -> CopyPlace:
     """The place, with its bucket if that is a directory: from now on one that is missing is a mount that is."""
     if place.where != "s3:":
-        (Path(place.where) / place.bucket.name).mkdir(mode=0o700, exist_ok=True)
+        home = Path(place.where) / place.bucket.name
+        try:
+            home.mkdir(mode=0o700, exist_ok=True)
+        except OSError as refusal:
+            raise CopiesUnusable(
+                f"{place.name} cannot take copies: {home} cannot be made a directory ({refusal.strerror}); let us "
+                "write there, or name another"
+            ) from None
     return place
 
 
