@@ -291,9 +291,39 @@ def test_who_reads_the_log_learns_why_a_place_takes_nothing(
     assert (facts["place"], facts["why"]) == (away, "No space left on device")
 
 
+def test_a_table_goes_from_a_copy_when_its_own_time_is_over(where: str, clock: testing.Clock) -> None:
+    with home(where, clock) as (engine, it):
+        copying = replace(it, tables={"cats": A_DAY * 9, "dogs": A_DAY * 2})
+        put(engine, "rex")
+        clock.move(timedelta(seconds=1))
+        for _ in range(5):
+            copy_today(engine, copying)
+            clock.move(A_DAY)
+        copies = copying.place.copies()
+        assert [[table.name for table in copy.tables] for copy in copies] == [["cats"]] * 2 + [
+            list(TABLES)
+        ] * 3
+        for copy in copies:
+            folder = copying.key("data", moment_name(copy.at), "AWSDynamoDB", "")
+            there = {key.removeprefix(folder).partition("/")[0] for key in copying.place.keys(folder)}
+            assert {f"{folder}{name}/" for name in there} == {table.home for table in copy.tables}
+        assert len(_lines(copying.place, 0, 0)) == 1
+        # We died before the rest of it was gone: it goes with the next copy.
+        lost = f"{copies[0].tables[0].home.removesuffix('/')}-dogs/data/x.json.gz"
+        copying.place.put(lost, b"")
+        copy_today(engine, copying)
+        assert copying.place.read(lost) is None
+        assert len(_lines(copying.place, 0, 0)) == 1
+        clock.move(A_DAY * 10)
+        copy_today(engine, copying)
+        assert len(copying.place.copies()) == len(_data(copying.place)) == 1
+
+
 def test_stores_that_share_a_place_leave_each_other_alone(away: str, clock: testing.Clock) -> None:
     with home(away, clock) as (engine, copying):
-        other = replace(copying_of(engine, clock, copying.place, "store-2"), kept=timedelta(days=100))
+        other = replace(
+            copying_of(engine, clock, copying.place, "store-2"), tables=dict.fromkeys(TABLES, A_DAY * 100)
+        )
         copy_today(engine, other)
         clock.move(KEPT * 3)
         for _ in range(3):
@@ -325,8 +355,8 @@ def test_what_a_design_says_of_copies_is_heeded_and_another_has_none() -> None:
     with testing.engine() as engine:
         travel = Db(embedded(engine), *TRAVEL.designs, environment=environment_of(TRAVEL.designs))
         parental = Db(embedded(engine), *PARENTAL_DESIGNS, environment=environment_of(PARENTAL_DESIGNS))
-        assert tables_to_copy([travel, parental]) == (["skratch-data"], timedelta(days=30))
-        assert tables_to_copy([parental])[0] == []
+        assert tables_to_copy([travel, parental]) == {"skratch-data": timedelta(days=30)}
+        assert tables_to_copy([parental]) == {}
 
 
 @pytest.mark.parametrize("text", ["", "s3://", "s3:", "s3:vault", "/no/such/directory"])

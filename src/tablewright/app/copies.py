@@ -4,8 +4,9 @@ Where that is, the person who runs the server says (`serve --copies`): a design'
 the job brings it a step further: it asks for the exports, all of one moment; later it sees that they are done, compares
 them with their manifests and says so at the place; then it removes copies that are too old. It never waits, so no other
 job waits for it; what is under way is known to the store and to the place, so a crash at any point is gone on from.
-Must hold: a copy is told of when all of its tables are there; the newest one is never removed, however old it is; what
-is at the place and is not this store's own is not touched; files beside the tables are only ever added.
+Must hold: a copy is told of when all of its tables are there; the newest one is never removed, however old it is; of
+others each table goes when its own design says so, whatever other designs keep; what is at the place and is not this
+store's own is not touched; files beside the tables are only ever added.
 Elsewhere: what is where (copy_places.py), the way back (copy_restoring.py), backups within the store (backups.py).
 """
 
@@ -46,22 +47,21 @@ class CopyFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Copying:
-    """Whose copies go where: these tables of a store, for so long; `beside` are folders by their system."""
+    """Whose copies go where: tables of a store, each for so long; `beside` are folders by their system."""
 
     call: Call
     world: World
     place: CopyPlace
     store: str
-    tables: Sequence[str]
-    kept: timedelta
+    tables: Mapping[str, timedelta]
     beside: Mapping[str, tuple[Path, Sequence[str]]]
 
     def key(self, kind: str, *parts: str) -> str:
         return self.place.key(kind, self.store, *parts)
 
 
-def tables_to_copy(dbs: Sequence[Db]) -> tuple[list[str], timedelta]:
-    """The tables of those designs that want a copy elsewhere, and for how long one is kept."""
+def tables_to_copy(dbs: Sequence[Db]) -> dict[str, timedelta]:
+    """The tables of those designs that want a copy elsewhere, with how long each is kept."""
     wanted = [
         (db, db.environment.backups)
         for db in dbs
@@ -69,8 +69,12 @@ def tables_to_copy(dbs: Sequence[Db]) -> tuple[list[str], timedelta]:
         and db.environment.backups is not None
         and db.environment.backups.copy_to is not None
     ]
-    names = [db.physical(name) for db, _ in wanted for design in db.designs for name in design.tables]
-    return names, timedelta(days=max((backups.keep_days for _, backups in wanted), default=0))
+    return {
+        db.physical(name): timedelta(days=backups.keep_days)
+        for db, backups in wanted
+        for design in db.designs
+        for name in design.tables
+    }
 
 
 def advice_of(titles: Sequence[str]) -> str:
@@ -84,7 +88,9 @@ def advice_of(titles: Sequence[str]) -> str:
 
 def copies_job(copying: Copying) -> Job:
     tables = f"{len(copying.tables)} table{'' if len(copying.tables) == 1 else 's'}"
-    about = f"A copy of {tables} at {copying.place.name} once a day, for {copying.kept.days} days."
+    days = sorted({kept.days for kept in copying.tables.values()})
+    kept = " or ".join(map(str, days))
+    about = f"A copy of {tables} at {copying.place.name} once a day, for {kept} days."
     return Job(NAME, EVERY, lambda: bring_further(copying), about)
 
 
@@ -117,14 +123,14 @@ def _advanced(copying: Copying, whole: Sequence[Copy], now: datetime) -> Copy | 
     """Today's copy, if it is done by this; None if it is under way."""
     begun = _begun(copying, now)
     if begun is None or any(copy.at == begun for copy in whole):
-        begun = _begin(copying, now)
+        begun = _begin(copying, whole, now)
     try:
         return _finished(copying, begun)
     except CopyFailed as failure:
         if now - begun < TRY_AGAIN:
             log.error("a table was not copied", extra={"table": failure.table, "why": failure.why})
             raise
-    return _finished(copying, _begin(copying, now))
+    return _finished(copying, _begin(copying, whole, now))
 
 
 def _begun(copying: Copying, now: datetime) -> datetime | None:
@@ -142,15 +148,14 @@ def _begun_key(copying: Copying) -> str:
     return copying.place.key("begun", f"{copying.store}.json")
 
 
-def _begin(copying: Copying, now: datetime) -> datetime:
+def _begin(copying: Copying, whole: Sequence[Copy], now: datetime) -> datetime:
     """Another copy, of this moment; what is left of those that never became whole goes."""
-    data = copying.key("data", "")
-    there = {key.removeprefix(data).partition("/")[0] for key in copying.place.keys(data)}
     # By their entries, not by what could be read of them: what a damaged one tells of may be the only good copy.
-    half = there - copying.place.moments(copying.store)
-    for name in sorted(half):
-        copying.place.remove(copying.key("data", name, ""))
-        log.warning("half of a copy was removed", extra={"copy": name})
+    unread = copying.place.moments(copying.store) - {moment_name(copy.at) for copy in whole}
+    known = [copying.key("data", name, "") for name in unread]
+    known += [table.home for copy in whole for table in copy.tables]
+    if removed := copying.place.remove(copying.key("data", ""), but=known):
+        log.warning("parts of copies that are none were removed", extra={"objects": removed})
     # To the second: an export is of whole ones on the service, and what a copy is called by is its moment.
     at = now.astimezone(UTC).replace(microsecond=0)
     copying.place.put(_begun_key(copying), json.dumps({"at": at.isoformat()}).encode())
@@ -228,13 +233,22 @@ def definition(described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remove_old(copying: Copying, whole: Sequence[Copy], now: datetime) -> None:
+    """Each table goes from a copy when its own time is over: a design that keeps for longer keeps its own alone."""
+    longest = max(copying.tables.values(), default=timedelta(0))
     for copy in sorted(whole, key=lambda copy: copy.at):
-        if copy.at < now - copying.kept and copy.at not in _newest(whole, now):
-            name = moment_name(copy.at)
-            # What says that it is whole goes first: half of one is nobody's copy.
-            copying.place.remove(copying.key("whole", f"{name}.json"))
-            copying.place.remove(copying.key("data", name, ""))
-            log.info("an old copy was removed", extra={"copy": name})
+        over = [table for table in copy.tables if copy.at < now - copying.tables.get(table.name, longest)]
+        if not over or copy.at in _newest(whole, now):
+            continue
+        name = moment_name(copy.at)
+        entry = copying.key("whole", f"{name}.json")
+        left = [table for table in copy.tables if table not in over]
+        # What says that it is there goes first: half of one is nobody's copy.
+        if left:
+            copying.place.put(entry, copy.model_copy(update={"tables": left}).model_dump_json().encode())
+        else:
+            copying.place.remove(entry)
+        copying.place.remove(copying.key("data", name, ""), but=[table.home for table in left])
+        log.info("an old copy was removed", extra={"copy": name, "tables": len(over)})
 
 
 def _newest(whole: Sequence[Copy], now: datetime) -> set[datetime]:

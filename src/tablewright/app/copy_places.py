@@ -9,7 +9,7 @@ Must hold: what has no entry under `whole/` is no copy, whatever lies under `dat
 Elsewhere: making copies (copies.py), coming back from one (copy_restoring.py), buckets (engine/transfers/buckets.py).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -93,13 +93,12 @@ class CopyPlace:
             yield from found
             after = found[-1]
 
-    def remove(self, prefix: str) -> int:
-        """Everything that begins with it; how many objects that was."""
-        count = 0
-        for key in list(self.keys(prefix)):
+    def remove(self, prefix: str, but: Sequence[str] = ()) -> int:
+        """Everything that begins with it, but for what begins with those; how many objects that was."""
+        gone = [key for key in self.keys(prefix) if not key.startswith(tuple(but))]
+        for key in gone:
             self.buckets.remove(self.bucket, key)
-            count += 1
-        return count
+        return len(gone)
 
     # --- copies ---
 

@@ -296,17 +296,17 @@ def _copies(
     lived: Sequence[Lived], call: Call, world: World, place: CopyPlace | None, files: Path, schedule: Schedule
 ) -> tuple[str, ...]:
     """Put copies elsewhere on the schedule, where designs want some; or what to say while nobody said where to."""
-    wanting = [each for each in lived if tables_to_copy([each.db])[0]]
+    wanting = [each for each in lived if tables_to_copy([each.db])]
     if not wanting:
         return ()
     if place is None:
         log.info("copies elsewhere are wanted and have no place", extra={"option": "--copies"})
         return (advice_of([each.system.title for each in wanting]),)
-    tables, kept = tables_to_copy([each.db for each in wanting])
+    tables = tables_to_copy([each.db for each in wanting])
     beside = {
         each.system.name: (files / "systems" / each.system.name, each.system.beside) for each in wanting
     }
-    copying = Copying(call, world, place, kept_id(files, world), tables, kept, beside)
+    copying = Copying(call, world, place, kept_id(files, world), tables, beside)
     schedule.add(own_design.name, [copies_job(copying)])
     return ()
 
