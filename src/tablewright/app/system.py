@@ -77,6 +77,8 @@ class System:
     translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)
     # Folders of its directory that go with a copy of its tables (copies.py). Nothing secret, and nothing that changes.
     beside: tuple[str, ...] = ()
+    # Folders without which a copy is of no use, and which are in none: whoever restores one puts them back.
+    apart: tuple[str, ...] = ()
 
 
 class SystemsClash(ValueError):

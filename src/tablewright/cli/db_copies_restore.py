@@ -75,6 +75,7 @@ def _into(given: argparse.Namespace, place: "CopyPlace", copy: "Copy", call: "Ca
 
 def _into_directory(given: argparse.Namespace, place: "CopyPlace", copy: "Copy") -> int:
     from tablewright.app.copy_restoring import files_beside, put_back
+    from tablewright.app.systems import SYSTEMS
     from tablewright.client import embedded
     from tablewright.engine import Engine
 
@@ -89,7 +90,13 @@ def _into_directory(given: argparse.Namespace, place: "CopyPlace", copy: "Copy")
         )
     if not _agreed(given, place, copy, str(target)):
         return 0
-    secrets = [f"{target}/systems/{system}/secrets, as it was" for system in files_beside(place, copy.store)]
+    beside = files_beside(place, copy.store)
+    secrets = [
+        f"{target}/systems/{each.name}/{folder}, as it was"
+        for each in SYSTEMS
+        for folder in each.apart
+        if each.name in beside
+    ]
     work = target.with_name(being_made(target.name, copy))
     try:
         with Engine.open(work, region=given.region or where.REGION, ttl_seconds=where.ALL_YEAR) as engine:
@@ -97,9 +104,9 @@ def _into_directory(given: argparse.Namespace, place: "CopyPlace", copy: "Copy")
     except KeyboardInterrupt:
         print("tablewright: it is not over; the same command again goes on", file=sys.stderr)
         return where.INTERRUPTED
-    beside = put_back(place, copy.store, work)
+    count_back = put_back(place, copy.store, work)
     work.rename(target)
-    print(f"{plural(beside, 'file')} put back beside the tables", file=sys.stderr)
+    print(f"{plural(count_back, 'file')} put back beside the tables", file=sys.stderr)
     return _show(given, copy, made, str(target), secrets)
 
 
