@@ -1,6 +1,8 @@
 """Buckets: directories and S3 behave alike. S3 is moto's server, behind the same boto3 that talks to Amazon."""
 
+import errno
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -133,6 +135,19 @@ def test_buckets_may_lie_in_several_places_by_their_names(tmp_path: Path) -> Non
     with pytest.raises(BucketUnusable) as refusal:
         only_there.put(Bucket("near"), "a", b"x")
     assert refusal.value.code == "S3NoSuchBucket"
+
+
+def test_what_a_full_disk_did_not_take_is_not_left_on_it_and_nobody_else_reads_a_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(BucketUnusable, match="No space left"):
+        DirectoryBuckets(tmp_path, ACCOUNT).put(VAULT, "a/b", b"x")
+    assert [path.name for path in tmp_path.rglob("*")] == [".drafts"]
+    assert (tmp_path / ".drafts").stat().st_mode & 0o077 == 0
 
 
 def test_a_bucket_that_is_not_there_is_named_as_the_service_does(buckets: Buckets) -> None:

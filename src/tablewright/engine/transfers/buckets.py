@@ -107,11 +107,15 @@ class DirectoryBuckets:
         draft = self.root / ".drafts" / blake2b(f"{bucket.name}/{key}".encode(), digest_size=16).hexdigest()
         with _told(bucket):
             path, home = self._path(bucket, key), self.root / bucket.name
-            draft.parent.mkdir(parents=self.makes, exist_ok=True)
-            with draft.open("wb") as file:
-                file.write(body)
-                file.flush()
-                os.fsync(file.fileno())
+            draft.parent.mkdir(mode=0o700, parents=self.makes, exist_ok=True)
+            try:
+                with draft.open("wb") as file:
+                    file.write(body)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError:
+                draft.unlink(missing_ok=True)  # half of an object would fill a full disk for good
+                raise
             if self.makes:
                 home.mkdir(parents=True, exist_ok=True)
             for folder in [*path.relative_to(home).parents][-2::-1]:  # below the bucket, the outermost first
