@@ -16,7 +16,15 @@ from tests.app.away import A_DAY, KEPT, STORE, TABLES, copy_today, copying_of, h
 
 from tablewright import Engine, testing
 from tablewright.app.backups import environment_of
-from tablewright.app.copies import EVERY, TRY_AGAIN, CopyFailed, bring_further, copies_job, tables_to_copy
+from tablewright.app.copies import (
+    EVERY,
+    TRY_AGAIN,
+    CopyFailed,
+    bring_further,
+    copies_job,
+    kept_id,
+    tables_to_copy,
+)
 from tablewright.app.copy_places import BucketUnusable, CopiesUnusable, CopyPlace, moment_name, place_of
 from tablewright.app.copy_restoring import restore_tables
 from tablewright.app.house import open_house
@@ -391,6 +399,13 @@ def test_exports_to_other_buckets_stay_where_they_were(
     assert list((tmp_path / "data" / "buckets" / "near").iterdir())
     assert list((Path(away) / "far").iterdir())
     assert not (tmp_path / "data" / "buckets" / "far").exists()
+
+
+def test_a_store_has_one_name_and_never_an_empty_one(tmp_path: Path, clock: testing.Clock) -> None:
+    name = kept_id(tmp_path, clock.world())
+    assert name == kept_id(tmp_path, clock.world()) != ""
+    (tmp_path / "copies.id").write_text("")  # as a power cut can leave it
+    assert kept_id(tmp_path, clock.world()) not in ("", name)
 
 
 def test_copying_is_a_job_whose_words_name_its_place(away: str, clock: testing.Clock) -> None:

@@ -12,6 +12,7 @@ Elsewhere: what is where (copy_places.py), the way back (copy_restoring.py), bac
 
 import json
 import logging
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -284,7 +285,8 @@ def _files(home: Path, folders: Sequence[str]) -> Iterator[Path]:
 def kept_id(directory: Path, world: World) -> str:
     """By what name the copies of a data directory go: made once, and put back with a copy."""
     path = directory / _ID
-    if not path.exists():
+    # An empty name would stand for every store at the place.
+    if not path.exists() or not path.read_text().strip():
         directory.mkdir(parents=True, exist_ok=True)
         keep_id(directory, world.new_id())
     return path.read_text().strip()
@@ -292,5 +294,8 @@ def kept_id(directory: Path, world: World) -> str:
 
 def keep_id(directory: Path, store: str) -> None:
     draft = directory / f".{_ID}.draft"
-    draft.write_text(f"{store}\n")
+    with draft.open("w") as file:
+        file.write(f"{store}\n")
+        file.flush()
+        os.fsync(file.fileno())
     draft.replace(directory / _ID)
