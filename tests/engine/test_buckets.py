@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from tests.engine.tables import definition, names, put
 from tests.engine.transfers import data_of, export, import_some, recoverable, told
 
 from tablewright import Engine
+from tablewright.engine.transfers import buckets as sources
 from tablewright.engine.transfers.bucket_routes import routed
 from tablewright.engine.transfers.buckets import (
     Bucket,
@@ -135,6 +138,21 @@ def test_buckets_may_lie_in_several_places_by_their_names(tmp_path: Path) -> Non
     with pytest.raises(BucketUnusable) as refusal:
         only_there.put(Bucket("near"), "a", b"x")
     assert refusal.value.code == "S3NoSuchBucket"
+
+
+def test_s3_that_does_not_answer_is_waited_for_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "CONNECT_SECONDS", 0.1)
+    monkeypatch.setattr(sources, "READ_SECONDS", 0.1)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes the call, and says nothing
+        there = buckets_at(f"s3:http://127.0.0.1:{silent.getsockname()[1]}", "us-east-1", ACCOUNT)
+        began = time.monotonic()
+        with pytest.raises(BucketUnusable, match="cannot be reached"):
+            there.keys(VAULT, "", "")
+        assert time.monotonic() - began < 10
+        there.close()
 
 
 def test_what_a_full_disk_did_not_take_is_not_left_on_it_and_nobody_else_reads_a_draft(

@@ -18,6 +18,8 @@ from typing import Any, BinaryIO, Protocol
 
 PAGE = 1000
 S3 = "s3:"
+# Each is tried several times. boto3's own minute would be five before a job, and those after it, went on.
+CONNECT_SECONDS, READ_SECONDS = 5, 20
 # The code of an object that is not there.
 NO_SUCH_KEY = "S3NoSuchKey"
 
@@ -224,6 +226,7 @@ class S3Buckets:
     def __init__(self, endpoint: str | None, region: str) -> None:
         try:
             import boto3
+            from botocore.config import Config
             from botocore.exceptions import BotoCoreError, ClientError
         except ModuleNotFoundError:
             raise BucketsUnknown(
@@ -232,7 +235,10 @@ class S3Buckets:
         session = boto3.Session()
         try:
             self._client: Any = session.client(
-                "s3", endpoint_url=endpoint, region_name=session.region_name or region
+                "s3",
+                endpoint_url=endpoint,
+                region_name=session.region_name or region,
+                config=Config(connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS),
             )
         except (ValueError, BotoCoreError) as mistake:
             raise BucketsUnknown(f"buckets in S3 at {endpoint}: {mistake}") from None
