@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ from tests.cli.command import here
 from tests.cli.stores import server_of
 
 from tablewright import Engine, testing
-from tablewright.app.copy_places import place_of
+from tablewright.app.copy_places import CopyPlace, place_of
 from tablewright.app.copy_restoring import TAG, TablesThere, refuse_there, restore_tables
 from tablewright.cli.db_copies_restore import being_made
 from tablewright.client import embedded
@@ -45,6 +48,25 @@ def test_whole_copies_are_listed(away: Path, tmp_path: Path) -> None:
     (tmp_path / "nothing" / "tablewright-copies").mkdir(parents=True)
     assert here("db", "copies", "list", tmp_path / "nothing").code == 1
     assert "no directory" in here("db", "copies", "list", tmp_path / "nowhere").err
+
+
+def test_who_reads_no_further_and_who_stops_it_get_no_words(
+    away: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    ran = subprocess.run(
+        [sys.executable, "-m", "tablewright", "db", "copies", "list", away],
+        stdout=write, stderr=subprocess.PIPE, check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    os.close(write)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+    def stopped(*_: object, **named: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CopyPlace, "copies", stopped)
+    assert here("db", "copies", "list", away).code == 130
 
 
 def test_a_place_where_nothing_was_ever_copied_says_so(tmp_path: Path) -> None:

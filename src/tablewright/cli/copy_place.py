@@ -31,9 +31,16 @@ def at(given: argparse.Namespace, work: Callable[["CopyPlace"], int]) -> int:
     try:
         place = place_of(given.place)
         try:
-            return work(place)
+            code = work(place)
+            sys.stdout.flush()
+            return code
         finally:
             place.close()
+    except BrokenPipeError:
+        where.nobody_reads()
+        return 0
+    except KeyboardInterrupt:
+        return where.INTERRUPTED
     except (CopiesUnusable, CallFailed, NotAStore, StoreInUse, OSError) as mistake:
         return where.misused(str(mistake))
     except BucketUnusable as trouble:
