@@ -103,9 +103,12 @@ def test_a_day_can_be_named_and_without_yes_only_the_plan_is_shown(away: Path, t
     told = json.loads(ran.out)
     assert told["tables"][0] == {"table": "cats", "copied": 30, "restored": 30}
     assert told["is_equal"] is True
+    assert told["at"] == json.loads(here("db", "copies", "list", away, "--json").out)[0]["at"]
     ran = here("db", "copies", "restore", away, "--day", "2026-01-09", "--data", tmp_path / "other", "--yes")
     assert ran.code == 2
     assert "2026-01-01, 2026-01-02" in ran.err
+    ran = here("db", "copies", "restore", away, "--store", "nobody's", "--data", tmp_path / "other")
+    assert f"2026-01-02 of {STORE}" in ran.err
 
 
 def test_nothing_that_is_there_is_overwritten(away: Path, tmp_path: Path) -> None:

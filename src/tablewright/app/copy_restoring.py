@@ -70,10 +70,15 @@ def chosen(copies: Sequence[Copy], day: str | None, store: str | None) -> Copy:
         if (day is None or f"{copy.at:%Y-%m-%d}" == day) and (store is None or copy.store.startswith(store))
     ]
     if not meant:
-        days = sorted({f"{copy.at:%Y-%m-%d}" for copy in copies})
+        there = sorted(
+            {
+                f"{copy.at:%Y-%m-%d}" if store is None else f"{copy.at:%Y-%m-%d} of {copy.store}"
+                for copy in copies
+            }
+        )
         raise NoSuchCopy(
-            f"there is no such copy; there are those of {', '.join(days)}"
-            if days
+            f"there is no such copy; there are those of {', '.join(there)}"
+            if there
             else "there is no whole copy there"
         )
     stores = sorted({copy.store for copy in meant})

@@ -143,7 +143,8 @@ def _show(
     is_equal = all(table.is_equal for table in made)
     if given.json:
         tables = [{"table": one.name, "copied": one.copied, "restored": one.found} for one in made]
-        shown: dict[str, Any] = {"store": copy.store, "at": copy.at, "tables": tables, "by_hand": by_hand}
+        shown: dict[str, Any] = copy.model_dump(mode="json", include={"store", "at"})
+        shown |= {"tables": tables, "by_hand": by_hand}
         print(as_json(shown | {"is_equal": is_equal}))
         return 0 if is_equal else 1
     rows = [[one.name, count(one.copied), count(one.found)] for one in made]
