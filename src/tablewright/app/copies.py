@@ -87,6 +87,14 @@ def advice_of(titles: Sequence[str]) -> str:
     )
 
 
+def moved_advice(place: CopyPlace) -> str:
+    """What to say where a store that had copies finds none of anybody's: a new disk, or a mount that is missing."""
+    return (
+        f"there was nothing at {place.name}, and this store was copied before: if it is a mount, see that it is "
+        "mounted, or copies stay on this machine"
+    )
+
+
 def copies_job(copying: Copying) -> Job:
     tables = f"{len(copying.tables)} table{'' if len(copying.tables) == 1 else 's'}"
     days = sorted({kept.days for kept in copying.tables.values()})
@@ -290,6 +298,11 @@ def kept_id(directory: Path, world: World) -> str:
         directory.mkdir(parents=True, exist_ok=True)
         keep_id(directory, world.new_id())
     return path.read_text().strip()
+
+
+def has_id(directory: Path) -> bool:
+    """Whether copies of a data directory were ever made, or it came from one."""
+    return (directory / _ID).exists()
 
 
 def keep_id(directory: Path, store: str) -> None:

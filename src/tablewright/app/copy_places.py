@@ -167,6 +167,11 @@ def place_of(text: str) -> CopyPlace:
     return CopyPlace(text, str(directory), _reached(str(directory)), Bucket(DIRECTORY_BUCKET), "")
 
 
+def is_new(place: CopyPlace) -> bool:
+    """Whether it is a directory that was never made ready."""
+    return place.where != "s3:" and not (Path(place.where) / place.bucket.name).exists()
+
+
 def made_ready(place: CopyPlace) -> CopyPlace:
     """The place, with its bucket if that is a directory: from now on one that is missing is a mount that is."""
     if place.where != "s3:":
@@ -194,6 +199,7 @@ __all__ = [
     "CopiesUnusable",
     "Copy",
     "CopyPlace",
+    "is_new",
     "made_ready",
     "moment_name",
     "place_of",

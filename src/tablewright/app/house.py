@@ -25,8 +25,16 @@ from tablewright.app import logins
 from tablewright.app.accounts import Accounts
 from tablewright.app.backups import backup_job, environment_of
 from tablewright.app.code_login import CodeLogin, SignedIn
-from tablewright.app.copies import Copying, advice_of, copies_job, kept_id, tables_to_copy
-from tablewright.app.copy_places import CopyPlace, made_ready, place_of
+from tablewright.app.copies import (
+    Copying,
+    advice_of,
+    copies_job,
+    has_id,
+    kept_id,
+    moved_advice,
+    tables_to_copy,
+)
+from tablewright.app.copy_places import CopyPlace, is_new, made_ready, place_of
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
 from tablewright.app.identity import in_system
@@ -189,7 +197,10 @@ def open_house(
     world = world or real_world()
     _refuse_clashes(systems)
     with ExitStack() as stack:
-        place = stack.enter_context(closing(made_ready(place_of(copies)))) if copies is not None else None
+        place = stack.enter_context(closing(place_of(copies))) if copies is not None else None
+        is_doubtful = place is not None and is_new(place) and not memory and has_id(Path(data))
+        if place is not None:
+            made_ready(place)
         regions = stack.enter_context(
             Regions.open(
                 ":memory:" if memory else data,
@@ -233,6 +244,8 @@ def open_house(
         for each in lived:
             schedule.add(each.system.name, [*each.system.jobs(each.service), *backup_job(each.db, call)])
         advice = _copies(lived, call, world, place, files, schedule)
+        if place is not None and is_doubtful:
+            advice += (moved_advice(place),)
         if jobs:
             stack.callback(schedule.close)
             schedule.start()
