@@ -374,6 +374,12 @@ def test_a_place_that_cannot_be_is_refused_before_a_store_is_made(text: str, tmp
     assert not (tmp_path / "data").exists()
 
 
+def test_what_is_in_memory_has_no_copies_that_nobody_would_remove(away: str) -> None:
+    with pytest.raises(CopiesUnusable, match="in memory"):
+        open_house(memory=True, systems=(), copies=away)
+    assert list(Path(away).iterdir()) == []
+
+
 def test_a_directory_that_takes_nothing_is_said_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "tablewright-copies").write_text("a file")
     with pytest.raises(CopiesUnusable, match=r"cannot take copies: .* name another"):

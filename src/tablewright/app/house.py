@@ -34,7 +34,7 @@ from tablewright.app.copies import (
     moved_advice,
     tables_to_copy,
 )
-from tablewright.app.copy_places import CopyPlace, is_new, made_ready, place_of
+from tablewright.app.copy_places import CopiesUnusable, CopyPlace, is_new, made_ready, place_of
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
 from tablewright.app.identity import in_system
@@ -197,8 +197,13 @@ def open_house(
     world = world or real_world()
     _refuse_clashes(systems)
     with ExitStack() as stack:
+        if memory and copies is not None:
+            # Under a new name each time: nobody would ever remove them.
+            raise CopiesUnusable(
+                "what is kept in memory is not copied elsewhere; name a directory for it instead"
+            )
         place = stack.enter_context(closing(place_of(copies))) if copies is not None else None
-        is_doubtful = place is not None and is_new(place) and not memory and has_id(Path(data))
+        is_doubtful = place is not None and is_new(place) and has_id(Path(data))
         if place is not None:
             made_ready(place)
         regions = stack.enter_context(
