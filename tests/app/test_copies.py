@@ -22,9 +22,9 @@ from tablewright.app.copies import (
     CopyFailed,
     bring_further,
     copies_job,
-    kept_id,
     tables_to_copy,
 )
+from tablewright.app.copy_names import kept_id
 from tablewright.app.copy_places import BucketUnusable, CopiesUnusable, CopyPlace, moment_name, place_of
 from tablewright.app.copy_restoring import restore_tables
 from tablewright.app.house import open_house

@@ -7,12 +7,12 @@ job waits for it; what is under way is known to the store and to the place, so a
 Must hold: a copy is told of when all of its tables are there; the newest one is never removed, however old it is; of
 others each table goes when its own design says so, whatever other designs keep; what is at the place and is not this
 store's own is not touched; files beside the tables are only ever added.
-Elsewhere: what is where (copy_places.py), the way back (copy_restoring.py), backups within the store (backups.py).
+Elsewhere: what is where (copy_places.py), whose they are (copy_names.py), the way back (copy_restoring.py),
+backups within the store (backups.py).
 """
 
 import json
 import logging
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -35,7 +35,6 @@ EVERY = timedelta(minutes=5)
 TRY_AGAIN = timedelta(hours=1)
 # So long the store knows which exports it was asked for; what is not done by then is begun anew.
 GIVE_UP = timedelta(hours=CLIENT_TOKEN_HOURS - 1)
-_ID = "copies.id"
 
 
 class CopyFailed(Exception):
@@ -285,30 +284,3 @@ def _files(home: Path, folders: Sequence[str]) -> Iterator[Path]:
         for path in sorted((home / folder).rglob("*")):
             if path.is_file() and not path.name.startswith("."):
                 yield path
-
-
-# --- whose they are ---
-
-
-def kept_id(directory: Path, world: World) -> str:
-    """By what name the copies of a data directory go: made once, and put back with a copy."""
-    path = directory / _ID
-    # An empty name would stand for every store at the place.
-    if not path.exists() or not path.read_text().strip():
-        directory.mkdir(parents=True, exist_ok=True)
-        keep_id(directory, world.new_id())
-    return path.read_text().strip()
-
-
-def has_id(directory: Path) -> bool:
-    """Whether copies of a data directory were ever made, or it came from one."""
-    return (directory / _ID).exists()
-
-
-def keep_id(directory: Path, store: str) -> None:
-    draft = directory / f".{_ID}.draft"
-    with draft.open("w") as file:
-        file.write(f"{store}\n")
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(directory / _ID)

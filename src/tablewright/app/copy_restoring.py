@@ -21,7 +21,7 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from tablewright.app.copies import keep_id
+from tablewright.app.copy_names import keep_id
 from tablewright.app.copy_places import CopiedTable, CopiesUnusable, Copy, CopyPlace, moment_name
 from tablewright.app.progress import Told, silent
 from tablewright.client import Call, CallRefused, batch_write, pages

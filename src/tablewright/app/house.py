@@ -25,15 +25,8 @@ from tablewright.app import logins
 from tablewright.app.accounts import Accounts
 from tablewright.app.backups import backup_job, environment_of
 from tablewright.app.code_login import CodeLogin, SignedIn
-from tablewright.app.copies import (
-    Copying,
-    advice_of,
-    copies_job,
-    has_id,
-    kept_id,
-    moved_advice,
-    tables_to_copy,
-)
+from tablewright.app.copies import Copying, advice_of, copies_job, moved_advice, tables_to_copy
+from tablewright.app.copy_names import has_id, kept_id
 from tablewright.app.copy_places import CopiesUnusable, CopyPlace, is_new, made_ready, place_of
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
