@@ -73,7 +73,7 @@ def names(engine: Any, table: str) -> list[str]:
 
 
 def copying_of(engine: Engine, clock: testing.Clock, place: CopyPlace, store: str = STORE) -> Copying:
-    return Copying(embedded(engine), clock.world(), place, store, TABLES, KEPT, {})
+    return Copying(embedded(engine), clock.world(), place, store, dict.fromkeys(TABLES, KEPT), {})
 
 
 @contextmanager

@@ -16,12 +16,21 @@ from tests.app.away import A_DAY, KEPT, STORE, TABLES, copy_today, copying_of, h
 
 from tablewright import Engine, testing
 from tablewright.app.backups import environment_of
-from tablewright.app.copies import EVERY, TRY_AGAIN, CopyFailed, bring_further, copies_job, tables_to_copy
-from tablewright.app.copy_places import BucketUnusable, CopiesUnusable, CopyPlace, place_of
+from tablewright.app.copies import (
+    EVERY,
+    TRY_AGAIN,
+    CopyFailed,
+    bring_further,
+    copies_job,
+    tables_to_copy,
+)
+from tablewright.app.copy_names import kept_id
+from tablewright.app.copy_places import BucketUnusable, CopiesUnusable, CopyPlace, moment_name, place_of
 from tablewright.app.copy_restoring import restore_tables
 from tablewright.app.house import open_house
 from tablewright.app.systems import TRAVEL
 from tablewright.client import embedded
+from tablewright.engine.transfers.buckets import DirectoryBuckets
 from tablewright.mapping import Db
 from tablewright.systems.parental.design import DESIGNS as PARENTAL_DESIGNS
 
@@ -165,6 +174,48 @@ def test_the_newest_copy_stays_however_old_it_is(away: str, clock: testing.Clock
         assert _days(copying.place) == [1]
 
 
+def test_old_copies_go_while_new_ones_fail(away: str, clock: testing.Clock) -> None:
+    with home(away, clock) as (engine, copying):
+        for _ in range(2):
+            copy_today(engine, copying)
+            clock.move(A_DAY)
+        clock.move(KEPT * 2)
+
+        def full(verb: str, request: Any) -> dict[str, Any]:
+            if verb == "ExportTableToPointInTime":
+                raise BucketUnusable("S3InternalError", "No space left on device")
+            answer: dict[str, Any] = embedded(engine)(verb, request)
+            return answer
+
+        with pytest.raises(BucketUnusable):
+            bring_further(replace(copying, call=full))
+        assert _days(copying.place) == [2]
+
+
+@pytest.mark.parametrize("begun", [b'{"at": "2040-01-01T00:00:00+00:00"}', b"", b"[]"])
+def test_a_copy_that_cannot_be_gone_on_with_is_begun_anew(
+    away: str, clock: testing.Clock, begun: bytes
+) -> None:
+    with home(away, clock) as (engine, copying):
+        copying.place.put(f"begun/{STORE}.json", begun)
+        copy_today(engine, copying)
+        assert _days(copying.place) == [1]
+
+
+def test_a_copy_of_a_clock_that_was_ahead_does_not_cost_the_newest(away: str, clock: testing.Clock) -> None:
+    with home(away, clock) as (engine, copying):
+        copy_today(engine, copying)
+        (copy,) = copying.place.copies()
+        ahead = copy.model_copy(update={"at": copy.at + A_DAY * 1000})
+        entry = f"whole/{STORE}/{moment_name(ahead.at)}.json"
+        copying.place.put(entry, ahead.model_dump_json().encode())
+        clock.move(KEPT * 2)
+        engine.call("DeleteTable", {"TableName": "dogs"})
+        with pytest.raises(CopyFailed):
+            bring_further(copying)
+        assert len(copying.place.copies()) == 2
+
+
 def test_what_failed_is_told_each_time_and_begun_anew_after_an_hour(away: str, clock: testing.Clock) -> None:
     with home(away, clock) as (engine, copying):
         put(engine, "rex")
@@ -181,6 +232,20 @@ def test_what_failed_is_told_each_time_and_begun_anew_after_an_hour(away: str, c
         copy_today(engine, copying)
         assert len(copying.place.copies()) == 1
         assert _data(copying.place).isdisjoint(first), "what was left of the first attempt is gone"
+
+
+def test_an_entry_that_is_no_copy_stops_no_other_and_what_it_tells_of_is_left(
+    away: str, clock: testing.Clock
+) -> None:
+    with home(away, clock) as (engine, copying):
+        copy_today(engine, copying)
+        (entry,) = copying.place.keys("whole/")
+        copying.place.put(entry, b"")
+        first = _data(copying.place)
+        clock.move(A_DAY)
+        copy_today(engine, copying)
+        assert _days(copying.place) == [2]
+        assert first < _data(copying.place)
 
 
 def test_a_table_whose_past_is_not_kept_is_named(away: str, clock: testing.Clock) -> None:
@@ -200,9 +265,73 @@ def test_a_mount_that_is_missing_fails_and_nothing_is_written_in_its_place(
         assert list(Path(away).iterdir()) == []
 
 
+def test_a_mount_that_goes_while_a_copy_is_made_leaves_nothing_in_its_place(
+    away: str, clock: testing.Clock, tmp_path: Path
+) -> None:
+    with home(away, clock) as (engine, copying):
+        bring_further(copying)
+        # As a mount goes: at once.
+        (Path(away) / "tablewright-copies").rename(tmp_path / "gone")
+        engine.settle()
+        with pytest.raises(BucketUnusable):
+            copying.place.put(f"begun/{STORE}.json", b"")
+        assert [path.name for path in Path(away).iterdir() if not path.name.startswith(".")] == []
+        with pytest.raises(BucketUnusable):
+            bring_further(copying)
+
+
+def test_who_reads_the_log_learns_why_a_place_takes_nothing(
+    away: str, clock: testing.Clock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> str:
+        raise BucketUnusable("S3InternalError", "No space left on device")
+
+    with home(away, clock) as (engine, copying):
+        bring_further(copying)
+        monkeypatch.setattr(DirectoryBuckets, "put", full)
+        engine.settle()
+        with pytest.raises(CopyFailed, match="No space left on device"):
+            bring_further(copying)
+        clock.move(TRY_AGAIN)
+        with pytest.raises(BucketUnusable):
+            bring_further(copying)
+    facts = vars(caplog.records[-1])
+    assert (facts["place"], facts["why"]) == (away, "No space left on device")
+
+
+def test_a_table_goes_from_a_copy_when_its_own_time_is_over(where: str, clock: testing.Clock) -> None:
+    with home(where, clock) as (engine, it):
+        copying = replace(it, tables={"cats": A_DAY * 9, "dogs": A_DAY * 2})
+        put(engine, "rex")
+        clock.move(timedelta(seconds=1))
+        for _ in range(5):
+            copy_today(engine, copying)
+            clock.move(A_DAY)
+        copies = copying.place.copies()
+        assert [[table.name for table in copy.tables] for copy in copies] == [["cats"]] * 2 + [
+            list(TABLES)
+        ] * 3
+        for copy in copies:
+            folder = copying.key("data", moment_name(copy.at), "AWSDynamoDB", "")
+            there = {key.removeprefix(folder).partition("/")[0] for key in copying.place.keys(folder)}
+            assert {f"{folder}{name}/" for name in there} == {table.home for table in copy.tables}
+        assert len(_lines(copying.place, 0, 0)) == 1
+        # We died before the rest of it was gone: it goes with the next copy.
+        lost = f"{copies[0].tables[0].home.removesuffix('/')}-dogs/data/x.json.gz"
+        copying.place.put(lost, b"")
+        copy_today(engine, copying)
+        assert copying.place.read(lost) is None
+        assert len(_lines(copying.place, 0, 0)) == 1
+        clock.move(A_DAY * 10)
+        copy_today(engine, copying)
+        assert len(copying.place.copies()) == len(_data(copying.place)) == 1
+
+
 def test_stores_that_share_a_place_leave_each_other_alone(away: str, clock: testing.Clock) -> None:
     with home(away, clock) as (engine, copying):
-        other = replace(copying_of(engine, clock, copying.place, "store-2"), kept=timedelta(days=100))
+        other = replace(
+            copying_of(engine, clock, copying.place, "store-2"), tables=dict.fromkeys(TABLES, A_DAY * 100)
+        )
         copy_today(engine, other)
         clock.move(KEPT * 3)
         for _ in range(3):
@@ -234,15 +363,27 @@ def test_what_a_design_says_of_copies_is_heeded_and_another_has_none() -> None:
     with testing.engine() as engine:
         travel = Db(embedded(engine), *TRAVEL.designs, environment=environment_of(TRAVEL.designs))
         parental = Db(embedded(engine), *PARENTAL_DESIGNS, environment=environment_of(PARENTAL_DESIGNS))
-        assert tables_to_copy([travel, parental]) == (["skratch-data"], timedelta(days=30))
-        assert tables_to_copy([parental])[0] == []
+        assert tables_to_copy([travel, parental]) == {"skratch-data": timedelta(days=30)}
+        assert tables_to_copy([parental]) == {}
 
 
-@pytest.mark.parametrize("text", ["s3://", "s3:", "s3:vault", "/no/such/directory"])
+@pytest.mark.parametrize("text", ["", "s3://", "s3:", "s3:vault", "/no/such/directory"])
 def test_a_place_that_cannot_be_is_refused_before_a_store_is_made(text: str, tmp_path: Path) -> None:
     with pytest.raises(CopiesUnusable):
         open_house(tmp_path / "data", systems=(), copies=text)
     assert not (tmp_path / "data").exists()
+
+
+def test_what_is_in_memory_has_no_copies_that_nobody_would_remove(away: str) -> None:
+    with pytest.raises(CopiesUnusable, match="in memory"):
+        open_house(memory=True, systems=(), copies=away)
+    assert list(Path(away).iterdir()) == []
+
+
+def test_a_directory_that_takes_nothing_is_said_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "tablewright-copies").write_text("a file")
+    with pytest.raises(CopiesUnusable, match=r"cannot take copies: .* name another"):
+        open_house(tmp_path / "data", systems=(), copies=str(tmp_path))
 
 
 def test_a_place_in_s3_has_a_prefix_of_its_own() -> None:
@@ -253,6 +394,7 @@ def test_a_place_in_s3_has_a_prefix_of_its_own() -> None:
 def test_exports_to_other_buckets_stay_where_they_were(
     away: str, clock: testing.Clock, tmp_path: Path
 ) -> None:
+    (Path(away) / "far").mkdir()
     with Engine.open(
         tmp_path / "data", durability="relaxed", world=clock.world(), elsewhere={"far": away}
     ) as it:
@@ -263,6 +405,13 @@ def test_exports_to_other_buckets_stay_where_they_were(
     assert list((tmp_path / "data" / "buckets" / "near").iterdir())
     assert list((Path(away) / "far").iterdir())
     assert not (tmp_path / "data" / "buckets" / "far").exists()
+
+
+def test_a_store_has_one_name_and_never_an_empty_one(tmp_path: Path, clock: testing.Clock) -> None:
+    name = kept_id(tmp_path, clock.world())
+    assert name == kept_id(tmp_path, clock.world()) != ""
+    (tmp_path / "copies.id").write_text("")  # as a power cut can leave it
+    assert kept_id(tmp_path, clock.world()) not in ("", name)
 
 
 def test_copying_is_a_job_whose_words_name_its_place(away: str, clock: testing.Clock) -> None:

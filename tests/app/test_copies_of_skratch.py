@@ -127,6 +127,21 @@ def test_without_a_place_the_house_says_what_is_wanted_and_fails_nothing(tmp_pat
             assert f"{sentence}." in enter(THE_ENGINEER.subject).get("/console/designs/store").text
 
 
+def test_a_store_that_was_copied_and_finds_an_empty_place_says_that_a_mount_may_be_missing(
+    tmp_path: Path,
+) -> None:
+    clock, away, data = testing.Clock(START), tmp_path / "away", tmp_path / "data"
+    away.mkdir()
+    for _ in range(2):
+        with _opened(data, clock, away, seed=False) as house:
+            assert house.advice == ()
+    away.rename(tmp_path / "unmounted")
+    away.mkdir()
+    with _opened(data, clock, away, seed=False) as house:
+        (sentence,) = house.advice
+        assert "see that it is mounted" in sentence
+
+
 def test_a_copy_that_fails_is_seen_on_the_store_page_and_tried_again(tmp_path: Path) -> None:
     clock, away = testing.Clock(START), tmp_path / "away"
     away.mkdir()

@@ -47,6 +47,16 @@ def test_a_job_has_its_turn_at_once_and_then_once_a_period(house: House, clock: 
     assert ran == [1, 1]
 
 
+def test_a_clock_that_was_ahead_and_is_put_right_stops_no_job(house: House, clock: testing.Clock) -> None:
+    schedule = scheduled(house, Job("count", DAY, lambda: None))
+    clock.move(DAY * 1000)
+    assert schedule.run_due() == ["library.count"]
+    clock.move(timedelta(hours=-1))
+    assert schedule.run_due() == []
+    clock.move(DAY * -999)
+    assert schedule.run_due() == ["library.count"]
+
+
 def test_a_restart_does_not_give_a_job_another_turn(house: House) -> None:
     assert scheduled(house, Job("count", DAY, lambda: None)).run_due() == ["library.count"]
     assert scheduled(house, Job("count", DAY, lambda: None)).run_due() == []

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ from tests.cli.command import here
 from tests.cli.stores import server_of
 
 from tablewright import Engine, testing
-from tablewright.app.copy_places import place_of
+from tablewright.app.copy_places import CopyPlace, place_of
 from tablewright.app.copy_restoring import TAG, TablesThere, refuse_there, restore_tables
 from tablewright.cli.db_copies_restore import being_made
 from tablewright.client import embedded
@@ -45,6 +48,25 @@ def test_whole_copies_are_listed(away: Path, tmp_path: Path) -> None:
     (tmp_path / "nothing" / "tablewright-copies").mkdir(parents=True)
     assert here("db", "copies", "list", tmp_path / "nothing").code == 1
     assert "no directory" in here("db", "copies", "list", tmp_path / "nowhere").err
+
+
+def test_who_reads_no_further_and_who_stops_it_get_no_words(
+    away: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    ran = subprocess.run(
+        [sys.executable, "-m", "tablewright", "db", "copies", "list", away],
+        stdout=write, stderr=subprocess.PIPE, check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    os.close(write)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+    def stopped(*_: object, **named: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CopyPlace, "copies", stopped)
+    assert here("db", "copies", "list", away).code == 130
 
 
 def test_a_place_where_nothing_was_ever_copied_says_so(tmp_path: Path) -> None:
@@ -81,9 +103,12 @@ def test_a_day_can_be_named_and_without_yes_only_the_plan_is_shown(away: Path, t
     told = json.loads(ran.out)
     assert told["tables"][0] == {"table": "cats", "copied": 30, "restored": 30}
     assert told["is_equal"] is True
+    assert told["at"] == json.loads(here("db", "copies", "list", away, "--json").out)[0]["at"]
     ran = here("db", "copies", "restore", away, "--day", "2026-01-09", "--data", tmp_path / "other", "--yes")
     assert ran.code == 2
     assert "2026-01-01, 2026-01-02" in ran.err
+    ran = here("db", "copies", "restore", away, "--store", "nobody's", "--data", tmp_path / "other")
+    assert f"2026-01-02 of {STORE}" in ran.err
 
 
 def test_nothing_that_is_there_is_overwritten(away: Path, tmp_path: Path) -> None:
@@ -152,15 +177,15 @@ def test_half_of_a_restore_behind_an_endpoint_is_gone_on_from_by_its_own_copy_al
     with testing.engine() as engine:
 
         def cut(verb: str, request: Any) -> dict[str, Any]:
-            if verb == "BatchWriteItem":
+            if verb == "BatchWriteItem" and "dogs" in request["RequestItems"]:
                 raise _Cut
             answer: dict[str, Any] = embedded(engine)(verb, request)
             return answer
 
         with pytest.raises(_Cut):
             restore_tables(cut, place, last)
-        refuse_there(embedded(engine), last)
-        with pytest.raises(TablesThere, match="cats is there already"):
+        refuse_there(embedded(engine), last)  # the table that was filled is not in the way of the other
+        with pytest.raises(TablesThere, match="cats, dogs are there already"):
             refuse_there(embedded(engine), first)
 
 
@@ -175,6 +200,47 @@ def test_a_copy_that_was_damaged_is_refused(away: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize(
+    ("which", "now", "told"),
+    [
+        ("manifest-files.json", b'{"itemCount": 3', "is lost, or was changed"),
+        ("manifest-files.json", b"", "is lost, or was changed"),
+        ("manifest-files.json", None, "is lost, or was changed"),
+        ("data/", None, "is lost, and part of the copy of cats"),
+    ],
+)
+def test_a_copy_that_lost_a_part_says_so_and_makes_no_directory(
+    away: Path, tmp_path: Path, which: str, now: bytes | None, told: str
+) -> None:
+    place = place_of(str(away))
+    (key,) = place.keys(place.copies()[-1].tables[0].home + which)
+    place.remove(key)
+    if now is not None:
+        place.put(key, now)
+    ran = here("db", "copies", "restore", away, "--data", tmp_path / "new", "--yes")
+    assert ran.code == 2
+    assert told in ran.err
+    assert "choose another day" in ran.err
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_directory_may_be_where_one_stands_or_behind_a_link_but_no_mount(
+    away: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert here("db", "copies", "restore", away, "--data", tmp_path / "link", "--yes").code == 0
+    assert verify(tmp_path / "real") == []
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert here("db", "copies", "restore", away, "--data", ".", "--yes").code == 0
+    assert verify(tmp_path / "here") == []
+    monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "mount")
+    ran = here("db", "copies", "restore", away, "--data", tmp_path / "mount", "--yes")
+    assert ran.code == 2
+    assert "name one in it" in ran.err
+
+
 def test_a_file_beside_the_tables_cannot_leave_the_new_directory(away: Path, tmp_path: Path) -> None:
     place = place_of(str(away))
     place.put(f"beside/{STORE}/travel/../../../escaped", b"x")
@@ -183,6 +249,26 @@ def test_a_file_beside_the_tables_cannot_leave_the_new_directory(away: Path, tmp
     assert "is no name of a file" in ran.err
     assert not list(tmp_path.glob("escaped"))
     assert list(tmp_path.glob("new*")) == [], "it is looked at before anything is made"
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("store-1", "../../x"),
+        ("2026-01-02T00:00:04Z", "2026-01-02T00:00:04"),
+        ("2026-01-02", "2040-01-02"),
+        ("{", ""),
+    ],
+)
+def test_what_is_no_copy_is_told_and_hides_no_other(away: Path, tmp_path: Path, was: str, now: str) -> None:
+    place = place_of(str(away))
+    entry = list(place.keys("whole/"))[-1]
+    place.put(entry, (place.read(entry) or b"").replace(was.encode(), now.encode()))
+    ran = here("db", "copies", "list", away)
+    assert ran.code == 0
+    assert f"{entry} at {away} tells of no copy" in ran.err
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["made", "2026-01-01"]
+    assert here("db", "copies", "restore", away, "--data", tmp_path / "new", "--yes").code == 0
 
 
 def test_copies_of_several_stores_at_one_place_are_told_apart(away: Path, tmp_path: Path) -> None:

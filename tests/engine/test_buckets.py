@@ -1,6 +1,10 @@
 """Buckets: directories and S3 behave alike. S3 is moto's server, behind the same boto3 that talks to Amazon."""
 
+import errno
 import json
+import os
+import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +15,7 @@ from tests.engine.tables import definition, names, put
 from tests.engine.transfers import data_of, export, import_some, recoverable, told
 
 from tablewright import Engine
+from tablewright.engine.transfers import buckets as sources
 from tablewright.engine.transfers.bucket_routes import routed
 from tablewright.engine.transfers.buckets import (
     Bucket,
@@ -116,6 +121,7 @@ def test_what_was_removed_is_gone_and_so_are_folders_that_hold_nothing(buckets: 
 
 
 def test_buckets_may_lie_in_several_places_by_their_names(tmp_path: Path) -> None:
+    (tmp_path / "there" / "far").mkdir(parents=True)
     made = routed(tmp_path / "here", {"far": tmp_path / "there"}, "us-east-1", ACCOUNT)
     assert made is not None
     for name in ("near", "far"):
@@ -132,6 +138,34 @@ def test_buckets_may_lie_in_several_places_by_their_names(tmp_path: Path) -> Non
     with pytest.raises(BucketUnusable) as refusal:
         only_there.put(Bucket("near"), "a", b"x")
     assert refusal.value.code == "S3NoSuchBucket"
+
+
+def test_s3_that_does_not_answer_is_waited_for_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "CONNECT_SECONDS", 0.1)
+    monkeypatch.setattr(sources, "READ_SECONDS", 0.1)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes the call, and says nothing
+        there = buckets_at(f"s3:http://127.0.0.1:{silent.getsockname()[1]}", "us-east-1", ACCOUNT)
+        began = time.monotonic()
+        with pytest.raises(BucketUnusable, match="cannot be reached"):
+            there.keys(VAULT, "", "")
+        assert time.monotonic() - began < 10
+        there.close()
+
+
+def test_what_a_full_disk_did_not_take_is_not_left_on_it_and_nobody_else_reads_a_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(BucketUnusable, match="No space left"):
+        DirectoryBuckets(tmp_path, ACCOUNT).put(VAULT, "a/b", b"x")
+    assert [path.name for path in tmp_path.rglob("*")] == [".drafts"]
+    assert (tmp_path / ".drafts").stat().st_mode & 0o077 == 0
 
 
 def test_a_bucket_that_is_not_there_is_named_as_the_service_does(buckets: Buckets) -> None:

@@ -4,9 +4,11 @@ Where that is, the person who runs the server says (`serve --copies`): a design'
 the job brings it a step further: it asks for the exports, all of one moment; later it sees that they are done, compares
 them with their manifests and says so at the place; then it removes copies that are too old. It never waits, so no other
 job waits for it; what is under way is known to the store and to the place, so a crash at any point is gone on from.
-Must hold: a copy is told of when all of its tables are there; the newest one is never removed, however old it is; what
-is at the place and is not this store's own is not touched; files beside the tables are only ever added.
-Elsewhere: what is where (copy_places.py), the way back (copy_restoring.py), backups within the store (backups.py).
+Must hold: a copy is told of when all of its tables are there; the newest one is never removed, however old it is; of
+others each table goes when its own design says so, whatever other designs keep; what is at the place and is not this
+store's own is not touched; files beside the tables are only ever added.
+Elsewhere: what is where (copy_places.py), whose they are (copy_names.py), the way back (copy_restoring.py),
+backups within the store (backups.py).
 """
 
 import json
@@ -33,7 +35,6 @@ EVERY = timedelta(minutes=5)
 TRY_AGAIN = timedelta(hours=1)
 # So long the store knows which exports it was asked for; what is not done by then is begun anew.
 GIVE_UP = timedelta(hours=CLIENT_TOKEN_HOURS - 1)
-_ID = "copies.id"
 
 
 class CopyFailed(Exception):
@@ -46,22 +47,21 @@ class CopyFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Copying:
-    """Whose copies go where: these tables of a store, for so long; `beside` are folders by their system."""
+    """Whose copies go where: tables of a store, each for so long; `beside` are folders by their system."""
 
     call: Call
     world: World
     place: CopyPlace
     store: str
-    tables: Sequence[str]
-    kept: timedelta
+    tables: Mapping[str, timedelta]
     beside: Mapping[str, tuple[Path, Sequence[str]]]
 
     def key(self, kind: str, *parts: str) -> str:
         return self.place.key(kind, self.store, *parts)
 
 
-def tables_to_copy(dbs: Sequence[Db]) -> tuple[list[str], timedelta]:
-    """The tables of those designs that want a copy elsewhere, and for how long one is kept."""
+def tables_to_copy(dbs: Sequence[Db]) -> dict[str, timedelta]:
+    """The tables of those designs that want a copy elsewhere, with how long each is kept."""
     wanted = [
         (db, db.environment.backups)
         for db in dbs
@@ -69,8 +69,12 @@ def tables_to_copy(dbs: Sequence[Db]) -> tuple[list[str], timedelta]:
         and db.environment.backups is not None
         and db.environment.backups.copy_to is not None
     ]
-    names = [db.physical(name) for db, _ in wanted for design in db.designs for name in design.tables]
-    return names, timedelta(days=max((backups.keep_days for _, backups in wanted), default=0))
+    return {
+        db.physical(name): timedelta(days=backups.keep_days)
+        for db, backups in wanted
+        for design in db.designs
+        for name in design.tables
+    }
 
 
 def advice_of(titles: Sequence[str]) -> str:
@@ -82,25 +86,42 @@ def advice_of(titles: Sequence[str]) -> str:
     )
 
 
+def moved_advice(place: CopyPlace) -> str:
+    """What to say where a store that had copies finds none of anybody's: a new disk, or a mount that is missing."""
+    return (
+        f"there was nothing at {place.name}, and this store was copied before: if it is a mount, see that it is "
+        "mounted, or copies stay on this machine"
+    )
+
+
 def copies_job(copying: Copying) -> Job:
     tables = f"{len(copying.tables)} table{'' if len(copying.tables) == 1 else 's'}"
-    about = f"A copy of {tables} at {copying.place.name} once a day, for {copying.kept.days} days."
+    days = sorted({kept.days for kept in copying.tables.values()})
+    kept = " or ".join(map(str, days))
+    about = f"A copy of {tables} at {copying.place.name} once a day, for {kept} days."
     return Job(NAME, EVERY, lambda: bring_further(copying), about)
 
 
 def bring_further(copying: Copying) -> None:
     """A step: what is beside the tables, today's copy, copies that are too old."""
     try:
-        _carry(copying)
-        whole = copying.place.copies(copying.store)
-        now = copying.world.now()
-        if not any(copy.at.date() == now.date() for copy in whole):
-            made = _advanced(copying, whole, now)
-            whole += [made] if made is not None else []
-        _remove_old(copying, whole, now)
+        whole, now = copying.place.copies(copying.store, _is_odd), copying.world.now()
+        try:
+            _carry(copying)
+            if not any(copy.at.date() == now.date() for copy in whole):
+                made = _advanced(copying, whole, now)
+                whole += [made] if made is not None else []
+        finally:
+            # Also when today's fails: a full place gets no room otherwise, and who was erased stays in old copies.
+            _remove_old(copying, whole, now)
     except BucketUnusable as trouble:
-        log.error("the place for copies cannot be used", extra={"code": trouble.code})
+        facts = {"place": copying.place.name, "code": trouble.code, "why": trouble.message}
+        log.error("the place for copies cannot be used", extra=facts)
         raise
+
+
+def _is_odd(sentence: str) -> None:
+    log.warning("an entry at the place for copies is none", extra={"entry": sentence})
 
 
 # --- today's ---
@@ -108,8 +129,8 @@ def bring_further(copying: Copying) -> None:
 
 def _advanced(copying: Copying, whole: Sequence[Copy], now: datetime) -> Copy | None:
     """Today's copy, if it is done by this; None if it is under way."""
-    begun = _begun(copying)
-    if begun is None or now - begun >= GIVE_UP or any(copy.at == begun for copy in whole):
+    begun = _begun(copying, now)
+    if begun is None or any(copy.at == begun for copy in whole):
         begun = _begin(copying, whole, now)
     try:
         return _finished(copying, begun)
@@ -120,9 +141,15 @@ def _advanced(copying: Copying, whole: Sequence[Copy], now: datetime) -> Copy | 
     return _finished(copying, _begin(copying, whole, now))
 
 
-def _begun(copying: Copying) -> datetime | None:
+def _begun(copying: Copying, now: datetime) -> datetime | None:
+    """The moment of the copy that was begun last, if it can be gone on with."""
     body = copying.place.read(_begun_key(copying))
-    return None if body is None else datetime.fromisoformat(json.loads(body)["at"])
+    try:
+        at = None if body is None else datetime.fromisoformat(json.loads(body)["at"]).astimezone(UTC)
+    except (ValueError, KeyError, TypeError):
+        return None  # damaged: another is begun
+    # What is to come cannot be exported: the clock was ahead, and has been put right since.
+    return None if at is None or at > now or now - at >= GIVE_UP else at
 
 
 def _begun_key(copying: Copying) -> str:
@@ -131,12 +158,12 @@ def _begun_key(copying: Copying) -> str:
 
 def _begin(copying: Copying, whole: Sequence[Copy], now: datetime) -> datetime:
     """Another copy, of this moment; what is left of those that never became whole goes."""
-    kept = {moment_name(copy.at) for copy in whole}
-    data = copying.key("data", "")
-    half = {key.removeprefix(data).partition("/")[0] for key in copying.place.keys(data)} - kept
-    for name in sorted(half):
-        copying.place.remove(copying.key("data", name, ""))
-        log.warning("half of a copy was removed", extra={"copy": name})
+    # By their entries, not by what could be read of them: what a damaged one tells of may be the only good copy.
+    unread = copying.place.moments(copying.store) - {moment_name(copy.at) for copy in whole}
+    known = [copying.key("data", name, "") for name in unread]
+    known += [table.home for copy in whole for table in copy.tables]
+    if removed := copying.place.remove(copying.key("data", ""), but=known):
+        log.warning("parts of copies that are none were removed", extra={"objects": removed})
     # To the second: an export is of whole ones on the service, and what a copy is called by is its moment.
     at = now.astimezone(UTC).replace(microsecond=0)
     copying.place.put(_begun_key(copying), json.dumps({"at": at.isoformat()}).encode())
@@ -148,7 +175,7 @@ def _finished(copying: Copying, at: datetime) -> Copy | None:
     exports = {table: _exported(copying, table, at) for table in copying.tables}
     for table, export in exports.items():
         if export["ExportStatus"] == "FAILED":
-            raise CopyFailed(table, str(export.get("FailureCode")))
+            raise CopyFailed(table, f"{export.get('FailureCode')}, {export.get('FailureMessage')}")
     if any(export["ExportStatus"] != "COMPLETED" for export in exports.values()):
         return None
     made = Copy(
@@ -214,13 +241,29 @@ def definition(described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remove_old(copying: Copying, whole: Sequence[Copy], now: datetime) -> None:
-    for copy in sorted(whole, key=lambda copy: copy.at)[:-1]:
-        if copy.at < now - copying.kept:
-            name = moment_name(copy.at)
-            # What says that it is whole goes first: half of one is nobody's copy.
-            copying.place.remove(copying.key("whole", f"{name}.json"))
-            copying.place.remove(copying.key("data", name, ""))
-            log.info("an old copy was removed", extra={"copy": name})
+    """Each table goes from a copy when its own time is over: a design that keeps for longer keeps its own alone."""
+    longest = max(copying.tables.values(), default=timedelta(0))
+    for copy in sorted(whole, key=lambda copy: copy.at):
+        over = [table for table in copy.tables if copy.at < now - copying.tables.get(table.name, longest)]
+        if not over or copy.at in _newest(whole, now):
+            continue
+        name = moment_name(copy.at)
+        entry = copying.key("whole", f"{name}.json")
+        left = [table for table in copy.tables if table not in over]
+        # What says that it is there goes first: half of one is nobody's copy.
+        if left:
+            copying.place.put(entry, copy.model_copy(update={"tables": left}).model_dump_json().encode())
+        else:
+            copying.place.remove(entry)
+        copying.place.remove(copying.key("data", name, ""), but=[table.home for table in left])
+        log.info("an old copy was removed", extra={"copy": name, "tables": len(over)})
+
+
+def _newest(whole: Sequence[Copy], now: datetime) -> set[datetime]:
+    """The last moment, and the last that has been: a clock that was ahead made a copy which is not the newest."""
+    moments = [copy.at for copy in whole]
+    been = [at for at in moments if at <= now]
+    return {max(some) for some in (moments, been) if some}
 
 
 # --- what is beside the tables ---
@@ -241,21 +284,3 @@ def _files(home: Path, folders: Sequence[str]) -> Iterator[Path]:
         for path in sorted((home / folder).rglob("*")):
             if path.is_file() and not path.name.startswith("."):
                 yield path
-
-
-# --- whose they are ---
-
-
-def kept_id(directory: Path, world: World) -> str:
-    """By what name the copies of a data directory go: made once, and put back with a copy."""
-    path = directory / _ID
-    if not path.exists():
-        directory.mkdir(parents=True, exist_ok=True)
-        keep_id(directory, world.new_id())
-    return path.read_text().strip()
-
-
-def keep_id(directory: Path, store: str) -> None:
-    draft = directory / f".{_ID}.draft"
-    draft.write_text(f"{store}\n")
-    draft.replace(directory / _ID)

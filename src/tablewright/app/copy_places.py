@@ -9,16 +9,23 @@ Must hold: what has no entry under `whole/` is no copy, whatever lies under `dat
 Elsewhere: making copies (copies.py), coming back from one (copy_restoring.py), buckets (engine/transfers/buckets.py).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AwareDatetime, BaseModel, ValidationError
 
-from tablewright.engine.transfers.buckets import Bucket, Buckets, BucketsUnknown, BucketUnusable, buckets_at
+from tablewright.engine.transfers.buckets import (
+    NO_SUCH_KEY,
+    Bucket,
+    Buckets,
+    BucketsUnknown,
+    BucketUnusable,
+    buckets_at,
+)
 
 S3 = "s3://"
 # The bucket of a directory: what lies in it besides is not ours.
@@ -43,7 +50,7 @@ class Copy(BaseModel):
     """Some tables as they all were at one moment."""
 
     store: str
-    at: datetime
+    at: AwareDatetime
     tables: list[CopiedTable]
 
     @property
@@ -72,10 +79,13 @@ class CopyPlace:
 
     def read(self, key: str) -> bytes | None:
         """An object; None if there is none."""
-        if next(self.keys(key), None) != key:  # the key itself comes before all that begin with it
+        try:
+            with self.open(key) as stream:
+                return stream.read()
+        except BucketUnusable as trouble:
+            if trouble.code != NO_SUCH_KEY:
+                raise
             return None
-        with self.open(key) as stream:
-            return stream.read()
 
     def keys(self, prefix: str) -> Iterator[str]:
         after = ""
@@ -83,31 +93,49 @@ class CopyPlace:
             yield from found
             after = found[-1]
 
-    def remove(self, prefix: str) -> int:
-        """Everything that begins with it; how many objects that was."""
-        count = 0
-        for key in list(self.keys(prefix)):
+    def remove(self, prefix: str, but: Sequence[str] = ()) -> int:
+        """Everything that begins with it, but for what begins with those; how many objects that was."""
+        gone = [key for key in self.keys(prefix) if not key.startswith(tuple(but))]
+        for key in gone:
             self.buckets.remove(self.bucket, key)
-            count += 1
-        return count
+        return len(gone)
 
     # --- copies ---
 
-    def copies(self, store: str = "") -> list[Copy]:
-        """Those that are whole, the oldest first; of one store, or of all."""
-        folder = self.key("whole", store, "") if store else self.key("whole", "")
-        return sorted((self._copy(key) for key in self.keys(folder)), key=lambda copy: copy.at)
+    def copies(self, store: str = "", odd: Callable[[str], None] = lambda sentence: None) -> list[Copy]:
+        """Those that are whole, the oldest first; of one store, or of all.
 
-    def _copy(self, key: str) -> Copy:
-        with self.open(key) as stream:
-            body = stream.read()
-        try:
-            return Copy.model_validate_json(body)
-        except ValidationError:
-            raise CopiesUnusable(f"{key} at {self.name} does not tell of a copy; it was changed") from None
+        One entry that cannot be read hides no other: `odd` is told of it.
+        """
+        found = []
+        for key in self._entries(store):
+            body = self.read(key)
+            copy = None if body is None else _copy_in(body)
+            # By its own name, or what it says of store and moment is somebody's who changed it.
+            if copy is not None and self.key("whole", copy.store, f"{moment_name(copy.at)}.json") == key:
+                found.append(copy)
+            elif body is not None:
+                odd(
+                    f"{key} at {self.name} tells of no copy: it was changed, or put there by somebody else; remove it"
+                )
+        return sorted(found, key=lambda copy: copy.at)
+
+    def moments(self, store: str) -> set[str]:
+        """How the copies of a store are called that have an entry, be it one that cannot be read."""
+        return {key.rpartition("/")[2].removesuffix(".json") for key in self._entries(store)}
+
+    def _entries(self, store: str) -> Iterator[str]:
+        return self.keys(self.key("whole", store, "") if store else self.key("whole", ""))
 
     def close(self) -> None:
         self.buckets.close()
+
+
+def _copy_in(body: bytes) -> Copy | None:
+    try:
+        return Copy.model_validate_json(body)
+    except ValidationError:
+        return None
 
 
 def moment_name(at: datetime) -> str:
@@ -127,6 +155,9 @@ def place_of(text: str) -> CopyPlace:
         return CopyPlace(text, "s3:", _reached("s3:"), Bucket(name), prefix)
     if text.startswith("s3:"):
         raise CopiesUnusable(f"{text!r} names no bucket; a bucket of S3 is written as s3://bucket/prefix")
+    if not text:
+        # Nothing is this directory, and a variable that is not set is nothing.
+        raise CopiesUnusable("no place for copies is named; write a directory, or s3://bucket/prefix")
     directory = Path(text).absolute()
     if not directory.is_dir():
         # Made for somebody, it would be on this machine's disk whenever the mount is missing.
@@ -136,16 +167,28 @@ def place_of(text: str) -> CopyPlace:
     return CopyPlace(text, str(directory), _reached(str(directory)), Bucket(DIRECTORY_BUCKET), "")
 
 
+def is_new(place: CopyPlace) -> bool:
+    """Whether it is a directory that was never made ready."""
+    return place.where != "s3:" and not (Path(place.where) / place.bucket.name).exists()
+
+
 def made_ready(place: CopyPlace) -> CopyPlace:
     """The place, with its bucket if that is a directory: from now on one that is missing is a mount that is."""
     if place.where != "s3:":
-        (Path(place.where) / place.bucket.name).mkdir(mode=0o700, exist_ok=True)
+        home = Path(place.where) / place.bucket.name
+        try:
+            home.mkdir(mode=0o700, exist_ok=True)
+        except OSError as refusal:
+            raise CopiesUnusable(
+                f"{place.name} cannot take copies: {home} cannot be made a directory ({refusal.strerror}); let us "
+                "write there, or name another"
+            ) from None
     return place
 
 
 def _reached(where: str) -> Buckets:
     try:
-        return buckets_at(where, _REGION, _ACCOUNT)
+        return buckets_at(where, _REGION, _ACCOUNT, makes=False)
     except BucketsUnknown as unknown:
         raise CopiesUnusable(str(unknown)) from None
 
@@ -156,6 +199,7 @@ __all__ = [
     "CopiesUnusable",
     "Copy",
     "CopyPlace",
+    "is_new",
     "made_ready",
     "moment_name",
     "place_of",

@@ -12,21 +12,20 @@ Elsewhere: making copies (copies.py), the command (cli/db_copies_restore.py).
 import json
 import os
 import re
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from gzip import GzipFile
-from hashlib import md5
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from time import sleep
 from typing import Any
 
-from tablewright.app.copies import keep_id
+from tablewright.app.copy_names import keep_id
 from tablewright.app.copy_places import CopiedTable, CopiesUnusable, Copy, CopyPlace, moment_name
 from tablewright.app.progress import Told, silent
 from tablewright.client import Call, CallRefused, batch_write, pages
+from tablewright.engine.transfers.layout import checksum
 
 TAG = "tablewright:restoring"
 # Enough for some calls at a time, little enough to be held in memory at 400 kB each.
@@ -71,10 +70,15 @@ def chosen(copies: Sequence[Copy], day: str | None, store: str | None) -> Copy:
         if (day is None or f"{copy.at:%Y-%m-%d}" == day) and (store is None or copy.store.startswith(store))
     ]
     if not meant:
-        days = sorted({f"{copy.at:%Y-%m-%d}" for copy in copies})
+        there = sorted(
+            {
+                f"{copy.at:%Y-%m-%d}" if store is None else f"{copy.at:%Y-%m-%d} of {copy.store}"
+                for copy in copies
+            }
+        )
         raise NoSuchCopy(
-            f"there is no such copy; there are those of {', '.join(days)}"
-            if days
+            f"there is no such copy; there are those of {', '.join(there)}"
+            if there
             else "there is no whole copy there"
         )
     stores = sorted({copy.store for copy in meant})
@@ -88,13 +92,16 @@ def chosen(copies: Sequence[Copy], day: str | None, store: str | None) -> Copy:
 
 def restore_tables(call: Call, place: CopyPlace, copy: Copy, told: Told = silent) -> list[Restored]:
     """Make and fill the tables of a copy; each as it was found afterwards. Who calls has refused what is there."""
-    done, made = 0, []
+    done, made, arns = 0, [], []
     for table in copy.tables:
-        arn = _made(call, table, _mark(copy))
+        arns.append(_made(call, table, _mark(copy)))
         for number in _filled(call, place, table):
             done += number
             told(done, copy.items, table.name)
         made.append(Restored(table.name, table.items, _count(call, table.name)))
+    for (
+        arn
+    ) in arns:  # when all are filled: cut off before, one without its tag would be in the way of the others
         call("UntagResource", {"ResourceArn": arn, "TagKeys": [TAG]})
     return made
 
@@ -153,17 +160,20 @@ def _filled(call: Call, place: CopyPlace, table: CopiedTable) -> Iterator[int]:
 
 
 def _items(place: CopyPlace, table: CopiedTable) -> Iterator[dict[str, Any]]:
-    listed = place.read(f"{table.home}manifest-files.json")
-    if listed is None:
-        raise CopiesUnusable(f"the copy of {table.name} has lost its manifest; choose another day")
+    listed, said = (place.read(f"{table.home}manifest-files.{kind}") for kind in ("json", "md5"))
+    if listed is None or said is None or checksum(listed) != said.decode(errors="replace"):
+        raise CopiesUnusable(
+            f"the manifest in {table.home} at {place.name} is lost, or was changed, so the copy of {table.name} is not "
+            "whole; choose another day"
+        )
     for line in listed.splitlines():
         file = json.loads(line)
-        with place.open(file["dataFileS3Key"]) as stream:
-            body = stream.read()
-        if b64encode(md5(body, usedforsecurity=False).digest()).decode() != file["md5Checksum"]:
-            raise CopiesUnusable(
-                f"{file['dataFileS3Key']} is not what was copied: its checksum is another; choose another day"
-            )
+        key = file["dataFileS3Key"]
+        body = place.read(key)
+        if body is None:
+            raise CopiesUnusable(f"{key} is lost, and part of the copy of {table.name}; choose another day")
+        if checksum(body) != file["md5Checksum"]:
+            raise CopiesUnusable(f"{key} is not what was copied: its checksum is another; choose another day")
         with GzipFile(fileobj=BytesIO(body)) as lines:
             for text in lines:
                 yield json.loads(text)["Item"]

@@ -25,8 +25,9 @@ from tablewright.app import logins
 from tablewright.app.accounts import Accounts
 from tablewright.app.backups import backup_job, environment_of
 from tablewright.app.code_login import CodeLogin, SignedIn
-from tablewright.app.copies import Copying, advice_of, copies_job, kept_id, tables_to_copy
-from tablewright.app.copy_places import CopyPlace, made_ready, place_of
+from tablewright.app.copies import Copying, advice_of, copies_job, moved_advice, tables_to_copy
+from tablewright.app.copy_names import has_id, kept_id
+from tablewright.app.copy_places import CopiesUnusable, CopyPlace, is_new, made_ready, place_of
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
 from tablewright.app.identity import in_system
@@ -196,7 +197,15 @@ def open_house(
     world = world or real_world()
     _refuse_clashes(systems)
     with ExitStack() as stack:
-        place = stack.enter_context(closing(made_ready(place_of(copies)))) if copies is not None else None
+        if memory and copies is not None:
+            # Under a new name each time: nobody would ever remove them.
+            raise CopiesUnusable(
+                "what is kept in memory is not copied elsewhere; name a directory for it instead"
+            )
+        place = stack.enter_context(closing(place_of(copies))) if copies is not None else None
+        is_doubtful = place is not None and is_new(place) and has_id(Path(data))
+        if place is not None:
+            made_ready(place)
         regions = stack.enter_context(
             Regions.open(
                 ":memory:" if memory else data,
@@ -241,6 +250,8 @@ def open_house(
             schedule.add(each.system.name, [*each.system.jobs(each.service), *backup_job(each.db, each.call)])
             schedule.add(each.system.name, migration_work(each.system, call, world))
         advice = _copies(lived, call, world, place, files, schedule)
+        if place is not None and is_doubtful:
+            advice += (moved_advice(place),)
         if jobs:
             stack.callback(schedule.close)
             schedule.start()
@@ -305,17 +316,17 @@ def _copies(
     lived: Sequence[Lived], call: Call, world: World, place: CopyPlace | None, files: Path, schedule: Schedule
 ) -> tuple[str, ...]:
     """Put copies elsewhere on the schedule, where designs want some; or what to say while nobody said where to."""
-    wanting = [each for each in lived if tables_to_copy([each.db])[0]]
+    wanting = [each for each in lived if tables_to_copy([each.db])]
     if not wanting:
         return ()
     if place is None:
         log.info("copies elsewhere are wanted and have no place", extra={"option": "--copies"})
         return (advice_of([each.system.title for each in wanting]),)
-    tables, kept = tables_to_copy([each.db for each in wanting])
+    tables = tables_to_copy([each.db for each in wanting])
     beside = {
         each.system.name: (files / "systems" / each.system.name, each.system.beside) for each in wanting
     }
-    copying = Copying(call, world, place, kept_id(files, world), tables, kept, beside)
+    copying = Copying(call, world, place, kept_id(files, world), tables, beside)
     schedule.add(own_design.name, [copies_job(copying)])
     return ()
 

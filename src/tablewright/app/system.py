@@ -78,6 +78,8 @@ class System:
     translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)
     # Folders of its directory that go with a copy of its tables (copies.py). Nothing secret, and nothing that changes.
     beside: tuple[str, ...] = ()
+    # Folders without which a copy is of no use, and which are in none: whoever restores one puts them back.
+    apart: tuple[str, ...] = ()
     # Tables of its designs that have, or may be given, another form.
     migrations: tuple[Migration, ...] = ()
 

@@ -27,6 +27,7 @@ from tablewright.systems.portal import api as portal_api
 from tablewright.systems.portal import jobs as portal_jobs
 from tablewright.systems.portal import seed as portal_seed
 from tablewright.systems.portal.design import DESIGNS as PORTAL_DESIGNS
+from tablewright.systems.portal.erased import FOLDER as PORTAL_ERASED
 from tablewright.systems.portal.service import VERIFY_LINK, Portal, open_portal
 from tablewright.systems.travel import api as travel_api
 from tablewright.systems.travel import jobs as travel_jobs
@@ -45,9 +46,10 @@ __all__ = ["PARENTAL", "PORTAL", "SYSTEMS", "TRAVEL", "System", "SystemsClash"]
 
 def _start_portal(given: Start) -> Portal:
     link = given.url.rstrip("/") + VERIFY_LINK
-    portal = open_portal(given.db, given.world, given.secret, given.issue, verify_link=link)
+    portal = open_portal(given.db, given.world, given.secret, given.issue, verify_link=link, home=given.home)
     for consumer in portal_jobs.followers(portal.repository):
         consumer.create_tables()  # before anything is written: changes from before a stream are not in it
+    portal.tenants.erase_again()
     return portal
 
 
@@ -99,6 +101,7 @@ PORTAL = System(
     dispatch=lambda portal: portal.dispatch,
     jobs=_portal_jobs,
     translations=portal_api.TRANSLATIONS,
+    beside=(PORTAL_ERASED,),
 )
 
 
@@ -204,6 +207,7 @@ PARENTAL = System(
 # --- Skratch ---
 
 
+_SECRETS = "secrets"
 _OBJECTS = "objects"
 
 
@@ -212,7 +216,7 @@ def _start_travel(given: Start) -> Travel:
         """A login of a device: it ends with the session it names."""
         return given.issue(user_id, (), email or "", {"sid": session_id})
 
-    keyring = kept_keyring(given.home / "secrets", given.world)
+    keyring = kept_keyring(given.home / _SECRETS, given.world)
     objects = Directory(given.home / _OBJECTS, given.world)
     check_secrets(keyring, objects)  # with others, who was erased would not be known in a restored copy
     travel = open_travel(
@@ -276,6 +280,7 @@ TRAVEL = System(
     jobs=_travel_jobs,
     translations=travel_api.TRANSLATIONS,
     beside=(f"{_OBJECTS}/{ERASED}", f"{_OBJECTS}/{CHECKS}"),
+    apart=(_SECRETS,),
     migrations=TRAVEL_MIGRATIONS,
 )
 SYSTEMS: tuple[System, ...] = (PORTAL, PARENTAL, TRAVEL)

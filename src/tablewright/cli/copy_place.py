@@ -1,19 +1,25 @@
 """What the commands about copies elsewhere share: the place they are at."""
 
 import argparse
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tablewright.cli import where
 
 if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
-    from tablewright.app.copy_places import CopyPlace
+    from tablewright.app.copy_places import Copy, CopyPlace
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "place", metavar="PLACE", help="a directory, or s3://bucket/prefix, as `serve --copies` was told"
     )
+
+
+def copies_at(place: "CopyPlace") -> "list[Copy]":
+    """The whole copies at the place; what is no copy there is said, and is in nobody's way."""
+    return place.copies(odd=lambda sentence: print(f"tablewright: {sentence}", file=sys.stderr))
 
 
 def at(given: argparse.Namespace, work: Callable[["CopyPlace"], int]) -> int:
@@ -25,9 +31,16 @@ def at(given: argparse.Namespace, work: Callable[["CopyPlace"], int]) -> int:
     try:
         place = place_of(given.place)
         try:
-            return work(place)
+            code = work(place)
+            sys.stdout.flush()
+            return code
         finally:
             place.close()
+    except BrokenPipeError:
+        where.nobody_reads()
+        return 0
+    except KeyboardInterrupt:
+        return where.INTERRUPTED
     except (CopiesUnusable, CallFailed, NotAStore, StoreInUse, OSError) as mistake:
         return where.misused(str(mistake))
     except BucketUnusable as trouble:

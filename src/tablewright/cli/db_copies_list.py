@@ -28,7 +28,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _list(given: argparse.Namespace, place: "CopyPlace") -> int:
-    copies = place.copies()
+    copies = copy_place.copies_at(place)
     if given.json:
         print(as_json([copy.model_dump(mode="json") for copy in copies]))
     elif copies:

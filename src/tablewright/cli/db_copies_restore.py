@@ -52,7 +52,7 @@ def run(given: argparse.Namespace) -> int:
 def _restore(given: argparse.Namespace, place: "CopyPlace") -> int:
     from tablewright.app.copy_restoring import chosen
 
-    copy = chosen(place.copies(), given.day, given.store)
+    copy = chosen(copy_place.copies_at(place), given.day, given.store)
     if given.data is not None:
         return _into_directory(given, place, copy)
     return where.at(given, lambda there: _into(given, place, copy, there.call, there.name))
@@ -75,17 +75,28 @@ def _into(given: argparse.Namespace, place: "CopyPlace", copy: "Copy", call: "Ca
 
 def _into_directory(given: argparse.Namespace, place: "CopyPlace", copy: "Copy") -> int:
     from tablewright.app.copy_restoring import files_beside, put_back
+    from tablewright.app.systems import SYSTEMS
     from tablewright.client import embedded
     from tablewright.engine import Engine
 
-    target: Path = given.data
+    target: Path = given.data.resolve()  # `.` has no name, and a link cannot be replaced by a directory
+    if target.is_mount():
+        return where.misused(
+            f"{target} is a mount, which no directory can take the place of: name one in it, --data {target / 'data'}"
+        )
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         return where.misused(
             f"{target} is there already, and a restore never overwrites: name another --data"
         )
     if not _agreed(given, place, copy, str(target)):
         return 0
-    secrets = [f"{target}/systems/{system}/secrets, as it was" for system in files_beside(place, copy.store)]
+    beside = files_beside(place, copy.store)
+    secrets = [
+        f"{target}/systems/{each.name}/{folder}, as it was"
+        for each in SYSTEMS
+        for folder in each.apart
+        if each.name in beside
+    ]
     work = target.with_name(being_made(target.name, copy))
     try:
         with Engine.open(work, region=given.region or where.REGION, ttl_seconds=where.ALL_YEAR) as engine:
@@ -93,9 +104,9 @@ def _into_directory(given: argparse.Namespace, place: "CopyPlace", copy: "Copy")
     except KeyboardInterrupt:
         print("tablewright: it is not over; the same command again goes on", file=sys.stderr)
         return where.INTERRUPTED
-    beside = put_back(place, copy.store, work)
+    count_back = put_back(place, copy.store, work)
     work.rename(target)
-    print(f"{plural(beside, 'file')} put back beside the tables", file=sys.stderr)
+    print(f"{plural(count_back, 'file')} put back beside the tables", file=sys.stderr)
     return _show(given, copy, made, str(target), secrets)
 
 
@@ -132,7 +143,8 @@ def _show(
     is_equal = all(table.is_equal for table in made)
     if given.json:
         tables = [{"table": one.name, "copied": one.copied, "restored": one.found} for one in made]
-        shown: dict[str, Any] = {"store": copy.store, "at": copy.at, "tables": tables, "by_hand": by_hand}
+        shown: dict[str, Any] = copy.model_dump(mode="json", include={"store", "at"})
+        shown |= {"tables": tables, "by_hand": by_hand}
         print(as_json(shown | {"is_equal": is_equal}))
         return 0 if is_equal else 1
     rows = [[one.name, count(one.copied), count(one.found)] for one in made]

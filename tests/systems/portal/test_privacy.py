@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
+from pathlib import Path
 
 from tests.systems.portal.talk import ADMIN, Api, Place, refuses
 from tests.systems.talk import at_once, given, refused
@@ -13,6 +14,7 @@ from tablewright.systems.portal import design as d
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.model import Tenant
 from tablewright.systems.portal.repository import Actor
+from tablewright.systems.portal.service import open_portal
 
 ADDRESS, FORMS, OTHER = "customer@example.com", "forms@elsewhere.example", "old@example.com"
 TRACES = (ADDRESS, FORMS, OTHER, "Acme Bakery")
@@ -74,6 +76,28 @@ def test_cp_d17_after_an_erasure_no_table_knows_the_person(at: Place, api: Api) 
     assert {"erased", "registered", "order is paid", "e-mail changed"} <= set(actions)
     entry = next(e for e in at.db.all(d.history_of_tenant(subject_id=tenant.id)) if e.action == "erased")
     assert (entry.actor, entry.reason) == (ADMIN.name, "[erased] asked to be forgotten")
+
+
+def test_a_copy_that_is_restored_does_not_bring_an_erased_tenant_back(at: Place, tmp_path: Path) -> None:
+    tenant, world = _lived(at), at.clock.world()
+    before = {table: at.scan(table) for table in ("tenants", "portal_desk")}
+    portal = open_portal(at.db, world, b"x" * 32, at.portal.issue, home=tmp_path)
+    portal.tenants.erase(tenant.id, ADMIN, "asked for")
+    for table, items in before.items():
+        keys = at.call("DescribeTable", {"TableName": table})["Table"]["KeySchema"]
+        for item in at.scan(table):
+            key = {part["AttributeName"]: item[part["AttributeName"]] for part in keys}
+            at.call("DeleteItem", {"TableName": table, "Key": key})
+        for item in items:
+            at.call("PutItem", {"TableName": table, "Item": item})
+    again = open_portal(at.db, world, b"x" * 32, at.portal.issue, home=tmp_path)
+    assert again.tenants.get(tenant.id).email == ADDRESS
+    assert again.tenants.erase_again() == 1
+    assert again.tenants.get(tenant.id).email == f"{tenant.id}@erased.invalid"
+    assert not [
+        item for table in before for item in at.scan(table) if any(trace in repr(item) for trace in TRACES)
+    ]
+    assert again.tenants.erase_again() == 0
 
 
 def test_an_erased_tenant_is_nobody_any_more(at: Place) -> None:

@@ -37,6 +37,16 @@ def test_secrets_made_anew_are_refused_and_so_are_those_from_before_the_newest()
             check_secrets(ring, objects)
 
 
+def test_what_is_no_check_is_passed_over_and_a_damaged_one_is_refused() -> None:
+    objects = InMemory()
+    check_secrets(_ring(FIRST), objects)
+    objects.put("secret-checks/000001.bak", b"")
+    check_secrets(_ring(FIRST), objects)
+    objects.put("secret-checks/000001", b"\xff")
+    with pytest.raises(SecretsAreOthers):
+        check_secrets(_ring(FIRST), objects)
+
+
 def test_a_check_does_not_tell_its_secret() -> None:
     objects = InMemory()
     check_secrets(_ring(FIRST), objects)

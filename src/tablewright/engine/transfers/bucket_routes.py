@@ -14,13 +14,15 @@ from tablewright.engine.transfers.buckets import Bucket, Buckets, buckets_at, no
 def routed(
     usual: str | Path | None, elsewhere: Mapping[str, str | Path], region: str, account: str
 ) -> Buckets | None:
-    """The buckets at `usual`, but for those named in `elsewhere`; None if there are none at all."""
+    """The buckets at `usual`, but for those named in `elsewhere`; None if there are none at all.
+
+    Those elsewhere are there or are not used: made anew where a mount is missing, one would be on this machine's disk.
+    """
     here = None if usual is None else buckets_at(usual, region, account)
     if not elsewhere:
         return here
-    return RoutedBuckets(
-        here, {name: buckets_at(where, region, account) for name, where in elsewhere.items()}
-    )
+    there = {name: buckets_at(where, region, account, makes=False) for name, where in elsewhere.items()}
+    return RoutedBuckets(here, there)
 
 
 class RoutedBuckets:

@@ -18,6 +18,10 @@ from typing import Any, BinaryIO, Protocol
 
 PAGE = 1000
 S3 = "s3:"
+# Each is tried several times. boto3's own minute would be five before a job, and those after it, went on.
+CONNECT_SECONDS, READ_SECONDS = 5, 20
+# The code of an object that is not there.
+NO_SUCH_KEY = "S3NoSuchKey"
 
 
 class BucketUnusable(Exception):
@@ -65,11 +69,14 @@ class Buckets(Protocol):
     def close(self) -> None: ...
 
 
-def buckets_at(where: str | Path, region: str, account: str) -> Buckets:
-    """The buckets in a directory, or those of S3: `s3:`, or `s3:http://host:port` for another endpoint."""
+def buckets_at(where: str | Path, region: str, account: str, *, makes: bool = True) -> Buckets:
+    """The buckets in a directory, or those of S3: `s3:`, or `s3:http://host:port` for another endpoint.
+
+    `makes`: a directory's first object makes its bucket, which S3 never does.
+    """
     if isinstance(where, str) and where.startswith(S3):
         return S3Buckets(where.removeprefix(S3) or None, region)
-    return DirectoryBuckets(Path(where).absolute(), account)
+    return DirectoryBuckets(Path(where).absolute(), account, makes=makes)
 
 
 def no_such_bucket() -> BucketUnusable:
@@ -87,25 +94,34 @@ _ODD_NAMES = {name: part for part, name in _ODD_PARTS.items()}
 
 
 class DirectoryBuckets:
-    """Each bucket a directory in `root`. The first object that is put into a bucket makes it."""
+    """Each bucket a directory in `root`. The first object that is put into a bucket makes it, if it `makes` any."""
 
     refuses_keys: str | None = "the buckets of this engine are directories, which it does not encrypt"
 
-    def __init__(self, root: Path, account: str) -> None:
-        self.root, self.account = root, account
+    def __init__(self, root: Path, account: str, *, makes: bool = True) -> None:
+        self.root, self.account, self.makes = root, account, makes
 
     def put(self, bucket: Bucket, key: str, body: bytes) -> str:
         self._check_owner(bucket)
+        if not self.makes and not (self.root / bucket.name).is_dir():
+            raise no_such_bucket()
         # Beside the buckets, where no list shows it; the same object again takes the same name again.
         draft = self.root / ".drafts" / blake2b(f"{bucket.name}/{key}".encode(), digest_size=16).hexdigest()
         with _told(bucket):
-            path = self._path(bucket, key)
-            draft.parent.mkdir(parents=True, exist_ok=True)
-            with draft.open("wb") as file:
-                file.write(body)
-                file.flush()
-                os.fsync(file.fileno())
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path, home = self._path(bucket, key), self.root / bucket.name
+            draft.parent.mkdir(mode=0o700, parents=self.makes, exist_ok=True)
+            try:
+                with draft.open("wb") as file:
+                    file.write(body)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError:
+                draft.unlink(missing_ok=True)  # half of an object would fill a full disk for good
+                raise
+            if self.makes:
+                home.mkdir(parents=True, exist_ok=True)
+            for folder in [*path.relative_to(home).parents][-2::-1]:  # below the bucket, the outermost first
+                (home / folder).mkdir(exist_ok=True)
             draft.replace(path)
             _sync(path.parent)
         return md5(body, usedforsecurity=False).hexdigest()
@@ -126,7 +142,12 @@ class DirectoryBuckets:
     def open(self, bucket: Bucket, key: str) -> BinaryIO:
         self._check_owner(bucket)
         with _told(bucket):
-            return self._path(bucket, key).open("rb")
+            try:
+                return self._path(bucket, key).open("rb")
+            except FileNotFoundError:
+                if not (self.root / bucket.name).is_dir():
+                    raise no_such_bucket() from None
+                raise BucketUnusable(NO_SUCH_KEY, f"The specified key does not exist: {key}") from None
 
     def remove(self, bucket: Bucket, key: str) -> None:
         self._check_owner(bucket)
@@ -205,6 +226,7 @@ class S3Buckets:
     def __init__(self, endpoint: str | None, region: str) -> None:
         try:
             import boto3
+            from botocore.config import Config
             from botocore.exceptions import BotoCoreError, ClientError
         except ModuleNotFoundError:
             raise BucketsUnknown(
@@ -213,7 +235,10 @@ class S3Buckets:
         session = boto3.Session()
         try:
             self._client: Any = session.client(
-                "s3", endpoint_url=endpoint, region_name=session.region_name or region
+                "s3",
+                endpoint_url=endpoint,
+                region_name=session.region_name or region,
+                config=Config(connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS),
             )
         except (ValueError, BotoCoreError) as mistake:
             raise BucketsUnknown(f"buckets in S3 at {endpoint}: {mistake}") from None

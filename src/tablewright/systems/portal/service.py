@@ -5,12 +5,14 @@ api.py, the console and the jobs speak to this; nothing above it knows of tables
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 from tablewright.edge.dispatch import Dispatch
 from tablewright.mapping import Db
 from tablewright.systems.portal.catalogue import Catalogue
 from tablewright.systems.portal.checkout import Checkout
+from tablewright.systems.portal.erased import Erased
 from tablewright.systems.portal.model import Message, Tenant
 from tablewright.systems.portal.payments import Payments, SimulatedGateway
 from tablewright.systems.portal.previews import Previews
@@ -52,14 +54,15 @@ def open_portal(
     *,
     payments: Payments | None = None,
     verify_link: str = VERIFY_LINK,
+    home: Path | None = None,
 ) -> Portal:
     """The portal over a database.
 
     `secret` keys its one-time codes, preview links and the simulated gateway; `issue` makes a login for a subject with
-    roles and a proved address.
+    roles and a proved address. `home` is a directory for the list of who was erased: `tenants.erase_again` heeds it.
     """
     repository = Repository(db, world)
-    tenants = Tenants(repository)
+    tenants = Tenants(repository, Erased(home))
     gateway = payments or SimulatedGateway(secret)
     return Portal(
         repository,

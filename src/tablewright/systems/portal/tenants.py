@@ -14,20 +14,22 @@ from tablewright.design import Query, Write
 from tablewright.mapping import Page
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules, tallies
+from tablewright.systems.portal.erased import Erased
 from tablewright.systems.portal.errors import Changed, Conflict, Forbidden, RaceLost, Refused
 from tablewright.systems.portal.model import AuditEntry, Order, Status, Tally, Tenant
-from tablewright.systems.portal.repository import CHECKOUT, Actor, Repository, in_our_words
+from tablewright.systems.portal.repository import CHECKOUT, SYSTEM, Actor, Repository, in_our_words
 
 _ERASED = "[erased]"
 _ERASURE = "erased"
+_BACK = "erased before; a copy that was restored did not know of it"
 _PERSONAL = {"email", "organizationName", "destinationEmail", "pendingDestinationEmail", "suspensionReason"}
 
 
 class Tenants:
     """What can be done with tenants."""
 
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
+    def __init__(self, repository: Repository, erased: Erased) -> None:
+        self._repository, self._erased = repository, erased
 
     # --- reads ---
 
@@ -236,12 +238,21 @@ class Tenants:
     def erase(self, id: str, actor: Actor, reason: str) -> Tenant:
         """Take the person out of the record: id, orders and amounts stay, names and addresses go (CP-D17).
 
-        The record first, so that nothing new can be written about the person; then secrets, history and mail. Asked
-        again, it goes on where it was broken off.
+        The list first, so that no copy brings them back; then the record, so that nothing new can be written about the
+        person; then secrets, history and mail. Asked again, or started again, it goes on where it was broken off.
         """
+        self._erased.note(self._repository.tenant(id).id)
         tenant = self._repository.retried(None, lambda: self._forgotten(id, actor, reason))
         self._scrub(id)
         return tenant
+
+    def erase_again(self) -> int:
+        """After a copy of the tables was restored: erase who is on the list and is not erased; how many came back."""
+        found = self._repository.tenants_by_id(list(self._erased.ids()))
+        back = [tenant.id for tenant in found.values() if tenant.erased_at is None]
+        for id in back:
+            self.erase(id, SYSTEM, _BACK)
+        return len(back)
 
     def _forgotten(self, id: str, actor: Actor, reason: str) -> Tenant:
         before = self._repository.tenant(id)

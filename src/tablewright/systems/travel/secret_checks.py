@@ -6,10 +6,13 @@ Must hold: a check says nothing of its secret; one that is there is never writte
 Elsewhere: the secrets (keyring.py), the list (privacy.py).
 """
 
+import re
+
 from tablewright.systems.travel.keyring import KeyRing
 from tablewright.systems.travel.objects import Objects
 
 CHECKS = "secret-checks"
+_NUMBER = re.compile(r"[0-9]{6}")
 _PURPOSE, _NOTHING = "check", ""
 
 
@@ -28,9 +31,10 @@ def check_secrets(keyring: KeyRing, objects: Objects) -> None:
     checks = {int(text.partition("-")[0]): text for text in keyring.hmacs(_PURPOSE, _NOTHING)}
     known: dict[int, str] = {}
     for name in list(objects.names(f"{CHECKS}/")):
-        body = objects.get(name)
+        file = name.rpartition("/")[2]
+        body = objects.get(name) if _NUMBER.fullmatch(file) else None  # what an editor left is no check
         if body is not None:
-            known[int(name.rpartition("/")[2])] = body.decode()
+            known[int(file)] = body.decode(errors="replace")
     for number in sorted(known, reverse=True):
         # An older one may have been dropped since.
         if checks.get(number) != known[number] and (number in checks or number == max(known)):
