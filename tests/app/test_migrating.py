@@ -5,23 +5,28 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from tests.mapping.migrate.cards import CARDS, Card, key, old, old_cards
 from tests.mapping.migrate.test_phases import followed
 
 from tablewright import testing
+from tablewright.app.backups import environment_of
+from tablewright.app.copy_places import place_of
 from tablewright.app.house import open_house
 from tablewright.app.migrating import tell_due, tend
 from tablewright.app.serve import TRANSLATIONS
 from tablewright.app.system import System
 from tablewright.client import embedded
 from tablewright.mapping.migrate import (
+    Bench,
     SideChanged,
     WritesPaused,
     begin,
     bench,
     checked,
+    finish,
     following,
     rollback,
     switch,
@@ -30,6 +35,15 @@ from tablewright.mapping.migrate import (
 
 QUICK = replace(CARDS, term=timedelta(seconds=0.1))
 SHOP = System("shop", "Cards", "Some cards.", (old,), lambda given: given.db, migrations=(QUICK,))
+
+
+def migrated(at: Bench) -> None:
+    """From the beginning to the switch."""
+    at.plan()
+    begin(at)
+    followed(at)
+    checked(at, verify(at, at.state()))
+    switch(at)
 
 
 def test_a_house_follows_a_switch_that_another_process_made_without_a_restart(
@@ -42,11 +56,7 @@ def test_a_house_follows_a_switch_that_another_process_made_without_a_restart(
         names = [follower.name for _, follower in house.schedule.followers]
         assert "migration cards-2" in names
         terminal = bench(embedded(house.engine), QUICK)
-        terminal.plan()
-        begin(terminal)
-        followed(terminal)
-        checked(terminal, verify(terminal, terminal.state()))
-        switch(terminal)
+        migrated(terminal)
         item = {**key("b"), "id": {"S": "b"}, "title": {"S": "two"}}
         shop.call("PutItem", {"TableName": "cards", "Item": item})
         there = house.call("GetItem", {"TableName": "new_cards", "Key": key("b"), "ConsistentRead": True})
@@ -66,11 +76,7 @@ def test_an_old_table_is_not_kept_without_an_end() -> None:
         assert "migrations" in [due.job.name for due in house.schedule.listed()]
         at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
         assert tell_due([at]) == 0
-        at.plan()
-        begin(at)
-        followed(at)
-        checked(at, verify(at, at.state()))
-        switch(at)
+        migrated(at)
         assert tell_due([at]) == 0
         clock.move(timedelta(days=30))
         assert tell_due([at]) == 1
@@ -80,17 +86,34 @@ def test_a_copy_that_was_rolled_back_is_deleted_by_itself() -> None:
     clock = testing.Clock()
     with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
         at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
-        at.plan()
-        begin(at)
-        followed(at)
-        checked(at, verify(at, at.state()))
-        switch(at)
+        migrated(at)
         assert tend([at]) == 0
         rollback(at)
         assert tend([at]) == 1
         house.engine.settle()
         assert "new_cards" not in house.call("ListTables", {})["TableNames"]
         assert tend([at]) == 0
+
+
+def test_a_copy_elsewhere_is_of_the_table_that_is_open_by_the_name_it_is_known_by(tmp_path: Path) -> None:
+    clock, away = testing.Clock(), tmp_path / "away"
+    away.mkdir()
+    with open_house(
+        tmp_path / "data", systems=(SHOP,), world=clock.world(), jobs=False, copies=str(away)
+    ) as house:
+        (shop,) = house.lived
+        shop.db.write(old_cards.create(Card(id="a", text="one", group="g")))
+        here, nap = environment_of(SHOP.designs), lambda s: clock.move(timedelta(seconds=s))
+        at = bench(house.call, QUICK, world=clock.world(), environment=here, sleep=nap)
+        migrated(at)
+        finish(at, early=True)
+        house.engine.settle()
+        for _ in range(2):
+            (copying,) = [due.job for due in house.schedule.listed() if due.job.name == "copies"]
+            copying.run()
+            house.engine.settle()
+    (copy,) = place_of(str(away)).copies()
+    assert [(table.name, table.items) for table in copy.tables] == [("cards", 2)]
 
 
 def test_a_pause_is_told_as_such() -> None:

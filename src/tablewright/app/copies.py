@@ -14,7 +14,7 @@ backups within the store (backups.py).
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,11 @@ class CopyFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Copying:
-    """Whose copies go where: tables of a store, each for so long; `beside` are folders by their system."""
+    """Whose copies go where: tables of a store, each for so long; `beside` are folders by their system.
+
+    `led` are the Calls of tables that may have moved to another (mapping/migrate): what is copied is the one that is
+    open, by the name it is known by.
+    """
 
     call: Call
     world: World
@@ -55,6 +59,11 @@ class Copying:
     store: str
     tables: Mapping[str, timedelta]
     beside: Mapping[str, tuple[Path, Sequence[str]]]
+    led: Mapping[str, Call] = field(default_factory=dict)
+
+    def described(self, table: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.led.get(table, self.call)("DescribeTable", {"TableName": table})["Table"]
+        return found
 
     def key(self, kind: str, *parts: str) -> str:
         return self.place.key(kind, self.store, *parts)
@@ -192,9 +201,8 @@ def _exported(copying: Copying, table: str, at: datetime) -> dict[str, Any]:
     """The export of a table at that moment: asked for now, or before. The token makes it the same one."""
     name = moment_name(at)
     try:
-        arn = copying.call("DescribeTable", {"TableName": table})["Table"]["TableArn"]
         asked = {
-            "TableArn": arn,
+            "TableArn": copying.described(table)["TableArn"],
             "ExportTime": at.timestamp(),
             "ClientToken": f"{copying.store}/{name}/{table}",
             "S3Bucket": copying.place.bucket.name,
@@ -220,8 +228,8 @@ def _checked(copying: Copying, table: str, export: dict[str, Any]) -> CopiedTabl
     counts = {json.loads(summary)["itemCount"], sum(file["itemCount"] for file in files), export["ItemCount"]}
     if len(counts) != 1:
         raise CopyFailed(table, "its manifests and the store count differently")
-    described = copying.call("DescribeTable", {"TableName": table})["Table"]
-    return CopiedTable(name=table, items=counts.pop(), home=home, definition=definition(described))
+    made = definition(copying.described(table))
+    return CopiedTable(name=table, items=counts.pop(), home=home, definition=made)
 
 
 def definition(described: Mapping[str, Any]) -> dict[str, Any]:

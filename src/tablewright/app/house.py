@@ -326,7 +326,8 @@ def _copies(
     beside = {
         each.system.name: (files / "systems" / each.system.name, each.system.beside) for each in wanting
     }
-    copying = Copying(call, world, place, kept_id(files, world), tables, beside)
+    led = {table: each.call for each in wanting for table in tables_to_copy([each.db])}
+    copying = Copying(call, world, place, kept_id(files, world), tables, beside, led)
     schedule.add(own_design.name, [copies_job(copying)])
     return ()
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from tablewright import Engine, testing
 from tablewright.client import Call, embedded, pages
-from tablewright.design import Design
+from tablewright.design import Backups, Design, Environment
 from tablewright.mapping.migrate import Bench, Form, Migration, bench, sides
 from tablewright.testing import Clock
 from tablewright.values import Item
@@ -51,6 +51,11 @@ def by_group(group: str, id: str) -> None: ...
 
 
 old = Design("cards")
+old.environment(
+    Environment(
+        "prod", "us-east-1", pitr_days=35, backups=Backups("rate(1 day)", 30, "cards", copy_to="us-west-2")
+    )
+)
 old_cards = old.table("cards", pk="PK", sk="SK", ttl="expires", stream="NEW_AND_OLD_IMAGES").entity(
     Card, by_id, tag="card", pk="CARD#{id}", sk="CARD"
 )
