@@ -13,6 +13,7 @@ from tests.mapping.migrate.test_phases import followed
 
 from tablewright import testing
 from tablewright.app.backups import environment_of
+from tablewright.app.console.designs.migrations import standings
 from tablewright.app.copy_places import place_of
 from tablewright.app.house import open_house
 from tablewright.app.migrating import tell_due, tend
@@ -114,6 +115,27 @@ def test_a_copy_elsewhere_is_of_the_table_that_is_open_by_the_name_it_is_known_b
             house.engine.settle()
     (copy,) = place_of(str(away)).copies()
     assert [(table.name, table.items) for table in copy.tables] == [("cards", 2)]
+
+
+def test_where_a_migration_stands_is_told_in_words() -> None:
+    clock = testing.Clock()
+    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
+        (shop,) = house.lived
+        shop.db.write(old_cards.create(Card(id="a", text="one")))
+        assert standings(house) == []
+        at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
+        at.plan()
+        begin(at)
+        (copying,) = standings(house)
+        assert (copying.word, copying.open, copying.kept_until) == ("being copied, 0 %", "cards", None)
+        followed(at)
+        checked(at, verify(at, at.state()))
+        switch(at)
+        (switched,) = standings(house)
+        assert (switched.word, switched.open) == ("switched", "new_cards")
+        assert switched.kept_until == switched.since + timedelta(days=30)
+        rollback(at)
+        assert [(one.word, one.open) for one in standings(house)] == [("rolled back", "cards")]
 
 
 def test_a_pause_is_told_as_such() -> None:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from tablewright.app.console.console import Console
 from tablewright.app.console.designs.browse import describe, indexes_of
 from tablewright.app.console.designs.jobs import measure, verify
+from tablewright.app.console.designs.migrations import standings
 from tablewright.app.console.designs.pages import table_of
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.work_words import WORDS
@@ -34,6 +35,7 @@ def add_store(router: APIRouter, house: House, console: Console, allowed: FindPr
             where=str(house.data) if house.data else "",
             dynamodb=house.dynamodb_url,
             advice=house.advice,
+            migrations=standings(house),
         )
 
     @router.post("/store/verify")
