@@ -242,7 +242,9 @@ def _travel_jobs(travel: Travel) -> Sequence[Job | Follower]:
         Follower(f"changes of {follower.table}", follower.run, "Figures, and who has been to a region."),
         Job("erasures", minute, partial(jobs.erase, travel), "Accounts whose week is over."),
         Job("restored", hour, partial(jobs.clean_restored, travel), "Who was erased stays erased."),
-        Job("conflicts", minute, partial(jobs.tell_conflicts, travel), "Mail about what is in dispute."),
+        Job(
+            "conflicts", minute, partial(jobs.tell_conflicts, travel), "Who has something to settle is told."
+        ),
         Job("recount", minute, partial(jobs.recount, travel), "Counts everybody's places, some at a time."),
         Job("visitors", minute, partial(jobs.recount_regions, travel), "Counts who has been to each region."),
         Job("tombstones", minute, partial(jobs.purge_tombstones, travel), "What every device knows is gone."),
