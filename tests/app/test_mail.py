@@ -141,11 +141,30 @@ def test_a_letter_arrives_as_it_was_written_from_its_system() -> None:
 @pytest.mark.parametrize(
     "recipient", ["", "@", "ada@", "a b@example.com", "ada@example.com\nBcc: all@example.com"]
 )
-def test_what_is_no_address_is_refused_and_adds_no_header(recipient: str) -> None:
+def test_what_is_no_address_is_refused_and_adds_no_header(recipient: str, tmp_path: Path) -> None:
     with server() as found:
         with pytest.raises(LetterRefused):
             send(found.way(), replace(LETTER, recipient=recipient))
         assert found.taken == []
+    if recipient:  # nothing is no address, but could be a number
+        with pytest.raises(LetterRefused):
+            send(Directory(tmp_path), replace(LETTER, recipient=recipient))
+    assert Directory(tmp_path).letters() == []
+
+
+def test_a_letter_says_the_same_whichever_way_it_goes(tmp_path: Path) -> None:
+    with server() as found:
+        send(found.way(), LETTER)
+        (sent,) = found.messages
+    send(Directory(tmp_path), LETTER)
+    (kept,) = Directory(tmp_path).letters()
+    body = sent.get_content().replace("\r\n", "\n").removesuffix("\n")
+    assert (sent["To"], sent["Subject"], sent["Date"].datetime, body) == (
+        kept.recipient,
+        kept.subject,
+        kept.written,
+        kept.body,
+    )
 
 
 def test_who_has_an_address_in_another_script_gets_letters_if_the_server_can_spell_it(tmp_path: Path) -> None:

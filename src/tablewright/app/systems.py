@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
 
+from tablewright.app.bucket_objects import objects_of
 from tablewright.app.console.parental import parental_area
 from tablewright.app.console.portal import portal_area
 from tablewright.app.console.travel import travel_area
@@ -34,9 +35,10 @@ from tablewright.systems.travel import jobs as travel_jobs
 from tablewright.systems.travel import seed as travel_seed
 from tablewright.systems.travel.apple import apple_in
 from tablewright.systems.travel.design import DESIGNS as TRAVEL_DESIGNS
+from tablewright.systems.travel.exporting import FOLDER as ANALYTICS
 from tablewright.systems.travel.keyring import kept_keyring
 from tablewright.systems.travel.migrations import MIGRATIONS as TRAVEL_MIGRATIONS
-from tablewright.systems.travel.objects import Directory
+from tablewright.systems.travel.pictures import PICTURES
 from tablewright.systems.travel.privacy import ERASED
 from tablewright.systems.travel.secret_checks import CHECKS, check_secrets
 from tablewright.systems.travel.service import Travel, open_travel
@@ -217,7 +219,7 @@ def _start_travel(given: Start) -> Travel:
         return given.issue(user_id, (), email or "", {"sid": session_id})
 
     keyring = kept_keyring(given.home / _SECRETS, given.world)
-    objects = Directory(given.home / _OBJECTS, given.world)
+    objects = objects_of(given.home, _OBJECTS, (PICTURES, ANALYTICS, ERASED, CHECKS), given.world)
     check_secrets(keyring, objects)  # with others, who was erased would not be known in a restored copy
     travel = open_travel(
         given.db,
@@ -240,7 +242,9 @@ def _travel_jobs(travel: Travel) -> Sequence[Job | Follower]:
         Follower(f"changes of {follower.table}", follower.run, "Figures, and who has been to a region."),
         Job("erasures", minute, partial(jobs.erase, travel), "Accounts whose week is over."),
         Job("restored", hour, partial(jobs.clean_restored, travel), "Who was erased stays erased."),
-        Job("conflicts", minute, partial(jobs.tell_conflicts, travel), "Mail about what is in dispute."),
+        Job(
+            "conflicts", minute, partial(jobs.tell_conflicts, travel), "Who has something to settle is told."
+        ),
         Job("recount", minute, partial(jobs.recount, travel), "Counts everybody's places, some at a time."),
         Job("visitors", minute, partial(jobs.recount_regions, travel), "Counts who has been to each region."),
         Job("tombstones", minute, partial(jobs.purge_tombstones, travel), "What every device knows is gone."),

@@ -236,6 +236,7 @@ def _mail(given: argparse.Namespace) -> Any:
 
 def _mistakes() -> tuple[type[Exception], ...]:
     """What is the caller's to mend: a port that is taken, a store that is in use."""
+    from tablewright.app.bucket_objects import ObjectsUnusable
     from tablewright.app.copy_places import CopiesUnusable
     from tablewright.app.keepsake import SecretUnusable
     from tablewright.app.mail import MailMistake
@@ -243,12 +244,15 @@ def _mistakes() -> tuple[type[Exception], ...]:
     from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreInUse
     from tablewright.mapping import TableDiffers
     from tablewright.systems.parental.cache import CacheMistake
+    from tablewright.systems.travel.apple import AppleSettingsUnusable
     from tablewright.systems.travel.keyring import SecretUnusable as TravelSecretUnusable
     from tablewright.systems.travel.secret_checks import SecretsAreOthers
 
     return (
         CacheMistake,
         CopiesUnusable,
+        ObjectsUnusable,
+        AppleSettingsUnusable,
         SecretsAreOthers,
         TravelSecretUnusable,
         DemoIsForThisMachine,

@@ -524,6 +524,24 @@ def test_geography_is_for_everybody_and_kept_until_it_changes(api: Api, home: Ho
         assert api.get(path, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/regions/country/FR/boundary?level=low",
+        "/regions/us_state/topology?level=high",
+        "/regions/lakes/topology?",
+    ],
+)
+def test_borders_are_kept_for_a_year_only_under_an_address_that_names_their_version(
+    api: Api, home: Home, path: str
+) -> None:
+    def kept(version: str) -> str:
+        return api.get(f"{path}&v={version}").headers["Cache-Control"]
+
+    assert kept(home.travel.places.data_version) == "public, max-age=31536000"
+    assert kept("0-before") == api.get(path).headers["Cache-Control"] == "public, max-age=3600"
+
+
 def test_a_border_is_found_by_the_address_its_region_gives(api: Api) -> None:
     region = given(api.get("/regions/country/FJ"))
     for name, level in (("boundary_url", "high"), ("boundary_simplified_url", "low")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,9 @@ from tests.systems.travel.people import PHONE, TABLET, Home
 
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import jobs, seed
+from tablewright.systems.travel.devices import Gadget
+from tablewright.systems.travel.model import Device
+from tablewright.systems.travel.notices import Notice
 from tablewright.systems.travel.operations import Edit
 from tablewright.systems.travel.walking import travellers, walk
 
@@ -192,6 +196,60 @@ def test_a_conflict_is_told_once_and_only_if_it_stays(home: Home) -> None:
     home.clock.move(jobs.CONFLICTS_EVERY)
     assert jobs.tell_conflicts(home.travel) == 0
     assert [letter.recipient for letter in home.letters()] == ["ada@example.com"]
+
+
+class Heard:
+    """A way to devices that remembers; one of them cannot be reached."""
+
+    def __init__(self, broken: str = "") -> None:
+        self.broken, self.told = broken, list[tuple[str, Notice]]()
+
+    def push(self, device: Device, payload: Notice) -> None:
+        if device.device_id == self.broken:
+            raise ConnectionError
+        self.told.append((device.device_id, payload))
+
+
+def test_every_device_that_is_signed_in_is_told_of_a_conflict_once_and_not_what_it_is_about(
+    home: Home,
+) -> None:
+    heard = Heard()
+    travel = replace(home.travel, notifier=heard)
+    ada = _two_devices(home)
+    home.by_mail("ada@example.com", Gadget("lost", "Ada's old phone"))
+    _dispute(home, ada, "FR")
+    travel.devices.revoke(ada, "lost", ada)
+    home.clock.move(timedelta(hours=1))
+    for _ in range(2):
+        jobs.tell_conflicts(travel)
+        home.clock.move(jobs.CONFLICTS_EVERY)
+    assert [device for device, _ in heard.told] == ["phone", "tablet"]
+    assert {notice["kind"] for _, notice in heard.told} == {"conflict"}
+    assert not [notice for _, notice in heard.told if "France" in repr(notice) or "2020" in repr(notice)]
+
+
+def test_who_has_no_address_is_told_on_their_devices_though_one_cannot_be_reached(home: Home) -> None:
+    heard = Heard(broken="phone")
+    travel = replace(home.travel, notifier=heard)
+    ada = home.by_apple("001.ada", PHONE).profile.user_id
+    home.by_apple("001.ada", TABLET)
+    _dispute(home, ada, "FR")
+    home.clock.move(timedelta(hours=1))
+    assert jobs.tell_conflicts(travel) == 1
+    assert ([device for device, _ in heard.told], home.letters()) == (["tablet"], [])
+
+
+def test_without_a_way_to_devices_the_log_says_what_would_have_been_told_and_to_nobody_by_name(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="tablewright.travel")
+    ada = _two_devices(home)
+    _dispute(home, ada, "FR")
+    home.clock.move(timedelta(hours=1))
+    jobs.tell_conflicts(home.travel)
+    said = [record for record in caplog.records if record.getMessage() == "a notice for a device"]
+    assert [(vars(record)["kind"], vars(record)["platform"]) for record in said] == [("conflict", "ios")] * 2
+    assert not [record for record in said if ada in repr(vars(record)) or "Ada" in repr(vars(record))]
 
 
 def test_conflicts_that_nobody_settles_keep_no_later_one_from_being_told(

@@ -294,6 +294,8 @@ def test_a_batch_can_be_changed_and_deleted_as_one(at: Place, phone: Gadget) -> 
         ({"visited_date": 2024}, "INVALID_DATE"),
         ({"trips": {"a b": {"start": "2024"}}}, "INVALID_ID"),
         ({"trips": {"a": {"start": "2024", "end": "2023"}}}, "INVALID_DATE"),
+        ({"trips": {"a": {"start": "2030-06-15"}}}, "FUTURE_DATE"),
+        ({"trips": {"a": {"start": "2024", "end": "2030-06-15"}}}, "FUTURE_DATE"),
         ({"trips": {"a": {"begin": "2024"}}}, "INVALID_FIELD"),
         ({"trips": {f"t{n}": {"start": "2024"} for n in range(21)}}, "TOO_MANY_TRIPS"),
         ({"rating": 5}, "INVALID_FIELD"),

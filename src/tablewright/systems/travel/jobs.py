@@ -11,10 +11,13 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import islice
+from typing import Any
 
+from tablewright.design import Write
 from tablewright.mapping import BadCursor, Consumer
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.model import REGION_TYPES, Operation, Profile
+from tablewright.systems.travel.model import REGION_TYPES, Device, Operation, Profile
+from tablewright.systems.travel.notices import Notice
 from tablewright.systems.travel.service import Travel
 from tablewright.systems.travel.walking import A_DAY, Round, Stretch, named, walk, walk_along_everybody
 
@@ -150,7 +153,7 @@ def export_week(travel: Travel) -> int:
 
 
 def tell_conflicts(travel: Travel) -> int:
-    """A mail about what two devices disagree on, to who wants it; how many were told. Lists what failed to the log.
+    """Tell about what two devices disagree on, who wants it; how many were told. Lists what failed to the log.
 
     In rounds, some at a time: those that were told and that nobody settles are passed over, however many there are.
     """
@@ -192,15 +195,33 @@ def _tell_conflict(travel: Travel, operation: Operation) -> bool:
 def _tell(
     travel: Travel, profile: Profile, subject: str, words: str, about: str, kept: timedelta = RECEIPTS_KEPT
 ) -> bool:
-    """A mail, once in as long as it is `kept`. Whose it is stands there as a hash: a receipt outlives an erasure."""
-    if profile.email is None:
-        return False
-    once = f"tell/{hashlib.sha256(f'{profile.user_id}/{about}'.encode()).hexdigest()}"
+    """A mail and a notice to each device, once in as long as it is `kept`.
+
+    Whose it is stands there as a hash: a receipt outlives an erasure.
+    """
+    user_id = profile.user_id
+    once = f"tell/{hashlib.sha256(f'{user_id}/{about}'.encode()).hexdigest()}"
     # Looked at before it is written: for most it was said long ago, and a refused transaction costs more than a look.
     if travel.repository.db.done(once) is not None:
         return False
-    mail = travel.outbox.mail(profile.user_id, profile.email, subject, words)
-    return not travel.repository.db.write(mail, once=once, kept=kept).repeated
+    # Who signs in with Apple alone may have no address; and nobody is told who has gone meanwhile.
+    said: list[Write[Any]] = [d.profiles.check(user_id).when(lambda it: it.user_id == user_id)]
+    if profile.email is not None:
+        said.append(travel.outbox.mail(user_id, profile.email, subject, words))
+    if travel.repository.db.write(*said, once=once, kept=kept).repeated:
+        return False
+    notice = {"kind": about.partition("/")[0], "title": subject, "body": words}
+    for device in travel.repository.devices_of(user_id):
+        _notify(travel, device, notice)
+    return True
+
+
+def _notify(travel: Travel, device: Device, notice: Notice) -> None:
+    """One device that cannot be reached keeps no other from being told."""
+    try:
+        travel.notifier.push(device, notice)
+    except Exception as mistake:
+        log.warning("a device was not told", extra={"mistake": type(mistake).__name__})
 
 
 def erase(travel: Travel) -> int:

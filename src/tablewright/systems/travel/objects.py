@@ -1,7 +1,8 @@
 """What is too large or too long-lived for the table: pictures, exports, the list of who was erased (SK-E2).
 
-A store of bytes under names such as `pictures/{user_id}/{digest}`; this one is a directory. Must hold: an object is
-there whole or not at all; a name cannot leave the directory.
+A store of bytes under names such as `pictures/{user_id}/{digest}`: a directory, or what dies with the process. Must
+hold: an object is there whole or not at all; a name leads to no file outside of the store. Elsewhere: a bucket of S3
+(app/bucket_objects.py).
 """
 
 import os
@@ -18,10 +19,21 @@ _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]
 class Objects(Protocol):
     """A store of bytes by name."""
 
-    def put(self, name: str, content: bytes) -> None: ...
-    def get(self, name: str) -> bytes | None: ...
-    def remove(self, name: str) -> None: ...
-    def names(self, prefix: str) -> Iterator[str]: ...
+    def put(self, name: str, content: bytes) -> None:
+        """Keep it, in the place of one of that name; NameUnusable if it could lie anywhere."""
+        ...
+
+    def get(self, name: str) -> bytes | None:
+        """What is kept; None if there is nothing."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """It is gone; nothing happens where there is none."""
+        ...
+
+    def names(self, prefix: str) -> Iterator[str]:
+        """Whatever lies in a folder, `pictures/`, or in one inside of it; in the order of their letters."""
+        ...
 
 
 class NameUnusable(ValueError):
@@ -31,6 +43,13 @@ class NameUnusable(ValueError):
         super().__init__(
             f"{name!r} is no name of an object: letters, digits, . _ - in parts with / between them"
         )
+
+
+def checked(name: str) -> str:
+    """The name, if it can be one."""
+    if not _NAME.fullmatch(name):
+        raise NameUnusable(name)
+    return name
 
 
 class Directory:
@@ -59,16 +78,12 @@ class Directory:
         self._path(name).unlink(missing_ok=True)
 
     def names(self, prefix: str) -> Iterator[str]:
-        """Those in a folder, by name."""
         folder = self._path(prefix.rstrip("/"))
-        for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-            if path.is_file() and not path.name.startswith("."):
-                yield path.relative_to(self._directory).as_posix()
+        files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+        yield from sorted(path.relative_to(self._directory).as_posix() for path in files)
 
     def _path(self, name: str) -> Path:
-        if not _NAME.fullmatch(name):
-            raise NameUnusable(name)
-        return self._directory / name
+        return self._directory / checked(name)
 
 
 class InMemory:
@@ -78,13 +93,13 @@ class InMemory:
         self._kept: dict[str, bytes] = {}
 
     def put(self, name: str, content: bytes) -> None:
-        self._kept[name] = content
+        self._kept[checked(name)] = content
 
     def get(self, name: str) -> bytes | None:
-        return self._kept.get(name)
+        return self._kept.get(checked(name))
 
     def remove(self, name: str) -> None:
-        self._kept.pop(name, None)
+        self._kept.pop(checked(name), None)
 
     def names(self, prefix: str) -> Iterator[str]:
         return iter(sorted(name for name in self._kept if name.startswith(prefix)))

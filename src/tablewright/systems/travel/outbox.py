@@ -1,7 +1,7 @@
 """Mail: written into the table with what it is about (SK-E6); dispatched from there.
 
 Must hold: no address stands in a message in the clear (SK-S6); once sent a message is gone.
-Elsewhere: how it leaves (edge/dispatch.py), what really sends (the app), push notifications (none are sent).
+Elsewhere: how it leaves (edge/dispatch.py), what really sends (the app), short words to devices (notices.py).
 """
 
 from collections.abc import Mapping

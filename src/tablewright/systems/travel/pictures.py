@@ -15,6 +15,7 @@ from tablewright.systems.travel.objects import Objects
 from tablewright.systems.travel.repository import Repository
 from tablewright.systems.travel.rules import milliseconds
 
+PICTURES = "pictures"
 PICTURE_BYTES = 512 * 1024
 # An object that is older and not named was left behind by who died between keeping and naming it.
 NAMED_WITHIN = timedelta(hours=1)
@@ -72,7 +73,7 @@ class Pictures:
 
 
 def _folder(user_id: str) -> str:
-    return f"pictures/{user_id}"
+    return f"{PICTURES}/{user_id}"
 
 
 def _kind(content: bytes) -> str:

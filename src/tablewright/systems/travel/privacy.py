@@ -25,6 +25,7 @@ from tablewright.systems.travel.keyring import KeyRing
 from tablewright.systems.travel.model import Block, Erasure, Profile
 from tablewright.systems.travel.objects import Objects
 from tablewright.systems.travel.outbox import Outbox
+from tablewright.systems.travel.pictures import PICTURES
 from tablewright.systems.travel.repository import Repository
 
 log = logging.getLogger("tablewright.travel")
@@ -224,7 +225,7 @@ class Privacy:
         for block in list(db.all(d.blocks_of_others(blocked_id=user_id))):
             db.write(d.blocks.discard(block.user_id, block.blocked_id))
             count += 1
-        for name in list(self._objects.names(f"pictures/{user_id}/")):
+        for name in list(self._objects.names(f"{PICTURES}/{user_id}/")):
             self._objects.remove(name)
         count += db.clear(d.history_of(user_id=user_id))
         db.write(d.enrolments.discard(user_id))

@@ -196,7 +196,7 @@ def _trip(value: JsonValue, today: date) -> JsonValue:
     except ValidationError:
         raise BadRequest("INVALID_FIELD", "A trip has a start, an end and notes.", "trips") from None
     check_date(trip.start, today, "trips")
-    if trip.end is not None and span(trip.end)[1] < span(trip.start)[0]:
+    if trip.end is not None and span(check_date(trip.end, today, "trips"))[1] < span(trip.start)[0]:
         raise BadRequest("INVALID_DATE", "The trip ends before it begins.", "trips")
     notes = _notes(trip.notes, "trips", TRIP_NOTES_AT_MOST)
     return trip.model_copy(update={"notes": notes}).model_dump()

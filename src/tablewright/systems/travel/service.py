@@ -22,6 +22,7 @@ from tablewright.systems.travel.geography.regions import Geography, geography
 from tablewright.systems.travel.importing import Importing
 from tablewright.systems.travel.keyring import KeyRing, passing_keyring
 from tablewright.systems.travel.model import Message
+from tablewright.systems.travel.notices import Logged, Notifier
 from tablewright.systems.travel.objects import InMemory, Objects
 from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.pictures import Pictures
@@ -58,6 +59,7 @@ class Travel:
     email_login: EmailLogin
     outbox: Outbox
     dispatch: Dispatch[Message]
+    notifier: Notifier
     privacy: Privacy
     sharing: Sharing
     exporting: Exporting
@@ -95,11 +97,13 @@ def open_travel(
     issue: Issue = no_tokens,
     apple: AppleVerifier | None = None,
     objects: Objects | None = None,
+    notifier: Notifier | None = None,
 ) -> Travel:
     """Skratch over a database. `places` is the geography, the one in the box if not given.
 
     Without a `keyring` nobody is found by their address after a restart, without `objects` pictures and lists die with
-    the process, without `issue` nobody can sign in here, without `apple` nobody with Apple.
+    the process, without `issue` nobody can sign in here, without `apple` nobody with Apple; without a
+    `notifier` devices are told nothing before they ask.
     """
     repository, known = Repository(db, world), places or geography()
     ring, kept = keyring or passing_keyring(world), objects or InMemory()
@@ -126,6 +130,7 @@ def open_travel(
         email_login=EmailLogin(repository, ring, outbox),
         outbox=outbox,
         dispatch=outbox.dispatch(),
+        notifier=notifier or Logged(),
         privacy=Privacy(repository, ring, kept, outbox, exporting.without),
         sharing=Sharing(repository, regions, statistics),
         exporting=exporting,

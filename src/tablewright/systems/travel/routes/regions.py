@@ -19,6 +19,7 @@ from tablewright.systems.travel.views import as_json
 
 HOUR, YEAR = 3600, 365 * 24 * 3600
 Types = Annotated[list[RegionType] | None, Query(alias="type")]
+Asked = Annotated[str | None, Query(alias="v", description="the data_version: then it may be kept for ever")]
 
 
 def regions(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
@@ -27,7 +28,7 @@ def regions(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
     pace = Depends(limited(buckets, "regions", per_minute=600, burst=600, identity=doors.anyone))
 
     def kept(request: Request, response: Response, seconds: int, make: Callable[[], Any]) -> Any:
-        """An answer everybody may keep, for as long as the geography is the same."""
+        """An answer everybody may keep for a while, and then asks whether the geography is the same."""
         cache = public_cache(seconds)
         same = unchanged(request, places.data_version, cache_control=cache)
         if same is not None:
@@ -36,6 +37,10 @@ def regions(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
         target = found if isinstance(found, Response) else response
         mark(target, places.data_version, cache_control=cache)
         return found
+
+    def keeping(asked: str | None) -> int:
+        """An address that names the version has the same bytes behind it for ever; without, others come one day."""
+        return YEAR if asked == places.data_version else HOUR
 
     @api.get("/search", response_model=views.Regions, dependencies=[pace])
     def search(
@@ -65,9 +70,9 @@ def regions(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
         return [views.nearby(place, root_of(request)) for place in places.here(lat, lon)]
 
     @api.get("/lakes/topology", response_model=None, dependencies=[pace])
-    def lakes(request: Request, response: Response) -> Any:
+    def lakes(request: Request, response: Response, version: Asked = None) -> Any:
         """Great lakes as TopoJSON, to be drawn over the regions."""
-        return kept(request, response, YEAR, lambda: topology("lakes", "low"))
+        return kept(request, response, keeping(version), lambda: topology("lakes", "low"))
 
     @api.get("/{region_type}", response_model=views.Regions, dependencies=[pace])
     def list_regions(region_type: RegionType, request: Request, response: Response) -> Any:
@@ -76,10 +81,14 @@ def regions(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
 
     @api.get("/{region_type}/topology", response_model=None, dependencies=[pace])
     def topology_of(
-        region_type: RegionType, request: Request, response: Response, level: Level = "low"
+        region_type: RegionType,
+        request: Request,
+        response: Response,
+        level: Level = "low",
+        version: Asked = None,
     ) -> Any:
         """The borders of a whole type as TopoJSON: `low` for the world, `high` to look closer."""
-        return kept(request, response, HOUR, lambda: topology(region_type, level))
+        return kept(request, response, keeping(version), lambda: topology(region_type, level))
 
     @api.get("/{region_type}/{code}", response_model=views.RegionView, dependencies=[pace])
     def get_region(region_type: RegionType, code: str, request: Request, response: Response) -> Any:
@@ -97,7 +106,7 @@ def regions(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
         request: Request,
         response: Response,
         level: Level = "low",
-        v: Annotated[str | None, Query(description="the data_version: then it may be kept for ever")] = None,
+        version: Asked = None,
     ) -> Any:
         """The border of a region as GeoJSON."""
 
@@ -105,7 +114,7 @@ def regions(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
             found = places.boundary(region_type, code, level)
             return Response(as_json(found), media_type="application/geo+json")
 
-        return kept(request, response, YEAR if v == places.data_version else HOUR, make)
+        return kept(request, response, keeping(version), make)
 
     @api.get("/{region_type}/{code}/visitors")
     def visitors(
