@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from tests.mapping.migrate.cards import CARDS, At, back, card, key, opened
@@ -142,6 +143,26 @@ def test_verify_tells_what_is_missing_different_and_extra_and_repairs_it(at: At)
     assert (report.origin_items, report.goal_items, report.wanted_items) == (9, 18, 18)
     assert checked(bench, report).phase == "verified"
     assert at.is_copied
+
+
+def test_what_is_still_on_its_way_is_no_difference(at: At) -> None:
+    at.put(*(card(f"c{n}") for n in range(4)))
+    bench = copied(at)
+    written: list[str] = []
+
+    def busy(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Somebody writes to the old table whenever a page of it was read, and a round of following comes later."""
+        answer = at.call(verb, request)
+        if verb == "Scan" and request["TableName"] == "cards":
+            written.append(f"late{len(written)}")
+            at.put(card(written[-1]), card("c1", written[-1]))
+            at.remove("c2")
+        return answer
+
+    report = verify(at.bench(busy), bench.state())
+    assert written
+    assert (report.missing, report.different, report.extra) == (0, 0, 0)
+    assert checked(bench, report).phase == "verified"
 
 
 def test_what_the_new_design_cannot_read_keeps_a_copy_from_being_verified(at: At) -> None:
