@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from tests.mapping.migrate.cards import CARDS, Card, key, old, old_cards
+from tests.mapping.migrate.cards import CARDS, Card, by_id, key, old, old_cards
 from tests.mapping.migrate.test_phases import followed
 
 from tablewright import testing
@@ -16,12 +16,14 @@ from tablewright.app.migrating import tell_due, tend
 from tablewright.app.serve import TRANSLATIONS
 from tablewright.app.system import System
 from tablewright.client import embedded
+from tablewright.design import Backups, Design, Environment
 from tablewright.mapping.migrate import (
     SideChanged,
     WritesPaused,
     begin,
     bench,
     checked,
+    finish,
     following,
     rollback,
     switch,
@@ -91,6 +93,43 @@ def test_a_copy_that_was_rolled_back_is_deleted_by_itself() -> None:
         house.engine.settle()
         assert "new_cards" not in house.call("ListTables", {})["TableNames"]
         assert tend([at]) == 0
+
+
+def test_daily_copies_of_the_side_that_was_left_go_in_their_time() -> None:
+    """SK-D25: whoever was erased meanwhile is in them."""
+    clock = testing.Clock()
+    said = replace(SHOP, designs=(_backed_up(),))
+    with open_house(memory=True, systems=(said,), world=clock.world(), jobs=False) as house:
+        daily = next(due.job for due in house.schedule.listed() if due.job.name == "backups")
+        at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
+
+        def copies(table: str) -> int:
+            house.engine.settle()
+            return len(house.call("ListBackups", {"TableName": table})["BackupSummaries"])
+
+        daily.run()
+        at.plan()
+        begin(at)
+        followed(at)
+        checked(at, verify(at, at.state()))
+        switch(at)
+        clock.move(timedelta(days=1))
+        daily.run()
+        assert (copies("cards"), copies("new_cards")) == (1, 1)
+        finish(at, early=True)
+        clock.move(timedelta(days=7))
+        daily.run()
+        assert (copies("cards"), copies("new_cards")) == (0, 2)
+
+
+def _backed_up() -> Design:
+    """The same cards, in a design that wants backups for a week."""
+    made = Design("cards")
+    table = made.table("cards", pk="PK", sk="SK", ttl="expires", stream="NEW_AND_OLD_IMAGES")
+    table.entity(Card, by_id, tag="card", pk="CARD#{id}", sk="CARD")
+    made.environment(Environment("a", region="r", backups=Backups("cron(0 1 * * ? *)", 7, "v")))
+    made.build()
+    return made
 
 
 def test_a_pause_is_told_as_such() -> None:

@@ -34,6 +34,12 @@ def migration_work(system: System, call: Call, world: World) -> list[Job | Follo
     return work
 
 
+def tables_of(system: System) -> list[str]:
+    """Both sides of each migration of a system, by the names they have in this house."""
+    here = environment_of(system.designs)
+    return [here.physical(form.called) for one in system.migrations for form in (one.source, one.target)]
+
+
 def tend(benches: list[Bench]) -> int:
     """What is to be said of migrations, and what is to go; how many of them."""
     return tell_due(benches) + drop_rolled_back(benches)
