@@ -17,6 +17,7 @@ from tablewright.mapping.migrate import (
     NotDrained,
     NotExact,
     NotPlanned,
+    PhaseMoved,
     TurnOver,
     WrongPhase,
     abandon,
@@ -203,6 +204,28 @@ def test_a_rollback_brings_along_what_was_written_since(at: At) -> None:
     program("PutItem", {"TableName": "cards", "Item": card("d", "four")})
     assert ("CARD#d", "CARD") in at.items("cards")
     assert ("CARD#d", "CARD") not in at.items("new_cards")
+
+
+def test_of_two_who_roll_back_at_once_one_is_told_that_another_did(at: At) -> None:
+    at.put(card("a", "one"))
+    bench = switched(at)
+    paused: list[bool] = []
+
+    def slow(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """While the second compares the tables, the first has paused writes."""
+        if verb == "Scan" and not paused:
+            paused.append(True)
+            state = bench.state()
+            ends = at.clock.now() + timedelta(minutes=1)
+            bench.moved(state, "pausing", paused_from=state.phase, pause_ends=ends)
+        return at.call(verb, request)
+
+    with pytest.raises(PhaseMoved):
+        rollback(at.bench(slow))
+    state = bench.state()
+    assert (state.phase, state.paused_from, state.side) == ("pausing", "switched", "target")
+    assert bench.reopened(state).phase == "switched"
+    assert rollback(bench).phase == "rolled_back"
 
 
 def test_after_a_rollback_it_can_be_planned_again(at: At) -> None:

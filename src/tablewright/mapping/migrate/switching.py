@@ -14,7 +14,7 @@ from datetime import timedelta
 
 from tablewright.client import CallRefused
 from tablewright.mapping.migrate.bench import NOT_THERE, Bench
-from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, WrongPhase
+from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, PhaseMoved, WrongPhase
 from tablewright.mapping.migrate.following import follower, task_of
 from tablewright.mapping.migrate.handing import followed, forget_turns, handed_over, refuse_behind
 from tablewright.mapping.migrate.marks import Places, Tail, has_passed, marked, unbar
@@ -61,7 +61,7 @@ def rollback(bench: Bench, told: Told = _silent) -> State:
     if state.kept_until is not None and bench.world.now() >= state.kept_until:
         raise KeptTooLong(bench.name, state.kept_until)
     unbar(bench, state)
-    state = bench.state()
+    state = _still(bench, state)
     if not state.copied:
         raise WrongPhase(
             bench.name,
@@ -72,7 +72,7 @@ def rollback(bench: Bench, told: Told = _silent) -> State:
     told("comparing the old table with the new one")
     # Writes that nobody was told of may have come to the old table after it was left.
     verify(bench, state, repair=True)
-    return _changed(bench, bench.state(), "rolled_back", told)
+    return _changed(bench, _still(bench, state), "rolled_back", told)
 
 
 def finish(bench: Bench, *, early: bool = False) -> State:
@@ -86,7 +86,7 @@ def finish(bench: Bench, *, early: bool = False) -> State:
             raise WrongPhase(bench.name, state.phase, until)
         unbar(bench, state)
         refuse_behind(bench)
-        state = bench.moved(bench.state(), "finished", course="shut")
+        state = bench.moved(_still(bench, state), "finished", course="shut")
     forget_turns(bench, state)
     _delete(bench, bench.migration.source)
     return state
@@ -105,7 +105,7 @@ def abandon(bench: Bench) -> State:
             )
         unbar(bench, state)
         refuse_behind(bench)
-        state = bench.moved(bench.state(), "abandoned", course="shut")
+        state = bench.moved(_still(bench, state), "abandoned", course="shut")
     forget_turns(bench, state)
     _delete(bench, bench.migration.target)
     return state
@@ -121,6 +121,14 @@ def _delete(bench: Bench, form: Form) -> None:
 
 
 # --- parts ---
+
+
+def _still(bench: Bench, before: State) -> State:
+    """The state as it is now, in the phase it was looked at in. PhaseMoved: what was to be done was decided for that."""
+    state = bench.state()
+    if state.phase != before.phase:
+        raise PhaseMoved(bench.name)
+    return state
 
 
 def _changed(bench: Bench, state: State, to: Phase, told: Told) -> State:
