@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from tests.mapping.migrate.cards import CARDS, Card, by_id, key, old, old_cards
@@ -20,6 +22,8 @@ from tablewright.design import Backups, Design, Environment
 from tablewright.mapping.migrate import (
     SideChanged,
     WritesPaused,
+    WrongPhase,
+    abandon,
     begin,
     bench,
     checked,
@@ -29,6 +33,7 @@ from tablewright.mapping.migrate import (
     switch,
     verify,
 )
+from tablewright.mapping.tables import create_table
 
 QUICK = replace(CARDS, term=timedelta(seconds=0.1))
 SHOP = System("shop", "Cards", "Some cards.", (old,), lambda given: given.db, migrations=(QUICK,))
@@ -93,6 +98,39 @@ def test_a_copy_that_was_rolled_back_is_deleted_by_itself() -> None:
         house.engine.settle()
         assert "new_cards" not in house.call("ListTables", {})["TableNames"]
         assert tend([at]) == 0
+
+
+@pytest.mark.parametrize("end", ["finished", "abandoned"])
+def test_a_table_that_was_to_be_deleted_when_the_process_died_goes_later_and_once(end: str) -> None:
+    clock = testing.Clock()
+    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
+        left = "cards" if end == "finished" else "new_cards"
+
+        def cut(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+            if verb == "DeleteTable":
+                raise KeyboardInterrupt
+            return house.call(verb, request)
+
+        nap = lambda s: clock.move(timedelta(seconds=s))  # noqa: E731
+        at, dying = (bench(call, QUICK, world=clock.world(), sleep=nap) for call in (house.call, cut))
+        at.plan()
+        begin(at)
+        followed(at)
+        checked(at, verify(at, at.state()))
+        if end == "finished":
+            switch(at)
+        with pytest.raises(KeyboardInterrupt):
+            finish(dying, early=True) if end == "finished" else abandon(dying)
+        assert at.state().phase == end
+        with pytest.raises(WrongPhase):
+            at.plan()
+        assert (tend([at]), tend([at])) == (1, 0)
+        house.engine.settle()
+        assert left not in house.call("ListTables", {})["TableNames"]
+        # The name is free for another migration: asked again, nothing goes.
+        house.call("CreateTable", create_table(old, old_cards.shape.table) | {"TableName": left})
+        finish(at) if end == "finished" else abandon(at)
+        assert left in house.call("ListTables", {})["TableNames"]
 
 
 def test_daily_copies_of_the_side_that_was_left_go_in_their_time() -> None:

@@ -106,6 +106,9 @@ class Bench:
             return before
         if before.phase not in ("rolled_back", "abandoned"):
             raise WrongPhase(self.name, before.phase, "it was planned before")
+        if before.dropping:
+            wanted = "its copy is still to be deleted"
+            raise WrongPhase(self.name, before.phase, wanted, f"`tablewright migrate abandon {self.name}`")
         return self.moved(
             before, "planned", rate=rate, segments=segments, planned_at=now, verified=None, switched_at=None,
             kept_until=None, copied=False,

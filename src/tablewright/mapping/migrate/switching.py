@@ -86,10 +86,8 @@ def finish(bench: Bench, *, early: bool = False) -> State:
             raise WrongPhase(bench.name, state.phase, until)
         unbar(bench, state)
         refuse_behind(bench)
-        state = bench.moved(_still(bench, state), "finished", course="shut")
-    forget_turns(bench, state)
-    _delete(bench, bench.migration.source)
-    return state
+        state = bench.moved(_still(bench, state), "finished", course="shut", dropping=True)
+    return _dropped(bench, state, bench.migration.source)
 
 
 def abandon(bench: Bench) -> State:
@@ -105,26 +103,31 @@ def abandon(bench: Bench) -> State:
             )
         unbar(bench, state)
         refuse_behind(bench)
-        state = bench.moved(_still(bench, state), "abandoned", course="shut")
+        state = bench.moved(_still(bench, state), "abandoned", course="shut", dropping=True)
+    return _dropped(bench, state, bench.migration.target)
+
+
+def _dropped(bench: Bench, state: State, form: Form) -> State:
+    """The table of a side that is no longer needed goes, once: its name may be that of another migration's later."""
+    if not state.dropping:
+        return state
     forget_turns(bench, state)
-    _delete(bench, bench.migration.target)
-    return state
-
-
-def _delete(bench: Bench, form: Form) -> None:
-    """The table of a side that is no longer needed; gone already is fine."""
     try:
         bench.call("DeleteTable", {"TableName": bench.physical(form)})
     except CallRefused as refusal:
         if refusal.name != NOT_THERE:
             raise
+    try:
+        return bench.moved(state, state.phase, dropping=False)
+    except PhaseMoved:
+        return bench.state()  # somebody else did it too
 
 
 # --- parts ---
 
 
 def _still(bench: Bench, before: State) -> State:
-    """The state as it is now, in the phase it was looked at in. PhaseMoved: what was to be done was decided for that."""
+    """The state as it is now. PhaseMoved if it is in another phase: what is to be done was decided for that one."""
     state = bench.state()
     if state.phase != before.phase:
         raise PhaseMoved(bench.name)
