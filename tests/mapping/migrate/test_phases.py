@@ -326,3 +326,12 @@ def test_the_copy_is_no_faster_than_was_asked(at: At) -> None:
     begin(bench)
     followed(bench, page=10)
     assert sum(at.naps) >= 2.0
+
+
+def test_a_slow_copy_lets_following_have_its_turn_every_second(at: At) -> None:
+    at.put(*(card(f"c{n}") for n in range(30)))
+    bench = at.bench()
+    bench.plan(rate=5, segments=1)
+    begin(bench)
+    assert advance(bench, "me").copied.items == 5
+    assert sum(at.naps) <= 1.0
