@@ -69,6 +69,14 @@ def test_from_a_plan_to_the_switch_back_and_again_to_the_end(store: Path) -> Non
     assert "skratch-data" not in [one["name"] for one in json.loads(tables.out)]
 
 
+@pytest.mark.parametrize("verb", ["switch", "rollback", "finish"])
+def test_what_cannot_be_done_is_refused_before_it_is_proposed(store: Path, verb: str) -> None:
+    migrate(store, "plan", NAME)
+    for words in ([], ["--yes"]):
+        refused = migrate(store, verb, NAME, *words)
+        assert (refused.code, refused.out, "is planned" in refused.err) == (2, "", True)
+
+
 def test_what_is_abandoned_is_gone(store: Path) -> None:
     migrate(store, "plan", NAME)
     migrate(store, "run", NAME)

@@ -10,7 +10,7 @@ Elsewhere: marks (marks.py), consumers (handing.py), who may write where (sides.
 """
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from tablewright.client import CallRefused
 from tablewright.mapping.migrate.bench import NOT_THERE, Bench
@@ -19,7 +19,7 @@ from tablewright.mapping.migrate.following import follower, task_of
 from tablewright.mapping.migrate.handing import followed, forget_turns, handed_over, refuse_behind
 from tablewright.mapping.migrate.marks import Places, Tail, has_passed, marked, unbar
 from tablewright.mapping.migrate.migration import Form
-from tablewright.mapping.migrate.state import Phase, State
+from tablewright.mapping.migrate.state import FORWARD, Phase, State
 from tablewright.mapping.migrate.verifying import Report, differing, verify
 
 # For clocks that go at different paces.
@@ -27,6 +27,8 @@ MARGIN = 1.25
 PAUSE = timedelta(seconds=60)
 # What is done before the pause must leave little to do in it.
 LAG = timedelta(seconds=10)
+
+BEFORE_VERIFIED = ("planned", "copying", "following")
 
 Told = Callable[[str], None]
 
@@ -47,19 +49,14 @@ def checked(bench: Bench, report: Report) -> State:
 def switch(bench: Bench, told: Told = _silent) -> State:
     """Open the target. Nothing that was acknowledged is lost; the source is kept current for as long as is kept."""
     state = bench.state()
-    if state.phase != "verified":
-        wanted = "it changes sides when it is verified"
-        raise WrongPhase(bench.name, state.phase, wanted, f"`tablewright migrate verify {bench.name}`")
+    refuse_switch(state)
     return _changed(bench, state, "switched", told)
 
 
 def rollback(bench: Bench, told: Told = _silent) -> State:
     """Open the source again, with everything that was written to the target, in the old form."""
     state = bench.state()
-    if state.phase != "switched":
-        raise WrongPhase(bench.name, state.phase, "there is nothing to roll back")
-    if state.kept_until is not None and bench.world.now() >= state.kept_until:
-        raise KeptTooLong(bench.name, state.kept_until)
+    refuse_rollback(state, bench.world.now())
     unbar(bench, state)
     state = _still(bench, state)
     if not state.copied:
@@ -78,12 +75,8 @@ def rollback(bench: Bench, told: Told = _silent) -> State:
 def finish(bench: Bench, *, early: bool = False) -> State:
     """The old table is no longer followed; one cannot go back. Its items are deleted with it."""
     state = bench.state()
+    refuse_finish(state, bench.world.now(), early=early)
     if state.phase != "finished":
-        if state.phase != "switched":
-            raise WrongPhase(bench.name, state.phase, "it can be finished once it is switched")
-        if not early and state.kept_until is not None and bench.world.now() < state.kept_until:
-            until = f"the old table is kept until {state.kept_until:%Y-%m-%d}"
-            raise WrongPhase(bench.name, state.phase, until)
         unbar(bench, state)
         refuse_behind(bench)
         state = bench.moved(_still(bench, state), "finished", course="shut", dropping=True)
@@ -96,11 +89,8 @@ def abandon(bench: Bench) -> State:
     Nobody keeps a copy current any more: who is erased from the source would stay in it.
     """
     state = bench.state()
+    refuse_abandon(state)
     if state.phase != "abandoned":
-        if state.phase not in ("planned", "copying", "following", "verified", "rolled_back"):
-            raise WrongPhase(
-                bench.name, state.phase, "it can be abandoned before the switch, or after a rollback"
-            )
         unbar(bench, state)
         refuse_behind(bench)
         state = bench.moved(_still(bench, state), "abandoned", course="shut", dropping=True)
@@ -121,6 +111,39 @@ def _dropped(bench: Bench, state: State, form: Form) -> State:
         return bench.moved(state, state.phase, dropping=False)
     except PhaseMoved:
         return bench.state()  # somebody else did it too
+
+
+# --- what cannot be done where a migration stands ---
+
+
+def refuse_switch(state: State) -> None:
+    if state.phase != "verified":
+        wanted = "it changes sides when it is verified"
+        first = "run" if state.phase in ("planned", "copying") else "verify"
+        next_step = f"`tablewright migrate {first} {state.name}`" if state.phase in BEFORE_VERIFIED else ""
+        raise WrongPhase(state.name, state.phase, wanted, next_step)
+
+
+def refuse_rollback(state: State, now: datetime) -> None:
+    if state.phase != "switched":
+        raise WrongPhase(state.name, state.phase, "there is nothing to roll back")
+    if state.kept_until is not None and now >= state.kept_until:
+        raise KeptTooLong(state.name, state.kept_until)
+
+
+def refuse_finish(state: State, now: datetime, *, early: bool = False) -> None:
+    if state.phase not in ("switched", "finished"):
+        raise WrongPhase(state.name, state.phase, "it can be finished once it is switched")
+    if state.phase == "switched" and not early and state.kept_until is not None and now < state.kept_until:
+        until = f"the old table is kept until {state.kept_until:%Y-%m-%d}, unless it is to go early (--early)"
+        raise WrongPhase(state.name, state.phase, until)
+
+
+def refuse_abandon(state: State) -> None:
+    if state.phase not in ("planned", *FORWARD, "rolled_back", "abandoned"):
+        raise WrongPhase(
+            state.name, state.phase, "it can be abandoned before the switch, or after a rollback"
+        )
 
 
 # --- parts ---
