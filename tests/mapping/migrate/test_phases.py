@@ -335,3 +335,10 @@ def test_a_slow_copy_lets_following_have_its_turn_every_second(at: At) -> None:
     begin(bench)
     assert advance(bench, "me").copied.items == 5
     assert sum(at.naps) <= 1.0
+
+
+def test_the_last_plan_counts(at: At) -> None:
+    bench = at.bench()
+    bench.plan(rate=5, segments=2)
+    state = bench.plan(rate=50)
+    assert (state.phase, state.rate, state.segments) == ("planned", 50, 4)
