@@ -342,3 +342,15 @@ def test_the_last_plan_counts(at: At) -> None:
     bench.plan(rate=5, segments=2)
     state = bench.plan(rate=50)
     assert (state.phase, state.rate, state.segments) == ("planned", 50, 4)
+
+
+def test_a_report_of_an_older_turn_verifies_nothing(at: At) -> None:
+    at.put(card("a"))
+    bench = copied(at)
+    report = verify(bench, bench.state())
+    abandon(bench)
+    at.engine.settle()
+    bench = copied(at)
+    assert checked(bench, report).phase == "following"
+    with pytest.raises(WrongPhase):
+        switch(bench)

@@ -38,9 +38,12 @@ def _silent(words: str) -> None:
 
 
 def checked(bench: Bench, report: Report) -> State:
-    """Keep a report; a migration whose copy is right is verified, one whose is not is following again."""
+    """Keep a report; a migration whose copy is right is verified, one whose is not is following again.
+
+    One of another turn than this says nothing of this one's copy.
+    """
     state = bench.state()
-    if state.phase not in ("following", "verified"):
+    if state.phase not in ("following", "verified") or state.turn != report.turn:
         return state
     phase: Phase = "verified" if report.is_right else "following"
     return bench.moved(state, phase, verified=report.told() | {"at": bench.world.now().isoformat()})

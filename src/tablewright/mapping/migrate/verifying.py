@@ -61,6 +61,7 @@ class Report:
 
     migration: str
     course: str
+    turn: int
     origin_items: int
     goal_items: int
     wanted_items: int
@@ -123,9 +124,9 @@ def verify(
             sums[form.called] = (sums[form.called] + digest) % _SPACE
             parts.append(Part(bench.physical(form), segment, items, f"{digest:032x}", count.wrong - before))
     return Report(
-        bench.name, way.course, walked[0], walked[1], wanted_items, count.missing, count.different, count.extra,
-        count.unfit, count.busy, count.repaired, sums[way.origin.called] == sums[way.goal.called], tuple(parts),
-        tuple(count.keys[:SHOWN]),
+        bench.name, way.course, state.turn, walked[0], walked[1], wanted_items, count.missing, count.different,
+        count.extra, count.unfit, count.busy, count.repaired, sums[way.origin.called] == sums[way.goal.called],
+        tuple(parts), tuple(count.keys[:SHOWN]),
     )  # fmt: skip
 
 
