@@ -24,6 +24,7 @@ from tablewright.mapping.migrate import (
     advance,
     begin,
     checked,
+    copying,
     finish,
     is_up_to_date,
     rollback,
@@ -354,3 +355,19 @@ def test_a_report_of_an_older_turn_verifies_nothing(at: At) -> None:
     assert checked(bench, report).phase == "following"
     with pytest.raises(WrongPhase):
         switch(bench)
+
+
+def test_a_table_that_grows_while_it_is_walked_is_not_said_to_be_done(at: At) -> None:
+    at.put(*(card(f"c{n}") for n in range(9)))
+    bench = copied(at)
+
+    def stale(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        answer = at.call(verb, request)
+        if verb == "DescribeTable":
+            answer["Table"]["ItemCount"] = 1
+        return answer
+
+    told: list[tuple[int, int | None]] = []
+    verify(at.bench(stale), bench.state(), told=lambda done, total, what: told.append((done, total)))
+    assert told[-1] == (18, None)
+    assert copying.copied(at.bench(stale), bench.state()) == (9, None)

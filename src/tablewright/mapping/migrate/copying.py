@@ -51,11 +51,12 @@ def _about_a_second(rate: int | None, pages: int, page: int) -> tuple[int, int]:
     return min(pages, rate // page), page
 
 
-def copied(bench: Bench, state: State) -> tuple[int, int]:
-    """How many items are copied, and how many there are about."""
+def copied(bench: Bench, state: State) -> tuple[int, int | None]:
+    """How many items are copied, and how many there are about; None when it is more than that."""
     done = sum(segment.items for segment in bench.db.all(segments_of(name=bench.name, turn=state.turn)))
     table = bench.physical(bench.way(state).origin)
-    return done, max(bench.call("DescribeTable", {"TableName": table})["Table"]["ItemCount"], done)
+    about: int = bench.call("DescribeTable", {"TableName": table})["Table"]["ItemCount"]
+    return done, about if done < about else None
 
 
 def close_copy(bench: Bench, state: State) -> State:
