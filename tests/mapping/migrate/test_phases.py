@@ -371,3 +371,25 @@ def test_a_table_that_grows_while_it_is_walked_is_not_said_to_be_done(at: At) ->
     verify(at.bench(stale), bench.state(), told=lambda done, total, what: told.append((done, total)))
     assert told[-1] == (18, None)
     assert copying.copied(at.bench(stale), bench.state()) == (9, None)
+
+
+def test_an_item_that_nothing_can_be_made_of_waits_until_it_is_put_right_or_gone(at: At) -> None:
+    def picky(item: Item) -> tuple[Item, ...]:
+        if item["text"] == {"S": "bad"}:
+            raise ValueError
+        return CARDS.forward(item)
+
+    at.put(card("a", "good"), card("b", "good"))
+    bench = replace(at.bench(), migration=replace(CARDS, forward=picky))
+    bench.plan()
+    begin(bench)
+    followed(bench)
+    at.put(card("a", "bad"), card("b", "bad"))
+    advance(bench, "me")
+    assert not is_up_to_date(bench, bench.state())
+    at.put(card("a", "right"))
+    at.remove("b")
+    for _ in range(3):
+        advance(bench, "me")
+    assert is_up_to_date(bench, bench.state())
+    assert at.is_copied

@@ -104,8 +104,16 @@ def task_of(way: Way, record: Mapping[str, Any]) -> Task | None:
     key = dict(told["Keys"])
     if way.origin.is_mark(key):
         return None
-    old: Item | None = told.get("OldImage")
-    return Task(key, tuple(way.made(old).values()) if old else ())
+    return Task(key, _made_before(way, told.get("OldImage")))
+
+
+def _made_before(way: Way, old: Item | None) -> tuple[Item, ...]:
+    """What the goal may hold for an item as it was."""
+    try:
+        return tuple(way.made(old).values())
+    except Exception:
+        # Nothing could be made of it then either. If it is gone or right by now, its change need not wait for ever.
+        return ()
 
 
 def _take_away(bench: Bench, way: Way, record: Mapping[str, Any]) -> None:
