@@ -393,3 +393,12 @@ def test_an_item_that_nothing_can_be_made_of_waits_until_it_is_put_right_or_gone
         advance(bench, "me")
     assert is_up_to_date(bench, bench.state())
     assert at.is_copied
+
+
+def test_who_comes_in_a_pause_is_told_when_it_ends(at: At) -> None:
+    bench = switched(at)
+    ends = at.clock.now() + timedelta(minutes=1)
+    bench.moved(bench.state(), "pausing", paused_from="switched", pause_ends=ends)
+    for verb in (switch, rollback, finish, abandon):
+        with pytest.raises(WrongPhase, match=f"ends at {ends:%H:%M:%S}"):
+            verb(bench)

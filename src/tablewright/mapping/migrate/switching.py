@@ -120,6 +120,7 @@ def _dropped(bench: Bench, state: State, form: Form) -> State:
 
 
 def refuse_switch(state: State) -> None:
+    _refuse_in_pause(state)
     if state.phase != "verified":
         wanted = "it changes sides when it is verified"
         first = "run" if state.phase in ("planned", "copying") else "verify"
@@ -128,6 +129,7 @@ def refuse_switch(state: State) -> None:
 
 
 def refuse_rollback(state: State, now: datetime) -> None:
+    _refuse_in_pause(state)
     if state.phase != "switched":
         raise WrongPhase(state.name, state.phase, "there is nothing to roll back")
     if state.kept_until is not None and now >= state.kept_until:
@@ -135,6 +137,7 @@ def refuse_rollback(state: State, now: datetime) -> None:
 
 
 def refuse_finish(state: State, now: datetime, *, early: bool = False) -> None:
+    _refuse_in_pause(state)
     if state.phase not in ("switched", "finished"):
         raise WrongPhase(state.name, state.phase, "it can be finished once it is switched")
     if state.phase == "switched" and not early and state.kept_until is not None and now < state.kept_until:
@@ -143,10 +146,19 @@ def refuse_finish(state: State, now: datetime, *, early: bool = False) -> None:
 
 
 def refuse_abandon(state: State) -> None:
+    _refuse_in_pause(state)
     if state.phase not in ("planned", *FORWARD, "rolled_back", "abandoned"):
         raise WrongPhase(
             state.name, state.phase, "it can be abandoned before the switch, or after a rollback"
         )
+
+
+def _refuse_in_pause(state: State) -> None:
+    if state.pause_ends is not None:
+        wanted = (
+            f"sides are being changed; if who does it is gone, that ends at {state.pause_ends:%H:%M:%S} UTC"
+        )
+        raise WrongPhase(state.name, state.phase, wanted)
 
 
 # --- parts ---
