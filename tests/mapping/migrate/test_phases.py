@@ -18,6 +18,7 @@ from tablewright.mapping.migrate import (
     NotExact,
     NotPlanned,
     PhaseMoved,
+    State,
     TurnOver,
     WrongPhase,
     abandon,
@@ -30,6 +31,7 @@ from tablewright.mapping.migrate import (
     rollback,
     settle,
     switch,
+    switching,
     verify,
 )
 from tablewright.mapping.migrate.settling import Task
@@ -402,3 +404,21 @@ def test_who_comes_in_a_pause_is_told_when_it_ends(at: At) -> None:
     for verb in (switch, rollback, finish, abandon):
         with pytest.raises(WrongPhase, match=f"ends at {ends:%H:%M:%S}"):
             verb(bench)
+
+
+def test_sides_that_were_changed_are_said_to_be_though_consumers_are_told_later(
+    at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at.put(card("a", "one"))
+    bench = copied(at)
+    checked(bench, verify(bench, bench.state()))
+    with monkeypatch.context() as patch:
+        patch.setattr(switching, "unbar", _unheard)
+        state = switch(bench)
+    assert (state.phase, state.barred) == ("switched", True)
+    followed(bench)
+    assert not bench.state().barred
+
+
+def _unheard(bench: Bench, state: State) -> None:
+    raise NotDrained(bench.name, "the stream shows nothing")

@@ -10,6 +10,7 @@ Elsewhere: marks (marks.py), consumers (handing.py), who may write where (sides.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from tablewright.client import CallRefused
@@ -236,7 +237,8 @@ def _flip(bench: Bench, state: State, to: Phase, left: Places, opened: Places, t
         **kept,
     )
     told(f"writes to {bench.migration.called} go to {state.target if to == 'switched' else state.source}")
-    unbar(bench, state)
+    with suppress(NotDrained):  # sides are changed all the same; whoever follows does this first
+        unbar(bench, state)
     state = bench.state()
     forget_turns(bench, state)
     return state
