@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -422,3 +422,28 @@ def test_sides_that_were_changed_are_said_to_be_though_consumers_are_told_later(
 
 def _unheard(bench: Bench, state: State) -> None:
     raise NotDrained(bench.name, "the stream shows nothing")
+
+
+def test_no_copy_begins_before_consumers_were_told_of_the_last_change_of_sides(
+    at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = switched(at)
+    with monkeypatch.context() as patch:
+        patch.setattr(switching, "_flip", _cut_after(switching._flip))
+        with pytest.raises(KeyboardInterrupt):
+            rollback(bench)
+    assert (bench.state().phase, bench.state().barred) == ("rolled_back", True)
+    bench.plan()
+    assert (begin(bench).phase, bench.state().barred) == ("copying", False)
+
+
+def _cut_after(flip: Callable[..., State]) -> Callable[..., State]:
+    """Sides are changed, and who did it dies before anybody is told."""
+
+    def cut(bench: Bench, *more: Any) -> State:
+        def told(words: str) -> None:
+            raise KeyboardInterrupt
+
+        return flip(bench, *more[:-1], told)
+
+    return cut

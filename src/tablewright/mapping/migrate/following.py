@@ -54,6 +54,11 @@ def begin(bench: Bench, told: Callable[[str], None] = lambda name: None) -> Stat
     if state.phase != "planned":
         return state
     bench.make_target(told)
+    # After a rollback whose maker died: who follows the table would hear of what is copied into the side it was on.
+    unbar(bench, state)
+    state = bench.state()
+    if state.phase != "planned":
+        return state
     try:
         return bench.began(state)
     except PhaseMoved:
