@@ -447,3 +447,19 @@ def _cut_after(flip: Callable[..., State]) -> Callable[..., State]:
         return flip(bench, *more[:-1], told)
 
     return cut
+
+
+def test_a_copy_that_is_given_up_in_the_middle_of_a_round_is_no_fault(at: At) -> None:
+    at.put(card("a"))
+    bench = at.bench()
+    bench.plan()
+    begin(bench)
+
+    def given_up(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        if verb == "BatchGetItem" and bench.state().phase == "copying":
+            abandon(bench)
+            at.engine.settle()
+        return at.call(verb, request)
+
+    assert advance(at.bench(given_up), "me").is_idle
+    assert bench.state().phase == "abandoned"

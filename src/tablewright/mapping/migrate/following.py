@@ -15,11 +15,11 @@ from datetime import timedelta
 from threading import Event
 from typing import Any
 
-from tablewright.client import Retries
+from tablewright.client import CallRefused, Retries
 from tablewright.mapping.consumer import Consumer
 from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.migrate import copying
-from tablewright.mapping.migrate.bench import Bench
+from tablewright.mapping.migrate.bench import NOT_THERE, Bench
 from tablewright.mapping.migrate.errors import PhaseMoved, TurnOver
 from tablewright.mapping.migrate.marks import unbar
 from tablewright.mapping.migrate.migration import Way
@@ -152,6 +152,11 @@ def advance(bench: Bench, worker: str, *, pages: int = 10, page: int = copying.P
     except ChangesLost:
         return Round(_again(bench, state))
     except TurnOver:
+        return Round(state)
+    except CallRefused as refusal:
+        # A table may go in the middle of a round: the migration was given up, or finished.
+        if refusal.name != NOT_THERE or bench.state().turn == state.turn:
+            raise
         return Round(state)
 
 
