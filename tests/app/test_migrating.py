@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.mapping.migrate.cards import CARDS, Card, key, old, old_cards
+from tests.mapping.migrate.cards import CARDS, Card, by_id, key, old, old_cards
 from tests.mapping.migrate.test_phases import followed
 
 from tablewright import testing
@@ -20,10 +22,13 @@ from tablewright.app.migrating import tell_due, tend
 from tablewright.app.serve import TRANSLATIONS
 from tablewright.app.system import System
 from tablewright.client import embedded
+from tablewright.design import Backups, Design, Environment
 from tablewright.mapping.migrate import (
     Bench,
     SideChanged,
     WritesPaused,
+    WrongPhase,
+    abandon,
     begin,
     bench,
     checked,
@@ -33,6 +38,7 @@ from tablewright.mapping.migrate import (
     switch,
     verify,
 )
+from tablewright.mapping.tables import create_table
 
 QUICK = replace(CARDS, term=timedelta(seconds=0.1))
 SHOP = System("shop", "Cards", "Some cards.", (old,), lambda given: given.db, migrations=(QUICK,))
@@ -136,6 +142,76 @@ def test_where_a_migration_stands_is_told_in_words() -> None:
         assert switched.kept_until == switched.since + timedelta(days=30)
         rollback(at)
         assert [(one.word, one.open) for one in standings(house)] == [("rolled back", "cards")]
+
+
+@pytest.mark.parametrize("end", ["finished", "abandoned"])
+def test_a_table_that_was_to_be_deleted_when_the_process_died_goes_later_and_once(end: str) -> None:
+    clock = testing.Clock()
+    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
+        left = "cards" if end == "finished" else "new_cards"
+
+        def cut(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+            if verb == "DeleteTable":
+                raise KeyboardInterrupt
+            return house.call(verb, request)
+
+        nap = lambda s: clock.move(timedelta(seconds=s))  # noqa: E731
+        at, dying = (bench(call, QUICK, world=clock.world(), sleep=nap) for call in (house.call, cut))
+        at.plan()
+        begin(at)
+        followed(at)
+        checked(at, verify(at, at.state()))
+        if end == "finished":
+            switch(at)
+        with pytest.raises(KeyboardInterrupt):
+            finish(dying, early=True) if end == "finished" else abandon(dying)
+        assert at.state().phase == end
+        with pytest.raises(WrongPhase):
+            at.plan()
+        assert (tend([at]), tend([at])) == (1, 0)
+        house.engine.settle()
+        assert left not in house.call("ListTables", {})["TableNames"]
+        # The name is free for another migration: asked again, nothing goes.
+        house.call("CreateTable", create_table(old, old_cards.shape.table) | {"TableName": left})
+        finish(at) if end == "finished" else abandon(at)
+        assert left in house.call("ListTables", {})["TableNames"]
+
+
+def test_daily_copies_of_the_side_that_was_left_go_in_their_time() -> None:
+    """SK-D25: whoever was erased meanwhile is in them."""
+    clock = testing.Clock()
+    said = replace(SHOP, designs=(_backed_up(),))
+    with open_house(memory=True, systems=(said,), world=clock.world(), jobs=False) as house:
+        daily = next(due.job for due in house.schedule.listed() if due.job.name == "backups")
+        at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
+
+        def copies(table: str) -> int:
+            house.engine.settle()
+            return len(house.call("ListBackups", {"TableName": table})["BackupSummaries"])
+
+        daily.run()
+        at.plan()
+        begin(at)
+        followed(at)
+        checked(at, verify(at, at.state()))
+        switch(at)
+        clock.move(timedelta(days=1))
+        daily.run()
+        assert (copies("cards"), copies("new_cards")) == (1, 1)
+        finish(at, early=True)
+        clock.move(timedelta(days=7))
+        daily.run()
+        assert (copies("cards"), copies("new_cards")) == (0, 2)
+
+
+def _backed_up() -> Design:
+    """The same cards, in a design that wants backups for a week."""
+    made = Design("cards")
+    table = made.table("cards", pk="PK", sk="SK", ttl="expires", stream="NEW_AND_OLD_IMAGES")
+    table.entity(Card, by_id, tag="card", pk="CARD#{id}", sk="CARD")
+    made.environment(Environment("a", region="r", backups=Backups("cron(0 1 * * ? *)", 7, "v")))
+    made.build()
+    return made
 
 
 def test_a_pause_is_told_as_such() -> None:

@@ -13,7 +13,7 @@ from tests.systems.travel.talk import sign_up
 from tablewright.client import embedded
 from tablewright.engine import Engine
 from tablewright.mapping import Db
-from tablewright.mapping.migrate import switching
+from tablewright.mapping.migrate import Bench, Round, abandon, switching
 from tablewright.systems.travel.design import TRAVEL
 from tablewright.testing import Clock
 
@@ -69,12 +69,32 @@ def test_from_a_plan_to_the_switch_back_and_again_to_the_end(store: Path) -> Non
     assert "skratch-data" not in [one["name"] for one in json.loads(tables.out)]
 
 
+@pytest.mark.parametrize("verb", ["switch", "rollback", "finish"])
+def test_what_cannot_be_done_is_refused_before_it_is_proposed(store: Path, verb: str) -> None:
+    migrate(store, "plan", NAME)
+    for words in ([], ["--yes"]):
+        refused = migrate(store, verb, NAME, *words)
+        assert (refused.code, refused.out, "is planned" in refused.err) == (2, "", True)
+
+
 def test_what_is_abandoned_is_gone(store: Path) -> None:
     migrate(store, "plan", NAME)
     migrate(store, "run", NAME)
     assert migrate(store, "abandon", NAME, "--yes").code == 0
     assert status(store)["phase"] == "abandoned"
     assert migrate(store, "run", NAME).code == 2
+
+
+def test_run_does_not_say_that_all_is_copied_of_what_was_given_up_meanwhile(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def given_up(bench: Bench, worker: str) -> Round:
+        return Round(abandon(bench))
+
+    migrate(store, "plan", NAME)
+    monkeypatch.setattr("tablewright.mapping.migrate.advance", given_up)
+    ran = migrate(store, "run", NAME)
+    assert (ran.code, ran.out, "is abandoned" in ran.err) == (2, "", True)
 
 
 def test_verify_finds_what_differs_and_repairs_it(store: Path) -> None:

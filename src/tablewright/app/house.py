@@ -33,7 +33,7 @@ from tablewright.app.design import house as own_design
 from tablewright.app.identity import in_system
 from tablewright.app.keepsake import kept_secret, new_secret
 from tablewright.app.mail import Directory, Mail, Way
-from tablewright.app.migrating import migration_work
+from tablewright.app.migrating import migration_work, tables_of
 from tablewright.app.people import THE_ENGINEER, Person, everybody
 from tablewright.app.progress import Told, silent
 from tablewright.app.schedule import Follower, Schedule
@@ -247,7 +247,8 @@ def open_house(
         for post in _posts(lived, code_login):
             schedule.add(post.system, [_mail_of(post, office)])
         for each in lived:
-            schedule.add(each.system.name, [*each.system.jobs(each.service), *backup_job(each.db, each.call)])
+            backups = backup_job(each.db, each.call, call, tables_of(each.system))
+            schedule.add(each.system.name, [*each.system.jobs(each.service), *backups])
             schedule.add(each.system.name, migration_work(each.system, call, world))
         advice = _copies(lived, call, world, place, files, schedule)
         if place is not None and is_doubtful:

@@ -1,7 +1,7 @@
 """Migrations in this house: their followers, and the end of tables that are not needed any more.
 
 When the days in which one can go back are over, somebody is told to finish; what was rolled back is deleted by itself,
-because nobody keeps it current: who is erased would stay in it.
+because nobody keeps it current: who is erased would stay in it. So is what was left undeleted.
 Where nothing was planned, a follower looks at one item every few seconds, and nothing else is done.
 Elsewhere: planning, verifying and changing sides is asked for from a terminal (cli/migrate_*.py); how tables are led to
 the open side (house.py).
@@ -14,8 +14,8 @@ from functools import partial
 from tablewright.app.backups import environment_of
 from tablewright.app.schedule import Follower, Job
 from tablewright.app.system import System
-from tablewright.client import Call
-from tablewright.mapping.migrate import Bench, NotDrained, PhaseMoved, abandon, bench, watch
+from tablewright.client import Call, CallRefused
+from tablewright.mapping.migrate import Bench, NotDrained, PhaseMoved, abandon, bench, finish, watch
 from tablewright.world import World
 
 log = logging.getLogger("tablewright.app")
@@ -34,23 +34,37 @@ def migration_work(system: System, call: Call, world: World) -> list[Job | Follo
     return work
 
 
+def tables_of(system: System) -> list[str]:
+    """Both sides of each migration of a system, by the names they have in this house."""
+    here = environment_of(system.designs)
+    return [here.physical(form.called) for one in system.migrations for form in (one.source, one.target)]
+
+
 def tend(benches: list[Bench]) -> int:
     """What is to be said of migrations, and what is to go; how many of them."""
-    return tell_due(benches) + drop_rolled_back(benches)
+    return tell_due(benches) + drop_unneeded(benches)
 
 
-def drop_rolled_back(benches: list[Bench]) -> int:
-    """Delete the copies of migrations that were rolled back, once everybody has read what was written to them."""
+def drop_unneeded(benches: list[Bench]) -> int:
+    """Delete the copies of migrations that were rolled back, once everybody has read what was written to them.
+
+    And whatever was to be deleted already, and was not: who was at it died, or the table was protected.
+    """
     dropped = 0
     for at in benches:
         state = at.look()
-        if state is not None and state.phase == "rolled_back":
-            try:
-                abandon(at)
-            except (NotDrained, PhaseMoved):
-                continue  # the next time
-            log.info("the copy of a migration that was rolled back is deleted", extra={"migration": at.name})
-            dropped += 1
+        if state is None or not (state.dropping or state.phase == "rolled_back"):
+            continue
+        try:
+            (finish if state.phase == "finished" else abandon)(at)
+        except (NotDrained, PhaseMoved):
+            continue  # the next time
+        except CallRefused as refusal:
+            facts = {"migration": at.name, "mistake": refusal.name}
+            log.warning("a table that a migration left is not deleted", extra=facts)
+            continue
+        log.info("a table that a migration left is deleted", extra={"migration": at.name})
+        dropped += 1
     return dropped
 
 

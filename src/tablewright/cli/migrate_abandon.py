@@ -25,9 +25,10 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _abandon(given: argparse.Namespace, bench: "Bench") -> int:
-    from tablewright.mapping.migrate import abandon
+    from tablewright.mapping.migrate import abandon, refuse_abandon
 
     state = bench.state()
+    refuse_abandon(state)
     plan = (
         f"{bench.name} is {state.phase}. {state.target} and everything in it is deleted; {state.source} stays"
     )

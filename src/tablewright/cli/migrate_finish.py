@@ -29,9 +29,10 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _finish(given: argparse.Namespace, bench: "Bench") -> int:
-    from tablewright.mapping.migrate import finish
+    from tablewright.mapping.migrate import finish, refuse_finish
 
     state = bench.state()
+    refuse_finish(state, bench.world.now(), early=given.early)
     plan = (
         f"{bench.name} is {state.phase}. {state.source} and everything in it is deleted; there is no way back"
     )

@@ -25,9 +25,10 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _rollback(given: argparse.Namespace, bench: "Bench") -> int:
-    from tablewright.mapping.migrate import rollback
+    from tablewright.mapping.migrate import refuse_rollback, rollback
 
     state = bench.state()
+    refuse_rollback(state, bench.world.now())
     plan = (
         f"{bench.name} is {state.phase}. Writes to {state.target} pause for some seconds, then reads and writes go to "
         f"{state.source} again; what the old form cannot hold is left out of it"

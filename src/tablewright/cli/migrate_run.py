@@ -43,7 +43,7 @@ def _run(given: argparse.Namespace, bench: "Bench") -> int:
             done = advance(bench, worker)
             state = bench.state()
             if state.course is None:
-                break
+                raise WrongPhase(bench.name, state.phase, "there is nothing more to copy or to follow")
             if not state.copied:
                 told(
                     *copied(bench, state),

@@ -28,9 +28,10 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _switch(given: argparse.Namespace, bench: "Bench") -> int:
-    from tablewright.mapping.migrate import switch
+    from tablewright.mapping.migrate import refuse_switch, switch
 
     state = bench.state()
+    refuse_switch(state)
     plan = (
         f"{bench.name} is {state.phase}. Writes to {state.source} pause for some seconds, then reads and writes go to "
         f"{state.target}; {state.source} is kept current for {bench.migration.keep.days} days"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from tests.mapping.migrate.cards import CARDS, At, back, card, key, opened
@@ -16,17 +17,21 @@ from tablewright.mapping.migrate import (
     NotDrained,
     NotExact,
     NotPlanned,
+    PhaseMoved,
+    State,
     TurnOver,
     WrongPhase,
     abandon,
     advance,
     begin,
     checked,
+    copying,
     finish,
     is_up_to_date,
     rollback,
     settle,
     switch,
+    switching,
     verify,
 )
 from tablewright.mapping.migrate.settling import Task
@@ -144,6 +149,26 @@ def test_verify_tells_what_is_missing_different_and_extra_and_repairs_it(at: At)
     assert at.is_copied
 
 
+def test_what_is_still_on_its_way_is_no_difference(at: At) -> None:
+    at.put(*(card(f"c{n}") for n in range(4)))
+    bench = copied(at)
+    written: list[str] = []
+
+    def busy(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Somebody writes to the old table whenever a page of it was read, and a round of following comes later."""
+        answer = at.call(verb, request)
+        if verb == "Scan" and request["TableName"] == "cards":
+            written.append(f"late{len(written)}")
+            at.put(card(written[-1]), card("c1", written[-1]))
+            at.remove("c2")
+        return answer
+
+    report = verify(at.bench(busy), bench.state())
+    assert written
+    assert (report.missing, report.different, report.extra) == (0, 0, 0)
+    assert checked(bench, report).phase == "verified"
+
+
 def test_what_the_new_design_cannot_read_keeps_a_copy_from_being_verified(at: At) -> None:
     def forgetful(item: Item) -> tuple[Item, ...]:
         return ({name: value for name, value in item.items() if name != "id"},)
@@ -182,6 +207,28 @@ def test_a_rollback_brings_along_what_was_written_since(at: At) -> None:
     program("PutItem", {"TableName": "cards", "Item": card("d", "four")})
     assert ("CARD#d", "CARD") in at.items("cards")
     assert ("CARD#d", "CARD") not in at.items("new_cards")
+
+
+def test_of_two_who_roll_back_at_once_one_is_told_that_another_did(at: At) -> None:
+    at.put(card("a", "one"))
+    bench = switched(at)
+    paused: list[bool] = []
+
+    def slow(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """While the second compares the tables, the first has paused writes."""
+        if verb == "Scan" and not paused:
+            paused.append(True)
+            state = bench.state()
+            ends = at.clock.now() + timedelta(minutes=1)
+            bench.moved(state, "pausing", paused_from=state.phase, pause_ends=ends)
+        return at.call(verb, request)
+
+    with pytest.raises(PhaseMoved):
+        rollback(at.bench(slow))
+    state = bench.state()
+    assert (state.phase, state.paused_from, state.side) == ("pausing", "switched", "target")
+    assert bench.reopened(state).phase == "switched"
+    assert rollback(bench).phase == "rolled_back"
 
 
 def test_after_a_rollback_it_can_be_planned_again(at: At) -> None:
@@ -282,3 +329,137 @@ def test_the_copy_is_no_faster_than_was_asked(at: At) -> None:
     begin(bench)
     followed(bench, page=10)
     assert sum(at.naps) >= 2.0
+
+
+def test_a_slow_copy_lets_following_have_its_turn_every_second(at: At) -> None:
+    at.put(*(card(f"c{n}") for n in range(30)))
+    bench = at.bench()
+    bench.plan(rate=5, segments=1)
+    begin(bench)
+    assert advance(bench, "me").copied.items == 5
+    assert sum(at.naps) <= 1.0
+
+
+def test_the_last_plan_counts(at: At) -> None:
+    bench = at.bench()
+    bench.plan(rate=5, segments=2)
+    state = bench.plan(rate=50)
+    assert (state.phase, state.rate, state.segments) == ("planned", 50, 4)
+
+
+def test_a_report_of_an_older_turn_verifies_nothing(at: At) -> None:
+    at.put(card("a"))
+    bench = copied(at)
+    report = verify(bench, bench.state())
+    abandon(bench)
+    at.engine.settle()
+    bench = copied(at)
+    assert checked(bench, report).phase == "following"
+    with pytest.raises(WrongPhase):
+        switch(bench)
+
+
+def test_a_table_that_grows_while_it_is_walked_is_not_said_to_be_done(at: At) -> None:
+    at.put(*(card(f"c{n}") for n in range(9)))
+    bench = copied(at)
+
+    def stale(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        answer = at.call(verb, request)
+        if verb == "DescribeTable":
+            answer["Table"]["ItemCount"] = 1
+        return answer
+
+    told: list[tuple[int, int | None]] = []
+    verify(at.bench(stale), bench.state(), told=lambda done, total, what: told.append((done, total)))
+    assert told[-1] == (18, None)
+    assert copying.copied(at.bench(stale), bench.state()) == (9, None)
+
+
+def test_an_item_that_nothing_can_be_made_of_waits_until_it_is_put_right_or_gone(at: At) -> None:
+    def picky(item: Item) -> tuple[Item, ...]:
+        if item["text"] == {"S": "bad"}:
+            raise ValueError
+        return CARDS.forward(item)
+
+    at.put(card("a", "good"), card("b", "good"))
+    bench = replace(at.bench(), migration=replace(CARDS, forward=picky))
+    bench.plan()
+    begin(bench)
+    followed(bench)
+    at.put(card("a", "bad"), card("b", "bad"))
+    advance(bench, "me")
+    assert not is_up_to_date(bench, bench.state())
+    at.put(card("a", "right"))
+    at.remove("b")
+    for _ in range(3):
+        advance(bench, "me")
+    assert is_up_to_date(bench, bench.state())
+    assert at.is_copied
+
+
+def test_who_comes_in_a_pause_is_told_when_it_ends(at: At) -> None:
+    bench = switched(at)
+    ends = at.clock.now() + timedelta(minutes=1)
+    bench.moved(bench.state(), "pausing", paused_from="switched", pause_ends=ends)
+    for verb in (switch, rollback, finish, abandon):
+        with pytest.raises(WrongPhase, match=f"ends at {ends:%H:%M:%S}"):
+            verb(bench)
+
+
+def test_sides_that_were_changed_are_said_to_be_though_consumers_are_told_later(
+    at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at.put(card("a", "one"))
+    bench = copied(at)
+    checked(bench, verify(bench, bench.state()))
+    with monkeypatch.context() as patch:
+        patch.setattr(switching, "unbar", _unheard)
+        state = switch(bench)
+    assert (state.phase, state.barred) == ("switched", True)
+    followed(bench)
+    assert not bench.state().barred
+
+
+def _unheard(bench: Bench, state: State) -> None:
+    raise NotDrained(bench.name, "the stream shows nothing")
+
+
+def test_no_copy_begins_before_consumers_were_told_of_the_last_change_of_sides(
+    at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = switched(at)
+    with monkeypatch.context() as patch:
+        patch.setattr(switching, "_flip", _cut_after(switching._flip))
+        with pytest.raises(KeyboardInterrupt):
+            rollback(bench)
+    assert (bench.state().phase, bench.state().barred) == ("rolled_back", True)
+    bench.plan()
+    assert (begin(bench).phase, bench.state().barred) == ("copying", False)
+
+
+def _cut_after(flip: Callable[..., State]) -> Callable[..., State]:
+    """Sides are changed, and who did it dies before anybody is told."""
+
+    def cut(bench: Bench, *more: Any) -> State:
+        def told(words: str) -> None:
+            raise KeyboardInterrupt
+
+        return flip(bench, *more[:-1], told)
+
+    return cut
+
+
+def test_a_copy_that_is_given_up_in_the_middle_of_a_round_is_no_fault(at: At) -> None:
+    at.put(card("a"))
+    bench = at.bench()
+    bench.plan()
+    begin(bench)
+
+    def given_up(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        if verb == "BatchGetItem" and bench.state().phase == "copying":
+            abandon(bench)
+            at.engine.settle()
+        return at.call(verb, request)
+
+    assert advance(at.bench(given_up), "me").is_idle
+    assert bench.state().phase == "abandoned"

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from tests.systems.travel.talk import ANNA, BEN, PHONE, SECRET, START, Gadget, Place, Spot, sign_up
 
 from tablewright import testing
@@ -27,6 +28,7 @@ from tablewright.mapping.migrate import (
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.design import TRAVEL
 from tablewright.systems.travel.migrations import VISITS_2, visits_to_1, visits_to_2
+from tablewright.systems.travel.privacy import SETTLES
 from tablewright.systems.travel.service import open_travel
 from tablewright.testing import Clock
 
@@ -173,6 +175,32 @@ def test_sk_d30_the_old_form_is_kept_for_thirty_days_and_each_side_says_the_same
         assert france["schema_version"] == {"N": "1"}
         assert france["entity_data"]["M"]["notes"] == {"S": "after the switch"}
         assert "stamps" not in france
+
+
+@pytest.mark.parametrize("is_switched", [False, True])
+def test_sk_d25_who_is_erased_is_in_neither_table_once_that_was_followed(is_switched: bool) -> None:
+    with skratch() as (at, migration):
+        for number in range(3):
+            visited(at, at.gadget(PHONE), number)
+        migration.plan()
+        begin(migration)
+        worked(migration)
+        if is_switched:
+            checked(migration, verify(migration, migration.state()))
+            switch(migration)
+        assert all(_told_of(migration, table, ANNA) for table in ("skratch-data", "skratch-data-2"))
+        at.travel.privacy.ask(ANNA, ANNA, after=timedelta(0))
+        at.travel.privacy.erase_due()
+        at.clock.move(SETTLES)
+        assert at.travel.privacy.erase_due() == 1
+        worked(migration)
+        assert not any(_told_of(migration, table, ANNA) for table in ("skratch-data", "skratch-data-2"))
+
+
+def _told_of(migration: Bench, table: str, who: str) -> list[Any]:
+    """Items that name a traveller; who signed up for these tests has a login that their profile does not list."""
+    found = migration.call("Scan", {"TableName": table, "ConsistentRead": True})["Items"]
+    return [item for item in found if who in str(item) and item["SK"] != {"S": "IDENTITY"}]
 
 
 def test_a_visit_goes_to_form_1_and_back_with_everything_but_its_stamps() -> None:

@@ -28,7 +28,17 @@ from tablewright.mapping.migrate.migration import Form, Migration, Way
 from tablewright.mapping.migrate.settling import Settled, Task, settle
 from tablewright.mapping.migrate.sides import Sides, sides
 from tablewright.mapping.migrate.state import State, migrations
-from tablewright.mapping.migrate.switching import abandon, checked, finish, rollback, switch
+from tablewright.mapping.migrate.switching import (
+    abandon,
+    checked,
+    finish,
+    refuse_abandon,
+    refuse_finish,
+    refuse_rollback,
+    refuse_switch,
+    rollback,
+    switch,
+)
 from tablewright.mapping.migrate.verifying import Part, Report, verify
 
 __all__ = [
@@ -67,6 +77,10 @@ __all__ = [
     "follower",
     "is_up_to_date",
     "migrations",
+    "refuse_abandon",
+    "refuse_finish",
+    "refuse_rollback",
+    "refuse_switch",
     "rollback",
     "settle",
     "sides",

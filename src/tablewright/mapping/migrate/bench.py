@@ -79,7 +79,8 @@ class Bench:
     # --- beginning ---
 
     def plan(self, *, rate: int | None = None, segments: int = 4) -> State:
-        """Write down that it is going to be, in tables made for that. Again after it was abandoned or rolled back."""
+        """Write down that it is going to be, in tables made for that. Again as long as it has not begun, and after it
+        was abandoned or rolled back: the last plan counts."""
         for design in self.db.designs:
             # Without recovery: what a consumer parked, and was told to forget, is not to be had back.
             tables = [
@@ -102,10 +103,11 @@ class Bench:
             return self.state()
         except AlreadyExists:
             before = self.state()
-        if before.phase == "planned":
-            return before
-        if before.phase not in ("rolled_back", "abandoned"):
+        if before.phase not in ("planned", "rolled_back", "abandoned"):
             raise WrongPhase(self.name, before.phase, "it was planned before")
+        if before.dropping:
+            wanted = "its copy is still to be deleted"
+            raise WrongPhase(self.name, before.phase, wanted, f"`tablewright migrate abandon {self.name}`")
         return self.moved(
             before, "planned", rate=rate, segments=segments, planned_at=now, verified=None, switched_at=None,
             kept_until=None, copied=False,

@@ -40,14 +40,23 @@ def copy_some(bench: Bench, state: State, worker: str, *, pages: int = 10, page:
     taken = next((held for one in free if (held := _taken(bench, one, worker))), None)
     if taken is None:
         return Copied()
-    return _copy(bench, state, taken, pages, page)
+    return _copy(bench, state, taken, *_about_a_second(state.rate, pages, page))
 
 
-def copied(bench: Bench, state: State) -> tuple[int, int]:
-    """How many items are copied, and how many there are about."""
+def _about_a_second(rate: int | None, pages: int, page: int) -> tuple[int, int]:
+    """How many pages of how many items: a slow copy keeps nobody from following, or from ending, for longer."""
+    if rate is None:
+        return pages, page
+    page = min(page, rate)
+    return min(pages, rate // page), page
+
+
+def copied(bench: Bench, state: State) -> tuple[int, int | None]:
+    """How many items are copied, and how many there are about; None when it is more than that."""
     done = sum(segment.items for segment in bench.db.all(segments_of(name=bench.name, turn=state.turn)))
     table = bench.physical(bench.way(state).origin)
-    return done, max(bench.call("DescribeTable", {"TableName": table})["Table"]["ItemCount"], done)
+    about: int = bench.call("DescribeTable", {"TableName": table})["Table"]["ItemCount"]
+    return done, about if done < about else None
 
 
 def close_copy(bench: Bench, state: State) -> State:

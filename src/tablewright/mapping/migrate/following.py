@@ -15,11 +15,11 @@ from datetime import timedelta
 from threading import Event
 from typing import Any
 
-from tablewright.client import Retries
+from tablewright.client import CallRefused, Retries
 from tablewright.mapping.consumer import Consumer
 from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.migrate import copying
-from tablewright.mapping.migrate.bench import Bench
+from tablewright.mapping.migrate.bench import NOT_THERE, Bench
 from tablewright.mapping.migrate.errors import PhaseMoved, TurnOver
 from tablewright.mapping.migrate.marks import unbar
 from tablewright.mapping.migrate.migration import Way
@@ -54,6 +54,11 @@ def begin(bench: Bench, told: Callable[[str], None] = lambda name: None) -> Stat
     if state.phase != "planned":
         return state
     bench.make_target(told)
+    # After a rollback whose maker died: who follows the table would hear of what is copied into the side it was on.
+    unbar(bench, state)
+    state = bench.state()
+    if state.phase != "planned":
+        return state
     try:
         return bench.began(state)
     except PhaseMoved:
@@ -104,8 +109,16 @@ def task_of(way: Way, record: Mapping[str, Any]) -> Task | None:
     key = dict(told["Keys"])
     if way.origin.is_mark(key):
         return None
-    old: Item | None = told.get("OldImage")
-    return Task(key, tuple(way.made(old).values()) if old else ())
+    return Task(key, _made_before(way, told.get("OldImage")))
+
+
+def _made_before(way: Way, old: Item | None) -> tuple[Item, ...]:
+    """What the goal may hold for an item as it was."""
+    try:
+        return tuple(way.made(old).values())
+    except Exception:
+        # Nothing could be made of it then either. If it is gone or right by now, its change need not wait for ever.
+        return ()
 
 
 def _take_away(bench: Bench, way: Way, record: Mapping[str, Any]) -> None:
@@ -139,6 +152,11 @@ def advance(bench: Bench, worker: str, *, pages: int = 10, page: int = copying.P
     except ChangesLost:
         return Round(_again(bench, state))
     except TurnOver:
+        return Round(state)
+    except CallRefused as refusal:
+        # A table may go in the middle of a round: the migration was given up, or finished.
+        if refusal.name != NOT_THERE or bench.state().turn == state.turn:
+            raise
         return Round(state)
 
 

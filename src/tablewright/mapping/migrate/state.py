@@ -42,8 +42,8 @@ class State(BaseModel):
     `flips` with every change of sides.
 
     `copied`: everything that was there when the turn began is copied, so that following is enough. `barred`: sides were
-    changed, and consumers of the side that was left have not been told in every shard yet. `rate` is how many items a
-    second are copied at most.
+    changed, and consumers of the side that was left have not been told in every shard yet. `dropping`: the table
+    that is not needed any more is still to be deleted. `rate` is how many items a second are copied at most.
     """
 
     name: str
@@ -53,6 +53,7 @@ class State(BaseModel):
     flips: int = 0
     copied: bool = False
     barred: bool = False
+    dropping: bool = False
     source: str
     target: str
     rate: int | None = None

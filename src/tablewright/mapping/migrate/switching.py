@@ -10,16 +10,17 @@ Elsewhere: marks (marks.py), consumers (handing.py), who may write where (sides.
 """
 
 from collections.abc import Callable
-from datetime import timedelta
+from contextlib import suppress
+from datetime import datetime, timedelta
 
 from tablewright.client import CallRefused
 from tablewright.mapping.migrate.bench import NOT_THERE, Bench
-from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, WrongPhase
+from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, PhaseMoved, WrongPhase
 from tablewright.mapping.migrate.following import follower, task_of
 from tablewright.mapping.migrate.handing import followed, forget_turns, handed_over, refuse_behind
 from tablewright.mapping.migrate.marks import Places, Tail, has_passed, marked, unbar
 from tablewright.mapping.migrate.migration import Form
-from tablewright.mapping.migrate.state import Phase, State
+from tablewright.mapping.migrate.state import FORWARD, Phase, State
 from tablewright.mapping.migrate.verifying import Report, differing, verify
 
 # For clocks that go at different paces.
@@ -27,6 +28,8 @@ MARGIN = 1.25
 PAUSE = timedelta(seconds=60)
 # What is done before the pause must leave little to do in it.
 LAG = timedelta(seconds=10)
+
+BEFORE_VERIFIED = ("planned", "copying", "following")
 
 Told = Callable[[str], None]
 
@@ -36,9 +39,12 @@ def _silent(words: str) -> None:
 
 
 def checked(bench: Bench, report: Report) -> State:
-    """Keep a report; a migration whose copy is right is verified, one whose is not is following again."""
+    """Keep a report; a migration whose copy is right is verified, one whose is not is following again.
+
+    One of another turn than this says nothing of this one's copy.
+    """
     state = bench.state()
-    if state.phase not in ("following", "verified"):
+    if state.phase not in ("following", "verified") or state.turn != report.turn:
         return state
     phase: Phase = "verified" if report.is_right else "following"
     return bench.moved(state, phase, verified=report.told() | {"at": bench.world.now().isoformat()})
@@ -47,21 +53,16 @@ def checked(bench: Bench, report: Report) -> State:
 def switch(bench: Bench, told: Told = _silent) -> State:
     """Open the target. Nothing that was acknowledged is lost; the source is kept current for as long as is kept."""
     state = bench.state()
-    if state.phase != "verified":
-        wanted = "it changes sides when it is verified"
-        raise WrongPhase(bench.name, state.phase, wanted, f"`tablewright migrate verify {bench.name}`")
+    refuse_switch(state)
     return _changed(bench, state, "switched", told)
 
 
 def rollback(bench: Bench, told: Told = _silent) -> State:
     """Open the source again, with everything that was written to the target, in the old form."""
     state = bench.state()
-    if state.phase != "switched":
-        raise WrongPhase(bench.name, state.phase, "there is nothing to roll back")
-    if state.kept_until is not None and bench.world.now() >= state.kept_until:
-        raise KeptTooLong(bench.name, state.kept_until)
+    refuse_rollback(state, bench.world.now())
     unbar(bench, state)
-    state = bench.state()
+    state = _still(bench, state)
     if not state.copied:
         raise WrongPhase(
             bench.name,
@@ -72,24 +73,18 @@ def rollback(bench: Bench, told: Told = _silent) -> State:
     told("comparing the old table with the new one")
     # Writes that nobody was told of may have come to the old table after it was left.
     verify(bench, state, repair=True)
-    return _changed(bench, bench.state(), "rolled_back", told)
+    return _changed(bench, _still(bench, state), "rolled_back", told)
 
 
 def finish(bench: Bench, *, early: bool = False) -> State:
     """The old table is no longer followed; one cannot go back. Its items are deleted with it."""
     state = bench.state()
+    refuse_finish(state, bench.world.now(), early=early)
     if state.phase != "finished":
-        if state.phase != "switched":
-            raise WrongPhase(bench.name, state.phase, "it can be finished once it is switched")
-        if not early and state.kept_until is not None and bench.world.now() < state.kept_until:
-            until = f"the old table is kept until {state.kept_until:%Y-%m-%d}"
-            raise WrongPhase(bench.name, state.phase, until)
         unbar(bench, state)
         refuse_behind(bench)
-        state = bench.moved(bench.state(), "finished", course="shut")
-    forget_turns(bench, state)
-    _delete(bench, bench.migration.source)
-    return state
+        state = bench.moved(_still(bench, state), "finished", course="shut", dropping=True)
+    return _dropped(bench, state, bench.migration.source)
 
 
 def abandon(bench: Bench) -> State:
@@ -98,29 +93,84 @@ def abandon(bench: Bench) -> State:
     Nobody keeps a copy current any more: who is erased from the source would stay in it.
     """
     state = bench.state()
+    refuse_abandon(state)
     if state.phase != "abandoned":
-        if state.phase not in ("planned", "copying", "following", "verified", "rolled_back"):
-            raise WrongPhase(
-                bench.name, state.phase, "it can be abandoned before the switch, or after a rollback"
-            )
         unbar(bench, state)
         refuse_behind(bench)
-        state = bench.moved(bench.state(), "abandoned", course="shut")
+        state = bench.moved(_still(bench, state), "abandoned", course="shut", dropping=True)
+    return _dropped(bench, state, bench.migration.target)
+
+
+def _dropped(bench: Bench, state: State, form: Form) -> State:
+    """The table of a side that is no longer needed goes, once: its name may be that of another migration's later."""
+    if not state.dropping:
+        return state
     forget_turns(bench, state)
-    _delete(bench, bench.migration.target)
-    return state
-
-
-def _delete(bench: Bench, form: Form) -> None:
-    """The table of a side that is no longer needed; gone already is fine."""
     try:
         bench.call("DeleteTable", {"TableName": bench.physical(form)})
     except CallRefused as refusal:
         if refusal.name != NOT_THERE:
             raise
+    try:
+        return bench.moved(state, state.phase, dropping=False)
+    except PhaseMoved:
+        return bench.state()  # somebody else did it too
+
+
+# --- what cannot be done where a migration stands ---
+
+
+def refuse_switch(state: State) -> None:
+    _refuse_in_pause(state)
+    if state.phase != "verified":
+        wanted = "it changes sides when it is verified"
+        first = "run" if state.phase in ("planned", "copying") else "verify"
+        next_step = f"`tablewright migrate {first} {state.name}`" if state.phase in BEFORE_VERIFIED else ""
+        raise WrongPhase(state.name, state.phase, wanted, next_step)
+
+
+def refuse_rollback(state: State, now: datetime) -> None:
+    _refuse_in_pause(state)
+    if state.phase != "switched":
+        raise WrongPhase(state.name, state.phase, "there is nothing to roll back")
+    if state.kept_until is not None and now >= state.kept_until:
+        raise KeptTooLong(state.name, state.kept_until)
+
+
+def refuse_finish(state: State, now: datetime, *, early: bool = False) -> None:
+    _refuse_in_pause(state)
+    if state.phase not in ("switched", "finished"):
+        raise WrongPhase(state.name, state.phase, "it can be finished once it is switched")
+    if state.phase == "switched" and not early and state.kept_until is not None and now < state.kept_until:
+        until = f"the old table is kept until {state.kept_until:%Y-%m-%d}, unless it is to go early (--early)"
+        raise WrongPhase(state.name, state.phase, until)
+
+
+def refuse_abandon(state: State) -> None:
+    _refuse_in_pause(state)
+    if state.phase not in ("planned", *FORWARD, "rolled_back", "abandoned"):
+        raise WrongPhase(
+            state.name, state.phase, "it can be abandoned before the switch, or after a rollback"
+        )
+
+
+def _refuse_in_pause(state: State) -> None:
+    if state.pause_ends is not None:
+        wanted = (
+            f"sides are being changed; if who does it is gone, that ends at {state.pause_ends:%H:%M:%S} UTC"
+        )
+        raise WrongPhase(state.name, state.phase, wanted)
 
 
 # --- parts ---
+
+
+def _still(bench: Bench, before: State) -> State:
+    """The state as it is now. PhaseMoved if it is in another phase: what is to be done was decided for that one."""
+    state = bench.state()
+    if state.phase != before.phase:
+        raise PhaseMoved(bench.name)
+    return state
 
 
 def _changed(bench: Bench, state: State, to: Phase, told: Told) -> State:
@@ -187,7 +237,8 @@ def _flip(bench: Bench, state: State, to: Phase, left: Places, opened: Places, t
         **kept,
     )
     told(f"writes to {bench.migration.called} go to {state.target if to == 'switched' else state.source}")
-    unbar(bench, state)
+    with suppress(NotDrained):  # sides are changed all the same; whoever follows does this first
+        unbar(bench, state)
     state = bench.state()
     forget_turns(bench, state)
     return state

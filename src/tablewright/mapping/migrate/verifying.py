@@ -1,14 +1,17 @@
 """Verifying: walks both tables and compares, item by item, what the goal should hold with what it holds.
 
 Must hold: a difference counts only if it is still there after another strong look, with the origin unchanged in
-between; an item that changes whenever it is looked at is counted as busy, and is no difference (it is compared again
-when writes are paused). What has expired may be gone on either side. Digests are sums, so they do not depend on the
-order of a walk; they agree when nothing is written meanwhile.
+between and everything followed that was written before the first; an item that changes whenever it is looked at is
+counted as busy, and is no difference (it is compared again when writes are paused). What has expired may be gone on
+either side. Digests are sums, so they do not depend on the order of a walk; they agree when nothing is written
+meanwhile.
 Elsewhere: putting right what differs is settling it (settling.py).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
@@ -16,14 +19,18 @@ import orjson
 
 from tablewright.client import pages
 from tablewright.client.identity import place_of
+from tablewright.mapping.consumer import Consumer
+from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.migrate.bench import Bench
+from tablewright.mapping.migrate.following import follower
 from tablewright.mapping.migrate.migration import Form, Way
 from tablewright.mapping.migrate.settling import Plan, Task, distinct, items_at, planned, settle
 from tablewright.mapping.migrate.state import State
 from tablewright.values import Item
 
 PAGE = 100
-LOOKS = 5
+# Looks at what differs, each a little later than the one before: some ten seconds in all where the follower is late.
+LOOKS = 8
 SHOWN = 20
 _SPACE = 1 << 128
 
@@ -54,6 +61,7 @@ class Report:
 
     migration: str
     course: str
+    turn: int
     origin_items: int
     goal_items: int
     wanted_items: int
@@ -95,8 +103,10 @@ class _Count:
 def verify(
     bench: Bench, state: State, *, repair: bool = False, segments: int = 4, told: Told = _silent
 ) -> Report:
-    """Compare both tables; with `repair`, put right what differs."""
+    """Compare both tables; with `repair`, put right what differs. It follows while it does."""
     way, count = bench.way(state), _Count()
+    consumer = follower(bench, state)
+    _heard_until(bench, consumer)
     parts: list[Part] = []
     sums = {way.origin.called: 0, way.goal.called: 0}
     wanted_items, walked = 0, [0, 0]
@@ -105,18 +115,19 @@ def verify(
         for segment in range(segments):
             items, digest, before = 0, 0, count.wrong
             for page in _pages(bench, form, segment, segments):
-                made = _compare(bench, way, state.turn, form, page, count, repair)
+                made = _compare(bench, way, state.turn, form, page, count, consumer, repair)
                 wanted_items += len(made) if form is way.origin else 0
                 items += len(page)
                 digest = (digest + sum(map(_digest, made))) % _SPACE
                 walked[which] += len(page)
-                told(sum(walked), max(total, sum(walked)), f"verifying {bench.name}")
+                # Beyond what there was to be walked, nobody knows how much is still to come.
+                told(sum(walked), total if sum(walked) <= total else None, f"verifying {bench.name}")
             sums[form.called] = (sums[form.called] + digest) % _SPACE
             parts.append(Part(bench.physical(form), segment, items, f"{digest:032x}", count.wrong - before))
     return Report(
-        bench.name, way.course, walked[0], walked[1], wanted_items, count.missing, count.different, count.extra,
-        count.unfit, count.busy, count.repaired, sums[way.origin.called] == sums[way.goal.called], tuple(parts),
-        tuple(count.keys[:SHOWN]),
+        bench.name, way.course, state.turn, walked[0], walked[1], wanted_items, count.missing, count.different,
+        count.extra, count.unfit, count.busy, count.repaired, sums[way.origin.called] == sums[way.goal.called],
+        tuple(parts), tuple(count.keys[:SHOWN]),
     )  # fmt: skip
 
 
@@ -167,8 +178,9 @@ def _is_over(bench: Bench, form: Form, item: Item | None) -> bool:
 
 
 def _compare(
-    bench: Bench, way: Way, turn: int, form: Form, page: Sequence[Item], count: _Count, repair: bool
-) -> list[Item]:
+    bench: Bench, way: Way, turn: int, form: Form, page: Sequence[Item], count: _Count, consumer: Consumer,
+    repair: bool,
+) -> list[Item]:  # fmt: skip
     """Look at a page of one of the tables; what it should be in the goal's form, or is."""
     if form is way.origin:
         tasks = [Task(way.origin.key(item), (), item) for item in page]
@@ -177,7 +189,7 @@ def _compare(
     else:
         tasks, made = _stray(bench, way, page), list(page)
     wrong = [plan for plan in planned(bench, way, tasks) if _is_wrong(bench, way, plan)]
-    for plan in _lasting(bench, way, wrong, count):
+    for plan in _lasting(bench, way, wrong, count, consumer):
         there = items_at(bench, way.goal, [way.goal.key(one) for one in plan.puts])
         if repair:
             settle(bench, way, turn, [Task(plan.task.key, plan.task.before)])
@@ -217,20 +229,34 @@ def _is_wrong(bench: Bench, way: Way, plan: Plan) -> bool:
     return bool(plan.puts) or not all(_is_over(bench, way.goal, one) for one in plan.gone)
 
 
-def _lasting(bench: Bench, way: Way, plans: Sequence[Plan], count: _Count) -> Iterator[Plan]:
-    """Those that differ though nothing changes: seen twice with the same item in the origin."""
-    waiting = list(plans)
+def _lasting(
+    bench: Bench, way: Way, plans: Sequence[Plan], count: _Count, consumer: Consumer
+) -> Iterator[Plan]:
+    """Those that differ though nothing changes, and nothing is on its way: what was written was followed by now."""
+    waiting = [(plan, bench.world.now()) for plan in plans]
     for look in range(LOOKS):
         if not waiting:
             return
         bench.sleep(0.05 * 2**look)
-        again = planned(bench, way, [Task(plan.task.key, plan.task.before) for plan in waiting])
-        still_wrong = [
-            (before, plan) for before, plan in zip(waiting, again, strict=True) if _is_wrong(bench, way, plan)
-        ]
-        if look >= 2:
-            # Two looks may fall into the moment in which a change is on its way; a third will not.
-            yield from (plan for before, plan in still_wrong if plan.item == before.item)
-            still_wrong = [(before, plan) for before, plan in still_wrong if plan.item != before.item]
-        waiting = [plan for _, plan in still_wrong]
+        # Who follows reads every second or so: what was just written would count as a difference that is none.
+        heard = bench.world.now() if look == LOOKS - 1 else _heard_until(bench, consumer)
+        again = planned(bench, way, [Task(plan.task.key, plan.task.before) for plan, _ in waiting])
+        left = []
+        for (before, seen), plan in zip(waiting, again, strict=True):
+            if not _is_wrong(bench, way, plan):
+                continue
+            is_same = plan.item == before.item
+            if is_same and seen <= heard:
+                yield plan
+            else:
+                left.append((plan, seen if is_same else bench.world.now()))
+        waiting = left
     count.busy += len(waiting)
+
+
+def _heard_until(bench: Bench, consumer: Consumer) -> datetime:
+    """Follow what there is, as any worker; the moment up to which everything has been followed."""
+    with suppress(ChangesLost):  # the next round of work begins a turn anew
+        consumer.run_once()
+    now = bench.world.now()
+    return now - consumer.lag()
