@@ -52,7 +52,8 @@ def _standing(at: Bench, state: State) -> Standing:
     word, tone, after = _PHASES[state.phase]
     if state.phase == "copying":
         done, total = copied(at, state)
-        word = f"{word}, {100 * done // max(total, 1)} %"
+        if total is not None:
+            word = f"{word}, {100 * done // max(total, 1)} %"
     is_kept = state.phase == "switched"
     return Standing(
         at.name,
