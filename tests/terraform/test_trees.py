@@ -75,7 +75,7 @@ class Pet(BaseModel):
 def pet_key(owner: str, name: str) -> None: ...
 
 
-def everything() -> Shipment:
+def everything(**more: Any) -> Shipment:
     """What none of the systems in the box asks for: keys of one's own, local indexes, some of the attributes."""
     design = Design("pets")
     made = design.table(
@@ -89,13 +89,12 @@ def everything() -> Shipment:
     where = Environment(
         "prod",
         "eu-central-1",
-        capacity=Provisioned(5, 5, max_read=50, max_write=50),
         pitr_days=7,
         backups=Backups("cron(0 3 * * ? *)", 30, "pets", copy_to="eu-west-1"),
         deletion_protection=True,
-        replicas=("eu-west-1", "us-east-1"),
         encryption="customer",
         tags={"Cost Centre": "pets/100%"},
+        **more,
     )
     return shipment("pets", (design.build(),), where)
 
@@ -103,8 +102,11 @@ def everything() -> Shipment:
 def test_cp_s14_every_tree_is_valid_to_the_provider(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
-    write(tree(everything()), tmp_path / "trees" / "every" / "thing")
-    trees = [*TREES, tmp_path / "trees" / "every" / "thing"]
+    every = tmp_path / "trees" / "every"
+    # Not together: Amazon does not make replicas of a table with reserved units that nothing scales yet.
+    write(tree(everything(replicas=("eu-west-1", "us-east-1"))), every / "replicated")
+    write(tree(everything(capacity=Provisioned(5, 5, max_read=50, max_write=50))), every / "reserved")
+    trees = [*TREES, every / "replicated", every / "reserved"]
     Terraform(binary(), tmp_path)("fmt", "-check", "-recursive", "-diff", "-no-color", "trees")
     modules = [f'module "{t.parent.name}_{t.name}" {{\n  source = "{t}"\n}}\n' for t in trees]
     (root / "main.tf").write_text("\n".join(modules))
