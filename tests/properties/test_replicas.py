@@ -290,7 +290,8 @@ class Arrangement(House):
 
     def _rejoin(self, region: str) -> None:
         ask = self.regions.ask(region)
-        if standing(ask, "pets").unread:
+        # Held though nothing is unread (it was written over since): it has to be let go all the same.
+        if standing(ask, "pets").unread is not None:
             listed = {one["Key"] for one in unread(ask, "pets")}
             with suppress(ReplicasMistake):
                 rejoin(ask, "pets", self.heal)
