@@ -21,7 +21,7 @@ from tests.engine.replicating import (
 from tests.engine.tables import definition, found, item, keyed, names, put, transaction
 
 from tablewright import Engine, ServiceError
-from tablewright.engine import Regions, replica_peers
+from tablewright.engine import Regions, replica_looks, replica_telling
 from tablewright.engine.replica_control import Promotion, promote, promotion, rejoin, release
 from tablewright.engine.replica_pulls import _question, take_told
 from tablewright.engine.replica_standings import ReplicasMistake, compare, standing, unread, unwritten
@@ -251,7 +251,7 @@ def test_a_standby_that_knew_more_than_the_new_writer_is_held_too(clock: Clock) 
 def test_after_rejoining_it_is_the_same_as_the_writer_and_can_be_promoted_back(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica_peers, "COPIED", 2)
+    monkeypatch.setattr(replica_telling, "COPIED", 2)
     with regions_of(clock) as regions:
         home, there = replicate(regions), regions[THERE]
         promoted(regions, HERE)
@@ -333,7 +333,7 @@ def test_an_epoch_that_was_looked_at_too_long_ago_is_refused(clock: Clock) -> No
 def test_equal_tables_are_compared_without_moving_items(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica_peers, "DIGESTED", 10)
+    monkeypatch.setattr(replica_looks, "DIGESTED", 10)
     with regions_of(clock) as regions:
         home = replicate(regions)
         for number in range(95):

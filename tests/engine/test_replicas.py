@@ -24,7 +24,7 @@ from tests.engine.stream_reading import names as record_names
 from tests.engine.tables import create_index, definition, found, item, keyed, names, put, records, transaction
 
 from tablewright import Engine, ServiceError
-from tablewright.engine import Regions, RegionsMistake, replica_peers, replicas, verify
+from tablewright.engine import Regions, RegionsMistake, replica_telling, replicas, verify
 from tablewright.engine.journal import REPLICA
 from tablewright.engine.operations.delete_table import drop
 from tablewright.engine.storage_replicas import Stamp, all_stamps, mark, stamp_theirs
@@ -60,7 +60,7 @@ def test_a_new_replica_gets_the_items_that_are_there(clock: Clock) -> None:
 def test_copying_goes_in_small_steps_while_both_are_written(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica_peers, "COPIED", 2)
+    monkeypatch.setattr(replica_telling, "COPIED", 2)
     with regions_of(clock) as regions:
         home, there = regions[HERE], regions[THERE]
         home.call("CreateTable", definition())
@@ -565,7 +565,7 @@ def test_a_protected_replica_elsewhere_stays(clock: Clock) -> None:
 def test_a_replica_whose_source_is_lost_while_it_is_copied_goes_on_with_another_or_goes(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica_peers, "COPIED", 1)
+    monkeypatch.setattr(replica_telling, "COPIED", 1)
     with regions_of(clock, *ALL) as regions:
         home = replicate(regions)
         for number in range(5):

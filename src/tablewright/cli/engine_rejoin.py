@@ -45,7 +45,7 @@ def run(given: argparse.Namespace) -> int:
             print("tablewright: nothing was done; --yes does it", file=sys.stderr)
             return 1
         done = [rejoin(ask, table, replica_places.pause) for table in lost]
-        lines = [f"{one.table}: {one.region} is the same as {one.writer}" for one in done]
+        lines = [f"{one.table}: {one.region} is the same as {one.writer or 'the others'}" for one in done]
         print(replica_places.as_json({"given_up": lost, "tables": done}) if given.json else "\n".join(lines))
         return 0
 

@@ -65,7 +65,8 @@ def told(
             f"{lag['reader']} {lag['pending']} ({lag['seconds']:.1f} s)" for lag in one.lag if lag["pending"]
         ]
         if one.unread:
-            behind.append(f"{one.unread} the writer does not have: compare, then rejoin")
+            whose = "the others do" if one.writer is None else "the writer does"
+            behind.append(f"{one.unread} {whose} not have: compare, then rejoin")
         if one.lease is not None and one.lease["Silent"]:
             behind.append(f"takes no writes: {', '.join(one.lease['Silent'])} did not confirm its lease")
         status = "COPYING" if one.is_copying else one.status

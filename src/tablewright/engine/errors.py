@@ -113,6 +113,15 @@ def condition_failed(item: Mapping[str, Any] | None) -> ServiceError:
     return ServiceError("ConditionalCheckFailedException", "The conditional request failed", fields=fields)
 
 
+def left_behind(table: str, region: str) -> ServiceError:
+    """A write to a replica that has writes the others gave up. Ours, as below."""
+    return ServiceError(
+        "ReplicaNotWriterException",
+        f"Table {table} takes no writes in {region}: it was not there when another region took over, and has writes "
+        f"that no other has. Compare them, then let {region} rejoin",
+    )
+
+
 def not_the_writer(table: str, region: str, writer: str | None, epoch: int) -> ServiceError:
     """A write to a replica that leaves writing to another region. Ours: the service lets every replica write."""
     return ServiceError(

@@ -22,7 +22,7 @@ from tablewright.engine.arguments import (
 )
 from tablewright.engine.capacity import Consumed, entry_units, write_units
 from tablewright.engine.catalog import Catalog, Table
-from tablewright.engine.errors import ItemMistake, condition_failed, invalid, not_the_writer
+from tablewright.engine.errors import ItemMistake, condition_failed, invalid, left_behind, not_the_writer
 from tablewright.engine.indexes import EntryChange, changes, entry_size
 from tablewright.engine.keys import entry_key, partition_of
 from tablewright.engine.limits import GB, ITEM_BYTES, WRITE_UNIT_BYTES
@@ -83,7 +83,11 @@ def refuse_unless_writer(table: Table) -> None:
     """A table with replicas may leave writing to another region."""
     group = table.replicas
     if group is not None and not group.takes_writes:
-        raise not_the_writer(table.name, group.region, group.writer, group.epoch)
+        raise (
+            left_behind(table.name, group.region)
+            if group.writer is None
+            else not_the_writer(table.name, group.region, group.writer, group.epoch)
+        )
 
 
 def put_of(tables: Catalog, request: Request) -> Write:

@@ -49,6 +49,8 @@ class Promotion:
     needed: int = 1
     # Regions that could write until now and answer us, but not the region of this plan: it cannot read them to the end.
     unheard: Sequence[str] = ()
+    # Regions that were left behind by an earlier promotion, while all write: they have what nobody else has.
+    left_behind: Sequence[str] = ()
     # The region gave way to the present writer, which has not taken over and has nothing of its own: it goes on.
     is_back: bool = False
 
@@ -63,6 +65,10 @@ class Promotion:
         found += [
             f"{self.region} does not hear from {one}: what it has not read yet would stay there"
             for one in self.unheard
+        ]
+        found += [
+            f"{one} was left behind when another region took over, and has writes nobody else has: let it rejoin first"
+            for one in self.left_behind
         ]
         found += [
             f"{one.count} of the items of {self.table} are not the same in {' and '.join(one.regions)}"
@@ -88,15 +94,19 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
     writers = [now.writer] if now.writer is not None else [one["Region"] for one in now.replicas]
     silent: list[str] = []
     comparisons: list[Comparison] = []
+    left_behind: list[str] = []
     for writer in writers:
         ask = asks.get(writer)
         try:
             if ask is None:
                 raise PeerUnreachable(writer)
+            if now.writer is None and standing(ask, table).unread is not None:
+                left_behind.append(writer)
+                continue
             comparisons.append(compare(asks[region], ask, table, pause))
         except PeerUnreachable:
             silent.append(writer)
-    answering = [writer for writer in writers if writer not in silent]
+    answering = [writer for writer in writers if writer not in (*silent, *left_behind)]
     plan = Promotion(
         table,
         region,
@@ -105,6 +115,7 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
         silent,
         comparisons,
         unheard=[one for one in answering if _line(asks[region], one).get("Cut", True)],
+        left_behind=left_behind,
         is_back=now.writer in answering and _gave_way(asks, now),
     )
     return plan if now.writer not in (*silent, *plan.unheard) else _without_writer(asks, plan, now)
@@ -194,9 +205,13 @@ def _refuse_unready(now: Standing) -> None:
         )
     if now.unread is not None:
         raise ReplicasMistake(
-            f"{now.table} in {now.region} may have writes its writer {now.writer} does not have; compare them, then "
-            f"let {now.region} rejoin. Nothing was done"
+            f"{now.table} in {now.region} may have writes {_whose(now.writer)} not have; compare them, then let "
+            f"{now.region} rejoin. Nothing was done"
         )
+
+
+def _whose(writer: str | None) -> str:
+    return "the others do" if writer is None else f"its writer {writer} does"
 
 
 def _taken_over(
@@ -206,7 +221,7 @@ def _taken_over(
     ask = asks[plan.region]
     heard = [one for one in yielded if one not in plan.unheard]
     try:
-        if heard and not plan.silent and not plan.unheard:
+        if heard and not plan.silent and not plan.unheard and not plan.left_behind:
             return _wait(
                 ask, plan.table, pause, lambda now: now.writer == plan.region, "to have read everything"
             )

@@ -14,6 +14,13 @@ from typing import Any, NamedTuple, TypeAlias
 # A moment in microseconds and the region that said something then. Later wins; at the same moment the name decides.
 Said: TypeAlias = tuple[int, str]
 NEVER: Said = (0, "")
+# Who writes: the epoch and the writer's region ("": all write).
+Role: TypeAlias = tuple[int, str]
+FIRST: Role = (0, "")
+
+
+def role_of(epoch: int, writer: str | None) -> Role:
+    return epoch, writer or ""
 
 
 class Ledger(NamedTuple):
@@ -60,10 +67,24 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Takeover:
+    """A region's becoming the writer, and how far it had read everybody's writes then, its own included."""
+
+    epoch: int
+    writer: str
+    known: Mapping[str, int]
+
+    @property
+    def role(self) -> Role:
+        return self.epoch, self.writer
+
+
+@dataclass(frozen=True, slots=True)
 class Copying:
     """Items being copied from a region: up to which key (hex) it has come, and what the source had read at the start.
 
-    `is_mirror`: whatever differs here is overwritten, also what nobody else has.
+    `is_mirror`: whatever differs here is overwritten, also what nobody else has; then `line` is the one the source
+    followed at the start, and `role` who wrote for it.
     """
 
     source: str
@@ -71,6 +92,8 @@ class Copying:
     start: Mapping[str, int] | None = None
     is_mirror: bool = False
     copied: int = 0
+    line: tuple[Takeover, ...] = ()
+    role: Role | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +102,9 @@ class Group:
 
     `born` is the number of the journal's last row when the table became a replica, `stamps` the number of its stamps
     in the store (see Ledger), `settings` when the settings all share were last changed, `expiry` when time to live
-    was. With a `writer` only that region takes writes; `epoch` counts who that was. `held` is set in a region that may
-    have writes the writer has not: how far the writer had read each region's when it took over. Until that is
-    settled it follows nobody.
+    was. With a `writer` only that region takes writes; `epoch` counts who that was. `line` are the writers this region
+    has followed. `held` is set in a region that may have writes which were given up when somebody else took over: up
+    to which number each region's were not. Until that is settled it follows nobody.
     """
 
     id: str
@@ -93,6 +116,7 @@ class Group:
     expiry: Said = NEVER
     epoch: int = 0
     writer: str | None = None
+    line: tuple[Takeover, ...] = ()
     held: Mapping[str, int] | None = None
     # Regions that have yielded to this one and of which everything was read.
     drained: tuple[str, ...] = ()
@@ -122,11 +146,16 @@ class Group:
 
     @property
     def takes_writes(self) -> bool:
-        return self.writer is None or self.writer == self.region
+        return self.writer == self.region or (self.writer is None and self.held is None)
 
     @property
-    def role(self) -> tuple[int, str]:
-        return self.epoch, self.writer or ""
+    def role(self) -> Role:
+        return role_of(self.epoch, self.writer)
+
+    @property
+    def since(self) -> Role:
+        """The last takeover this region has followed."""
+        return self.line[-1].role if self.line else FIRST
 
     def with_settings_changed(self, at: int) -> "Group":
         return replace(self, settings=(max(at, self.settings[0] + 1), self.region))
@@ -179,10 +208,21 @@ def group_from(fields: Mapping[str, Any] | None) -> Group | None:
             "expiry": tuple(fields["expiry"]),
             "members": tuple(member_from(one) for one in fields["members"]),
             "drained": tuple(fields["drained"]),
-            "copying": None if copying is None else Copying(**copying),
+            "line": line_from(fields.get("line", ())),
+            "copying": None if copying is None else _copying_from(copying),
             "voters": None if fields.get("voters") is None else tuple(fields["voters"]),
         }
     )
+
+
+def line_from(told: Iterable[Mapping[str, Any]]) -> tuple[Takeover, ...]:
+    return tuple(Takeover(**one) for one in told)
+
+
+def _copying_from(fields: Mapping[str, Any]) -> Copying:
+    role = fields.get("role")
+    line = line_from(fields.get("line", ()))
+    return Copying(**{**fields, "line": line, "role": None if role is None else (role[0], role[1])})
 
 
 def member_from(fields: Mapping[str, Any]) -> Member:

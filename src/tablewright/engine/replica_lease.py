@@ -11,7 +11,7 @@ say in the lease of the new writer until that has heard from it, and cannot be p
 Must hold: nobody promises and is promoted; what was promised before a restart counts as just promised. A lease is
 looked at before a write is decided and again when it has been committed (Writing.disown_lapsed): an answer that is on
 its way to the client when the lease runs out is all that may still arrive late.
-All of it is in memory. Elsewhere: who asks (replica_pulls.py), who answers (replica_peers.py), how a promotion goes
+All of it is in memory. Elsewhere: who asks (replica_pulls.py), who answers (replica_telling.py), how a promotion goes
 about it (replica_control.py).
 """
 

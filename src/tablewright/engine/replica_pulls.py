@@ -4,30 +4,32 @@ One visit to another region: what is owed to it (a replica it is to make, or to 
 from it, and then the changes of all tables both have. All that a visit leaves behind is in the store.
 Must hold: what was taken over and how far that goes are one commit; an answer that comes twice, late, or never changes
 nothing in the end.
-Elsewhere: what the other region answers (replica_peers.py), when visits are made (regions.py).
+Elsewhere: what the other region answers (replica_telling.py), copying (replica_copying.py), when visits are made
+(regions.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
-from tablewright.engine import schema
 from tablewright.engine.catalog import Table
 from tablewright.engine.doors import Doors
 from tablewright.engine.errors import ServiceError
 from tablewright.engine.operations.delete_table import drop
-from tablewright.engine.replica_group import Copying, Group, Member, follows, member_from, merged
-from tablewright.engine.replica_lines import Ask
-from tablewright.engine.replica_peers import CHANGES
-from tablewright.engine.replica_roles import (
+from tablewright.engine.replica_copying import copies_from, copy_some
+from tablewright.engine.replica_group import (
+    Copying,
+    Group,
+    Member,
+    follows,
+    member_from,
+    merged,
     role_of,
-    with_heard_role,
-    with_heard_voters,
-    with_yielded,
-    yields_to_us,
 )
+from tablewright.engine.replica_lines import Ask
+from tablewright.engine.replica_roles import with_heard, with_heard_voters, with_yielded, yields_to_us
 from tablewright.engine.replica_settings import (
     defined_by,
     definition,
@@ -35,10 +37,12 @@ from tablewright.engine.replica_settings import (
     take_time_to_live,
     with_overrides,
 )
-from tablewright.engine.replicas import Arrived, take, take_page, without_group
+from tablewright.engine.replica_telling import CHANGES, SPOKEN
+from tablewright.engine.replicas import take, without_group
 from tablewright.engine.scaling_settings import take_settings_said
 from tablewright.engine.shapes import Request
 from tablewright.engine.storage_replicas import Mark, Stamp, mark, save_mark, vector
+from tablewright.engine.storage_rows import Rows
 from tablewright.engine.writing import Reading, Writing
 
 Become: TypeAlias = Callable[[Member], Member]
@@ -87,8 +91,8 @@ def visit(doors: Doors, region: str, ask: Ask, before: int | None, arrivals: Arr
     `before`: what was written later there is left for another time.
     """
     has_done = _run_errands(doors, region, ask)
-    for table in doors.read(lambda reading: _copies_from(reading, region)):
-        has_done = _copy_some(doors, region, table, ask) or has_done
+    for table in doors.read(lambda reading: copies_from(reading, region)):
+        has_done = copy_some(doors, region, table, ask) or has_done
     return _follow(doors, region, ask, before, arrivals) or has_done
 
 
@@ -163,50 +167,6 @@ def _is_there(group: Group, region: str) -> bool:
     return member is not None and member.status != "GONE"
 
 
-# --- copying ---
-
-
-def _copies_from(reading: Reading, region: str) -> list[Table]:
-    return [
-        table
-        for table in reading.tables.values()
-        if table.replicas is not None
-        and table.replicas.copying is not None
-        and table.replicas.copying.source == region
-    ]
-
-
-def _copy_some(doors: Doors, region: str, table: Table, ask: Ask) -> bool:
-    group = table.replicas
-    if group is None or group.copying is None:
-        return False
-    try:
-        page = ask("PeerItems", {"Table": table.name, "Group": group.id, "After": group.copying.after})
-    except ServiceError as refusal:
-        if refusal.name != "ResourceNotFoundException":
-            raise
-        return False  # it was dropped there: following it will find that out
-    return doors.write(lambda writing: _take_page(writing, table.name, region, group.copying, page))
-
-
-def _take_page(writing: Writing, name: str, region: str, asked: Copying | None, page: Request) -> bool:
-    table = writing.tables.get(name)
-    group = None if table is None else table.replicas
-    if table is None or group is None or group.copying is None or group.copying != asked:
-        return False  # meanwhile it was dropped, or has come further
-    copying = group.copying
-    if copying.start is None:
-        copying = replace(copying, start=page["Vector"])
-        table = replace(table, replicas=replace(group, copying=copying))
-    keys = [
-        Arrived(bytes.fromhex(key), item, None if stamp is None else Stamp(*stamp))
-        for key, item, stamp in page["Items"]
-    ]
-    last = page["Last"]
-    writing.save_table(take_page(writing, table, keys, None if last is None else bytes.fromhex(last)))
-    return True
-
-
 # --- following ---
 
 
@@ -259,12 +219,16 @@ def _question(reading: Reading, region: str, before: int | None) -> Request:
                 "Settings": [group.settings, group.expiry],
                 "Epoch": group.epoch,
                 "Writer": group.writer,
+                "Held": group.held is not None,
+                "Since": group.since,
             }
         )
+        if group.writer == group.region:
+            asked[-1]["Line"] = [asdict(one) for one in group.line]
         lease = reading.place.lease
         if lease is not None and group.writer == group.region:
             asked[-1]["Lease"] = lease.seconds
-    question: Request = {"Format": schema.FORMAT, "Region": reading.place.region, "Tables": asked}
+    question: Request = {"Format": SPOKEN, "Region": reading.place.region, "Tables": asked}
     return question if before is None else question | {"Before": before}
 
 
@@ -313,9 +277,13 @@ def _is_news(reading: Reading, region: str, told: Request) -> bool:
         bool(told["Changes"])
         or "Definition" in told
         or told["Recopy"]
-        or _with_told(group, region, told, vector(reading.rows, table.number)) != group
+        or _with_told(reading.rows, table, group, region, told) != group
         or (yields_to_us(group, told["Epoch"], told["Writer"], region) and region not in group.drained)
         or _mark_after(group, region, told, known) != known
+        or any(
+            upto > mark(reading.rows, table.number, author).number
+            for author, (_, upto, _) in told["Passed"].items()
+        )
     )
 
 
@@ -326,7 +294,7 @@ def take_told(writing: Writing, region: str, told: Request) -> list[Taken]:
     if table is None or group is None or group.id != told["Group"]:
         return []
     before = group
-    group = _with_told(group, region, told, vector(writing.rows, table.number))
+    group = _with_told(writing.rows, table, group, region, told)
     me = group.member(group.region)
     if me is not None and me.is_gone:
         drop(writing, table)
@@ -340,7 +308,8 @@ def take_told(writing: Writing, region: str, told: Request) -> list[Taken]:
         if told["Recopy"]:
             group = _copying_anew(group, region)
         else:
-            taken = _take_changes(writing, table, region, told)
+            taken = _take_passed(writing, table, told)
+            taken += _take_changes(writing, table, region, told["Changes"], told.get("Committed", {}))
     moved = _mark_after(group, region, told, known)
     if moved != known:
         save_mark(writing.rows, table.number, region, moved)
@@ -349,7 +318,7 @@ def take_told(writing: Writing, region: str, told: Request) -> list[Taken]:
         and told["All"]
         and moved.number >= told["Last"]
     ):
-        group = with_yielded(group, told["Epoch"], region)
+        group = with_yielded(group, told["Epoch"], region, vector(writing.rows, table.number))
     if group != before:
         changed = replace(table, replicas=group)
         if me != before.member(group.region):
@@ -372,20 +341,25 @@ def _with_definition(writing: Writing, table: Table, theirs: Table) -> Table:
     return replace(table, replicas=later)
 
 
-def _with_told(group: Group, region: str, told: Request, mine: Mapping[str, int]) -> Group:
+def _with_told(rows: Rows, table: Table, group: Group, region: str, told: Request) -> Group:
     """The group with what the answer says of members and of who writes."""
     group = merged(group, [member_from(one) for one in told["Members"]])
     member = group.member(region)
     if member is not None and not member.is_gone and member.status != told["Status"]:
         group = group.with_member(replace(member, status=told["Status"], why=None))
-    group = with_heard_role(group, told["Epoch"], told["Writer"], region, told["Vector"], mine)
+    group = with_heard(rows, table, group, region, told)
     return with_heard_voters(group, told["Epoch"], told["Writer"], region, told["Voters"])
 
 
 def _is_taken_from(group: Group, region: str, told: Request) -> bool:
     """Whether that region's changes count: those of an old epoch, or of one that is not the writer, do not."""
     is_same = role_of(told["Epoch"], told["Writer"]) == group.role
-    return follows(group, region) and (is_same or yields_to_us(group, told["Epoch"], told["Writer"], region))
+    is_one_line = role_of(*told["Since"]) == group.since
+    return (
+        follows(group, region)
+        and is_one_line
+        and (is_same or yields_to_us(group, told["Epoch"], told["Writer"], region))
+    )
 
 
 def _mark_after(group: Group, region: str, told: Request, known: Mark) -> Mark:
@@ -394,20 +368,21 @@ def _mark_after(group: Group, region: str, told: Request, known: Mark) -> Mark:
         return known
     if _is_taken_from(group, region, told):
         moved = known._replace(number=max(known.number, told["Upto"]))
-    elif _is_mirror_of_us(group, told):
-        # What it has is ours: there is nothing to read, but it counts as read.
-        moved = known._replace(number=max(known.number, told["Last"]))
+        is_level = told["All"]
+    elif _is_standby(group, region, told):
+        moved, is_level = known, True  # what it has is the writer's: there is nothing to read of it
     else:
         return known
-    is_level = told["All"] or not _is_taken_from(group, region, told)
     return (
         moved._replace(heard=orjson.dumps(told["Vector"], option=orjson.OPT_SORT_KEYS)) if is_level else moved
     )
 
 
-def _is_mirror_of_us(group: Group, told: Request) -> bool:
-    is_same = role_of(told["Epoch"], told["Writer"]) == group.role
-    return is_same and group.writer == group.region and not told["Held"] and told["Status"] == "ACTIVE"
+def _is_standby(group: Group, region: str, told: Request) -> bool:
+    """Whether that region follows the writer whom we follow, or who we are."""
+    is_same = role_of(told["Epoch"], told["Writer"]) == group.role and role_of(*told["Since"]) == group.since
+    is_one = group.writer not in (None, region) and not told["Held"] and told["Status"] == "ACTIVE"
+    return is_same and is_one and group.held is None
 
 
 def _copying_anew(group: Group, region: str) -> Group:
@@ -417,10 +392,26 @@ def _copying_anew(group: Group, region: str) -> Group:
     return replace(group.with_member(replace(me, status="UPDATING", why=why)), copying=Copying(region))
 
 
-def _take_changes(writing: Writing, table: Table, region: str, told: Request) -> list[Taken]:
+def _take_passed(writing: Writing, table: Table, told: Request) -> list[Taken]:
+    """Take over what the writer passes on of others' writes, and note how far each of them is read with that."""
+    taken: list[Taken] = []
+    for author, (after, upto, changes) in told["Passed"].items():
+        known = mark(writing.rows, table.number, author)
+        if after <= known.number:
+            taken += _take_changes(writing, table, author, changes, {})
+            save_mark(writing.rows, table.number, author, known._replace(number=max(known.number, upto)))
+    return taken
+
+
+def _take_changes(
+    writing: Writing,
+    table: Table,
+    region: str,
+    changes: Sequence[Any],
+    committed: Mapping[str, int],
+) -> list[Taken]:
     taken = []
-    committed = told.get("Committed", {})
-    for number, key, at, item in told["Changes"]:
+    for number, key, at, item in changes:
         stamp = Stamp(at, region, number, int(item is None))
         used = take(writing, table, bytes.fromhex(key), item, stamp)
         if used:

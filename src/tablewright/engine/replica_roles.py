@@ -4,18 +4,23 @@ By default every replica takes writes. Once a region was promoted it is the writ
 and take over changes from the writer only. Promoting another region raises the epoch; who hears of a higher epoch
 stops writing at once and for good, and what was written under an old epoch and had not been read is not taken over
 any more. A region that so lost writes nobody else has is *held*: it follows nobody until somebody has looked at the
-differences and had it mirror the writer.
+differences and had it mirror the writer. Who has lost nothing is let go by itself.
 Must hold: (epoch, writer) only grows; a region becomes the writer by itself only when those who could write yield to it
 and everything they wrote has been read.
-Elsewhere: the commands in their order (replica_control.py).
+Elsewhere: what was lost (replica_succession.py), the commands in their order (replica_control.py).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import ServiceError, invalid
-from tablewright.engine.replica_group import Copying, Group
+from tablewright.engine.replica_group import Copying, Group, Role, Takeover, line_from, role_of
+from tablewright.engine.replica_succession import Line, lengthened, missed, outlived
+from tablewright.engine.replicas import has_given_up
+from tablewright.engine.shapes import Request
+from tablewright.engine.storage_replicas import vector
+from tablewright.engine.storage_rows import Rows
 from tablewright.engine.writing import Writing
 
 Vector = Mapping[str, int]
@@ -23,22 +28,45 @@ Vector = Mapping[str, int]
 NOBODY: tuple[str, ...] = ()
 
 
-def role_of(epoch: int, writer: str | None) -> tuple[int, str]:
-    return epoch, writer or ""
+def with_heard(rows: Rows, table: Table, group: Group, by: str, said: Request) -> Group:
+    """The group after a region said, asking or answering, who the writer is and which takeovers it has followed."""
+    group = _with_heard_role(group, said["Epoch"], said["Writer"])
+    if said["Held"] or role_of(said["Epoch"], said["Writer"]) != group.role:
+        return group
+    line = line_from(said["Line"]) if "Line" in said else None
+    since = role_of(*said["Since"])
+    return _with_heard_line(group, by, since, line, lambda left: has_given_up(rows, table, left))
 
 
-def with_heard_role(
-    group: Group, epoch: int, writer: str | None, by: str, theirs: Vector, mine: Vector
+def _with_heard_role(group: Group, epoch: int, writer: str | None) -> Group:
+    """The group after some region said who the writer is."""
+    # One that names us yields to us: we take over when all of it was read (with_yielded).
+    if role_of(epoch, writer) <= group.role or writer == group.region:
+        return group
+    # Until the writer itself has spoken nobody knows whether we have what it has not. If all write nobody is left out.
+    held = group.held if writer is None else {}
+    return replace(group, epoch=epoch, writer=writer, held=held, drained=(), voters=NOBODY)
+
+
+def _with_heard_line(
+    group: Group, by: str, since: Role, line: Line | None, has_given_up: Callable[[Vector], bool]
 ) -> Group:
-    """The group after region `by` said who the writer is, and how far it has read everybody (`theirs`)."""
-    if role_of(epoch, writer) > group.role:
-        if writer == group.region:
-            return group  # somebody yields to us: we take over when all of it was read (with_yielded)
-        held = None if writer is None else theirs if by == writer else {}
-        group = replace(group, epoch=epoch, writer=writer, held=held, drained=(), voters=NOBODY)
-    if group.held is not None and group.role == role_of(epoch, writer) and by == group.writer:
-        group = replace(group, held=None if is_known(mine, theirs) else theirs)
-    return group
+    """The group after one that is not held itself, and names the same writer, said which takeovers it has followed.
+
+    `since` is the last of them, `line` all if they were told; `has_given_up` says whether something here is later than
+    what outlived them.
+    """
+    is_its_word = group.writer is None or by == group.writer
+    if not is_its_word or by == group.region or (group.held is None and since <= group.since):
+        return group
+    if group.copying is not None:
+        return group  # what is still to come may not have come along
+    if since == group.since:
+        return replace(group, held=None)
+    if line is None:
+        return group
+    left = outlived(missed(group.line, line))
+    return replace(group, held=left) if has_given_up(left) else replace(group, line=line, held=None)
 
 
 def with_heard_voters(group: Group, epoch: int, writer: str | None, by: str, theirs: Sequence[str]) -> Group:
@@ -52,24 +80,24 @@ def with_heard_voters(group: Group, epoch: int, writer: str | None, by: str, the
     return group
 
 
-def is_known(mine: Vector, theirs: Vector) -> bool:
-    """Whether a region that has read so far knows everything that is here."""
-    return all(number <= theirs.get(region, 0) for region, number in mine.items())
-
-
 def yields_to_us(group: Group, epoch: int, writer: str | None, by: str) -> bool:
     """Whether region `by`, which could write until now, says that we are the writer."""
     is_newer = role_of(epoch, writer) > group.role
     return is_newer and writer == group.region and group.writer in (None, by) and group.held is None
 
 
-def with_yielded(group: Group, epoch: int, by: str) -> Group:
+def with_yielded(group: Group, epoch: int, by: str, mine: Vector) -> Group:
     """The group when all of a region that yields to us was read: we are the writer when that was the last one."""
     drained = {*group.drained, by}
     needed = {one.region for one in group.readers} if group.writer is None else {group.writer}
     if needed <= drained:
-        return replace(group, epoch=epoch, writer=group.region, held=None, drained=())
+        return _taking_over(group, epoch, mine)
     return replace(group, drained=tuple(sorted(drained)))
+
+
+def _taking_over(group: Group, epoch: int, mine: Vector) -> Group:
+    line = lengthened(group.line, Takeover(epoch, group.region, mine))
+    return replace(group, epoch=epoch, writer=group.region, line=line, held=None, drained=())
 
 
 # --- what an operator asks for ---
@@ -84,13 +112,14 @@ def promote(writing: Writing, table: Table, epoch: int, agreeing: Sequence[str] 
     if table.status != "ACTIVE" or group.copying is not None:
         raise invalid(f"{table.name} is still being copied in {group.region}; wait until it is ACTIVE")
     if group.held is not None:
-        raise invalid(
-            f"{table.name} in {group.region} has writes the writer {group.writer} does not have; compare them, "
-            f"then let {group.region} rejoin"
-        )
+        raise _is_held(table, group)
+    _take_over(writing, table, group.epoch + 1, agreeing)
+
+
+def _take_over(writing: Writing, table: Table, epoch: int, agreeing: Sequence[str] | None) -> None:
+    group = _taking_over(_group(table), epoch, vector(writing.rows, table.number))
     voters = None if agreeing is None else tuple(sorted({group.region, *agreeing}))
-    group = replace(group, epoch=group.epoch + 1, writer=group.region, drained=(), voters=voters)
-    writing.save_table(replace(table, replicas=group))
+    writing.save_table(replace(table, replicas=replace(group, voters=voters)))
 
 
 def give_way(writing: Writing, table: Table, epoch: int, writer: str, seen: int | None = None) -> None:
@@ -106,6 +135,8 @@ def give_way(writing: Writing, table: Table, epoch: int, writer: str, seen: int 
         raise _changed_since(table, group)
     if epoch <= group.epoch:
         raise _changed_since(table, group)
+    if group.writer is None and group.held is not None:
+        raise _is_held(table, group)
     # Until the new writer has told that it has read everything, nobody knows whether we are the same.
     writing.save_table(
         replace(
@@ -124,9 +155,7 @@ def take_back(
         return
     if _looked_at(table, epoch).writer in (None, group.region) or new_epoch <= epoch:
         raise _changed_since(table, group)
-    voters = None if agreeing is None else tuple(sorted({group.region, *agreeing}))
-    group = replace(group, epoch=new_epoch, writer=group.region, held=None, drained=(), voters=voters)
-    writing.save_table(replace(table, replicas=group))
+    _take_over(writing, table, new_epoch, agreeing)
 
 
 def release(writing: Writing, table: Table, epoch: int) -> None:
@@ -139,14 +168,16 @@ def release(writing: Writing, table: Table, epoch: int) -> None:
 
 
 def rejoin(writing: Writing, table: Table, epoch: int) -> None:
-    """Mirror the writer: what only this region has is given up."""
+    """Mirror the writer, or if all write one that is not held: what only this region has is given up."""
     group = _looked_at(table, epoch)
-    if group.writer is None or group.writer == group.region:
+    others = [one.region for one in group.readers] if group.held is not None else []
+    sources = others if group.writer is None else [group.writer]
+    if not sources or group.writer == group.region:
         raise invalid(f"{table.name} in {group.region} has no other writer to mirror")
     me = group.member(group.region)
     assert me is not None, "a region is a member of the groups it keeps"
-    group = group.with_member(replace(me, status="UPDATING", why=f"it mirrors {group.writer}"))
-    mirror = Copying(group.writer or "", is_mirror=True)
+    group = group.with_member(replace(me, status="UPDATING", why=f"it mirrors {sources[0]}"))
+    mirror = Copying(sources[0], is_mirror=True)
     writing.save_table(replace(table, replicas=replace(group, copying=mirror)))
 
 
@@ -161,6 +192,17 @@ def _looked_at(table: Table, epoch: int) -> Group:
     if group.epoch != epoch:
         raise _changed_since(table, group)
     return group
+
+
+def _is_held(table: Table, group: Group) -> ServiceError:
+    return invalid(
+        f"{table.name} in {group.region} has writes {_whose(group)} not have; compare them, then let {group.region} "
+        "rejoin"
+    )
+
+
+def _whose(group: Group) -> str:
+    return "the others do" if group.writer is None else f"the writer {group.writer} does"
 
 
 def _changed_since(table: Table, group: Group) -> ServiceError:

@@ -39,6 +39,7 @@ from tablewright.engine.storage_replicas import (
     stamp_theirs,
     unread,
     vector,
+    written_since,
 )
 from tablewright.engine.storage_rows import Rows
 from tablewright.engine.writing import Writing
@@ -73,7 +74,8 @@ def joined(writing: Writing, table: Table, group: Group, source: str) -> Table:
         region=writing.place.region,
         born=writing.pen.seq,
         stamps=table.next_index,
-        held=None,
+        # What the source itself does not know yet, we do not know.
+        held=None if group.held is None else {},
         copying=Copying(source),
     )
     return _begun(writing, replace(table, status="CREATING"), group)
@@ -176,11 +178,10 @@ def _copied(writing: Writing, table: Table, group: Group, copying: Copying) -> T
             save_mark(writing.rows, table.number, region, known._replace(number=upto))
     me = group.member(group.region)
     assert me is not None, "a region is a member of the groups it keeps"
-    group = replace(
-        group.with_member(replace(me, status="ACTIVE", why=None)),
-        copying=None,
-        held=None if copying.is_mirror else group.held,
-    )
+    group = replace(group.with_member(replace(me, status="ACTIVE", why=None)), copying=None)
+    if copying.is_mirror:
+        # If somebody else was promoted meanwhile, it has still to say whether what we have mirrored came along.
+        group = replace(group, line=copying.line, held=None if copying.role == group.role else {})
     return replace(table, status="ACTIVE", replicas=group)
 
 
@@ -227,10 +228,9 @@ def _give_up_old(writing: Writing, table: Table, group: Group) -> bool:
     old = oldest_traces(writing.rows, table.ledger, writing.pen.at - TRACES_KEPT, PRUNED_TRACES)
     for key, theirs in old:
         stamp_theirs(writing.rows, table.ledger, key, None)
-        if theirs.region == group.region:
-            own = mark(writing.rows, table.number, group.region)
-            given_up = own._replace(pruned=max(own.pruned, theirs.number))
-            save_mark(writing.rows, table.number, group.region, given_up)
+        known = mark(writing.rows, table.number, theirs.region)
+        given_up = known._replace(pruned=max(known.pruned, theirs.number))
+        save_mark(writing.rows, table.number, theirs.region, given_up)
     return bool(old)
 
 
@@ -252,14 +252,31 @@ def lags(rows: Rows, tables: Catalog, now: int) -> list[Lag]:
     found: list[Lag] = []
     for table in tables.values():
         group = table.replicas
-        if group is None or table.status != "ACTIVE":
+        if group is None or table.status != "ACTIVE" or group.writer not in (None, group.region):
             continue
+        # A writer also passes on what others wrote before.
+        sources = [group.region] if group.writer is None else list(vector(rows, table.number))
         for one in group.readers:
-            read = _told_vector(mark(rows, table.number, one.region).heard).get(group.region, 0)
-            pending, since = unread(rows, table.ledger, group.region, read)
+            told = _told_vector(mark(rows, table.number, one.region).heard)
+            behind = [
+                unread(rows, table.ledger, source, told.get(source, 0))
+                for source in sources
+                if source != one.region
+            ]
+            pending = sum(count for count, _ in behind)
+            since = min((at for _, at in behind if at is not None), default=None)
             age = None if since is None else max(0, now - since) / 1_000_000
             found.append(Lag(table.name, group.region, one.region, pending, age))
     return found
+
+
+def has_given_up(rows: Rows, table: Table, left: Mapping[str, int]) -> bool:
+    """Whether something is here that is later than these numbers, or may have been: a trace that was given up."""
+    return any(
+        mark(rows, table.number, region).pruned > left.get(region, 0)
+        or any(written_since(rows, table.ledger, region, left.get(region, 0), 1))
+        for region in vector(rows, table.number)
+    )
 
 
 def unread_elsewhere(rows: Rows, table: Table, held: Mapping[str, int]) -> int:
