@@ -165,7 +165,7 @@ def test_the_old_writer_is_fenced_and_its_late_writes_are_not_taken_over(
     with Regions(engines, HERE, period=None) as regions:
         refused(regions[HERE])
         with pytest.raises(ReplicasMistake, match="let us-east-1 rejoin"):
-            promoted(regions, HERE, THERE, force=True)
+            promoted(regions, HERE, force=True)
 
 
 def overheard(regions: Regions, reader: str, source: str) -> dict[str, Any]:

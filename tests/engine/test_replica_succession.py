@@ -222,3 +222,28 @@ def visit(regions: Regions, *pairs: tuple[str, str]) -> None:
         for follower in regions._followers:
             if (follower.line.reader, follower.line.source) == pair:
                 follower.visit()
+
+
+def test_one_that_is_held_can_go_on_alone_and_who_wrote_meanwhile_is_held_then(clock: Clock) -> None:
+    with regions_of(clock) as regions:
+        home = replicate(regions)
+        promoted(regions, HERE)
+        cut_off(regions, HERE)
+        home.call("PutItem", put("late"))
+        promoted(regions, THERE, HERE, force=True)
+        cut_off(regions, HERE, False)
+        regions.settle()
+        cut_off(regions, THERE)
+        regions[THERE].call("PutItem", put("lost"))
+        plan = promotion(asks(regions, THERE), HERE, "pets")
+        assert plan.obstacles == [
+            "eu-west-1 does not answer: what it has and us-east-1 has not stays there",
+            "us-east-1 was left behind when eu-west-1 took over: what it has from before would count again",
+        ]
+        promoted(regions, HERE, THERE, force=True)
+        home.call("PutItem", put("new"))
+        cut_off(regions, THERE, False)
+        regions.settle()
+        assert unreads(regions) == {HERE: None, THERE: 1}
+        rejoin(regions.ask(THERE), "pets", regions.settle)
+        assert names(home) == names(regions[THERE]) == ["late", "new"]

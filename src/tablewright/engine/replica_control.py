@@ -51,6 +51,8 @@ class Promotion:
     unheard: Sequence[str] = ()
     # Regions that were left behind by an earlier promotion, while all write: they have what nobody else has.
     left_behind: Sequence[str] = ()
+    # The region itself was left behind when the present writer took over.
+    is_held: bool = False
     # The region gave way to the present writer, which has not taken over and has nothing of its own: it goes on.
     is_back: bool = False
 
@@ -62,6 +64,11 @@ class Promotion:
         ]
         if self.is_back:
             return []
+        if self.is_held:
+            found.append(
+                f"{self.region} was left behind when {self.writer or 'another region'} took over: what it has from "
+                "before would count again"
+            )
         found += [
             f"{self.region} does not hear from {one}: what it has not read yet would stay there"
             for one in self.unheard
@@ -116,6 +123,7 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
         comparisons,
         unheard=[one for one in answering if _line(asks[region], one).get("Cut", True)],
         left_behind=left_behind,
+        is_held=now.unread is not None,
         is_back=now.writer in answering and _gave_way(asks, now),
     )
     return plan if now.writer not in (*silent, *plan.unheard) else _without_writer(asks, plan, now)
@@ -176,7 +184,7 @@ def promote(asks: Mapping[str, Ask], plan: Promotion, pause: Pause, *, force: bo
     now = standing(asks[plan.region], plan.table)
     if plan.is_back and plan.writer is not None:
         return _take_back(asks, plan.table, plan.region, plan.writer, (now.lease or {}).get("Voters"))
-    _refuse_unready(now)
+    _refuse_unready(now, is_alone=force and plan.writer in plan.silent)
     writers = sorted(one.regions[1] for one in plan.comparisons)
     unheard = [one for one in writers if not _hears(asks[plan.region], one, pause)]
     plan = replace(plan, unheard=unheard)
@@ -197,13 +205,16 @@ def promote(asks: Mapping[str, Ask], plan: Promotion, pause: Pause, *, force: bo
         return _given_back(asks, plan, voters, trouble)
 
 
-def _refuse_unready(now: Standing) -> None:
-    """A region that cannot be promoted, whatever the others do, is refused before one of them stops writing."""
+def _refuse_unready(now: Standing, is_alone: bool) -> None:
+    """A region that cannot be promoted, whatever the others do, is refused before one of them stops writing.
+
+    Alone, without a writer to mirror, one that was left behind may be the last that there is.
+    """
     if now.status != "ACTIVE" or now.is_copying:
         raise ReplicasMistake(
             f"{now.table} is still being copied in {now.region}; wait until it is ACTIVE. Nothing was done"
         )
-    if now.unread is not None:
+    if now.unread is not None and not is_alone:
         raise ReplicasMistake(
             f"{now.table} in {now.region} may have writes {_whose(now.writer)} not have; compare them, then let "
             f"{now.region} rejoin. Nothing was done"
@@ -243,6 +254,7 @@ def _taken_over(
         _let_lapse(asks, plan, pause)
     # Who has stopped and is not heard of has no say in the new writer's lease: it cannot be promoted either.
     request = {"Table": plan.table, "Epoch": plan.epoch, "Agreeing": [*plan.agreeing, *heard]}
+    request["AlthoughHeld"] = force and plan.writer in plan.silent
     try:
         ask("PeerPromote", request)
     except ServiceError as refusal:

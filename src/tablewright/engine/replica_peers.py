@@ -122,9 +122,8 @@ def _take_back(writing: Writing, table: Table, asked: Request) -> None:
 
 def _promote(writing: Writing, table: Table, asked: Request) -> None:
     refuse_promised(writing.place.lease, table)
-    promote(
-        writing, table, asked["Epoch"], None if writing.place.lease is None else asked.get("Agreeing", ())
-    )
+    agreeing = None if writing.place.lease is None else asked.get("Agreeing", ())
+    promote(writing, table, asked["Epoch"], agreeing, although_held=asked.get("AlthoughHeld", False))
 
 
 def _withhold(doors: Doors, request: Request) -> dict[str, Any]:

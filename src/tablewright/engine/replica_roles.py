@@ -103,15 +103,23 @@ def _taking_over(group: Group, epoch: int, mine: Vector) -> Group:
 # --- what an operator asks for ---
 
 
-def promote(writing: Writing, table: Table, epoch: int, agreeing: Sequence[str] | None = None) -> None:
+def promote(
+    writing: Writing,
+    table: Table,
+    epoch: int,
+    agreeing: Sequence[str] | None = None,
+    *,
+    although_held: bool = False,
+) -> None:
     """Make this region the writer, whoever was it before. `epoch` is the one that was looked at.
 
-    Where writers need a lease, those who agree and nobody else have a say in it, until others come back.
+    Where writers need a lease, those who agree and nobody else have a say in it, until others come back. One that is
+    held goes on where it was left behind: what the writer it did not follow wrote is then what was given up.
     """
     group = _looked_at(table, epoch)
     if table.status != "ACTIVE" or group.copying is not None:
         raise invalid(f"{table.name} is still being copied in {group.region}; wait until it is ACTIVE")
-    if group.held is not None:
+    if group.held is not None and not although_held:
         raise _is_held(table, group)
     _take_over(writing, table, group.epoch + 1, agreeing)
 
