@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,28 @@ def test_it_ends_after_as_many_as_asked_for(store: Path) -> None:
     assert here("db", "stream", "tail", "pets", "--data", store, "--limit", "0").code == 2
 
 
+@contextmanager
+def ending(process: subprocess.Popen[str]) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        process.kill()
+
+
 def test_a_server_is_followed_until_ctrl_c_which_is_no_error(store: Path) -> None:
     with server_of(store) as url, HttpCall(url, "us-east-1", Credentials("any", "any")) as call:
         command = [*COMMAND, "db", "stream", "tail", "pets", "--endpoint", url, "--from", "start", "--keys"]
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as following:
+        # Whoever runs the tests in the background of a shell has Ctrl-C ignored, and its children would, too.
+        with (
+            subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            ) as following,
+            ending(following),
+        ):
             assert following.stdout is not None
             assert following.stderr is not None
             first = [following.stdout.readline() for _ in range(3)]
