@@ -9,6 +9,7 @@ from tablewright.design.mistakes import Finding
 from tablewright.design.patterns import Plan
 from tablewright.design.shape import Shape
 from tablewright.design.tables import Index, Table
+from tablewright.design.templates import Template, parse
 
 
 class Checked(Protocol):
@@ -36,3 +37,25 @@ def type_name(annotation: Any) -> str:
     """A type, as a finding names it."""
     bare, _ = without_none(annotation)
     return getattr(bare, "__name__", None) or str(bare).replace("typing.", "")
+
+
+def templates(shape: Shape) -> Iterator[tuple[str, Template]]:
+    """Every template of an entity, with what it is for."""
+    yield shape.table.pk, shape.pk
+    if shape.sk is not None:
+        yield shape.table.sk or "sk", shape.sk
+    for index, keys in shape.on.items():
+        for name, text in zip(index.key_names, keys.texts, strict=False):
+            yield f"{index.name}.{name}", parse(text)
+    for name, text in shape.derived.items():
+        yield name, parse(text)
+    for unique in shape.unique:
+        for text in (unique.value, *([unique.pk] if unique.pk else ()), unique.sk, *unique.keep.values()):
+            yield f"unique {unique.name}", parse(text)
+
+
+def words(attribute: Attribute) -> str:
+    plain = attribute.kind.plain
+    words = {"L": "a list", "M": "a map", "SS": "a set", "NS": "a set", "BS": "a set"}
+    name = plain.__name__ if plain else words.get(attribute.kind.letter, "a choice")
+    return f"{name}, may be absent" if attribute.optional else name
