@@ -125,7 +125,7 @@ def test_expired_items_stay_and_writers_stop_as_asked() -> None:
     with open_house(
         memory=True, systems=(), ttl_lag=hour, lease=5.0, also_regions=("eu-west-1",), jobs=False
     ) as house:
-        assert house.engine._ttl_lag == hour
+        assert house.engine.keeper.ttl_lag == hour
         assert house.engine.place.lease is not None
         assert house.engine.place.lease.seconds == 5.0
 

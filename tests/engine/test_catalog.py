@@ -77,15 +77,15 @@ def test_the_catalog_in_the_store_is_the_catalog_in_the_engine(engine: Engine) -
     engine.call("DeleteTable", {"TableName": "pets"})
     engine.settle()
     with engine._storage.writing:
-        assert load(engine._storage.writes) == engine._tables
-    assert list(engine._tables) == ["zoo"]
+        assert load(engine._storage.writes) == engine.tables
+    assert list(engine.tables) == ["zoo"]
 
 
 def test_a_number_of_a_table_or_an_index_is_never_used_again(engine: Engine) -> None:
     numbers = []
     for _ in range(3):
         engine.call("CreateTable", definition("zoo", indexes=("colour",)))
-        numbers.append(engine._tables["zoo"].number)
+        numbers.append(engine.tables["zoo"].number)
         engine.call("DeleteTable", {"TableName": "zoo"})
         engine.settle()
     assert numbers == sorted(set(numbers))

@@ -124,7 +124,7 @@ def test_one_that_is_given_up_between_two_looks_at_it_is_no_fault(
     def meanwhile(doors: Doors, name: str, low: bytes) -> Iterator[Page]:
         recover(pets, enabled=False)
         while [one.status for one in snapshots(pets)] != ["DELETED"]:
-            pets._do_chore(due=True)
+            pets.keeper.do_chore(due=True)
         return pages_at(doors, name, low)
 
     with monkeypatch.context() as patched:
@@ -147,7 +147,7 @@ def test_a_backup_under_way_keeps_the_journal_from_its_moment_on(pets: UnkeptEng
     write(pets, 5)
     back_up(pets)
     write(pets, 5)
-    while pets._do_chore(due=True):
+    while pets.keeper.do_chore(due=True):
         pass
     assert [seq for seq, *_ in records(pets)] == [6, 7, 8, 9, 10]
     pets.settle()
@@ -183,7 +183,7 @@ def test_a_reader_of_one_table_does_not_cost_another_its_images(pets: UnkeptEngi
     write(pets, 3)
     back_up(pets, "cats")
     clock.move(DAY + timedelta(seconds=1))
-    while pets._do_chore(due=True):
+    while pets.keeper.do_chore(due=True):
         pass
     assert all(new is not None for *_, new in records(pets))
     pets.settle()

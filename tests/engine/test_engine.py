@@ -201,7 +201,7 @@ def test_writes_that_wait_for_an_engine_that_is_then_closed_are_told_so(store: P
     with engine._storage.writing:
         for writer in writers:
             writer.start()
-        while len(engine._waiting) < 4:
+        while len(engine._writer._waiting) < 4:
             pass
         closing.start()
         while not engine._closed:

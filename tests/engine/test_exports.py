@@ -116,7 +116,7 @@ def test_what_an_export_needs_stays_though_the_window_has_passed_it(
     for number in range(9):
         pets.call("DeleteItem", keyed(f"pet {number}"))
     clock.move(timedelta(days=40))
-    while pets._do_chore(due=True):
+    while pets.keeper.do_chore(due=True):
         pass
     pets.settle()
     assert len(written(buckets, told(pets, arn))) == 9
@@ -318,7 +318,7 @@ def test_the_journal_stays_until_the_changes_are_written(
         {"TableName": "pets", "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": False}},
     )
     clock.move(timedelta(days=2))
-    while pets._do_chore(due=True):
+    while pets.keeper.do_chore(due=True):
         pass
     assert len(records(pets)) >= 9
     pets.settle()

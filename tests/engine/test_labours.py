@@ -10,7 +10,7 @@ from tests.engine.tables import definition, put
 from tests.engine.unkept import UnkeptEngine
 
 from tablewright import Engine, ServiceError
-from tablewright.engine import engine as engine_module
+from tablewright.engine import keeper as keeper_module
 from tablewright.engine.doors import Doors, EngineClosed
 from tablewright.engine.errors import invalid
 from tablewright.engine.labours import KINDS, Turns
@@ -73,12 +73,12 @@ def test_the_one_that_threw_is_passed_over_whoever_steps_the_others_meanwhile() 
             super().blame(error)
 
     with UnkeptEngine.unkept() as engine:
-        engine._turns = Slowly([broken, kind("b", 3, done), kind("c", 3, done)])
-        another = threading.Thread(target=lambda: began.wait() and engine._do_labour(), daemon=True)
+        engine.keeper.turns = Slowly([broken, kind("b", 3, done), kind("c", 3, done)])
+        another = threading.Thread(target=lambda: began.wait() and engine.keeper.do_labour(), daemon=True)
         another.start()
-        assert engine._try_labour()
+        assert engine.keeper.try_labour()
         another.join()
-        while engine._do_labour():
+        while engine.keeper.do_labour():
             pass
     assert done == ["broken", "b", "c", "b", "c", "b", "c"]
 
@@ -93,8 +93,8 @@ def test_settling_waits_for_what_is_passed_over() -> None:
         return False
 
     with UnkeptEngine.unkept() as engine:
-        engine._turns = Turns([broken_once])
-        assert engine._try_labour()
+        engine.keeper.turns = Turns([broken_once])
+        assert engine.keeper.try_labour()
         engine.settle()
         assert done == ["tried", "tried"]
 
@@ -112,8 +112,8 @@ def test_the_thread_outlives_a_labour_that_throws_and_tries_again(
             return False
         raise ZeroDivisionError("an item's secret")
 
-    monkeypatch.setattr(engine_module, "KINDS", (broken, *KINDS))
-    monkeypatch.setattr(engine_module, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(keeper_module, "KINDS", (broken, *KINDS))
+    monkeypatch.setattr(keeper_module, "RETRY_SECONDS", 0.01)
     with Engine.open(durability="relaxed") as engine:
         engine.call("CreateTable", definition())
         arn = back_up(engine)

@@ -164,7 +164,7 @@ def test_a_backup_may_go_while_recovery_uses_it_on_the_way(pets: UnkeptEngine, c
     clock.move(5 * MINUTE)
     restore(pets, "pets", "then", RestoreDateTime=moment)
     pets.call("DeleteBackup", {"BackupArn": arn})
-    pets._do_chore(due=True)
+    pets.keeper.do_chore(due=True)
     pets.settle()
     assert sorted(pets.call("Scan", {"TableName": "then"})["Items"], key=str) == sorted(before, key=str)
 

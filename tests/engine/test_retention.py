@@ -75,7 +75,7 @@ def test_pruning_goes_in_small_steps_that_leave_the_store_whole(
     for number in range(10):
         pets.call("PutItem", put(f"pet {number % 4}", age=number))
     left = []
-    while pets._do_chore(due=True):
+    while pets.keeper.do_chore(due=True):
         assert pets.verify() == []
         left.append(len(numbers(pets)))
     assert left == [7, 4, 1]

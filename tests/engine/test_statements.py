@@ -138,7 +138,7 @@ def test_selects_can_run_beside_a_writer_and_see_what_is_committed(tmp_path: Pat
         assert group is not None
         rows = engine._storage.lend()
         try:
-            reading = Reading(rows, engine._tables, engine.place, engine._world)
+            reading = Reading(rows, engine.tables, engine.place, engine._world)
             asked: Json = {"Statement": "SELECT sk FROM pets WHERE pk = 'rex' AND (sk < '7' OR sk >= '7')"}
             sizes = []
             while True:

@@ -140,7 +140,7 @@ def test_a_sweep_goes_in_small_steps(expiring: UnkeptEngine) -> None:
         expiring.call("PutItem", until(f"pet {number}", {"N": str(NOW - 10 + number)}))
     with patch.object(ttl, "SWEPT_ITEMS", 3):
         left = [held(expiring)]
-        while expiring._do_chore(due=True) and held(expiring):
+        while expiring.keeper.do_chore(due=True) and held(expiring):
             # Between two steps of the sweep the others have their turn.
             if left[-1] != held(expiring):
                 left.append(held(expiring))
@@ -259,7 +259,7 @@ def test_a_long_sweep_keeps_neither_shards_nor_journal_waiting(expiring: UnkeptE
     clock.move(timedelta(hours=25))
     with patch.object(ttl, "SWEPT_ITEMS", 1):
         for _ in range(10):
-            assert expiring._do_chore(due=True)
+            assert expiring.keeper.do_chore(due=True)
     assert held(expiring) != []
     assert len(shards(expiring, arn_of(expiring))) == 2
     assert records(expiring)[0][0] > 1

@@ -11,10 +11,18 @@ from unittest.mock import patch
 
 from tablewright import Engine
 from tablewright.engine import chores
+from tablewright.engine.keeper import Keeper
 from tablewright.world import World
 
 
+class Unkept(Keeper):
+    def start(self) -> None:
+        """No chores, no checkpoints, no long work."""
+
+
 class UnkeptEngine(Engine):
+    KEEPER = Unkept
+
     @classmethod
     def unkept(
         cls, path: str | Path = ":memory:", world: World | None = None, buckets: str | Path | None = None
@@ -26,19 +34,13 @@ class UnkeptEngine(Engine):
     def __enter__(self) -> "UnkeptEngine":
         return self
 
-    def _keep(self) -> None:
-        """No chores, no checkpoints."""
-
-    def _labour(self) -> None:
-        """No long work."""
-
     def labour(self) -> bool:
         """One step of long work; False when there is none."""
-        return self._do_labour()
+        return self.keeper.do_labour()
 
     def step(self) -> bool:
         """One step of what the store owes; False when nothing is owed."""
-        return self._do_chore()
+        return self.keeper.do_chore()
 
 
 @contextmanager

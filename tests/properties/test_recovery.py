@@ -144,7 +144,7 @@ class Story:
     def work(self, steps: int, chores: bool = False, labours: bool = False, restarts: bool = False) -> None:
         for _ in range(steps):
             if chores:
-                self.engine._do_chore(due=True)
+                self.engine.keeper.do_chore(due=True)
                 self.forget_what_was_swept()
             if labours:
                 self.engine.labour()

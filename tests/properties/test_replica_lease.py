@@ -21,7 +21,7 @@ from tests.engine.unkept import UnkeptEngine
 from tests.properties.effort import effort
 
 from tablewright import ServiceError
-from tablewright.engine.engine import Group
+from tablewright.engine import Group
 from tablewright.engine.regions import Regions, asking
 from tablewright.engine.replica_control import promote, promotion
 from tablewright.engine.replica_lines import Ask, PeerUnreachable

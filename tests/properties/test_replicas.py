@@ -118,7 +118,7 @@ class House:
         engine = self.engine(region)
         for _ in range(3):
             assert isinstance(engine, UnkeptEngine)
-            engine._do_chore(due=True)
+            engine.keeper.do_chore(due=True)
 
     def _kill(self) -> None:
         """Every store is opened again as it was after its last commit; lines are whole again."""

@@ -85,7 +85,7 @@ class World:
             self.clock.move(timedelta(hours=what))
         elif kind == "chores":
             for _ in range(what):
-                self.engine._do_chore(due=True)
+                self.engine.keeper.do_chore(due=True)
         elif kind == "elsewhere":
             for _ in range(what):
                 self.writes_elsewhere += 1

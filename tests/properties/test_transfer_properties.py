@@ -102,7 +102,7 @@ class Story:
             for _ in range(what):
                 self.engine.labour()
         elif kind == "prune":
-            while self.engine._do_chore(due=True):
+            while self.engine.keeper.do_chore(due=True):
                 pass
         elif kind == "export":
             moment = self.moment(what)

@@ -7,7 +7,7 @@ network) is done outside of them, so that nobody waits for it; and where others 
 Must hold: what a labour has done so far is in the store, each write leaves it whole, and a step may be taken twice;
 so a store that is opened again goes on where the last one stopped. A labour that cannot go on writes FAILED and a
 reason into its own record. One that throws all the same is logged and left alone for a while; the others go on.
-Elsewhere: small steps inside the writer (chores.py); the thread (engine.py).
+Elsewhere: small steps inside the writer (chores.py); the thread (keeper.py).
 """
 
 import logging

@@ -5,7 +5,7 @@ by a rest as long as the step took, its own waiting for the writer included, so 
 Of what nobody waits for (a sweep), they have three quarters: each page it changes is written to the disk once more,
 beside their commits, and at half of the time every hundredth of them felt that.
 Where nobody does, a rest is only long enough for somebody who waits to get the writer.
-Elsewhere: what a step is (chores.py), whose thread it is (engine.py).
+Elsewhere: what a step is (chores.py), whose thread it is (keeper.py).
 """
 
 from collections.abc import Callable

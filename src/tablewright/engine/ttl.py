@@ -5,7 +5,7 @@ looks at nothing that has not expired. Deletes are like any others, index entrie
 marked as the service's own and free of charge.
 Must hold: an item goes when its time is before now and not more than five years before; texts, numbers of
 milliseconds, zero and negative numbers never expire. A step is small, so that writers wait for milliseconds.
-Elsewhere: when steps are taken (engine.py), filling the list of an old table (chores.py).
+Elsewhere: when steps are taken (keeper.py), filling the list of an old table (chores.py).
 """
 
 from datetime import datetime, timedelta
