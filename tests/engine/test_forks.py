@@ -20,7 +20,7 @@ warnings.simplefilter("ignore", DeprecationWarning)  # that there are threads is
 engine = Engine.open(sys.argv[1], durability="relaxed")
 engine.call("CreateTable", definition())
 engine.call("PutItem", put("before"))
-group = engine.start_group([("PutItem", put("meanwhile"))])  # somebody is writing when the process forks
+group = engine.start_group([("PutItem", put("meanwhile"))], wait=True)  # somebody is writing when the process forks
 child = os.fork()
 if not child:
     for deed in (
@@ -97,3 +97,34 @@ def test_a_child_does_not_keep_the_store_from_others_when_the_parent_is_gone(sto
     Engine.open(store).close()
     process.stdin.close()
     process.stdout.close()
+
+
+BUSY = """
+import os, sys, time, warnings
+from tablewright.engine import Engine
+from tests.engine.tables import definition, put
+warnings.simplefilter("ignore", DeprecationWarning)
+children = []
+for number in range(40):
+    engine = Engine.open(f"{sys.argv[1]} {number}", durability="relaxed")
+    engine.call("CreateTable", definition())
+    engine.call("PutItem", put("rex"))  # and the engine's threads have begun with what a new table brings
+    child = os.fork()
+    if not child:
+        with Engine.open() as own:
+            own.call("CreateTable", definition())
+        os._exit(0)
+    children.append(child)
+    engine.close()
+until = time.monotonic() + 20
+while children and time.monotonic() < until:
+    children = [child for child in children if os.waitpid(child, os.WNOHANG) == (0, 0)]
+    time.sleep(0.01)
+for child in children:
+    os.kill(child, 9)
+print(len(children), "hang")
+"""
+
+
+def test_a_child_of_a_process_whose_threads_are_at_work_opens_a_store_of_its_own(store: Path) -> None:
+    assert run(BUSY, store) == ["0 hang"]

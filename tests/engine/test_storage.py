@@ -149,7 +149,7 @@ def test_a_closed_store_has_no_open_files(store: Path) -> None:
 
 def test_the_log_does_not_grow_without_end(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tablewright.engine.storage.CHECKPOINT_PAGES", 100)
-    monkeypatch.setattr("tablewright.engine.engine.CHECKPOINT_SECONDS", 0.01)
+    monkeypatch.setattr("tablewright.engine.keeper.CHECKPOINT_SECONDS", 0.01)
     with Engine.open(store, durability="relaxed") as engine:
         engine.call("CreateTable", definition())
         for number in range(4000):

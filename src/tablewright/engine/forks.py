@@ -3,12 +3,15 @@
 SQLite's connections do not survive a fork: parent and child would each write by a memory of the log that the other does
 not see. Closing them in the child would be as bad, since that moves the log into the file and removes it under the
 parent. So they are left alone, to the end of the child and beyond: nobody's last reference to them goes.
+SQLite's own locks do not survive it either: held by another thread at the fork, in the child they stay held for ever,
+and the next store it opens waits for them. So before a fork whoever is at work in SQLite is waited for.
 Must hold: a child says no to whatever is asked of what it inherited, at once, whoever held which lock at the fork; and
 never opens the same file itself, since SQLite would take it for one that it has open.
 Costs nothing where nobody forks. Processes that are spawned (exec) inherit nothing.
 """
 
 import os
+import threading
 from collections.abc import Iterable
 from typing import Protocol
 from weakref import WeakSet
@@ -24,11 +27,31 @@ class Inherited(Protocol):
         """Called in the child: be closed from now on, and touch nothing."""
 
 
+class Busy(Inherited, Protocol):
+    def hold_still(self) -> None:
+        """Called before a fork: let nobody be at work in SQLite, if that can be had soon."""
+
+    def go_on(self) -> None:
+        """Called in the parent, after it."""
+
+
+# A write, or a read, that takes longer than this is not waited for.
+STILL_SECONDS = 1.0
+# Held by whoever opens or closes a connection, since SQLite then holds a lock of all files.
+opening = threading.Lock()
+_mine: list[bool] = []  # whether it was had, by each thread that is forking
+
 _open: WeakSet[Inherited] = WeakSet()
+_busy: WeakSet[Busy] = WeakSet()
 
 
 def watch(one: Inherited) -> None:
     _open.add(one)
+
+
+def watch_busy(one: Busy) -> None:
+    watch(one)
+    _busy.add(one)
 
 
 def keep_for_ever(things: Iterable[object]) -> None:
@@ -42,11 +65,24 @@ def keep_for_ever(things: Iterable[object]) -> None:
 def _prepare() -> None:
     if _open:
         import ctypes  # noqa: F401 (for keep_for_ever)
+    for one in list(_busy):
+        one.hold_still()
+    _mine.append(opening.acquire(timeout=STILL_SECONDS))
+
+
+def _go_on() -> None:
+    if _mine.pop():
+        opening.release()
+    for one in list(_busy):
+        one.go_on()
 
 
 def _disinherit() -> None:
+    _mine.clear()
+    if opening.locked():  # by us, or by a thread that is not here
+        opening.release()
     for one in list(_open):
         one.disinherit()
 
 
-os.register_at_fork(before=_prepare, after_in_child=_disinherit)
+os.register_at_fork(before=_prepare, after_in_parent=_go_on, after_in_child=_disinherit)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import TextIO
 
 import apsw
@@ -93,6 +93,7 @@ class Storage:
         self._is_open = False  # in memory: a savepoint may be open
         self._idle: list[Rows] = []
         self._lent: set[Rows] = set()
+        self._is_forking = self._is_still = False
         if self.in_memory:
             self._file = ":memory:"
         else:
@@ -103,8 +104,9 @@ class Storage:
                 raise StoreOfParent(directory)
             self._held = _hold(directory)
         try:
-            self._writer = self._connect()
-            _prepare(self._writer, self._file)
+            with forks.opening:
+                self._writer = self._connect()
+                _prepare(self._writer, self._file)
         except apsw.NotADBError:
             self._release()
             raise NotAStore(f"{self._file} is not a store of this program") from None
@@ -115,7 +117,7 @@ class Storage:
         self.writes = Writes(self._writer)
         # Kept open to the end: closing any descriptor of the file would drop SQLite's locks on it.
         self._file_number = -1 if self.in_memory else os.open(self._file, os.O_RDWR)
-        forks.watch(self)
+        forks.watch_busy(self)
 
     # --- the writer ---
 
@@ -183,9 +185,19 @@ class Storage:
         try:
             rows = self._idle.pop()
         except IndexError:
-            rows = Rows(self._connect())
+            with forks.opening:
+                rows = Rows(self._connect())
         self._lent.add(rows)
+        # Only now: who forks says so first and looks at those that are lent then.
+        if self._is_forking:
+            self._step_aside(rows)
         return rows
+
+    def _step_aside(self, rows: Rows) -> None:
+        self._lent.discard(rows)
+        while self._is_forking:
+            sleep(0.0005)
+        self._lent.add(rows)
 
     def give_back(self, rows: Rows) -> None:
         self._lent.discard(rows)
@@ -235,12 +247,26 @@ class Storage:
             self._closed = True
             while self._lent:
                 sleep(0.001)
-            for rows in self._idle:
-                rows.connection.close()
-            self._writer.close()
+            with forks.opening:
+                for rows in self._idle:
+                    rows.connection.close()
+                self._writer.close()
             if not self.in_memory:
                 os.close(self._file_number)
             self._release()
+
+    def hold_still(self) -> None:
+        """Before a fork (forks.py): wait for the writer and the readers, but not for ever; one may be who forks."""
+        self._is_forking = True
+        self._is_still = self.writing.acquire(timeout=forks.STILL_SECONDS)
+        until = monotonic() + forks.STILL_SECONDS
+        while self._lent and monotonic() < until:
+            sleep(0.0005)
+
+    def go_on(self) -> None:
+        if self._is_still:
+            self.writing.release()
+        self._is_forking = self._is_still = False
 
     def disinherit(self) -> None:
         """In a forked child: the store is the parent's (forks.py). Only our hold on its lock is let go."""
