@@ -27,7 +27,7 @@ from tests.systems.parental.talk import (
 from tests.systems.talk import at_once, given, refused
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import jobs
+from tablewright.systems.parental import gateways, jobs
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.model import Action
@@ -565,7 +565,7 @@ def test_the_guard_of_a_gateway_is_set_and_told_over_http(at: Place, api: Api) -
     assert changed["guard"] == {"safe": [], "guarded": ["fd00::/64"], "refusesEncryptedDns": False}
     assert changed["guardKept"] == guard, "the truth: it has not been told"
     gateway.faults = Faults()
-    jobs.refresh_names(at.parental)
+    gateways.refresh_names(at.parental)
     kept = given(api.get("/devices/gw-1", by=OPERATOR))
     assert kept["guardKept"] == kept["guard"] == changed["guard"]
 

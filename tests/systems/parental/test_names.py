@@ -13,7 +13,7 @@ from tests.systems.parental.written import app
 from tablewright import testing
 from tablewright.client import embedded
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import jobs
+from tablewright.systems.parental import gateways, jobs
 from tablewright.systems.parental.firewall.driver import LearnsNames, Unavailable
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
@@ -87,7 +87,7 @@ def test_a_gateway_that_hangs_keeps_no_other_from_being_told_names(rig: Rig, gat
             assert slow.heard == []
             told = len(gateway.heard)
             for name in ("one.example", "two.example"):
-                jobs.tell_names(rig, [name])
+                gateways.tell_names(rig, [name])
             assert within(lambda: len(gateway.heard) == told + 2)
         finally:
             slow.gate.set()
@@ -95,8 +95,8 @@ def test_a_gateway_that_hangs_keeps_no_other_from_being_told_names(rig: Rig, gat
 
 
 def test_a_device_that_needs_no_names_is_not_asked(rig: Rig, gateway: Gateway) -> None:
-    assert jobs.tell_names(rig, ["tiktok.com"]) == 1
-    assert jobs.look_up_again(rig) == 1
+    assert gateways.tell_names(rig, ["tiktok.com"]) == 1
+    assert gateways.look_up_again(rig) == 1
     assert rig.devices.get(DEVICE).last_ok_at is None
     assert rig.devices.meters.measured().calls_of(DEVICE) == 0
     assert rig.devices.meters.measured().calls_of(GATEWAY) == 2
@@ -127,5 +127,5 @@ def test_a_gateway_that_learns_nothing_keeps_no_rule_from_being_made_elsewhere(
 
 def test_a_gateway_that_is_switched_off_is_left_alone(rig: Rig, gateway: Gateway) -> None:
     rig.devices.change(GATEWAY, enabled=False)
-    assert jobs.tell_names(rig, ["tiktok.com"]) == 0
+    assert gateways.tell_names(rig, ["tiktok.com"]) == 0
     assert gateway.heard == []

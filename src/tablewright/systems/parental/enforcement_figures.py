@@ -15,6 +15,7 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.devices import RATES, is_well
 from tablewright.systems.parental.lanes import Backlog
+from tablewright.systems.parental.looking import Parts
 from tablewright.systems.parental.meters import BOUNDS, Measured, Times
 from tablewright.systems.parental.model import Device, OpenStatus, RuleMapping
 from tablewright.systems.parental.planning import NEVER
@@ -84,7 +85,7 @@ class Figures:
         return max(self.lag.values(), default=timedelta())
 
 
-def read(parental: jobs.Parts) -> Figures:
+def read(parental: Parts) -> Figures:
     """As it is now."""
     repository = parental.repository
     measured = parental.devices.meters.measured()
@@ -104,7 +105,7 @@ def read(parental: jobs.Parts) -> Figures:
     )
 
 
-def of_device(parental: jobs.Parts, device: Device, measured: Measured) -> DeviceFigures:
+def of_device(parental: Parts, device: Device, measured: Measured) -> DeviceFigures:
     """One device as it is now."""
     id = device.device_id
     rules = parental.repository.db.all(d.rules_of_device(device_id=id))
