@@ -67,6 +67,9 @@ def test_SK_32_a_store_that_is_lost_comes_back_from_elsewhere_and_who_was_erased
     away.mkdir()
     with _opened(data, clock, away) as house:
         assert house.advice == ()
+        assert house.schedule.listed()[-1].job.name == "copies", (
+            "after what fills the tables at a first start"
+        )
         for _ in range(3):
             _tick(house, clock)
             _tick(house, clock)

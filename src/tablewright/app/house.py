@@ -329,6 +329,7 @@ def _copies(
     }
     led = {table: each.call for each in wanting for table in tables_to_copy([each.db])}
     copying = Copying(call, world, place, kept_id(files, world), tables, beside, led)
+    # The last of all jobs: what others fill at a first start (Skratch's geography) is then in the first copy.
     schedule.add(own_design.name, [copies_job(copying)])
     return ()
 
