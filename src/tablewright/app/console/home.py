@@ -31,6 +31,11 @@ def home_router(console: Console, house: House) -> APIRouter:
             base=str(request.base_url).rstrip("/"),
         )
 
+    @router.get("/console")
+    def console_itself() -> Response:
+        """What is in front of every page of the console: somebody cut an address, or typed what it is called."""
+        return console.go("/")
+
     @router.get("/search")
     def search(request: Request, q: str = "") -> Response:
         text = q.strip()[:_MOST_LETTERS]
