@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -128,6 +129,35 @@ def test_without_a_place_the_house_says_what_is_wanted_and_fails_nothing(tmp_pat
         assert "copies" not in [due.job.name for due in house.schedule.listed()]
         with serving_app(app_of(house)) as url, browsers(url) as enter:
             assert f"{sentence}." in enter(THE_ENGINEER.subject).get("/console/designs/store").text
+
+
+def test_the_store_page_says_of_when_the_newest_copy_is_and_that_one_is_under_way(tmp_path: Path) -> None:
+    clock, away = testing.Clock(START), tmp_path / "away"
+    away.mkdir()
+    with (
+        _opened(tmp_path / "data", clock, away, seed=False) as house,
+        serving_app(app_of(house)) as url,
+        browsers(url) as enter,
+    ):
+
+        def page() -> str:
+            """A login lasts half a day, and days pass here."""
+            return " ".join(enter(THE_ENGINEER.subject).get("/console/designs/store").text.split())
+
+        assert "There is no whole one yet. </p>" in page()
+        _tick(house, clock)
+        assert "There is no whole one yet. One is under way, begun" in page()
+        _tick(house, clock)
+        assert "The newest is of" in page()
+        assert re.search(r": 1 table, \d+ items?, [\d.]+ K?B", page())
+        assert "under way" not in page()
+        clock.move(A_DAY)
+        _tick(house, clock)
+        assert re.search(r"The newest is of .* One is under way, begun", page())
+        clock.move(A_DAY)
+        assert "never became whole" in page()
+        (away / "tablewright-copies").rename(tmp_path / "gone")
+        assert "The place cannot be looked at: " in page()
 
 
 def test_a_store_that_was_copied_and_finds_an_empty_place_says_that_a_mount_may_be_missing(

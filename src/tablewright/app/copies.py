@@ -152,11 +152,7 @@ def _advanced(copying: Copying, whole: Sequence[Copy], now: datetime) -> Copy | 
 
 def _begun(copying: Copying, now: datetime) -> datetime | None:
     """The moment of the copy that was begun last, if it can be gone on with."""
-    body = copying.place.read(_begun_key(copying))
-    try:
-        at = None if body is None else datetime.fromisoformat(json.loads(body)["at"]).astimezone(UTC)
-    except (ValueError, KeyError, TypeError):
-        return None  # damaged: another is begun
+    at = copying.place.begun(copying.store).get(copying.store)
     # What is to come cannot be exported: the clock was ahead, and has been put right since.
     return None if at is None or at > now or now - at >= GIVE_UP else at
 
@@ -229,7 +225,8 @@ def _checked(copying: Copying, table: str, export: dict[str, Any]) -> CopiedTabl
     if len(counts) != 1:
         raise CopyFailed(table, "its manifests and the store count differently")
     made = definition(copying.described(table))
-    return CopiedTable(name=table, items=counts.pop(), home=home, definition=made)
+    size = json.loads(summary).get("billedSizeBytes")
+    return CopiedTable(name=table, items=counts.pop(), bytes=size, home=home, definition=made)
 
 
 def definition(described: Mapping[str, Any]) -> dict[str, Any]:
