@@ -136,6 +136,32 @@ def test_a_path_that_is_nowhere_is_a_page_for_a_browser_and_a_problem_for_a_prog
     assert problem.json()["code"] == "NO_SUCH_PATH"
 
 
+@pytest.mark.parametrize(
+    ("asked", "led"),
+    [
+        ("/console", "/"),
+        ("/console/", "/console"),
+        ("/console/library/", "/console/library"),
+        ("/console//example.com//", "/console//example.com"),
+    ],
+)
+def test_an_address_that_is_nearly_a_pages_leads_there(url: str, asked: str, led: str) -> None:
+    answer = httpx.get(f"{url}{asked}", headers={"Accept": "text/html"})
+    assert (answer.status_code in (303, 307), answer.headers["location"]) == (True, led)
+
+
+@pytest.mark.parametrize("asked", ["//example.com/", "/library/"])
+def test_no_other_address_with_a_slash_too_many_leads_anywhere(url: str, asked: str) -> None:
+    assert httpx.get(f"{url}{asked}", headers={"Accept": "text/html"}).status_code == 404
+
+
+def test_an_address_that_only_takes_forms_is_a_page_for_a_browser(url: str) -> None:
+    page = httpx.get(f"{url}/sign-out", headers={"Accept": "text/html"})
+    assert (page.status_code, page.headers["content-type"]) == (405, "text/html; charset=utf-8")
+    assert page.headers["allow"] == "POST"
+    assert httpx.get(f"{url}/sign-out").headers["content-type"] == "application/problem+json"
+
+
 def test_what_was_done_is_said_once_on_the_next_page(enter: Enter) -> None:
     browser = enter("lib_ines")
     page = browser.post("/console/library/add", data={"isbn": isbn(500), "title": "Dune", "price": "5"})

@@ -136,6 +136,18 @@ def test_the_tables_of_a_copy_are_as_they_were_at_one_moment(away: str, clock: t
         assert [_lines(copying.place, table) for table in (0, 1)] == [[pet("before")]] * 2
 
 
+def test_a_copy_has_what_was_written_before_it_was_begun_also_in_the_same_second(
+    away: str, clock: testing.Clock
+) -> None:
+    """The first copy of a store is begun right after the geography is published, which takes a second or two."""
+    with home(away, clock) as (engine, copying):
+        clock.move(timedelta(milliseconds=300))
+        put(engine, "just now")
+        clock.move(timedelta(milliseconds=300))
+        copy_today(engine, copying)
+        assert [_lines(copying.place, table) for table in (0, 1)] == [[pet("just now")]] * 2
+
+
 def test_a_copy_is_not_there_before_its_exports_are_done(away: str, clock: testing.Clock) -> None:
     with home(away, clock) as (engine, copying):
         put(engine, "rex")

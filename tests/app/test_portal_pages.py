@@ -1100,11 +1100,26 @@ def test_the_audit_shows_who_changed_what_from_what_to_what(
     portal.catalogue.change_product(product.id, {"price": Decimal("15.00")}, ADMIN)
     page = enter(SIPHO).get(f"{HOME}/audit?of=products")
     assert re.search(r"Audited plan changed by thandi@bbws\.example \(admin\)", words_of(page))
-    assert "<del>10.0</del>" in page.text
-    assert "<ins>15.0</ins>" in page.text
+    assert "<del>R\u00a010.00</del>" in page.text
+    assert "<ins>R\u00a015.00</ins>" in page.text
     empty = enter(SIPHO).get(f"{HOME}/audit?of=products&month=2020-02")
     assert "Nothing was changed in February 2020" in words_of(empty)
     assert enter(SIPHO).get(f"{HOME}/audit?month=2026-13").status_code == 422
+
+
+def test_a_discount_in_the_audit_is_a_share(
+    enter: Enter, portal: Portal, new_product: Callable[..., Product], new_campaign: Callable[..., Campaign]
+) -> None:
+    new_campaign(new_product("Shared plan", "10.00"), "SHARED")
+    page = enter(SIPHO).get(f"{HOME}/audit?of=campaigns")
+    assert re.search(r"Discount percentage</th><td>.*?</td><td><ins>[0-9.]+\u00a0%</ins>", page.text)
+
+
+def test_who_is_no_customer_reads_how_to_become_one(enter: Enter) -> None:
+    page = enter(SIPHO).get(f"{HOME}/account")
+    assert page.status_code == 403
+    assert "This is a customer&#39;s own" in page.text
+    assert "Buy something in the shop" in page.text
 
 
 def test_the_outbox_shows_mails_that_wait_with_links_to_follow(enter: Enter, portal: Portal) -> None:

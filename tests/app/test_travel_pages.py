@@ -89,6 +89,21 @@ def test_an_admin_lands_on_what_is_to_be_done_and_has_no_map(enter: Enter) -> No
     assert "You have no map" in answer.text
 
 
+def test_who_is_signed_in_elsewhere_reads_what_skratch_is_and_how_to_get_a_map(enter: Enter) -> None:
+    rosa = enter("engineer_rosa")
+    page = rosa.get(HOME)
+    assert page.status_code == 200
+    assert "Rosa Lindqvist has no map here" in page.text
+    assert f'href="{HOME}/sign-in"' in page.text
+    assert 'value="traveller_maya">See the map' in page.text
+    assert f'href="{HOME}/timeline"' not in page.text, "nobody is shown a way that leads nowhere"
+    assert f'href="{HOME}/timeline"' not in rosa.get("/search?q=timeline").text
+    assert f'href="{HOME}/timeline"' in enter(MAYA).get("/search?q=timeline").text
+    seen = rosa.post("/sign-in", data={"person": MAYA, "next": HOME})
+    assert (seen.status_code, str(seen.url).endswith(HOME)) == (200, True)
+    assert f'href="{HOME}/timeline"' in seen.text
+
+
 @pytest.mark.parametrize("path", ["sync", "geography", "accounts", f"accounts/{JONAS}"])
 def test_a_traveller_does_not_see_an_admins_pages(maya: httpx.Client, path: str) -> None:
     answer = maya.get(f"{HOME}/{path}")
@@ -595,9 +610,10 @@ def test_geography_is_published_by_an_admin_and_again_is_harmless(enter: Enter, 
 
 def test_somebody_of_another_system_has_no_map(enter: Enter, travel: Travel) -> None:
     rosa = enter("engineer_rosa")
-    answer = rosa.get(HOME)
+    answer = rosa.get(f"{HOME}/places")
     assert answer.status_code == 404
     assert "this login belongs to no traveller" in answer.text
+    assert rosa.get(HOME).status_code == 200
     with pytest.raises(NotThere):
         travel.repository.profile("engineer_rosa")
 

@@ -21,6 +21,7 @@ from tablewright.app.copy_restoring import TAG, TablesThere, refuse_there, resto
 from tablewright.cli.db_copies_restore import being_made
 from tablewright.client import embedded
 from tablewright.engine import verify
+from tablewright.world import machine_time
 
 
 @pytest.fixture
@@ -45,9 +46,27 @@ def test_whole_copies_are_listed(away: Path, tmp_path: Path) -> None:
     assert [line.split()[0] for line in ran.out.splitlines()] == ["made", "2026-01-01", "2026-01-02"]
     told = json.loads(here("db", "copies", "list", away, "--json").out)
     assert [[table["items"] for table in copy["tables"]] for copy in told] == [[30, 30], [31, 31]]
+    assert set(told[0]) == {"at", "state", "store", "where", "tables", "items", "bytes"}
+    assert set(told[0]["tables"][0]) == {"name", "items", "bytes"}
+    assert (told[0]["state"], told[0]["items"], told[0]["bytes"] > 1000) == ("whole", 60, True)
+    assert (Path(told[0]["where"]) / "AWSDynamoDB").is_dir()
     (tmp_path / "nothing" / "tablewright-copies").mkdir(parents=True)
     assert here("db", "copies", "list", tmp_path / "nothing").code == 1
     assert "no directory" in here("db", "copies", "list", tmp_path / "nowhere").err
+
+
+def test_a_copy_that_is_under_way_is_listed_as_what_it_is(away: Path) -> None:
+    place, now = place_of(str(away)), machine_time()
+    place.put(f"begun/{STORE}.json", json.dumps({"at": now.isoformat()}).encode())
+    place.put("begun/others.json", json.dumps({"at": (now - 3 * A_DAY).isoformat()}).encode())
+    place.put("begun/damaged.json", b"{")
+    ran = here("db", "copies", "list", away)
+    assert [line.split("  ")[1].strip() for line in ran.out.splitlines()[3:]] == ["cut off", "under way"]
+    told = json.loads(here("db", "copies", "list", away, "--json").out)
+    assert [(one["store"], one["state"], one["tables"]) for one in told[2:]] == [
+        ("others", "cut off", None),
+        (STORE, "under way", None),
+    ]
 
 
 def test_who_reads_no_further_and_who_stops_it_get_no_words(

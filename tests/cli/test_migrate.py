@@ -61,6 +61,10 @@ def test_from_a_plan_to_the_switch_back_and_again_to_the_end(store: Path) -> Non
     assert "kept until" in migrate(store, "finish", NAME, "--yes").err
     back = migrate(store, "rollback", NAME, "--yes")
     assert (back.code, status(store)["phase"]) == (0, "rolled_back")
+    assert f"{NAME} is rolled back; writes go to skratch-data\n" in back.out
+    assert "reads and writes go to the table skratch-data now" in back.err
+    assert "rolled back" in migrate(store, "status", NAME).out
+    assert "is rolled back; " in migrate(store, "verify", NAME).err
     for verb, *words in (["plan", NAME], ["run", NAME], ["verify", NAME], ["switch", NAME, "--yes"]):
         assert migrate(store, verb, *words).code == 0
     ended = migrate(store, "finish", NAME, "--early", "--yes")

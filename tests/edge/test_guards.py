@@ -112,7 +112,10 @@ def test_any_of_the_roles_is_enough_and_none_is_not(client: httpx.Client, issuer
     assert client.get("/staff", headers=bearer(issuer, "sam", "support")).json() == "staff"
     response = client.get("/staff", headers=bearer(issuer, "sam", "tenant"))
     assert code_of(response) == (403, "STAFF_ONLY")
-    assert response.json()["message"] == "This needs the role admin or support."
+    assert response.json()["message"].startswith(
+        "This needs the role admin or support, which this login does not"
+    )
+    assert "ask whoever runs this server" in response.json()["message"]
     assert code_of(client.get("/staff")) == (401, "LOGIN_REQUIRED")
 
 

@@ -305,6 +305,15 @@ def test_lag_is_the_age_of_the_oldest_change_that_waits(at: Feed) -> None:
     assert consumer.lag() == timedelta()  # the checkpoint itself is trimmed by now
 
 
+def test_a_consumer_is_behind_while_a_change_waits_also_one_of_this_very_second(here: Feed) -> None:
+    consumer = here.consumer(Log())
+    assert not consumer.is_behind()
+    here.put("a", 1)
+    assert (consumer.is_behind(), consumer.lag()) == (True, timedelta())
+    consumer.run_once()
+    assert not consumer.is_behind()
+
+
 # --- setting up ---
 
 

@@ -4,9 +4,9 @@ Where that is, the person who runs the server says (`serve --copies`): a design'
 the job brings it a step further: it asks for the exports, all of one moment; later it sees that they are done, compares
 them with their manifests and says so at the place; then it removes copies that are too old. It never waits, so no other
 job waits for it; what is under way is known to the store and to the place, so a crash at any point is gone on from.
-Must hold: a copy is told of when all of its tables are there; the newest one is never removed, however old it is; of
-others each table goes when its own design says so, whatever other designs keep; what is at the place and is not this
-store's own is not touched; files beside the tables are only ever added.
+Must hold: a copy has what was written before it was begun, and is told of when all of its tables are there; the newest
+one is never removed, however old it is; of others each table goes when its own design says so, whatever other designs
+keep; what is at the place and is not this store's own is not touched; files beside the tables are only ever added.
 Elsewhere: what is where (copy_places.py), whose they are (copy_names.py), the way back (copy_restoring.py),
 backups within the store (backups.py).
 """
@@ -152,11 +152,7 @@ def _advanced(copying: Copying, whole: Sequence[Copy], now: datetime) -> Copy | 
 
 def _begun(copying: Copying, now: datetime) -> datetime | None:
     """The moment of the copy that was begun last, if it can be gone on with."""
-    body = copying.place.read(_begun_key(copying))
-    try:
-        at = None if body is None else datetime.fromisoformat(json.loads(body)["at"]).astimezone(UTC)
-    except (ValueError, KeyError, TypeError):
-        return None  # damaged: another is begun
+    at = copying.place.begun(copying.store).get(copying.store)
     # What is to come cannot be exported: the clock was ahead, and has been put right since.
     return None if at is None or at > now or now - at >= GIVE_UP else at
 
@@ -173,8 +169,8 @@ def _begin(copying: Copying, whole: Sequence[Copy], now: datetime) -> datetime:
     known += [table.home for copy in whole for table in copy.tables]
     if removed := copying.place.remove(copying.key("data", ""), but=known):
         log.warning("parts of copies that are none were removed", extra={"objects": removed})
-    # To the second: an export is of whole ones on the service, and what a copy is called by is its moment.
-    at = now.astimezone(UTC).replace(microsecond=0)
+    # This very moment, not its second: what the jobs before this one filled (schedule.py) has to be in it.
+    at = now.astimezone(UTC)
     copying.place.put(_begun_key(copying), json.dumps({"at": at.isoformat()}).encode())
     return at
 
@@ -229,7 +225,8 @@ def _checked(copying: Copying, table: str, export: dict[str, Any]) -> CopiedTabl
     if len(counts) != 1:
         raise CopyFailed(table, "its manifests and the store count differently")
     made = definition(copying.described(table))
-    return CopiedTable(name=table, items=counts.pop(), home=home, definition=made)
+    size = json.loads(summary).get("billedSizeBytes")
+    return CopiedTable(name=table, items=counts.pop(), bytes=size, home=home, definition=made)
 
 
 def definition(described: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,10 +9,11 @@ Must hold: what has no entry under `whole/` is no copy, whatever lies under `dat
 Elsewhere: making copies (copies.py), coming back from one (copy_restoring.py), buckets (engine/transfers/buckets.py).
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -38,10 +39,14 @@ class CopiesUnusable(ValueError):
 
 
 class CopiedTable(BaseModel):
-    """A table in a copy: where its export is, how many items it has, and what makes such a table again."""
+    """A table in a copy: where its export is, how many items it has, and what makes such a table again.
+
+    `bytes` is how large the table was, which older copies do not say.
+    """
 
     name: str
     items: int
+    bytes: int | None = None
     home: str
     definition: dict[str, Any]
 
@@ -56,6 +61,11 @@ class Copy(BaseModel):
     @property
     def items(self) -> int:
         return sum(table.items for table in self.tables)
+
+    @property
+    def bytes(self) -> int | None:
+        known = [table.bytes for table in self.tables if table.bytes is not None]
+        return sum(known) if len(known) == len(self.tables) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +134,31 @@ class CopyPlace:
         """How the copies of a store are called that have an entry, be it one that cannot be read."""
         return {key.rpartition("/")[2].removesuffix(".json") for key in self._entries(store)}
 
+    def newest(self, store: str) -> Copy | None:
+        """The last whole copy of a store, without a look at the others; None too if its entry cannot be read."""
+        last = max(self.moments(store), default=None)
+        body = None if last is None else self.read(self.key("whole", store, f"{last}.json"))
+        return None if body is None else _copy_in(body)
+
+    def begun(self, store: str = "") -> dict[str, datetime]:
+        """The moment of the copy that was begun last, by store; whether it is whole by now, `moments` says."""
+        folder = self.key("begun", "")
+        found = {}
+        for key in self.keys(f"{folder}{store}.json" if store else folder):
+            at = _moment_in(self.read(key))
+            if at is not None:
+                found[key.removeprefix(folder).removesuffix(".json")] = at
+        return found
+
+    def address(self, *parts: str) -> str:
+        """Where something is, for a person: a path, or an address of S3."""
+        key = self.key(*parts)
+        return (
+            f"{S3}{self.bucket.name}/{key}"
+            if self.where == "s3:"
+            else f"{self.where}/{self.bucket.name}/{key}"
+        )
+
     def _entries(self, store: str) -> Iterator[str]:
         return self.keys(self.key("whole", store, "") if store else self.key("whole", ""))
 
@@ -136,6 +171,13 @@ def _copy_in(body: bytes) -> Copy | None:
         return Copy.model_validate_json(body)
     except ValidationError:
         return None
+
+
+def _moment_in(body: bytes | None) -> datetime | None:
+    try:
+        return None if body is None else datetime.fromisoformat(json.loads(body)["at"]).astimezone(UTC)
+    except (ValueError, KeyError, TypeError):
+        return None  # damaged
 
 
 def moment_name(at: datetime) -> str:

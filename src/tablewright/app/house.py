@@ -101,6 +101,8 @@ class House:
     mail: Mail
     # The engine above is the home region's; each other region has one of its own.
     regions: Regions
+    # What is copied elsewhere, and where that is; None if nothing is.
+    copying: Copying | None
     # What who runs this should know, in sentences.
     advice: tuple[str, ...]
     _closing: ExitStack = field(repr=False)
@@ -250,7 +252,7 @@ def open_house(
             backups = backup_job(each.db, each.call, call, tables_of(each.system))
             schedule.add(each.system.name, [*each.system.jobs(each.service), *backups])
             schedule.add(each.system.name, migration_work(each.system, call, world))
-        advice = _copies(lived, call, world, place, files, schedule)
+        copying, advice = _copies(lived, call, world, place, files, schedule)
         if place is not None and is_doubtful:
             advice += (moved_advice(place),)
         if jobs:
@@ -259,7 +261,7 @@ def open_house(
         people = everybody([*(p for each in lived for p in _people(each)), THE_ENGINEER])
         return House(
             engine, call, world, secret, issuer, issuer.verifier([logins.AUDIENCE]), db, accounts, code_login, works,
-            schedule, lived, people, home, dynamodb, office, regions, advice, stack.pop_all(),
+            schedule, lived, people, home, dynamodb, office, regions, copying, advice, stack.pop_all(),
         )  # fmt: skip
 
 
@@ -315,22 +317,23 @@ def _told_long_ago(letter: Letter) -> None:
 
 def _copies(
     lived: Sequence[Lived], call: Call, world: World, place: CopyPlace | None, files: Path, schedule: Schedule
-) -> tuple[str, ...]:
+) -> tuple[Copying | None, tuple[str, ...]]:
     """Put copies elsewhere on the schedule, where designs want some; or what to say while nobody said where to."""
     wanting = [each for each in lived if tables_to_copy([each.db])]
     if not wanting:
-        return ()
+        return None, ()
     if place is None:
         log.info("copies elsewhere are wanted and have no place", extra={"option": "--copies"})
-        return (advice_of([each.system.title for each in wanting]),)
+        return None, (advice_of([each.system.title for each in wanting]),)
     tables = tables_to_copy([each.db for each in wanting])
     beside = {
         each.system.name: (files / "systems" / each.system.name, each.system.beside) for each in wanting
     }
     led = {table: each.call for each in wanting for table in tables_to_copy([each.db])}
     copying = Copying(call, world, place, kept_id(files, world), tables, beside, led)
+    # The last of all jobs: what others fill at a first start (Skratch's geography) is then in the first copy.
     schedule.add(own_design.name, [copies_job(copying)])
-    return ()
+    return copying, ()
 
 
 def _posts(lived: Sequence[Lived], code_login: CodeLogin) -> list[Post]:

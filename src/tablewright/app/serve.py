@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -145,18 +146,40 @@ def _apis(house: House, find: Any) -> list[APIRouter]:
     return found
 
 
+# What a browser can be shown that asks for an address by itself: typed, or an old form's that is opened again.
+_MISSING = {
+    404: Problem(
+        404, "NO_SUCH_PATH", "There is nothing at this address. Check its spelling, or start at home."
+    ),
+    405: Problem(
+        405,
+        "METHOD_NOT_ALLOWED",
+        "This address takes what a form sends; there is nothing to see. Start at home.",
+    ),
+}
+
+
 def _missing_pages_are_pages(app: FastAPI) -> None:
     """A path that is nowhere is answered as a page to a browser, and as a problem to a program."""
     as_problem: Any = app.exception_handlers[HTTPException]
 
     async def on_http(request: Request, error: Exception) -> Response:
         wants_page = "text/html" in request.headers.get("accept", "") and request.method in ("GET", "HEAD")
-        if wants_page and isinstance(error, HTTPException) and error.status_code == 404:
-            problem = Problem(
-                404, "NO_SUCH_PATH", "There is nothing at this address. Check its spelling, or start at home."
-            )
-            return await run_in_threadpool(error_page, request, problem)
-        answer: Response = await as_problem(request, error)
-        return answer
+        if not wants_page or not isinstance(error, HTTPException) or error.status_code not in _MISSING:
+            answer: Response = await as_problem(request, error)
+            return answer
+        if error.status_code == 404 and (to := _page_without_slash(request.url.path)):
+            return RedirectResponse(to, 307)
+        page = await run_in_threadpool(error_page, request, _MISSING[error.status_code])
+        page.headers.update(error.headers or {})
+        return page
 
     app.add_exception_handler(HTTPException, on_http)
+
+
+def _page_without_slash(path: str) -> str:
+    """The page that is meant by an address of one with a slash too many; nothing for any other.
+
+    Only below /console: of a path that begins with two slashes a browser would make another server.
+    """
+    return path.rstrip("/") if path.startswith("/console/") and path.endswith("/") else ""

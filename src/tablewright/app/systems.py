@@ -36,11 +36,10 @@ from tablewright.systems.travel import seed as travel_seed
 from tablewright.systems.travel.apple import apple_in
 from tablewright.systems.travel.design import DESIGNS as TRAVEL_DESIGNS
 from tablewright.systems.travel.exporting import FOLDER as ANALYTICS
-from tablewright.systems.travel.keyring import kept_keyring
 from tablewright.systems.travel.migrations import MIGRATIONS as TRAVEL_MIGRATIONS
 from tablewright.systems.travel.pictures import PICTURES
 from tablewright.systems.travel.privacy import ERASED
-from tablewright.systems.travel.secret_checks import CHECKS, check_secrets
+from tablewright.systems.travel.secret_checks import CHECKS, checked_keyring
 from tablewright.systems.travel.service import Travel, open_travel
 
 __all__ = ["PARENTAL", "PORTAL", "SYSTEMS", "TRAVEL", "System", "SystemsClash"]
@@ -218,9 +217,9 @@ def _start_travel(given: Start) -> Travel:
         """A login of a device: it ends with the session it names."""
         return given.issue(user_id, (), email or "", {"sid": session_id})
 
-    keyring = kept_keyring(given.home / _SECRETS, given.world)
     objects = objects_of(given.home, _OBJECTS, (PICTURES, ANALYTICS, ERASED, CHECKS), given.world)
-    check_secrets(keyring, objects)  # with others, who was erased would not be known in a restored copy
+    # With others, who was erased would not be known in a restored copy.
+    keyring = checked_keyring(given.home / _SECRETS, objects, given.world)
     travel = open_travel(
         given.db,
         given.world,

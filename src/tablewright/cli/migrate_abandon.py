@@ -30,12 +30,12 @@ def _abandon(given: argparse.Namespace, bench: "Bench") -> int:
     state = bench.state()
     refuse_abandon(state)
     plan = (
-        f"{bench.name} is {state.phase}. {state.target} and everything in it is deleted; {state.source} stays"
+        f"{bench.name} is {state.word}. {state.target} and everything in it is deleted; {state.source} stays"
     )
     if not agreed(given, plan):
         return 0
     after = abandon(bench)
     print(
-        f"{bench.name} is {after.phase}; writes go to {after.target if after.side == 'target' else after.source}"
+        f"{bench.name} is {after.word}; writes go to {after.target if after.side == 'target' else after.source}"
     )
     return 0

@@ -34,12 +34,12 @@ def _finish(given: argparse.Namespace, bench: "Bench") -> int:
     state = bench.state()
     refuse_finish(state, bench.world.now(), early=given.early)
     plan = (
-        f"{bench.name} is {state.phase}. {state.source} and everything in it is deleted; there is no way back"
+        f"{bench.name} is {state.word}. {state.source} and everything in it is deleted; there is no way back"
     )
     if not agreed(given, plan):
         return 0
     after = finish(bench, early=given.early)
     print(
-        f"{bench.name} is {after.phase}; writes go to {after.target if after.side == 'target' else after.source}"
+        f"{bench.name} is {after.word}; writes go to {after.target if after.side == 'target' else after.source}"
     )
     return 0

@@ -30,13 +30,13 @@ def _rollback(given: argparse.Namespace, bench: "Bench") -> int:
     state = bench.state()
     refuse_rollback(state, bench.world.now())
     plan = (
-        f"{bench.name} is {state.phase}. Writes to {state.target} pause for some seconds, then reads and writes go to "
+        f"{bench.name} is {state.word}. Writes to {state.target} pause for some seconds, then reads and writes go to "
         f"{state.source} again; what the old form cannot hold is left out of it"
     )
     if not agreed(given, plan):
         return 0
     after = rollback(bench, migrating.say)
-    print(f"{bench.name} is {after.phase}; writes go to {after.source}")
+    print(f"{bench.name} is {after.word}; writes go to {after.source}")
     print(
         f"{after.target} is not kept current any more: a server deletes it within the hour, "
         f"`tablewright migrate abandon {bench.name}` at once"

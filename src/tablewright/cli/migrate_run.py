@@ -58,5 +58,5 @@ def _run(given: argparse.Namespace, bench: "Bench") -> int:
         raise
     finally:
         told.end()
-    print(f"{bench.name} is {state.phase}; everything up to now is copied")
+    print(f"{bench.name} is {state.word}; everything up to now is copied")
     return 0

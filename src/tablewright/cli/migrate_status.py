@@ -46,4 +46,4 @@ def _row(name: str, state: "State | None") -> list[str]:
         return [name, "not planned", "-", "-", "-"]
     kept = moment(state.kept_until.timestamp()) if state.kept_until and state.phase == "switched" else "-"
     side = state.target if state.side == "target" else state.source
-    return [name, state.phase, side if state.is_open else "paused", moment(state.since.timestamp()), kept]
+    return [name, state.word, side if state.is_open else "paused", moment(state.since.timestamp()), kept]

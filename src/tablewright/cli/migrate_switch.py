@@ -33,13 +33,13 @@ def _switch(given: argparse.Namespace, bench: "Bench") -> int:
     state = bench.state()
     refuse_switch(state)
     plan = (
-        f"{bench.name} is {state.phase}. Writes to {state.source} pause for some seconds, then reads and writes go to "
+        f"{bench.name} is {state.word}. Writes to {state.source} pause for some seconds, then reads and writes go to "
         f"{state.target}; {state.source} is kept current for {bench.migration.keep.days} days"
     )
     if not agreed(given, plan):
         return 0
     after = switch(bench, migrating.say)
     print(
-        f"{bench.name} is {after.phase}; writes go to {after.target if after.side == 'target' else after.source}"
+        f"{bench.name} is {after.word}; writes go to {after.target if after.side == 'target' else after.source}"
     )
     return 0

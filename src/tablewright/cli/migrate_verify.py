@@ -46,7 +46,7 @@ def _verify(given: argparse.Namespace, bench: "Bench") -> int:
     if given.json:
         print(as_json(report.told() | {"repaired": repaired, "phase": after.phase}))
     else:
-        print(as_pairs(_words(report, repaired, after.phase)))
+        print(as_pairs(_words(report, repaired, after.word)))
     return 0 if report.is_right else 1
 
 

@@ -4,7 +4,7 @@ Must hold: a code works once, for a quarter of an hour and five tries; an addres
 hundreds of guesses a day for ever, so wrong ones are counted over all codes of a day: from fifty on codes have twelve
 digits, which nobody guesses, and the letter says why. A refusal for the day would let anybody lock anybody out.
 Elsewhere: where it is counted, with each try and before it is looked at (app/code_login.py, systems/travel/
-email_login.py, systems/portal/verification.py).
+email_login.py, systems/portal/verification.py, and for numbers of phones systems/parental/numbers.py).
 """
 
 import hashlib

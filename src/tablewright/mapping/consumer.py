@@ -13,7 +13,7 @@ makes its effect happen once. A handler that needs longer than the lease may fin
 Elsewhere: reading a shard (reading.py), who reads what (leases.py), the verbs (shards.py), parking (parked.py).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -140,19 +140,29 @@ class Consumer:
 
     def lag(self) -> timedelta:
         """How old the oldest change is that was not handled yet; parked ones do not count."""
+        now = self._worker.now()
+        made = [at for record in self._waiting() if (at := shards.made_at(record)) is not None]
+        return max((now - at for at in made), default=timedelta())
+
+    def is_behind(self) -> bool:
+        """Whether a change that was made by now was not handled yet; parked ones do not count."""
+        return next(self._waiting(), None) is not None
+
+    def _waiting(self) -> Iterator[dict[str, Any]]:
+        """The first change of each shard that was not handled yet."""
         worker = self._worker
+        found = shards.shards_of(worker.call, worker.db.physical(worker.table))
         asked = leases_of(table=worker.table, consumer=worker.consumer)
         known = {lease.shard: lease for lease in worker.db.all(asked)}
-        lag = timedelta()
-        for shard in shards.shards_of(worker.call, worker.db.physical(worker.table)):
+        for shard in found:
             lease = known.get(shard.id)
             if lease is None or not lease.closed:
-                made = self._oldest(shard, lease.checkpoint if lease is not None else None)
-                lag = max(lag, worker.now() - made) if made is not None else lag
-        return lag
+                record = self._oldest(shard, lease.checkpoint if lease is not None else None)
+                if record is not None:
+                    yield record
 
-    def _oldest(self, shard: shards.Shard, checkpoint: str | None) -> datetime | None:
-        """When the first change behind the checkpoint was made."""
+    def _oldest(self, shard: shards.Shard, checkpoint: str | None) -> dict[str, Any] | None:
+        """The first change behind the checkpoint."""
         call = self._worker.call
         try:
             place: str | None = shards.iterator(call, shard.stream, shard.id, after=checkpoint)
@@ -164,7 +174,7 @@ class Consumer:
         while place is not None and (shard.last is not None or empty < EMPTY_PAGES):
             page = shards.read(call, place, 1)
             if page.records:
-                return shards.made_at(page.records[0])
+                return page.records[0]
             place, empty = page.next, empty + 1
         return None
 

@@ -65,7 +65,7 @@ class Place:
         return self.codes(phone)[-1]
 
     def codes(self, phone: str) -> list[str]:
-        found = [re.search(r"code is (\d{6})", text) for text in self.messages(phone)]
+        found = [re.search(r"code is (\d+)", text) for text in self.messages(phone)]
         return [match[1] for match in found if match is not None]
 
     def child(

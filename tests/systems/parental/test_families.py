@@ -21,11 +21,12 @@ from tests.systems.parental.talk import (
 )
 from tests.systems.talk import at_once
 
+from tablewright.edge.codes import TRIES
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.families import FAMILIES_PER_PERSON
-from tablewright.systems.parental.numbers import BY_FAMILY_PER_HOUR, TO_NUMBER_PER_HOUR, TRIES
+from tablewright.systems.parental.numbers import BY_FAMILY_PER_HOUR, TO_NUMBER_PER_HOUR
 from tablewright.systems.parental.repository import Actor
 
 # --- families and guardians ---
@@ -215,6 +216,41 @@ def test_guesses_are_counted_also_when_they_come_at_once(at: Place) -> None:
     assert codes.count("OTP_TRIES") == len(wrong) - TRIES
     with refuses("OTP_TRIES"):
         add(PHONE, code, "Sarah", ZONE, ANNA)
+
+
+@pytest.mark.parametrize("guessed", ["one number", "one family"])
+def test_fifty_wrong_codes_a_day_make_the_next_ones_too_long_to_guess(at: Place, guessed: str) -> None:
+    """Whether somebody guesses for one number from several families, or for many numbers from one."""
+    at.family()
+    at.family(ZOE)
+    for number in range(10):
+        who = (ANNA, ZOE)[number % 2] if guessed == "one number" else ANNA
+        phone = PHONE if guessed == "one number" else f"+1555000{number:04}"
+        at.parental.children.prove(phone, who)
+        code = at.code(phone)
+        assert len(code) == 6, number
+        for _ in range(TRIES):
+            with refuses("CODE_INVALID"):
+                at.parental.children.add(phone, f"{(int(code) + 1) % 1_000_000:06}", "Sarah", ZONE, who)
+        with refuses("OTP_TRIES"):  # not looked at, so not one of them
+            at.parental.children.add(phone, code, "Sarah", ZONE, who)
+        at.clock.move(timedelta(minutes=20))
+    at.parental.children.prove(PHONE, ANNA)
+    code = at.code(PHONE)
+    assert len(code) == 12
+    assert ("50 wrong codes were typed" in at.messages(PHONE)[-1]) == (guessed == "one number")
+    at.parental.children.add(PHONE, code, "Sarah", ZONE, ANNA)
+    at.clock.move(timedelta(days=1))
+    at.parental.children.prove(OTHER_PHONE, ANNA)
+    assert len(at.code(OTHER_PHONE)) == 6, "another day"
+
+
+def test_codes_that_were_right_do_not_count_as_wrong_ones(at: Place) -> None:
+    at.family()
+    at.parental.children.prove(PHONE, ANNA)
+    at.parental.children.add(PHONE, at.code(PHONE), "Sarah", ZONE, ANNA)
+    kept = at.mentions("ALLOWANCE#wrong-")
+    assert ["'used': {'N': '0'}" in item for item in kept] == [True, True]
 
 
 def test_a_number_is_not_rung_all_day(at: Place) -> None:

@@ -82,11 +82,12 @@ def test_a_change_that_alters_no_sort_is_not_written(at: Place) -> None:
     assert at.db.one(d.tallies.get("tenants")) is None
 
 
-def test_what_was_there_before_the_stream_is_found_by_reconciling(at: Place) -> None:
+def test_what_the_stream_no_longer_has_is_found_by_reconciling(at: Place, follow: Callable[[], None]) -> None:
     at.tenant("a@example.com")
     gone = at.tenant("b@example.com", "REGISTERED")
     at.portal.tenants.change(gone.id, {"active": False}, ADMIN)
     at.product()
+    at.clock.move(timedelta(hours=25))
     assert jobs.reconcile_tallies(at.portal.repository) == {
         "tenants": {"INACTIVE": 1, "UNVALIDATED": 1},
         "products": {"ACTIVE": 1},
@@ -97,6 +98,13 @@ def test_what_was_there_before_the_stream_is_found_by_reconciling(at: Place) -> 
     assert jobs.reconcile_tallies(at.portal.repository) == {}
     at.clock.move(timedelta(days=1))
     assert jobs.reconcile_tallies(at.portal.repository) == {"tenants": {}, "products": {}, "campaigns": {}}
+
+
+def test_a_tally_is_put_right_also_while_the_stream_is_off(at: Place, follow: Callable[[], None]) -> None:
+    at.call("UpdateTable", {"TableName": "tenants", "StreamSpecification": {"StreamEnabled": False}})
+    at.tenant("a@example.com")
+    at.clock.move(timedelta(hours=25))
+    assert jobs.reconcile_tallies(at.portal.repository)["tenants"] == {"UNVALIDATED": 1}
 
 
 def test_a_tally_that_could_not_be_compared_is_due_again_at_once(
@@ -135,6 +143,19 @@ def test_a_change_counted_during_the_real_count_is_not_counted_away(
 
     monkeypatch.setattr(tallies, "counted", counted)
     tallies.reconcile(at.portal.repository, "tenants")
+    assert counts(at) == {"UNVALIDATED": 3}
+
+
+def test_what_waits_to_be_counted_is_not_corrected_first(at: Place, follow: Callable[[], None]) -> None:
+    """It would be counted twice: now, and when its turn comes. A demo world is one, and a follower that was away."""
+    for name in "abc":
+        at.tenant(f"{name}@example.com")
+    assert jobs.reconcile_tallies(at.portal.repository)["tenants"] == {}
+    assert at.portal.tenants.tally().reconciled_at is None
+    follow()
+    assert counts(at) == {"UNVALIDATED": 3}
+    assert jobs.reconcile_tallies(at.portal.repository)["tenants"] == {}
+    assert at.portal.tenants.tally().reconciled_at == at.clock.now()
     assert counts(at) == {"UNVALIDATED": 3}
 
 

@@ -45,13 +45,20 @@ class Hit:
     about: str = ""
 
 
+def _everybody(caller: Principal) -> bool:
+    return True
+
+
 def _finds_nothing(caller: Principal, text: str) -> Sequence[Hit]:
     return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """One area. Its routes are mounted at `/console/<name>`; `icon` is a name in icons.py."""
+    """One area. Its routes are mounted at `/console/<name>`; `icon` is a name in icons.py.
+
+    `serves` says whether its pages have anything for a caller; who is not served finds at its own address what it is.
+    """
 
     name: str
     title: str
@@ -62,6 +69,7 @@ class Area:
     about: str = ""
     search: Callable[[Principal, str], Sequence[Hit]] = field(default=_finds_nothing)
     also: tuple[tuple[str, str], ...] = ()  # other addresses of ours, each with the page it belongs to
+    serves: Callable[[Principal], bool] = field(default=_everybody)
 
     @property
     def path(self) -> str:
@@ -69,6 +77,11 @@ class Area:
 
     def href(self, page: Nav) -> str:
         return f"{self.path}/{page.path}" if page.path else self.path
+
+    def pages_for(self, caller: Principal) -> tuple[Nav, ...]:
+        """The pages that lead a caller somewhere who has the roles of this area's system."""
+        found = tuple(page for page in self.pages if page.is_for(caller))
+        return found if not found or self.serves(caller) else ()
 
     def has(self, path: str) -> bool:
         """Whether an address is one of this area's."""

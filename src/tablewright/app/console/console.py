@@ -51,7 +51,7 @@ class Crumb:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An area as one caller sees it on the left."""
+    """An area as one caller sees it on the left: with its pages, if they are in it."""
 
     area: Area
     pages: tuple[Nav, ...]
@@ -206,8 +206,9 @@ class Console:
 def _shown(area: Area, caller: Principal, path: str) -> Shown:
     local = caller if area.name == "designs" else in_system(caller, area.name)
     is_here = area.has(path)
-    pages = tuple(page for page in area.pages if page.is_for(local))
-    return Shown(area, pages, is_here, area.page_at(path) if is_here else None)
+    if not is_here:
+        return Shown(area, (), is_here, None)
+    return Shown(area, area.pages_for(local), is_here, area.page_at(path))
 
 
 def note(response: Response, said: str, tone: Tone = "good") -> None:

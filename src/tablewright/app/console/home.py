@@ -31,6 +31,11 @@ def home_router(console: Console, house: House) -> APIRouter:
             base=str(request.base_url).rstrip("/"),
         )
 
+    @router.get("/console")
+    def console_itself() -> Response:
+        """What is in front of every page of the console: somebody cut an address, or typed what it is called."""
+        return console.go("/")
+
     @router.get("/search")
     def search(request: Request, q: str = "") -> Response:
         text = q.strip()[:_MOST_LETTERS]
@@ -65,8 +70,8 @@ def hits(areas: Sequence[Area], caller: Principal, text: str) -> list[tuple[str,
         local = caller if area.name == "designs" else in_system(caller, area.name)
         found += [
             (area.title, Hit(page.title, area.href(page)))
-            for page in area.pages
-            if page.is_for(local) and matches(words, f"{area.title} {page.title}")
+            for page in area.pages_for(local)
+            if matches(words, f"{area.title} {page.title}")
         ]
         found += [(area.title, hit) for hit in area.search(local, text)]
     return found[:_MOST_HITS]

@@ -68,14 +68,19 @@ def _principal(request: Request, verifier: Verifier, cookie: SessionCookie | Non
         return ANYONE
 
 
-def require(who: FindPrincipal, *roles: str, mfa: bool = False, code: str = "ROLE_REQUIRED") -> FindPrincipal:
-    """A dependency: the caller, who is signed in and has one of `roles` (any login when there are none)."""
+def require(
+    who: FindPrincipal, *roles: str, mfa: bool = False, code: str = "ROLE_REQUIRED", words: str = ""
+) -> FindPrincipal:
+    """A dependency: the caller, who is signed in and has one of `roles` (any login when there are none).
+
+    `words` say what to do where a role is not somebody's to give.
+    """
 
     def required(request: Request, caller: Annotated[Principal, Depends(who)]) -> Principal:
         if not caller.is_known:
             raise getattr(request.state, "login_refusal", None) or login_required()
         if roles and caller.roles.isdisjoint(roles):
-            raise forbidden(code, f"This needs the role {' or '.join(roles)}.")
+            raise role_required(code, *roles, words=words)
         if mfa and not caller.used_mfa:
             raise forbidden(
                 "MFA_REQUIRED", "This needs a login with a second factor. Sign in again with yours."
@@ -83,6 +88,12 @@ def require(who: FindPrincipal, *roles: str, mfa: bool = False, code: str = "ROL
         return caller
 
     return required
+
+
+def role_required(code: str, *roles: str, words: str = "") -> Problem:
+    needed = f"This needs the role {' or '.join(roles)}, which this login does not have."
+    asked = "Sign in as somebody who has it, or ask whoever runs this server to give it to you."
+    return forbidden(code, words or f"{needed} {asked}")
 
 
 def login_required() -> Problem:

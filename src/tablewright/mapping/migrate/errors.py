@@ -75,7 +75,8 @@ class WrongPhase(MigrationMistake):
     def __init__(self, migration: str, phase: str, wanted: str, next_step: str = "") -> None:
         self.phase = phase
         super().__init__(
-            f"{migration} is {phase}; {wanted}" + (f": {next_step} comes first" if next_step else "")
+            f"{migration} is {phase.replace('_', ' ')}; {wanted}"
+            + (f": {next_step} comes first" if next_step else "")
         )
 
 

@@ -67,6 +67,11 @@ class State(BaseModel):
     verified: JsonValue = None
 
     @property
+    def word(self) -> str:
+        """The phase, as people read it."""
+        return self.phase.replace("_", " ")
+
+    @property
     def side(self) -> Side:
         """Where reads go, and writes unless there is a pause."""
         phase = self.paused_from if self.phase == "pausing" else self.phase

@@ -236,7 +236,7 @@ def _flip(bench: Bench, state: State, to: Phase, left: Places, opened: Places, t
         pause_ends=None,
         **kept,
     )
-    told(f"writes to {bench.migration.called} go to {state.target if to == 'switched' else state.source}")
+    told(f"reads and writes go to the table {state.target if to == 'switched' else state.source} now")
     with suppress(NotDrained):  # sides are changed all the same; whoever follows does this first
         unbar(bench, state)
     state = bench.state()

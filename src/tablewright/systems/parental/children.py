@@ -77,7 +77,7 @@ class Children:
         )
 
         def attempt() -> Child:
-            return self._take(child, (proof, self._room_for_one(family)), "child added", actor, once)
+            return self._take(child, (*proof, self._room_for_one(family)), "child added", actor, once)
 
         return self._repository.retried(None, attempt)
 
@@ -228,6 +228,11 @@ class Children:
         taken = after.model_copy(update={"child": key, "tenure": tenure})
         audit = self._repository.audit(before.family_id, key, "number changed", actor, before, taken)
         self._repository.write(
-            "NUMBER", d.children.create(taken), self._released(before), d.errands.create(errand), proof, audit
+            "NUMBER",
+            d.children.create(taken),
+            self._released(before),
+            d.errands.create(errand),
+            *proof,
+            audit,
         )
         return taken

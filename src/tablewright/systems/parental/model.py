@@ -124,7 +124,7 @@ class Challenge(Value):
 
 
 class Allowance(Value):
-    """How often something was done in an hour by somebody who may not do it for ever."""
+    """How often something was done in an hour, or a day, by somebody who may not do it for ever."""
 
     name: str
     window: str

@@ -1,14 +1,18 @@
-"""Proof that a guardian holds a number: six digits, sent to the number and told back (PC-X2).
+"""Proof that a guardian holds a number: a code, sent to the number and told back (PC-X2).
 
-Must hold: a code works once, for a quarter of an hour and five tries; only its keyed hash is stored; whoever asks for
-one learns nothing about whether the number is somebody's. Limits are counted in the store, so they hold over processes.
+Must hold: a code works once, for a quarter of an hour and five tries; wrong ones are counted over a day as well, for
+the number and for the family, and from fifty on codes are longer; only its keyed hash is stored; whoever asks for one
+learns nothing about whether the number is somebody's. Limits are counted in the store, so they hold over processes.
+Elsewhere: how long a code is and how long it works, here as for signing in (edge/codes.py).
 """
 
 import hashlib
 import hmac
 from datetime import timedelta
+from typing import Any
 
 from tablewright.design import Write
+from tablewright.edge.codes import LIVES, TRIES, WRONG_A_DAY, new_code
 from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
@@ -16,8 +20,6 @@ from tablewright.systems.parental.errors import Refused, TooOften
 from tablewright.systems.parental.model import Allowance, Challenge
 from tablewright.systems.parental.repository import Repository
 
-LIFETIME = timedelta(minutes=15)
-TRIES = 5
 # To one number, from whomever: a stranger's phone must not ring all day. And by one family, to whichever numbers.
 TO_NUMBER_PER_HOUR = 5
 BY_FAMILY_PER_HOUR = 15
@@ -36,38 +38,64 @@ class Numbers:
         self._allow(f"number-{self._hash(number)[:32]}", TO_NUMBER_PER_HOUR)
         self._allow(f"family-{family_id}", BY_FAMILY_PER_HOUR)
         now = self._repository.now()
-        code = self._code()
+        to_number, by_family = (self._wrong_today(name) for name in self._guessed(family_id, number))
+        code = new_code(self._repository.world, max(to_number, by_family))
         challenge = Challenge(
             family_id=family_id,
             phone=number,
             code_hash=self._hash(family_id, number, code),
-            expires_at=now + LIFETIME,
+            expires_at=now + LIVES,
         )
         body = (
             f"Your code is {code}. It works for 15 minutes. A family wants to manage this phone; "
-            "tell the code only if it is yours."
+            f"tell the code only if it is yours.{_warning(to_number)}"
         )
         # The code is of no use later, so neither is the message.
-        message = self._repository.message(number, family_id, "Your code", body, LIFETIME)
+        message = self._repository.message(number, family_id, "Your code", body, LIVES)
         self._repository.write("NUMBER", d.challenges.put(challenge), message)
 
-    def check(self, family_id: str, phone: str, code: str) -> Write[Challenge]:
+    def check(self, family_id: str, phone: str, code: str) -> tuple[Write[Any], ...]:
         """The code's end, to be written with what it proves; CODE_INVALID for a wrong one, OTP_TRIES after too many."""
         challenge = self._tried(family_id, phone)
         if not hmac.compare_digest(self._hash(family_id, phone, code.strip()), challenge.code_hash):
             raise Refused("CODE_INVALID", _WRONG, "code", {"triesLeft": TRIES - challenge.tries})
         known = challenge.code_hash
-        return d.challenges.discard(family_id, phone).when(lambda c: c.code_hash == known)
+        used = d.challenges.discard(family_id, phone).when(lambda c: c.code_hash == known)
+        # It was counted, and was none of them.
+        return used, *(self._one_wrong(name, -1) for name in self._guessed(family_id, phone))
 
     def _tried(self, family_id: str, phone: str) -> Challenge:
         """Count the try before looking at it, so that guesses in parallel count too."""
         attempt = d.challenges.update(family_id, phone).at(lambda challenge: challenge.tries).add(1)
         try:
-            return self._repository.db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
+            tried = self._repository.db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
         except Missing:
             raise Refused("CODE_INVALID", _WRONG, "code") from None
         except ConditionNotMet:
             raise TooOften("OTP_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
+        for name in self._guessed(family_id, phone):
+            self._repository.db.write(self._one_wrong(name, 1))
+        return tried
+
+    def _guessed(self, family_id: str, phone: str) -> tuple[str, str]:
+        """What wrong codes are counted for: who guesses may try many numbers, or as many families.
+
+        As hashes: a count outlives the erasure of a family by a day.
+        """
+        return f"wrong-number-{self._hash(phone)[:32]}", f"wrong-family-{self._hash(family_id)[:32]}"
+
+    def _one_wrong(self, name: str, more: int) -> Write[Allowance]:
+        """Today's wrong tries, one more or one less."""
+        return d.allowances.upsert(self._day(name)).at(lambda allowance: allowance.used).add(more)
+
+    def _wrong_today(self, name: str) -> int:
+        day = self._day(name)
+        found = self._repository.db.one(d.allowances.get(day.name, day.window), consistent=True)
+        return found.used if found is not None else 0
+
+    def _day(self, name: str) -> Allowance:
+        now = self._repository.now()
+        return Allowance(name=name, window=now.strftime("%Y-%m-%d"), expires_at=now + timedelta(days=1))
 
     def _allow(self, name: str, most: int) -> None:
         now = self._repository.now()
@@ -79,13 +107,18 @@ class Numbers:
             wait = 3600 - now.minute * 60 - now.second
             raise TooOften("OTP_LIMIT", "Too many codes were asked for. Try again later.", wait)
 
-    def _code(self) -> str:
-        # Ids are 122 bits of the system's own chance; a digest spreads them over the digits.
-        drawn = hashlib.sha256(self._repository.world.new_id().encode()).digest()
-        return f"{int.from_bytes(drawn[:8], 'big') % 1_000_000:06d}"
-
     def _hash(self, *parts: str) -> str:
         return hmac.new(self._secret, "\0".join(parts).encode(), hashlib.sha256).hexdigest()
+
+
+def _warning(wrong: int) -> str:
+    """What a message says besides, if somebody guesses."""
+    if wrong < WRONG_A_DAY:
+        return ""
+    return (
+        f" {wrong} wrong codes were typed for this number today. If that was not you, somebody tries to manage your "
+        "phone. They cannot guess this code: it is longer until the day is over."
+    )
 
 
 _WRONG = "This code is not valid, or no longer. Ask for a new one."

@@ -14,11 +14,27 @@ from tablewright.edge import Buckets, Problem, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.routes import admin, campaigns, me, orders, products, tenants
-from tablewright.systems.portal.routes.common import Doors, actor_of, open_account, problem_of
+from tablewright.systems.portal.routes.common import (
+    PROVED_ALONE,
+    TENANTS_ALONE,
+    Doors,
+    actor_of,
+    open_account,
+    problem_of,
+)
 from tablewright.systems.portal.routes.orders import canceller, own_order
 from tablewright.systems.portal.service import Portal
 
-__all__ = ["TRANSLATIONS", "actor_of", "canceller", "open_account", "own_order", "problem_of", "router"]
+__all__ = [
+    "TENANTS_ALONE",
+    "TRANSLATIONS",
+    "actor_of",
+    "canceller",
+    "open_account",
+    "own_order",
+    "problem_of",
+    "router",
+]
 
 TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {PortalMistake: problem_of}
 
@@ -31,8 +47,8 @@ def router(portal: Portal, who: FindPrincipal, *, buckets: Buckets | None = None
     doors = Doors(
         anyone=who,
         signed_in=require(who),
-        verified=require(who, "verified", "tenant", code="NOT_VERIFIED"),
-        tenant=require(who, "tenant", code="TENANT_ONLY"),
+        verified=require(who, "verified", "tenant", code="NOT_VERIFIED", words=PROVED_ALONE),
+        tenant=require(who, "tenant", code="TENANT_ONLY", words=TENANTS_ALONE),
         staff=require(who, "support", "admin", code="ADMIN_ONLY"),
         admin=require(who, "admin", mfa=True, code="ADMIN_ONLY"),
     )

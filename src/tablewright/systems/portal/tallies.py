@@ -2,14 +2,15 @@
 
 Each table's changes are followed by a consumer; a change is counted once however often it is delivered. What may
 still go wrong (a stream that was off, a consumer away for more than a day) the daily reconciliation mends.
-Must hold: a tally is corrected only if nothing was counted meanwhile and two counts in a row found the same.
+Must hold: a tally is corrected only if nothing was counted meanwhile, two counts in a row found the same, and no
+change waits to be counted: it would be corrected for now, and counted again when its turn comes.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 from tablewright.design import Entity
-from tablewright.mapping import Consumer, Stale
+from tablewright.mapping import Consumer, NoStream, Stale
 from tablewright.mapping.records import Change
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.model import ACTIVE, INACTIVE, Activatable, Kind, Status, Tally, Tenant
@@ -70,14 +71,16 @@ def counted(repository: Repository, kind: Kind) -> dict[str, int]:
 def reconcile(repository: Repository, kind: Kind) -> dict[str, int]:
     """Compare a tally with a real count and correct it; by how much, for each sort that was wrong.
 
-    A change that is under way makes the two differ for a moment: then it is counted again, a few times.
+    A change that is under way makes the two differ for a moment: then it is counted again, a few times. Whether one
+    waits is asked after the count, and what is written rests on the tally as it was before it: so whatever the count
+    saw is in that tally, if it ever will be.
     """
     off: Mapping[str, int] | None = None
     for _ in range(COUNT_ATTEMPTS):
         before, _ = repository.db.get_or_create(d.tallies.create(Tally(of=kind, changed_at=repository.now())))
         seen = off
         off = _differences(counted(repository, kind), before.counts)
-        if off and off != seen:
+        if off and (off != seen or _is_behind(repository, kind)):
             continue
         counts = {
             sort: n for sort in {*before.counts, *off} if (n := before.counts.get(sort, 0) + off.get(sort, 0))
@@ -89,6 +92,14 @@ def reconcile(repository: Repository, kind: Kind) -> dict[str, int]:
         except Stale:
             off = None
     return {}
+
+
+def _is_behind(repository: Repository, kind: Kind) -> bool:
+    """Whether a change waits to be counted. What nobody came to read in a day is in no stream any more."""
+    try:
+        return consumer_of(repository, kind).is_behind()
+    except NoStream:
+        return False  # it was switched off: then nothing is counted but here
 
 
 def _differences(real: Mapping[str, int], kept: Mapping[str, int]) -> dict[str, int]:

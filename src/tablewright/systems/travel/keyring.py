@@ -140,7 +140,7 @@ class KeyDirectory:
         self._path(number).unlink(missing_ok=True)
 
     def _names(self) -> list[str]:
-        return sorted(path.name for path in self._directory.glob("[0-9]*.secret"))
+        return _names_in(self._directory)
 
     def _path(self, number: int) -> Path:
         return self._directory / f"{number:06d}.secret"
@@ -157,6 +157,15 @@ class KeyDirectory:
             pass
         finally:
             draft.unlink()
+
+
+def _names_in(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.glob("[0-9]*.secret"))
+
+
+def has_secrets(directory: Path) -> bool:
+    """Whether a directory has any secret yet."""
+    return bool(_names_in(directory))
 
 
 def kept_keyring(directory: Path, world: World) -> KeyRing:

@@ -17,7 +17,7 @@ _PHASES: dict[str, tuple[str, str, str]] = {
     "switched": ("switched", "good", "migrate rollback goes back, migrate finish ends it"),
     "finished": ("finished", "good", ""),
     "rolled_back": ("rolled back", "", "the copy is deleted within the hour"),
-    "abandoned": ("given up", "", ""),
+    "abandoned": ("abandoned", "", ""),
 }
 
 

@@ -11,6 +11,7 @@ from tablewright.app.console.designs.migrations import standings
 from tablewright.app.console.designs.pages import table_of
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.work_words import WORDS
+from tablewright.app.copy_standing import Standing, standing
 from tablewright.app.house import House
 from tablewright.app.work import progress_of
 from tablewright.edge import Principal
@@ -35,6 +36,7 @@ def add_store(router: APIRouter, house: House, console: Console, allowed: FindPr
             where=str(house.data) if house.data else "",
             dynamodb=house.dynamodb_url,
             advice=house.advice,
+            copies=_copies(house),
             migrations=standings(house),
         )
 
@@ -57,6 +59,11 @@ def add_store(router: APIRouter, house: House, console: Console, allowed: FindPr
             by=_name(console, caller),
         )
         return console.go(f"/console/running/{work.id}")
+
+
+def _copies(house: House) -> Standing | None:
+    it = house.copying
+    return None if it is None else standing(it.place, it.store, house.world.now())
 
 
 def _row(house: House, name: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from tablewright.design import Query
 from tablewright.edge import Principal, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api import actor_of
+from tablewright.systems.portal.api import TENANTS_ALONE, actor_of
 from tablewright.systems.portal.model import AuditEntry
 from tablewright.systems.portal.repository import Actor
 from tablewright.systems.portal.service import Portal
@@ -29,6 +29,9 @@ from tablewright.systems.portal.service import Portal
 HOME = "/console/portal"
 ZONE = str(rules.ZONE)
 _MOST_LETTERS = 240
+# What stands in an audit entry as a plain number.
+_MONEY = ("price", "nextPrice", "subtotal", "discount", "tax", "total")
+_SHARES = ("discountPercentage",)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 
 # The word for a state, and its colour.
@@ -101,7 +104,7 @@ def desk_of(portal: Portal, console: Console, who: FindPrincipal) -> Desk:
         portal,
         staff=require(who, "support", "admin", code="STAFF_ONLY"),
         admin=require(who, "admin", mfa=True, code="ADMIN_ONLY"),
-        tenant=require(who, "tenant", code="TENANT_ONLY"),
+        tenant=require(who, "tenant", code="TENANT_ONLY", words=TENANTS_ALONE),
     )
 
 
@@ -135,14 +138,19 @@ def changes_of(entry: AuditEntry) -> list[tuple[str, str | None, str | None]]:
     """What an audit entry says changed, by field: a word for it, before, after (None where there was nothing)."""
     names = [*entry.before, *(name for name in entry.after if name not in entry.before)]
     return [
-        (label(name), _readable(entry.before.get(name)), _readable(entry.after.get(name))) for name in names
+        (label(name), _readable(name, entry.before.get(name)), _readable(name, entry.after.get(name)))
+        for name in names
     ]
 
 
-def _readable(text: str | None) -> str | None:
-    """A stored value for people: times with their zone, and no more of a long text than fits."""
+def _readable(name: str, text: str | None) -> str | None:
+    """A stored value for people: money as such, times with their zone, and no more of a long text than fits."""
     if text is None:
         return None
+    if name in _MONEY:
+        return rand(Decimal(text))
+    if name in _SHARES:
+        return percent_words(Decimal(text))
     if _MOMENT.fullmatch(text):
         return moment_words(datetime.fromisoformat(text))
     return text if len(text) <= _MOST_LETTERS else text[:_MOST_LETTERS] + "…"

@@ -11,7 +11,7 @@ from tablewright.app.console.console import Console
 from tablewright.app.console.travel.admin import ADMIN_PAGES, admin_router
 from tablewright.app.console.travel.baggage import baggage_router
 from tablewright.app.console.travel.conflicts import conflicts_router
-from tablewright.app.console.travel.desk import desk_of
+from tablewright.app.console.travel.desk import ADMIN, desk_of
 from tablewright.app.console.travel.devices import devices_router
 from tablewright.app.console.travel.finding import finder
 from tablewright.app.console.travel.looking import looking_router
@@ -23,7 +23,7 @@ from tablewright.app.console.travel.travellers import travellers_router
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.travel.service import Travel
 
-_ADMIN = ("admin",)
+_ADMIN = (ADMIN,)
 PAGES = (
     Nav("Map", "", (), except_for=_ADMIN),
     Nav("Places", "places", (), except_for=_ADMIN),
@@ -62,5 +62,6 @@ def travel_area(travel: Travel, console: Console, who: FindPrincipal) -> Area:
         PAGES,
         router,
         about="A map of the world that colours in where you have been, with or without a network.",
-        search=finder(travel),
+        serves=lambda caller: ADMIN in caller.roles or desk.has_map(caller),
+        search=finder(desk),
     )

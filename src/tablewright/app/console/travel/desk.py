@@ -1,7 +1,8 @@
 """What every page of Skratch is made with: the service, the console, and whose map it is.
 
 Must hold: whose map it is comes from the login alone, and a login that was ended on the list of devices opens nothing.
-Who is signed in and has no map (an admin, somebody of another system) is told so. Elsewhere: words (wording.py).
+Who is signed in and has no map (an admin, somebody of another system) is told so, and how to get one.
+Elsewhere: words (wording.py).
 """
 
 from collections.abc import Mapping
@@ -58,6 +59,13 @@ class Desk(desk.Desk):
             return self.travel.repository.profile(self.caller(request).subject)
         except NotThere:
             raise NoMap from None
+
+    def has_map(self, caller: Principal) -> bool:
+        try:
+            self.travel.repository.profile(caller.subject)
+        except NotThere:
+            return False
+        return True
 
     def device_here(self, request: Request) -> str | None:
         """The device that this browser is, if its map was opened."""

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from tablewright.app.console.area import Hit
+from tablewright.app.console.travel.desk import Desk
 from tablewright.app.console.travel.places import place_path
 from tablewright.app.console.travel.wording import ONE
 from tablewright.edge import Principal
-from tablewright.systems.travel.errors import BadRequest, NotThere
+from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.geography.regions import Region
 from tablewright.systems.travel.model import REGION_TYPES, RegionType, Visit
 from tablewright.systems.travel.service import Travel
@@ -21,26 +22,16 @@ _MOST_PLACES = 8
 _MOST_NOTES = 5
 
 
-def finder(travel: Travel) -> Callable[[Principal, str], Sequence[Hit]]:
+def finder(desk: Desk) -> Callable[[Principal, str], Sequence[Hit]]:
+    travel = desk.travel
+
     def search(caller: Principal, text: str) -> Sequence[Hit]:
-        if (
-            len(text.strip()) < _FEWEST_LETTERS
-            or not caller.is_known
-            or not _is_traveller(travel, caller.subject)
-        ):
+        if len(text.strip()) < _FEWEST_LETTERS or not caller.is_known or not desk.has_map(caller):
             return ()
         visits = {(it.region_type, it.region_code): it for it in travel.visits.all(caller.subject)}
         return (*_places(travel, text, visits), *_notes(text, visits))
 
     return search
-
-
-def _is_traveller(travel: Travel, subject: str) -> bool:
-    try:
-        travel.repository.profile(subject)
-    except NotThere:
-        return False
-    return True
 
 
 def _places(travel: Travel, text: str, visits: Mapping[Place, Visit]) -> Iterator[Hit]:

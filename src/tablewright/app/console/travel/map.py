@@ -138,8 +138,11 @@ def map_router(desk: Desk) -> APIRouter:
 
     @router.get("", dependencies=[Depends(desk.signed_in)])
     def home(request: Request) -> Response:
-        if ADMIN in desk.caller(request).roles:
+        caller = desk.caller(request)
+        if ADMIN in caller.roles:
             return desk.console.go(f"{HOME}/sync")
+        if not desk.has_map(caller):
+            return desk.page(request, "no_map", title="Skratch")
         return map_page(request, desk.traveller(request))
 
     @router.get("/offline")

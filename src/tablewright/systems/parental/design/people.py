@@ -218,7 +218,7 @@ allowances = families_table.entity(
     pk="ALLOWANCE#{name}",
     sk="{window}",
     expires=Expires("expires_at"),
-    retention=Retention(timedelta(hours=2), "so that limits hold over processes"),
+    retention=Retention(timedelta(days=1), "so that limits hold over processes"),
     load={"upsert": Load(per_month=20_000, item_bytes=150)},
 )
 errands = families_table.entity(

@@ -8,7 +8,7 @@ from fastapi import Header, Query
 from pydantic import BeforeValidator
 
 from tablewright.edge import Principal, mistakes
-from tablewright.edge.identity.guards import FindPrincipal, login_required
+from tablewright.edge.identity.guards import FindPrincipal, login_required, role_required
 from tablewright.edge.problems import Problem, forbidden
 from tablewright.systems.portal import errors, views
 from tablewright.systems.portal.model import Tenant
@@ -16,6 +16,12 @@ from tablewright.systems.portal.repository import Actor
 from tablewright.systems.portal.service import Portal
 from tablewright.systems.portal.views import Page
 
+# Nobody gives these two: one has them by what one did.
+TENANTS_ALONE = (
+    "This is a customer's own, and this login is no customer's. Buy something in the shop, and prove the address "
+    "you gave with the code that is sent to it."
+)
+PROVED_ALONE = "This login proves no address. Ask for a code for yours, and sign in with it."
 # The same address shows more to staff: a cache must not give one the other's copy.
 VARY = "Authorization, Cookie"
 PageSize = Annotated[int | None, Query(alias="pageSize", description="1 to 100; 50 if not given")]
@@ -51,7 +57,7 @@ def staff_of(caller: Principal) -> Actor:
     if not caller.is_known:
         raise login_required()
     if not caller.roles & {"admin", "support"}:
-        raise forbidden("ADMIN_ONLY", "This needs the role support or admin.")
+        raise role_required("ADMIN_ONLY", "support", "admin")
     return actor_of(caller)
 
 
