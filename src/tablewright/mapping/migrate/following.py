@@ -4,12 +4,15 @@
 
 A round of work is: register the follower, copy some pages if the turn is not copied yet, follow what there is. Any
 number of processes may make rounds, and any of them may die.
+A page of changes is settled at once, each of its keys once (settling.py packs them into transactions); the checkpoint
+comes behind it, so who dies in between has the next one settle them again, which writes nothing where it was done.
 Must hold: the follower of a turn is registered before its copy begins; a turn whose changes were lost (nobody followed
 for a day) begins anew as another, whose copy settles everything.
 Elsewhere: changing sides (switching.py).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Event
@@ -33,6 +36,8 @@ PATIENCE = Retries(base=0.1, cap=2.0)
 WAIT, LONG_WAIT = 1.0, 5.0
 # How long a worker that died keeps others from its shards.
 LEASE = timedelta(seconds=10)
+# Changes that are read, and settled, at once: as many as a page of a stream can have.
+BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +74,37 @@ def follower(bench: Bench, state: State, way: Way | None = None) -> Consumer:
     """A worker of the consumer of a turn; one for each process that helps."""
     way, turn = way or bench.way(state), state.turn
 
-    def handle(record: Mapping[str, Any]) -> None:
-        task = task_of(way, record)
-        if task is None:
-            _take_away(bench, way, record)
-            return
-        try:
-            settle(bench, way, turn, [task])
-        except GateShut:
-            unbar(bench, bench.state())
-            settle(bench, way, turn, [task])
-
-    def settled(record: Mapping[str, Any]) -> None:
-        try:
-            handle(record)
-        except TurnOver:
+    def settled(records: Sequence[Mapping[str, Any]]) -> None:
+        tasks = [task_of(way, record) for record in records]
+        for task, record in zip(tasks, records, strict=True):
+            if task is None:
+                _take_away(bench, way, record)
+        with suppress(TurnOver):
             # Nobody asks any more how far this turn came; what changes now is another's business.
-            return
+            _settled(bench, way, turn, [task for task in tasks if task is not None])
 
     retries = Retries(base=PATIENCE.base, cap=PATIENCE.cap, sleep=bench.sleep)
     name = bench.consumer_name(turn)
-    return Consumer(bench.db, None, way.origin.called, name, settled, retries=retries, lease=LEASE)
+    return Consumer(
+        bench.db,
+        None,
+        way.origin.called,
+        name,
+        lambda record: settled([record]),
+        retries=retries,
+        lease=LEASE,
+        batch=BATCH,
+        handle_many=settled,
+    )
+
+
+def _settled(bench: Bench, way: Way, turn: int, tasks: Sequence[Task]) -> None:
+    """Settle the keys of some changes, each once, however many of its changes there are: it is read as it is now."""
+    try:
+        settle(bench, way, turn, tasks)
+    except GateShut:
+        unbar(bench, bench.state())
+        settle(bench, way, turn, tasks)
 
 
 def is_up_to_date(bench: Bench, state: State, within: timedelta = timedelta()) -> bool:
