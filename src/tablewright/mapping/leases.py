@@ -125,7 +125,7 @@ def _follow(
     if before is None and (parent := listed.get(shard.parent or "")) is not None:
         before = new[parent.id] if _follow(worker, parent, listed, known, start, new) else None
     if shard.id in start.shards:
-        new[shard.id] = _lease(worker, shard, start.at, first=None)
+        new[shard.id] = _first_lease(worker, shard, start)
     elif before is not None:
         # Not when the parent was read to its end: that may be long after the child took over.
         new[shard.id] = _lease(worker, shard, before.changed or before.began, first=shard.first)
@@ -134,6 +134,15 @@ def _follow(
     else:
         return False
     return True
+
+
+def _first_lease(worker: Worker, shard: Shard, start: Start) -> Lease:
+    """The lease of a shard that was there when the consumer began."""
+    lease = _lease(worker, shard, start.at, first=None)
+    if start.places is None:
+        return lease
+    place = start.places.get(shard.id)
+    return lease.model_copy(update={"checkpoint": place, "closed": place is None})
 
 
 def _lease(worker: Worker, shard: Shard, began: datetime, first: str | None) -> Lease:

@@ -17,12 +17,16 @@ MARK = "TABLEWRIGHT#MARK#"
 
 
 class Start(BaseModel):
-    """When a consumer began, and the shards there were: of these it takes whatever they still hold."""
+    """When a consumer began, and the shards there were: of these it takes whatever they still hold.
+
+    With `places` only what comes behind a record of each; of a shard without one, nothing.
+    """
 
     table: str
     consumer: str
     at: datetime
     shards: list[str]
+    places: dict[str, str] | None = None
 
 
 class Lease(BaseModel):

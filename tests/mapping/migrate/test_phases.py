@@ -308,20 +308,6 @@ def test_nothing_is_done_that_was_not_planned(at: At) -> None:
         switch(at.bench())
 
 
-def test_who_did_not_follow_for_a_day_begins_anew(at: At) -> None:
-    at.put(card("a", "one"), card("b", "two"))
-    bench = copied(at)
-    turn = bench.state().turn
-    at.put(card("a", "changed"))
-    at.remove("b")
-    at.clock.move(timedelta(days=2))
-    at.engine.settle()
-    followed(bench)
-    assert bench.state().turn > turn
-    assert verify(bench, bench.state(), repair=True).repaired == 1
-    assert at.is_copied
-
-
 def test_the_copy_is_no_faster_than_was_asked(at: At) -> None:
     at.put(*(card(f"c{n}") for n in range(30)))
     bench = at.bench()

@@ -13,6 +13,7 @@ from tablewright.mapping.migrate.errors import (
     MigrationMistake,
     NotDrained,
     NotExact,
+    NotFollowed,
     NotPlanned,
     NotRouted,
     PhaseMoved,
@@ -23,7 +24,7 @@ from tablewright.mapping.migrate.errors import (
     WritesPaused,
     WrongPhase,
 )
-from tablewright.mapping.migrate.following import Round, advance, begin, follower, is_up_to_date, watch
+from tablewright.mapping.migrate.following import Round, advance, follower, is_up_to_date, watch
 from tablewright.mapping.migrate.migration import Form, Migration, Way
 from tablewright.mapping.migrate.settling import Settled, Task, settle
 from tablewright.mapping.migrate.sides import Sides, sides
@@ -39,6 +40,7 @@ from tablewright.mapping.migrate.switching import (
     rollback,
     switch,
 )
+from tablewright.mapping.migrate.turns import begin
 from tablewright.mapping.migrate.verifying import Part, Report, verify
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "MigrationMistake",
     "NotDrained",
     "NotExact",
+    "NotFollowed",
     "NotPlanned",
     "NotRouted",
     "Part",

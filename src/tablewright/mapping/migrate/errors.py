@@ -86,6 +86,17 @@ class NotDrained(MigrationMistake):
         super().__init__(f"{migration} stays where it was, and writes go on: {why}")
 
 
+class NotFollowed(MigrationMistake):
+    """Nobody followed for longer than the stream keeps changes: first everything is to be compared."""
+
+    def __init__(self, migration: str, since: datetime) -> None:
+        self.migration, self.since = migration, since
+        super().__init__(
+            f"{migration} stays where it was: nobody has followed since {since:%Y-%m-%d %H:%M} UTC, and the stream has "
+            f"forgotten changes; `tablewright migrate run {migration}` goes through both tables again"
+        )
+
+
 class KeptTooLong(MigrationMistake):
     """The days in which one could go back are over."""
 

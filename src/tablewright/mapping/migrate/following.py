@@ -7,11 +7,11 @@ number of processes may make rounds, and any of them may die.
 A page of changes is settled at once, each of its keys once (settling.py packs them into transactions); the checkpoint
 comes behind it, so who dies in between has the next one settle them again, which writes nothing where it was done.
 Must hold: the follower of a turn is registered before its copy begins; a turn whose changes were lost (nobody followed
-for a day) begins anew as another, whose copy settles everything.
-Elsewhere: changing sides (switching.py).
+for a day) is replaced by another, which is not up to date before it has looked at everything on both sides.
+Elsewhere: where a turn begins (turns.py), changing sides (switching.py).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -23,11 +23,12 @@ from tablewright.mapping.consumer import Consumer
 from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.migrate import copying
 from tablewright.mapping.migrate.bench import NOT_THERE, Bench
-from tablewright.mapping.migrate.errors import PhaseMoved, TurnOver
+from tablewright.mapping.migrate.errors import TurnOver
 from tablewright.mapping.migrate.marks import unbar
 from tablewright.mapping.migrate.migration import Way
 from tablewright.mapping.migrate.settling import GateShut, Task, settle
 from tablewright.mapping.migrate.state import State
+from tablewright.mapping.migrate.turns import again
 from tablewright.mapping.reading import Progress
 from tablewright.values import Item
 
@@ -51,23 +52,6 @@ class Round:
     @property
     def is_idle(self) -> bool:
         return not self.copied.items and not self.followed.read and not self.followed.replayed
-
-
-def begin(bench: Bench, told: Callable[[str], None] = lambda name: None) -> State:
-    """From planned to copying: the target is made, and the first turn begins. Where it has begun, nothing is done."""
-    state = bench.state()
-    if state.phase != "planned":
-        return state
-    bench.make_target(told)
-    # After a rollback whose maker died: who follows the table would hear of what is copied into the side it was on.
-    unbar(bench, state)
-    state = bench.state()
-    if state.phase != "planned":
-        return state
-    try:
-        return bench.began(state)
-    except PhaseMoved:
-        return bench.state()
 
 
 def follower(bench: Bench, state: State, way: Way | None = None) -> Consumer:
@@ -164,8 +148,8 @@ def advance(bench: Bench, worker: str, *, pages: int = 10, page: int = copying.P
             # Settling goes by what is there now, so the order in which changes are settled does not matter.
             followed += Progress(replayed=consumer.replay().handled)
         return Round(state, done, followed)
-    except ChangesLost:
-        return Round(_again(bench, state))
+    except ChangesLost as lost:
+        return Round(again(bench, state, lost.since))
     except TurnOver:
         return Round(state)
     except CallRefused as refusal:
@@ -182,15 +166,3 @@ def watch(bench: Bench, stop: Event) -> None:
         done = advance(bench, worker)
         if done.is_idle:
             stop.wait(WAIT if done.state is not None and done.state.course is not None else LONG_WAIT)
-
-
-def _again(bench: Bench, state: State) -> State:
-    """Nobody followed for a day, and the stream has forgotten: another turn, whose copy looks at everything."""
-    if not state.is_open or state.barred:
-        return state
-    try:
-        if state.course == "back":
-            return bench.moved(state, "switched", course="back", copied=False)
-        return bench.began(state)
-    except PhaseMoved:
-        return bench.state()

@@ -60,17 +60,14 @@ def _consumers(bench: Bench) -> list[str]:
     )
 
 
-def followed(bench: Bench, table: str, turn: int, opened: Places) -> None:
-    """Register the follower of a turn that is about to begin: it reads what comes behind the marks, nothing before."""
-    name, now = bench.consumer_name(turn), bench.world.now()
-    listed = [shard.id for shard in opened.shards]
-    bench.db.get_or_create(starts.create(Start(table=table, consumer=name, at=now, shards=listed)))
-    known = {lease.shard: lease for lease in bench.db.all(leases_of(table=table, consumer=name))}
-    for shard in opened.shards:
-        bench.db.write(_behind(bench, table, name, shard, opened, known.get(shard.id)))
-    for lease in known.values():
-        if lease.shard not in listed:  # of an attempt that failed, longer ago than the stream can tell
-            bench.db.write(leases.discard(table, name, lease.stream, lease.shard))
+def followed(bench: Bench, table: str, turn: int, opened: Places) -> Write[Any]:
+    """The write that registers the follower of a turn: it reads what comes behind the marks, nothing before.
+
+    For the transaction in which the turn begins: from then on nobody moves it.
+    """
+    name, listed = bench.consumer_name(turn), [shard.id for shard in opened.shards]
+    at = dict(opened.at)
+    return starts.put(Start(table=table, consumer=name, at=bench.world.now(), shards=listed, places=at))
 
 
 def forget_turns(bench: Bench, state: State) -> None:

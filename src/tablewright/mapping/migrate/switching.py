@@ -14,13 +14,15 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from tablewright.client import CallRefused
+from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.migrate.bench import NOT_THERE, Bench
-from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, PhaseMoved, WrongPhase
+from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, NotFollowed, PhaseMoved, WrongPhase
 from tablewright.mapping.migrate.following import follower, task_of
 from tablewright.mapping.migrate.handing import followed, forget_turns, handed_over, refuse_behind
 from tablewright.mapping.migrate.marks import Places, Tail, has_passed, marked, unbar
 from tablewright.mapping.migrate.migration import Form
 from tablewright.mapping.migrate.state import FORWARD, Phase, State
+from tablewright.mapping.migrate.turns import again
 from tablewright.mapping.migrate.verifying import Report, differing, verify
 
 # For clocks that go at different paces.
@@ -177,7 +179,11 @@ def _changed(bench: Bench, state: State, to: Phase, told: Told) -> State:
     """The other side is open, or the same as before and an error says why."""
     way, consumer = bench.way(state), follower(bench, state)
     refuse_behind(bench)
-    consumer.run_once()
+    try:
+        consumer.run_once()
+    except ChangesLost as lost:
+        again(bench, state, lost.since)
+        raise NotFollowed(bench.name, lost.since) from None
     if consumer.parked():
         consumer.replay()
     lag = consumer.lag()
@@ -222,11 +228,11 @@ def _drain(bench: Bench, state: State, left: Places, give_up: float) -> None:
 def _flip(bench: Bench, state: State, to: Phase, left: Places, opened: Places, told: Told) -> State:
     now = bench.world.now()
     kept = {"switched_at": now, "kept_until": now + bench.migration.keep} if to == "switched" else {}
-    if to == "switched":
-        followed(bench, bench.migration.target.called, state.turn + 1, opened)
+    follower = followed(bench, bench.migration.target.called, state.turn + 1, opened)
     state = bench.moved(
         state,
         to,
+        *((follower,) if to == "switched" else ()),
         *handed_over(bench, left, opened),
         course="shut",
         barred=True,
