@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from tablewright.client import Call
 from tablewright.design import Write
 from tablewright.mapping.db import Db
-from tablewright.mapping.errors import ConditionNotMet, MappingMistake, Missing, Stale
+from tablewright.mapping.errors import AlreadyExists, ConditionNotMet, MappingMistake, Missing, Stale
 from tablewright.mapping.shards import KEPT, Shard, label_of, shards_of
-from tablewright.mapping.stream_design import Lease, Start, leases, leases_of, starts
+from tablewright.mapping.stream_design import Lease, Roster, Start, leases, leases_of, rosters, starts
 
 
 class ChangesLost(MappingMistake):
@@ -71,9 +71,12 @@ def discover(worker: Worker, *, skip_to_horizon: bool) -> Found:
     # The leases before the shards: a shard that had a lease and is not listed afterwards is gone.
     start = db.one(starts.get(worker.table, worker.consumer), consistent=True)
     known = {lease.shard: lease for lease in db.all(leases_of(**who))}
+    roster = roster_of(db, worker.table) if start is None else None
     shards = shards_of(worker.call, db.physical(worker.table))
     if start is None:
-        start = _begun(worker, shards)
+        start = _begun(worker, shards, roster)
+    if start is None:
+        return discover(worker, skip_to_horizon=skip_to_horizon)
     listed = {shard.id: shard for shard in shards}
     gone = [
         lease
@@ -103,11 +106,27 @@ def _goes_on_elsewhere(worker: Worker, lease: Lease) -> bool:
     return lease.end is not None and not lease.closed and worker.now() - lease.since < KEPT
 
 
-def _begun(worker: Worker, shards: Sequence[Shard]) -> Start:
-    """The beginning of a consumer, made by whichever of its workers comes first."""
+def _begun(worker: Worker, shards: Sequence[Shard], roster: Roster | None) -> Start | None:
+    """The beginning of a consumer, made by whichever of its workers comes first.
+
+    None if the roster has changed since before the shards were listed: they may be those of a side that was left.
+    """
     ids = [shard.id for shard in shards]
     start = Start(table=worker.table, consumer=worker.consumer, at=worker.now(), shards=ids)
-    return worker.db.get_or_create(starts.create(start))[0]
+    try:
+        worker.db.write(starts.create(start), entered(worker.table, roster))
+    except (AlreadyExists, Stale):
+        return worker.db.one(starts.get(worker.table, worker.consumer), consistent=True)
+    return start
+
+
+def roster_of(db: Db, table: str) -> Roster | None:
+    return db.one(rosters.get(table), consistent=True)
+
+
+def entered(table: str, roster: Roster | None) -> Write[Roster]:
+    """The write that changes a table's roster from what was read; refused if somebody else was faster."""
+    return rosters.create(Roster(table=table)) if roster is None else rosters.change(roster, roster)
 
 
 def _follow(

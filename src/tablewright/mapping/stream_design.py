@@ -29,6 +29,16 @@ class Start(BaseModel):
     places: dict[str, str] | None = None
 
 
+class Roster(BaseModel):
+    """Changes whenever a consumer of a table begins, and whenever the table's changes go on in another table's stream.
+
+    Who does either checks it in the same transaction, so neither happens unseen by the other.
+    """
+
+    table: str
+    version: int = 0
+
+
 class Lease(BaseModel):
     """How far a consumer is in one shard, and which of its workers reads it until when.
 
@@ -111,6 +121,7 @@ class Piece(BaseModel):
     data: bytes
 
 
+def _table_key(table: str) -> None: ...
 def _consumer_key(table: str, consumer: str) -> None: ...
 def _lease_key(table: str, consumer: str, stream: str, shard: str) -> None: ...
 def _line_key(table: str, consumer: str, line: str) -> None: ...
@@ -124,6 +135,9 @@ stream_consumers = Design(
 )
 _table = stream_consumers.table("stream_consumers", pk="PK", sk="SK", about="All consumers of all streams.")
 starts = _table.entity(Start, _consumer_key, tag="stream_start", pk=_PK, sk="START")
+rosters = _table.entity(
+    Roster, _table_key, tag="stream_roster", pk="ROSTER#{table}", sk="ROSTER", version="version"
+)
 leases = _table.entity(
     Lease, _lease_key, tag="stream_lease", pk=_PK, sk="LEASE#{stream}#{shard}", version="version"
 )

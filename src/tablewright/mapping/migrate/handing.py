@@ -2,7 +2,8 @@
 
 A consumer reads what is left of the side that is left, up to the marks that were put when nobody wrote; then it goes on
 behind the marks of the other side. So it is told of each change once, and of nothing that the migration itself wrote.
-Must hold: all of it is one transaction with the change of sides.
+Must hold: all of it is one transaction with the change of sides; who begins in the same moment either goes along or
+begins on the side that opens (the roster in stream_design.py).
 Elsewhere: where a shard ends for a consumer (reading.py, leases.py in mapping).
 """
 
@@ -11,6 +12,7 @@ from typing import Any
 from tablewright.client import pages
 from tablewright.client.transactions import ACTIONS
 from tablewright.design import Write
+from tablewright.mapping.leases import entered, roster_of
 from tablewright.mapping.migrate.bench import CONSUMERS, Bench
 from tablewright.mapping.migrate.errors import NotDrained
 from tablewright.mapping.migrate.marks import Places
@@ -19,17 +21,21 @@ from tablewright.mapping.reads import get_request
 from tablewright.mapping.shards import Shard
 from tablewright.mapping.stream_design import Lease, Start, leases, leases_of, starts
 
-# Beside the state, its gates and a receipt.
-AT_MOST = ACTIONS - 12
+# Beside the state, its gates, the follower and a receipt.
+AT_MOST = ACTIONS - 11
 # A closed shard ends by itself.
 _NEVER = "9" * 40
 
 
 def handed_over(bench: Bench, left: Places, opened: Places) -> list[Write[Any]]:
     """The writes that move every consumer of the table to the other side."""
-    table, names = bench.migration.called, _consumers(bench)
+    table = bench.migration.called
+    # Before the consumers are listed: who begins from now on makes this refused, and they are listed again.
+    roster = roster_of(bench.db, table)
+    names = _consumers(bench)
     refuse_behind(bench)
-    writes = [write for name in names for write in _moved(bench, table, name, left, opened)]
+    writes: list[Write[Any]] = [entered(table, roster)]
+    writes += [write for name in names for write in _moved(bench, table, name, left, opened)]
     if len(writes) > AT_MOST:
         raise NotDrained(
             bench.name,

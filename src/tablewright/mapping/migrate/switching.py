@@ -14,6 +14,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from tablewright.client import CallRefused
+from tablewright.mapping.errors import WriteRefused
 from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.migrate.bench import NOT_THERE, Bench
 from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, NotFollowed, PhaseMoved, WrongPhase
@@ -30,6 +31,8 @@ MARGIN = 1.25
 PAUSE = timedelta(seconds=60)
 # What is done before the pause must leave little to do in it.
 LAG = timedelta(seconds=10)
+# How often sides are tried to be changed while consumers begin in the same moment.
+FLIPS = 5
 
 BEFORE_VERIFIED = ("planned", "copying", "following")
 
@@ -226,14 +229,34 @@ def _drain(bench: Bench, state: State, left: Places, give_up: float) -> None:
 
 
 def _flip(bench: Bench, state: State, to: Phase, left: Places, opened: Places, told: Told) -> State:
-    now = bench.world.now()
-    kept = {"switched_at": now, "kept_until": now + bench.migration.keep} if to == "switched" else {}
-    follower = followed(bench, bench.migration.target.called, state.turn + 1, opened)
-    state = bench.moved(
+    before = state
+    for tried in range(1, FLIPS + 1):
+        try:
+            state = _opened(bench, before, to, left, opened)
+            break
+        except (PhaseMoved, WriteRefused):
+            # A consumer began, or took up a shard, in the same moment: it is to go along.
+            if tried == FLIPS or bench.state().epoch != before.epoch:
+                raise
+    told(f"writes to {bench.migration.called} go to {state.target if to == 'switched' else state.source}")
+    with suppress(NotDrained):  # sides are changed all the same; whoever follows does this first
+        unbar(bench, state)
+    state = bench.state()
+    forget_turns(bench, state)
+    return state
+
+
+def _opened(bench: Bench, state: State, to: Phase, left: Places, opened: Places) -> State:
+    """The other side is open, in one transaction with everybody who goes along."""
+    now, writes = bench.world.now(), handed_over(bench, left, opened)
+    kept: dict[str, datetime] = {}
+    if to == "switched":
+        kept = {"switched_at": now, "kept_until": now + bench.migration.keep}
+        writes.append(followed(bench, bench.migration.target.called, state.turn + 1, opened))
+    return bench.moved(
         state,
         to,
-        *((follower,) if to == "switched" else ()),
-        *handed_over(bench, left, opened),
+        *writes,
         course="shut",
         barred=True,
         flips=state.flips + 1,
@@ -242,9 +265,3 @@ def _flip(bench: Bench, state: State, to: Phase, left: Places, opened: Places, t
         pause_ends=None,
         **kept,
     )
-    told(f"writes to {bench.migration.called} go to {state.target if to == 'switched' else state.source}")
-    with suppress(NotDrained):  # sides are changed all the same; whoever follows does this first
-        unbar(bench, state)
-    state = bench.state()
-    forget_turns(bench, state)
-    return state
