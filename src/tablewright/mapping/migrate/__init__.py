@@ -9,6 +9,7 @@ db = Db(sides(call, migration), design)       # what programs use, whichever sid
 from tablewright.mapping.migrate.bench import Bench, bench
 from tablewright.mapping.migrate.copying import copied, copy_some
 from tablewright.mapping.migrate.errors import (
+    BeingDeleted,
     KeptTooLong,
     MigrationMistake,
     NotDrained,
@@ -44,6 +45,7 @@ from tablewright.mapping.migrate.turns import begin
 from tablewright.mapping.migrate.verifying import Part, Report, verify
 
 __all__ = [
+    "BeingDeleted",
     "Bench",
     "Form",
     "KeptTooLong",

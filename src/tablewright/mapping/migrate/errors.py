@@ -97,6 +97,17 @@ class NotFollowed(MigrationMistake):
         )
 
 
+class BeingDeleted(MigrationMistake):
+    """A table that is no longer needed is being deleted by somebody else, or by one who died over it."""
+
+    def __init__(self, migration: str, until: datetime) -> None:
+        self.until = until
+        super().__init__(
+            f"{migration}: the table that is no longer needed is being deleted by somebody else; if it is still there "
+            f"at {until:%H:%M:%S} UTC, try again"
+        )
+
+
 class KeptTooLong(MigrationMistake):
     """The days in which one could go back are over."""
 

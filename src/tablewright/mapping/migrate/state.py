@@ -43,9 +43,9 @@ class State(BaseModel):
 
     `copied`: everything that was there when the turn began is copied, so that following is enough. `barred`: sides were
     changed, and consumers of the side that was left have not been told in every shard yet. `dropping`: the table
-    that is not needed any more is still to be deleted. `strays`: the goal of the copy may hold what its origin no
-    longer does. `missed_since`: changes from then on were missed, so it is being copied anew. `rate` is how many items
-    a second are copied at most.
+    that is not needed any more is still to be deleted, until `dropping_until` by one alone. `strays`: the goal of the
+    copy may hold what its origin no longer does. `missed_since`: changes from then on were missed, so it is copied
+    anew. `rate` is how many items a second are copied at most.
     """
 
     name: str
@@ -56,6 +56,7 @@ class State(BaseModel):
     copied: bool = False
     barred: bool = False
     dropping: bool = False
+    dropping_until: datetime | None = None
     strays: bool = False
     missed_since: datetime | None = None
     source: str

@@ -17,11 +17,17 @@ from tablewright.client import CallRefused
 from tablewright.mapping.errors import WriteRefused
 from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.migrate.bench import NOT_THERE, Bench
-from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, NotFollowed, PhaseMoved, WrongPhase
+from tablewright.mapping.migrate.errors import (
+    BeingDeleted,
+    KeptTooLong,
+    NotDrained,
+    NotFollowed,
+    PhaseMoved,
+    WrongPhase,
+)
 from tablewright.mapping.migrate.following import follower, task_of
 from tablewright.mapping.migrate.handing import followed, forget_turns, handed_over, refuse_behind
 from tablewright.mapping.migrate.marks import Places, Tail, has_passed, marked, unbar
-from tablewright.mapping.migrate.migration import Form
 from tablewright.mapping.migrate.state import FORWARD, Phase, State
 from tablewright.mapping.migrate.turns import again
 from tablewright.mapping.migrate.verifying import Report, differing, verify
@@ -31,6 +37,8 @@ MARGIN = 1.25
 PAUSE = timedelta(seconds=60)
 # What is done before the pause must leave little to do in it.
 LAG = timedelta(seconds=10)
+# How long who deletes a table has for it. Longer than any line keeps a call, with what it repeats.
+DROP = timedelta(minutes=5)
 # How often sides are tried to be changed while consumers begin in the same moment.
 FLIPS = 5
 
@@ -89,7 +97,7 @@ def finish(bench: Bench, *, early: bool = False) -> State:
         unbar(bench, state)
         refuse_behind(bench)
         state = bench.moved(_still(bench, state), "finished", course="shut", dropping=True)
-    return _dropped(bench, state, bench.migration.source)
+    return _dropped(bench, state)
 
 
 def abandon(bench: Bench) -> State:
@@ -103,21 +111,34 @@ def abandon(bench: Bench) -> State:
         unbar(bench, state)
         refuse_behind(bench)
         state = bench.moved(_still(bench, state), "abandoned", course="shut", dropping=True)
-    return _dropped(bench, state, bench.migration.target)
+    return _dropped(bench, state)
 
 
-def _dropped(bench: Bench, state: State, form: Form) -> State:
-    """The table of a side that is no longer needed goes, once: its name may be that of another migration's later."""
+def _dropped(bench: Bench, state: State) -> State:
+    """The table of the side that is no longer needed goes, once: its name may be that of another migration's later.
+
+    DeleteTable takes no condition, and would take whatever has the name when it arrives. So who deletes says so first,
+    and for `DROP` nobody else does, nor can the name be taken again; who comes to it later than that lets it be.
+    """
     if not state.dropping:
         return state
     forget_turns(bench, state)
+    began, now = bench.steady(), bench.world.now()
+    if state.dropping_until is not None and now < state.dropping_until:
+        raise BeingDeleted(bench.name, state.dropping_until)
+    state = bench.moved(state, state.phase, dropping_until=now + DROP)
+    form = bench.migration.source if state.phase == "finished" else bench.migration.target
+    if bench.steady() - began > DROP.total_seconds() / MARGIN / 2:
+        raise BeingDeleted(bench.name, now + DROP)
     try:
         bench.call("DeleteTable", {"TableName": bench.physical(form)})
     except CallRefused as refusal:
         if refusal.name != NOT_THERE:
+            # It was answered, so nothing is on its way any more. Of a call without an answer nobody can say that.
+            bench.moved(state, state.phase, dropping_until=None)
             raise
     try:
-        return bench.moved(state, state.phase, dropping=False)
+        return bench.moved(state, state.phase, dropping=False, dropping_until=None)
     except PhaseMoved:
         return bench.state()  # somebody else did it too
 
