@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,9 +13,10 @@ from tests.mapping.consuming import PowerCut
 from tests.mapping.migrate.cards import At, card, opened
 from tests.mapping.migrate.test_phases import copied, followed
 
-from tablewright.mapping.migrate import Bench, advance
+from tablewright.mapping.migrate import Bench, advance, following
 from tablewright.mapping.migrate.marks import Tail
 from tablewright.mapping.migrate.sides import WRITES
+from tablewright.mapping.stream_design import leases_of
 
 MANY = 60
 
@@ -48,6 +49,24 @@ def test_the_changes_of_many_keys_are_settled_in_a_few_transactions(at: At) -> N
     assert at.is_copied
     # Four actions for each: the check, two items put and one removed.
     assert verbs["TransactWriteItems"] <= 5
+
+
+def test_a_page_is_settled_within_a_lease_over_a_slow_line_too(at: At) -> None:
+    keys = 2 * following.BATCH
+    over: list[datetime] = []
+    at.put(*(card(f"c{n}", "old", "g") for n in range(keys)))
+    bench = copied(at)
+    at.put(*(card(f"c{n}", "new", "h") for n in range(keys)))
+    mine = leases_of(table="cards", consumer=bench.consumer_name(bench.state().turn))
+
+    def slow(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        at.clock.move(timedelta(seconds=0.15))
+        now = at.clock.now()
+        over.extend(one.until for one in bench.db.all(mine) if one.owner is not None and one.until <= now)
+        return at.call(verb, request)
+
+    assert advance(at.bench(slow), "me").followed.handled == keys
+    assert over == [], "another could have taken the shard before the checkpoint"
 
 
 def test_many_changes_of_one_key_are_settled_as_one(at: At) -> None:

@@ -37,8 +37,9 @@ PATIENCE = Retries(base=0.1, cap=2.0)
 WAIT, LONG_WAIT = 1.0, 5.0
 # How long a worker that died keeps others from its shards.
 LEASE = timedelta(seconds=10)
-# Changes that are read, and settled, at once: as many as a page of a stream can have.
-BATCH = 1000
+# Changes that are read, and settled, at once: no more than can be in much less than a lease over a slow line, since it
+# is renewed between pages. Who needed longer would lose it before the checkpoint, page after page.
+BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
