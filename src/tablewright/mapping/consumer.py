@@ -10,7 +10,8 @@ handled is tried again with pauses, then parked, and what follows of its key beh
 never beyond a change that was neither handled nor parked; a worker that lost its lease stops.
 A change may be handled twice (a crash before the checkpoint): `db.write(..., once=f"mailer/{change.event_id}")`
 makes its effect happen once. A handler that needs longer than the lease may find another worker at the same change.
-Elsewhere: reading a shard (reading.py), who reads what (leases.py), the verbs (shards.py), parking (parked.py).
+Elsewhere: reading a shard (reading.py) and handling its records (handling.py), who reads what (leases.py), the verbs
+(shards.py), parking (parked.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,10 +30,11 @@ from tablewright.mapping import parked as parking
 from tablewright.mapping import shards
 from tablewright.mapping.db import Db
 from tablewright.mapping.errors import MappingMistake
+from tablewright.mapping.handling import Held, Progress, Reader, Understand, Whose, attempt
 from tablewright.mapping.items import shape_of
 from tablewright.mapping.leases import Worker
 from tablewright.mapping.parked import Replayed
-from tablewright.mapping.reading import EMPTY_PAGES, Held, Progress, Reader, Understand, Whose, attempt, turn
+from tablewright.mapping.reading import EMPTY_PAGES, turn
 from tablewright.mapping.records import change_of
 from tablewright.mapping.stream_design import Lease, Parked, leases_of, stream_consumers
 from tablewright.mapping.tables import create_table, make_tables

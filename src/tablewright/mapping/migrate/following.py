@@ -20,6 +20,7 @@ from typing import Any
 
 from tablewright.client import CallRefused, Retries
 from tablewright.mapping.consumer import Consumer
+from tablewright.mapping.handling import Progress
 from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.migrate import copying
 from tablewright.mapping.migrate.bench import NOT_THERE, Bench
@@ -29,7 +30,6 @@ from tablewright.mapping.migrate.migration import Way
 from tablewright.mapping.migrate.settling import GateShut, Task, settle
 from tablewright.mapping.migrate.state import State
 from tablewright.mapping.migrate.turns import again
-from tablewright.mapping.reading import Progress
 from tablewright.values import Item
 
 PATIENCE = Retries(base=0.1, cap=2.0)

@@ -4,7 +4,7 @@ A consumer reads what is left of the side that is left, up to the marks that wer
 behind the marks of the other side. So it is told of each change once, and of nothing that the migration itself wrote.
 Must hold: all of it is one transaction with the change of sides; who begins in the same moment either goes along or
 begins on the side that opens (the roster in stream_design.py).
-Elsewhere: where a shard ends for a consumer (reading.py, leases.py in mapping).
+Elsewhere: where a shard ends for a consumer (handling.py, leases.py in mapping).
 """
 
 from typing import Any
