@@ -102,8 +102,12 @@ def discover(worker: Worker, *, skip_to_horizon: bool) -> Found:
 
 
 def _goes_on_elsewhere(worker: Worker, lease: Lease) -> bool:
-    """Whether the shard is of the table that this one was before a migration, and not read to where that ended."""
-    return lease.end is not None and not lease.closed and worker.now() - lease.since < KEPT
+    """Whether the shard is of the table that this one was before a migration, and not read to where that ended.
+
+    For as long as the stream can hold what was written last. Whether it lacks something older shows when it is read.
+    """
+    known = max(lease.since, lease.ended or lease.since)
+    return lease.end is not None and not lease.closed and worker.now() - known < KEPT
 
 
 def _begun(worker: Worker, shards: Sequence[Shard], roster: Roster | None) -> Start | None:

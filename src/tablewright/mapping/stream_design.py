@@ -43,9 +43,9 @@ class Lease(BaseModel):
     """How far a consumer is in one shard, and which of its workers reads it until when.
 
     `first` is where the shard begins, if nothing before it may be missing; `end` is the record at which it ends for
-    this consumer, because the table's changes go on in another table's stream. `changed` is the time of the last change
-    that was handled, `caught_up` when there was nothing left to read. `wanted` is a worker that has fewer shards.
-    `suspect` and `tries` count the workers that died over one record.
+    this consumer, because the table's changes go on in another table's stream, and `ended` when that was decided.
+    `changed` is the time of the last change that was handled, `caught_up` when there was nothing left to read. `wanted`
+    is a worker that has fewer shards. `suspect` and `tries` count the workers that died over one record.
     """
 
     table: str
@@ -55,6 +55,7 @@ class Lease(BaseModel):
     parent: str | None = None
     first: str | None = None
     end: str | None = None
+    ended: datetime | None = None
     began: datetime
     owner: str | None = None
     until: datetime = LONG_AGO

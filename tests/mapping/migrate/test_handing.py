@@ -11,6 +11,7 @@ from tests.mapping.migrate.cards import At, card, forward, opened
 from tests.mapping.migrate.test_phases import copied, followed
 
 from tablewright.client import Call
+from tablewright.engine import streams
 from tablewright.mapping import Consumer, Db, stream_consumers
 from tablewright.mapping.migrate import Bench, checked, rollback, switch, verify
 
@@ -78,6 +79,36 @@ def test_who_begins_between_the_listing_and_the_change_of_sides_goes_along(at: A
     )
 
 
+def test_what_was_written_after_idle_days_and_before_the_change_of_sides_is_not_taken_for_lost(
+    at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The shards that took it over are known and not read yet; the last change anybody heard of is days old."""
+    bench, heard = ready(at), list[str]()
+    watching = consumer(at, at.call, "watch", heard)
+    watching.register()
+    for _ in range(5):
+        watching.run_once()
+        idle(at, bench)
+    heard.clear()
+    monkeypatch.setattr(streams, "SHARD_RECORDS", 2)
+    at.put(*(card("c", f"text {n}") for n in range(3)))
+    at.engine.settle()
+    at.put(card("c", "last"))
+    watching.register()
+    followed(bench)
+    assert switch(bench).phase == "switched"
+    for _ in range(3):
+        watching.run_once()
+    assert heard == ["c text 0", "c text 1", "c text 2", "c last"]
+
+
+def idle(at: At, bench: Bench) -> None:
+    """Some hours in which nobody writes, and who follows goes on."""
+    at.clock.move(timedelta(hours=6))
+    at.engine.settle()
+    followed(bench)
+
+
 @pytest.mark.parametrize("others", [0, 1])
 def test_who_begins_with_the_shards_of_a_side_that_was_left_meanwhile_looks_again(
     at: At, others: int
@@ -85,9 +116,7 @@ def test_who_begins_with_the_shards_of_a_side_that_was_left_meanwhile_looks_agai
     bench, heard = ready(at), list[str]()
     # So old that its stream could have lost something: who is not known there is not let in from its beginning.
     for _ in range(5):
-        at.clock.move(timedelta(hours=6))
-        at.engine.settle()
-        followed(bench)
+        idle(at, bench)
     for number in range(others):
         consumer(at, at.call, f"other {number}", []).register()
         consumer(at, at.call, f"other {number}", []).run_once()

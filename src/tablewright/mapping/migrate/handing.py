@@ -112,17 +112,20 @@ def _ending(
     bench: Bench, table: str, name: str, shard: Shard, left: Places, lease: Lease | None
 ) -> list[Write[Any]]:
     """A shard of the side that is left, up to its mark."""
-    end = left.at.get(shard.id, _NEVER)
+    end, now = left.at.get(shard.id, _NEVER), bench.world.now()
     if lease is None:
         return [
             leases.create(
-                _lease(bench, table, name, shard).model_copy(update={"first": shard.first, "end": end})
+                _lease(bench, table, name, shard).model_copy(
+                    update={"first": shard.first, "end": end, "ended": now}
+                )
             )
         ]
     if lease.closed:
         return []
     # Only where it ends: it stays with who reads it, who looks at the lease when the next mark comes.
-    return [leases.update(table, name, shard.stream, shard.id).at(lambda it: it.end).set(end)]
+    step = leases.update(table, name, shard.stream, shard.id).at(lambda it: it.end).set(end)
+    return [step.at(lambda it: it.ended).set(now)]
 
 
 def _behind(
