@@ -29,6 +29,7 @@ from tablewright.mapping.migrate import (
     WritesPaused,
     WrongPhase,
     abandon,
+    advance,
     begin,
     bench,
     checked,
@@ -144,6 +145,26 @@ def test_where_a_migration_stands_is_told_in_words() -> None:
         assert [(one.word, one.open) for one in standings(house)] == [("rolled back", "cards")]
 
 
+def test_that_changes_were_missed_is_told_until_it_is_put_right() -> None:
+    clock = testing.Clock()
+    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
+        (shop,) = house.lived
+        shop.db.write(old_cards.create(Card(id="a", text="one")))
+        at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
+        at.plan()
+        begin(at)
+        followed(at)
+        shop.db.write(old_cards.create(Card(id="b", text="two")))
+        clock.move(timedelta(days=2))
+        house.engine.settle()
+        advance(at, "me")
+        (told,) = standings(house)
+        assert told.word.startswith("being copied anew, ")
+        assert "were missed, as nobody followed" in told.next
+        followed(at)
+        assert [(one.word, one.next) for one in standings(house)] == [("follows", "migrate verify")]
+
+
 @pytest.mark.parametrize("end", ["finished", "abandoned"])
 def test_a_table_that_was_to_be_deleted_when_the_process_died_goes_later_and_once(end: str) -> None:
     clock = testing.Clock()
@@ -168,6 +189,8 @@ def test_a_table_that_was_to_be_deleted_when_the_process_died_goes_later_and_onc
         assert at.state().phase == end
         with pytest.raises(WrongPhase):
             at.plan()
+        assert tend([at]) == 0, "what it sent may still arrive"
+        clock.move(timedelta(minutes=5))
         assert (tend([at]), tend([at])) == (1, 0)
         house.engine.settle()
         assert left not in house.call("ListTables", {})["TableNames"]

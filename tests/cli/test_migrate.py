@@ -10,10 +10,13 @@ import pytest
 from tests.cli.command import Ran, here
 from tests.systems.travel.talk import sign_up
 
+from tablewright.app.backups import environment_of
+from tablewright.app.systems import SYSTEMS
 from tablewright.client import embedded
 from tablewright.engine import Engine
 from tablewright.mapping import Db
-from tablewright.mapping.migrate import Bench, Round, abandon, switching
+from tablewright.mapping.migrate import Bench, Round, abandon, bench, switching
+from tablewright.mapping.migrate.turns import again
 from tablewright.systems.travel.design import TRAVEL
 from tablewright.testing import Clock
 
@@ -99,6 +102,20 @@ def test_run_does_not_say_that_all_is_copied_of_what_was_given_up_meanwhile(
     monkeypatch.setattr("tablewright.mapping.migrate.advance", given_up)
     ran = migrate(store, "run", NAME)
     assert (ran.code, ran.out, "is abandoned" in ran.err) == (2, "", True)
+
+
+def test_status_says_that_changes_were_missed_and_run_puts_it_right(store: Path) -> None:
+    migrate(store, "plan", NAME)
+    migrate(store, "run", NAME)
+    assert "nobody has followed" not in migrate(store, "status", NAME).out
+    with Engine.open(store, durability="relaxed") as engine:
+        (system,) = [system for system in SYSTEMS if system.migrations]
+        at = bench(embedded(engine), *system.migrations, environment=environment_of(system.designs))
+        again(at, at.state(), at.state().since)
+    assert (status(store)["phase"], status(store)["catching_up"]) == ("copying", True)
+    assert f"{NAME}: nobody has followed since" in migrate(store, "status", NAME).out
+    assert migrate(store, "run", NAME).code == 0
+    assert (status(store)["phase"], status(store)["catching_up"]) == ("following", False)
 
 
 def test_verify_finds_what_differs_and_repairs_it(store: Path) -> None:

@@ -59,7 +59,9 @@ def test_a_killed_copy_goes_on_where_it_was_and_loses_nothing(tmp_path: Path) ->
                 while told.read_bytes().count(b"\n") < lines + random.randrange(1, 6):
                     assert victim.poll() is None, "a child ended by itself"
                     assert time.monotonic() < give_up, "the child does nothing"
-                    cards.put(card(f"c{random.randrange(CARDS_COPIED)}", f"changed {kill}", f"h{kill}"))
+                    # Several at once, so that the child is killed in the middle of pages of changes.
+                    some = random.sample(range(CARDS_COPIED), 3)
+                    cards.put(*(card(f"c{n}", f"changed {kill}", f"h{random.random()}") for n in some))
                     cards.remove(f"c{random.randrange(CARDS_COPIED)}")
                     time.sleep(0.01)
             finally:

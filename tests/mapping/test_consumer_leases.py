@@ -223,7 +223,7 @@ def test_a_worker_that_comes_while_another_is_just_beginning_finds_nothing_lost(
         at.put("a", number)
         at.pass_time(5 * HOUR)
     with pytest.raises(PowerCut):
-        at.consumer(Log(), call=Failing(at.call, 6)).run_once()
+        at.consumer(Log(), call=Failing(at.call, 7)).run_once()
     assert 0 < len(leases(at)) < len(at.shards())
     at.clock.move(TERM)
     log = Log()

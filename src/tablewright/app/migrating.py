@@ -15,7 +15,16 @@ from tablewright.app.backups import environment_of
 from tablewright.app.schedule import Follower, Job
 from tablewright.app.system import System
 from tablewright.client import Call, CallRefused
-from tablewright.mapping.migrate import Bench, NotDrained, PhaseMoved, abandon, bench, finish, watch
+from tablewright.mapping.migrate import (
+    BeingDeleted,
+    Bench,
+    NotDrained,
+    PhaseMoved,
+    abandon,
+    bench,
+    finish,
+    watch,
+)
 from tablewright.world import World
 
 log = logging.getLogger("tablewright.app")
@@ -57,7 +66,7 @@ def drop_unneeded(benches: list[Bench]) -> int:
             continue
         try:
             (finish if state.phase == "finished" else abandon)(at)
-        except (NotDrained, PhaseMoved):
+        except (BeingDeleted, NotDrained, PhaseMoved):
             continue  # the next time
         except CallRefused as refusal:
             facts = {"migration": at.name, "mistake": refusal.name}

@@ -38,6 +38,12 @@ def _show(given: argparse.Namespace, place: where.Place) -> int:
     print(
         as_table(("migration", "phase", "open", "since", "can go back until"), [_row(*one) for one in found])
     )
+    for name, state in found:
+        if state is not None and state.is_catching_up and state.missed_since is not None:
+            print(
+                f"{name}: nobody has followed since {moment(state.missed_since.timestamp())}, and the stream has "
+                "forgotten changes; both tables are gone through again before it can change sides"
+            )
     return 0
 
 

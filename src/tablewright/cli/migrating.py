@@ -81,4 +81,5 @@ def told_of(state: "State") -> dict[str, Any]:
     return state.model_dump(mode="json") | {
         "side": state.side,
         "writes": "open" if state.is_open else "paused",
+        "catching_up": state.is_catching_up,
     }

@@ -25,10 +25,10 @@ from tablewright.mapping.errors import (
 )
 from tablewright.mapping.explain import Explanation
 from tablewright.mapping.forgetting import forget_parked, forget_parked_saying, parked_key
+from tablewright.mapping.handling import Progress
 from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.meter import Meter, Spent
 from tablewright.mapping.parked import NotParked, Replayed
-from tablewright.mapping.reading import Progress
 from tablewright.mapping.receipts import Written
 from tablewright.mapping.records import Change, change_in, change_of
 from tablewright.mapping.shards import NoStream

@@ -10,7 +10,8 @@ handled is tried again with pauses, then parked, and what follows of its key beh
 never beyond a change that was neither handled nor parked; a worker that lost its lease stops.
 A change may be handled twice (a crash before the checkpoint): `db.write(..., once=f"mailer/{change.event_id}")`
 makes its effect happen once. A handler that needs longer than the lease may find another worker at the same change.
-Elsewhere: reading a shard (reading.py), who reads what (leases.py), the verbs (shards.py), parking (parked.py).
+Elsewhere: reading a shard (reading.py) and handling its records (handling.py), who reads what (leases.py), the verbs
+(shards.py), parking (parked.py).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,10 +30,11 @@ from tablewright.mapping import parked as parking
 from tablewright.mapping import shards
 from tablewright.mapping.db import Db
 from tablewright.mapping.errors import MappingMistake
+from tablewright.mapping.handling import Held, Progress, Reader, Understand, Whose, attempt
 from tablewright.mapping.items import shape_of
 from tablewright.mapping.leases import Worker
 from tablewright.mapping.parked import Replayed
-from tablewright.mapping.reading import EMPTY_PAGES, Held, Progress, Reader, Understand, Whose, attempt, turn
+from tablewright.mapping.reading import EMPTY_PAGES, turn
 from tablewright.mapping.records import change_of
 from tablewright.mapping.stream_design import Lease, Parked, leases_of, stream_consumers
 from tablewright.mapping.tables import create_table, make_tables
@@ -62,12 +64,15 @@ class Consumer:
         retries: Retries = BACK_OFF,
         poll: float = 1.0,
         skip_to_horizon: bool = False,
+        handle_many: Callable[[Sequence[Any]], None] | None = None,
     ) -> None:
         """`of` are the entities whose changes are handled; those of other items in the table are passed over.
 
         Of None, every record is handed over as the stream tells it, whosever it is.
         `attempts` replaces that of `retries`, whose pauses are cut so that the lease can be renewed in between.
         `skip_to_horizon` goes on with the oldest change there is where ChangesLost would be raised.
+        `handle_many` is given up to a `batch` of changes of any keys at once, in order, where that is quicker. If it
+        raises, whatever it has done, fewer come again, and in the end each comes to `handle`.
         """
         shapes = _shapes(of, table) if of is not None else ()
         if not name or attempts < 1 or not 1 <= batch <= 1000 or lease < timedelta(seconds=1):
@@ -80,7 +85,9 @@ class Consumer:
         self._worker = Worker(db, call, table, name, db.world.new_id(), lease)
         patience = replace(retries, attempts=attempts, cap=min(retries.cap, lease.total_seconds() / 4))
         whose, understand = _typed(shapes) if shapes else (lambda keys: ANY_ITEM, lambda record: record)
-        self._reader = Reader(self._worker, call, whose, understand, handle, patience, batch, skip_to_horizon)
+        self._reader = Reader(
+            self._worker, call, whose, understand, handle, patience, batch, skip_to_horizon, handle_many
+        )
         self._stream = shapes[0].table.stream if shapes else None
         self._poll = poll
         self._held: dict[str, Held] = {}

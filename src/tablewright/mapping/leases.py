@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from tablewright.client import Call
 from tablewright.design import Write
 from tablewright.mapping.db import Db
-from tablewright.mapping.errors import ConditionNotMet, MappingMistake, Missing, Stale
+from tablewright.mapping.errors import AlreadyExists, ConditionNotMet, MappingMistake, Missing, Stale
 from tablewright.mapping.shards import KEPT, Shard, label_of, shards_of
-from tablewright.mapping.stream_design import Lease, Start, leases, leases_of, starts
+from tablewright.mapping.stream_design import Lease, Roster, Start, leases, leases_of, rosters, starts
 
 
 class ChangesLost(MappingMistake):
@@ -71,9 +71,12 @@ def discover(worker: Worker, *, skip_to_horizon: bool) -> Found:
     # The leases before the shards: a shard that had a lease and is not listed afterwards is gone.
     start = db.one(starts.get(worker.table, worker.consumer), consistent=True)
     known = {lease.shard: lease for lease in db.all(leases_of(**who))}
+    roster = roster_of(db, worker.table) if start is None else None
     shards = shards_of(worker.call, db.physical(worker.table))
     if start is None:
-        start = _begun(worker, shards)
+        start = _begun(worker, shards, roster)
+    if start is None:
+        return discover(worker, skip_to_horizon=skip_to_horizon)
     listed = {shard.id: shard for shard in shards}
     gone = [
         lease
@@ -99,15 +102,35 @@ def discover(worker: Worker, *, skip_to_horizon: bool) -> Found:
 
 
 def _goes_on_elsewhere(worker: Worker, lease: Lease) -> bool:
-    """Whether the shard is of the table that this one was before a migration, and not read to where that ended."""
-    return lease.end is not None and not lease.closed and worker.now() - lease.since < KEPT
+    """Whether the shard is of the table that this one was before a migration, and not read to where that ended.
+
+    For as long as the stream can hold what was written last. Whether it lacks something older shows when it is read.
+    """
+    known = max(lease.since, lease.ended or lease.since)
+    return lease.end is not None and not lease.closed and worker.now() - known < KEPT
 
 
-def _begun(worker: Worker, shards: Sequence[Shard]) -> Start:
-    """The beginning of a consumer, made by whichever of its workers comes first."""
+def _begun(worker: Worker, shards: Sequence[Shard], roster: Roster | None) -> Start | None:
+    """The beginning of a consumer, made by whichever of its workers comes first.
+
+    None if the roster has changed since before the shards were listed: they may be those of a side that was left.
+    """
     ids = [shard.id for shard in shards]
     start = Start(table=worker.table, consumer=worker.consumer, at=worker.now(), shards=ids)
-    return worker.db.get_or_create(starts.create(start))[0]
+    try:
+        worker.db.write(starts.create(start), entered(worker.table, roster))
+    except (AlreadyExists, Stale):
+        return worker.db.one(starts.get(worker.table, worker.consumer), consistent=True)
+    return start
+
+
+def roster_of(db: Db, table: str) -> Roster | None:
+    return db.one(rosters.get(table), consistent=True)
+
+
+def entered(table: str, roster: Roster | None) -> Write[Roster]:
+    """The write that changes a table's roster from what was read; refused if somebody else was faster."""
+    return rosters.create(Roster(table=table)) if roster is None else rosters.change(roster, roster)
 
 
 def _follow(
@@ -125,7 +148,7 @@ def _follow(
     if before is None and (parent := listed.get(shard.parent or "")) is not None:
         before = new[parent.id] if _follow(worker, parent, listed, known, start, new) else None
     if shard.id in start.shards:
-        new[shard.id] = _lease(worker, shard, start.at, first=None)
+        new[shard.id] = _first_lease(worker, shard, start)
     elif before is not None:
         # Not when the parent was read to its end: that may be long after the child took over.
         new[shard.id] = _lease(worker, shard, before.changed or before.began, first=shard.first)
@@ -134,6 +157,15 @@ def _follow(
     else:
         return False
     return True
+
+
+def _first_lease(worker: Worker, shard: Shard, start: Start) -> Lease:
+    """The lease of a shard that was there when the consumer began."""
+    lease = _lease(worker, shard, start.at, first=None)
+    if start.places is None:
+        return lease
+    place = start.places.get(shard.id)
+    return lease.model_copy(update={"checkpoint": place, "closed": place is None})
 
 
 def _lease(worker: Worker, shard: Shard, began: datetime, first: str | None) -> Lease:

@@ -1,105 +1,22 @@
-"""Reading one shard: its pages, and each record handled, tried again, parked or passed over.
+"""Reading one shard: its pages, from where the lease stands, with a checkpoint behind each.
 
-Must hold: the lease stands behind a record only when it was handled, parked, or is nobody's; before a record is
-tried, the lease has time left; records of a key that waits are parked behind it.
-Elsewhere: which shards a worker reads (consumer.py, leases.py), what parking does (parked.py).
+Must hold: what a stream no longer holds is never passed over in silence; a page's place is kept when all of it was
+handled, parked or passed over.
+Elsewhere: which shards a worker reads (consumer.py, leases.py), what is done with a record (handling.py).
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
 from threading import Event
-from typing import Any, TypeAlias
 
-from tablewright.client import Call, CallRefused, Retries
+from tablewright.client import Call, CallRefused
 from tablewright.mapping import shards
-from tablewright.mapping.errors import ItemUnreadable
-from tablewright.mapping.leases import ChangesLost, LeaseLost, Worker, renewed, save
-from tablewright.mapping.parked import BEHIND, line_of, park
+from tablewright.mapping.handling import Held, Progress, Reader, Stopped, end, handled, keep, pause, renew
+from tablewright.mapping.leases import ChangesLost, LeaseLost
 from tablewright.mapping.shards import Records
-from tablewright.mapping.stream_design import MARK, Lease
-
-# The tag of what a key belongs to, None if it is nobody's; and a record as it is handed over, None if it cannot be.
-Whose: TypeAlias = Callable[[Mapping[str, Any]], str | None]
-Understand: TypeAlias = Callable[[Mapping[str, Any]], Any]
 
 # Pages of one shard before the next one has its turn.
 PAGES = 10
 # An open shard may give empty pages though more is to come. So many in a row, and it counts as read to its end.
 EMPTY_PAGES = 20
-DIED = "WorkerDied"
-UNKNOWN = "EntityUnknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What came of a pass. `passed_over` are changes of items that are not this consumer's, such as guards.
-
-    `replayed` are parked ones that were handled because somebody asked for it (`tablewright db parked replay`).
-    `lost_since` is set where changes were lost and `skip_to_horizon` says to go on.
-    """
-
-    handled: int = 0
-    parked: int = 0
-    passed_over: int = 0
-    shards_ended: int = 0
-    leases_lost: int = 0
-    lost_since: datetime | None = None
-    replayed: int = 0
-
-    @property
-    def read(self) -> int:
-        return self.handled + self.parked + self.passed_over
-
-    def __add__(self, other: "Progress") -> "Progress":
-        since = [moment for moment in (self.lost_since, other.lost_since) if moment is not None]
-        return Progress(
-            self.handled + other.handled,
-            self.parked + other.parked,
-            self.passed_over + other.passed_over,
-            self.shards_ended + other.shards_ended,
-            self.leases_lost + other.leases_lost,
-            min(since, default=None),
-            self.replayed + other.replayed,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """How a worker reads. `retries` are for handling; `skips` says to go on where changes are lost."""
-
-    worker: Worker
-    call: Call
-    whose: Whose
-    understand: Understand
-    handle: Callable[[Any], None]
-    retries: Retries
-    batch: int
-    skips: bool
-
-
-@dataclass(slots=True)
-class Held:
-    """A shard we have. `lease` is ahead of what is stored by what was handled since the last checkpoint.
-
-    `lines` are the keys that wait. `wary` is how many records are marked before they are tried, because the worker
-    before us died, perhaps of one of them. `is_closing`: the shard takes no more records, so it will end.
-    """
-
-    lease: Lease
-    lines: set[str]
-    wary: int = 0
-    iterator: str | None = None
-    from_horizon: bool = False
-    empty: int = 0
-    is_closing: bool = False
-    is_caught_up: bool = False
-    is_unsaved: bool = False
-    is_over: bool = False
-
-
-class _Stopped(Exception):
-    """We were told to stop; the record at hand is left for later."""
 
 
 def turn(reader: Reader, held: Held, stop: Event) -> Progress:
@@ -109,15 +26,12 @@ def turn(reader: Reader, held: Held, stop: Event) -> Progress:
         for _ in range(PAGES):
             page, lost = _page(reader, held)
             done += lost
-            for record in page.records:
-                if stop.is_set():
-                    return done
-                if _is_beyond_end(reader, held, record):
-                    _end(reader, held)
-                    return done + Progress(shards_ended=1)
-                done += _one(reader, held, record, stop)
+            for came_of in handled(reader, held, page.records, stop):
+                done += came_of
+            if held.is_over or stop.is_set():
+                return done
             if page.next is None:
-                _end(reader, held)
+                end(reader, held)
                 return done + Progress(shards_ended=1)
             _keep_place(reader, held, page)
             if held.lease.wanted is not None:
@@ -128,7 +42,7 @@ def turn(reader: Reader, held: Held, stop: Event) -> Progress:
     except LeaseLost:
         held.is_over = True
         return done + Progress(leases_lost=1)
-    except _Stopped:
+    except Stopped:
         return done
     return done
 
@@ -156,7 +70,7 @@ def _page(reader: Reader, held: Held) -> tuple[Records, Progress]:
                 case shards.EXPIRED | shards.TRIMMED:
                     pass
                 case shards.BUSY if tried < reader.retries.attempts:  # too many read this shard
-                    _pause(reader, held, tried)
+                    pause(reader, held, tried)
                     continue
                 case _:
                     raise
@@ -191,130 +105,6 @@ def _keep_place(reader: Reader, held: Held, page: Records) -> None:
     if held.is_caught_up and not page.records:
         held.lease = held.lease.model_copy(update={"caught_up": reader.worker.now()})
     if held.is_unsaved:
-        _save(reader, held)
+        keep(reader, held)
     else:
-        _renew(reader, held)
-
-
-def _end(reader: Reader, held: Held) -> None:
-    ended = {"closed": True, "owner": None, "until": reader.worker.now()}
-    held.lease = save(reader.worker, held.lease.model_copy(update=ended))
-    held.is_over = True
-
-
-# --- the lease ---
-
-
-def _renew(reader: Reader, held: Held) -> None:
-    """Keep the lease while there is work, long before it is over. Raises LeaseLost."""
-    if held.lease.until - reader.worker.now() < reader.worker.term * 2 / 3:
-        _save(reader, held)
-
-
-def _save(reader: Reader, held: Held) -> None:
-    held.lease = save(reader.worker, renewed(reader.worker, held.lease))
-    held.is_unsaved = False
-
-
-def _pause(reader: Reader, held: Held, tried: int) -> None:
-    _renew(reader, held)
-    reader.retries.sleep(reader.retries.pause(tried, reader.worker.db.world.jitter()))
-    _renew(reader, held)
-
-
-# --- records ---
-
-
-def _is_beyond_end(reader: Reader, held: Held, record: Mapping[str, Any]) -> bool:
-    """Whether the shard ends here for this consumer. A mark says that this may just have been decided: look."""
-    if any(str(value.get("S", "")).startswith(MARK) for value in record["dynamodb"]["Keys"].values()):
-        _save(reader, held)
-    end = held.lease.end
-    return end is not None and int(record["dynamodb"]["SequenceNumber"]) >= int(end)
-
-
-def _one(reader: Reader, held: Held, record: Mapping[str, Any], stop: Event) -> Progress:
-    """Handle a record, park it, or pass it over; the lease then stands behind it."""
-    _renew(reader, held)
-    tag = reader.whose(record["dynamodb"]["Keys"])
-    if tag is None:
-        _stand_behind(held, record)
-        return Progress(passed_over=1)
-    line = line_of(record)
-    if line in held.lines:
-        if _park(reader, held, record, tag, BEHIND, 0):
-            return Progress(parked=1)
-        held.lines.discard(line)  # replayed meanwhile
-    if _is_deadly(reader, held, record):
-        error, attempts = DIED, held.lease.tries
-    else:
-        failed = _tried(reader, held, record, stop)
-        if failed is None:
-            _stand_behind(held, record)
-            return Progress(handled=1)
-        error, attempts = failed
-    _park(reader, held, record, tag, error, attempts)
-    held.lines.add(line)
-    return Progress(parked=1)
-
-
-def _tried(reader: Reader, held: Held, record: Mapping[str, Any], stop: Event) -> tuple[str, int] | None:
-    """Handle it, as often as allowed; how it failed the last time, and how often."""
-    attempts = 0
-    while True:
-        error = attempt(reader, record)
-        if error is None:
-            return None
-        attempts += 1
-        # What does not fit its model today will not fit it in a second.
-        if attempts >= reader.retries.attempts or error == ItemUnreadable.__name__:
-            return error, attempts
-        _pause(reader, held, attempts)
-        if stop.is_set():
-            raise _Stopped
-
-
-def attempt(reader: Reader, record: Mapping[str, Any]) -> str | None:
-    """Handle a record; the kind of error if that fails. What the error says may be what the item holds."""
-    try:
-        change = reader.understand(record)
-        if change is None:
-            return UNKNOWN
-        reader.handle(change)
-    except Exception as error:
-        return type(error).__name__
-    return None
-
-
-def _is_deadly(reader: Reader, held: Held, record: Mapping[str, Any]) -> bool:
-    """Mark a record before it is tried, where a worker died; whether too many have died over it."""
-    if held.wary == 0:
-        return False
-    held.wary -= 1
-    lease, sequence = held.lease, record["dynamodb"]["SequenceNumber"]
-    tries = lease.tries if lease.suspect == sequence else 0
-    if tries >= reader.retries.attempts:
-        return True
-    held.lease = lease.model_copy(update={"suspect": sequence, "tries": tries + 1})
-    _save(reader, held)
-    return False
-
-
-def _stand_behind(held: Held, record: Mapping[str, Any]) -> None:
-    held.lease = _beyond(held.lease, record)
-    held.is_unsaved = True
-
-
-def _park(
-    reader: Reader, held: Held, record: Mapping[str, Any], entity: str, error: str, attempts: int
-) -> bool:
-    lease = renewed(reader.worker, _beyond(held.lease, record))
-    if not park(reader.worker, lease, record, entity, error, attempts):
-        return False
-    held.lease, held.is_unsaved = lease, False
-    return True
-
-
-def _beyond(lease: Lease, record: Mapping[str, Any]) -> Lease:
-    made = shards.made_at(record) or lease.changed
-    return lease.model_copy(update={"checkpoint": record["dynamodb"]["SequenceNumber"], "changed": made})
+        renew(reader, held)

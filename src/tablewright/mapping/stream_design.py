@@ -17,21 +17,35 @@ MARK = "TABLEWRIGHT#MARK#"
 
 
 class Start(BaseModel):
-    """When a consumer began, and the shards there were: of these it takes whatever they still hold."""
+    """When a consumer began, and the shards there were: of these it takes whatever they still hold.
+
+    With `places` only what comes behind a record of each; of a shard without one, nothing.
+    """
 
     table: str
     consumer: str
     at: datetime
     shards: list[str]
+    places: dict[str, str] | None = None
+
+
+class Roster(BaseModel):
+    """Changes whenever a consumer of a table begins, and whenever the table's changes go on in another table's stream.
+
+    Who does either checks it in the same transaction, so neither happens unseen by the other.
+    """
+
+    table: str
+    version: int = 0
 
 
 class Lease(BaseModel):
     """How far a consumer is in one shard, and which of its workers reads it until when.
 
     `first` is where the shard begins, if nothing before it may be missing; `end` is the record at which it ends for
-    this consumer, because the table's changes go on in another table's stream. `changed` is the time of the last change
-    that was handled, `caught_up` when there was nothing left to read. `wanted` is a worker that has fewer shards.
-    `suspect` and `tries` count the workers that died over one record.
+    this consumer, because the table's changes go on in another table's stream, and `ended` when that was decided.
+    `changed` is the time of the last change that was handled, `caught_up` when there was nothing left to read. `wanted`
+    is a worker that has fewer shards. `suspect` and `tries` count the workers that died over one record.
     """
 
     table: str
@@ -41,6 +55,7 @@ class Lease(BaseModel):
     parent: str | None = None
     first: str | None = None
     end: str | None = None
+    ended: datetime | None = None
     began: datetime
     owner: str | None = None
     until: datetime = LONG_AGO
@@ -107,6 +122,7 @@ class Piece(BaseModel):
     data: bytes
 
 
+def _table_key(table: str) -> None: ...
 def _consumer_key(table: str, consumer: str) -> None: ...
 def _lease_key(table: str, consumer: str, stream: str, shard: str) -> None: ...
 def _line_key(table: str, consumer: str, line: str) -> None: ...
@@ -120,6 +136,9 @@ stream_consumers = Design(
 )
 _table = stream_consumers.table("stream_consumers", pk="PK", sk="SK", about="All consumers of all streams.")
 starts = _table.entity(Start, _consumer_key, tag="stream_start", pk=_PK, sk="START")
+rosters = _table.entity(
+    Roster, _table_key, tag="stream_roster", pk="ROSTER#{table}", sk="ROSTER", version="version"
+)
 leases = _table.entity(
     Lease, _lease_key, tag="stream_lease", pk=_PK, sk="LEASE#{stream}#{shard}", version="version"
 )

@@ -80,6 +80,7 @@ STEPS: st.SearchStrategy[list[Step]] = st.lists(
         st.tuples(st.just("rollback"), WORK),
         st.tuples(st.just("slow_put"), st.tuples(st.sampled_from(IDS), MEANWHILE)),
         st.tuples(st.just("pass"), st.sampled_from([1, 61, 5 * 3600])),
+        st.tuples(st.just("miss"), st.none()),
     ),
     min_size=4,
     max_size=25,
@@ -209,6 +210,14 @@ class Story:
         self.at.clock.move(timedelta(seconds=seconds))
         if self.depth == 1:
             self.at.engine.settle()
+
+    def miss(self, _: object = None) -> None:
+        """Nobody works at the migration for longer than the stream keeps changes; who watches the table goes on."""
+        for _round in range(5):
+            self.consumer.run_once()
+            self.at.clock.move(timedelta(hours=6))
+            self.at.engine.settle()
+        self.consumer.run_once()
 
     def watch(self, _: object = None) -> None:
         """A round of what a consumer's `run` does: it keeps its leases, and what it knows of them."""

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from tests.mapping.migrate.cards import CARDS, At, back, card, key, opened
 
+from tablewright.client import CallFailed, CallRefused
 from tablewright.mapping import Consumer
 from tablewright.mapping.migrate import (
+    BeingDeleted,
     Bench,
     KeptTooLong,
     NotDrained,
@@ -308,20 +310,6 @@ def test_nothing_is_done_that_was_not_planned(at: At) -> None:
         switch(at.bench())
 
 
-def test_who_did_not_follow_for_a_day_begins_anew(at: At) -> None:
-    at.put(card("a", "one"), card("b", "two"))
-    bench = copied(at)
-    turn = bench.state().turn
-    at.put(card("a", "changed"))
-    at.remove("b")
-    at.clock.move(timedelta(days=2))
-    at.engine.settle()
-    followed(bench)
-    assert bench.state().turn > turn
-    assert verify(bench, bench.state(), repair=True).repaired == 1
-    assert at.is_copied
-
-
 def test_the_copy_is_no_faster_than_was_asked(at: At) -> None:
     at.put(*(card(f"c{n}") for n in range(30)))
     bench = at.bench()
@@ -447,6 +435,61 @@ def _cut_after(flip: Callable[..., State]) -> Callable[..., State]:
         return flip(bench, *more[:-1], told)
 
     return cut
+
+
+@pytest.mark.parametrize(
+    ("word", "error"), [("migration.cards-2", PhaseMoved), ("dropping_until", BeingDeleted)]
+)
+def test_who_comes_late_to_delete_a_table_leaves_the_one_that_has_its_name_by_then(
+    at: At, word: str, error: type[Exception]
+) -> None:
+    at.put(card("a"))
+    bench = copied(at)
+    is_late: list[bool] = []
+
+    def slow(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """While one takes long over it, another deletes the table and makes it anew."""
+        answer = at.call(verb, request)
+        if not is_late and word in str(request) and bench.state().dropping:
+            is_late.append(True)
+            at.clock.move(switching.DROP)
+            abandon(bench)
+            at.engine.settle()
+            copied(at)
+        return answer
+
+    with pytest.raises(error):
+        abandon(at.bench(slow))
+    assert is_late
+    at.engine.settle()
+    assert at.is_copied
+
+
+def test_a_table_is_deleted_by_one_at_a_time_and_by_another_if_that_one_died(at: At) -> None:
+    bench = switched(at)
+
+    def dying(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        if verb == "DeleteTable":
+            raise CallFailed("no answer")
+        return at.call(verb, request)
+
+    with pytest.raises(CallFailed):
+        finish(at.bench(dying), early=True)
+    with pytest.raises(BeingDeleted, match="try again"):
+        finish(bench)
+    at.clock.move(switching.DROP)
+    assert not finish(bench).dropping
+    at.engine.settle()
+    assert "cards" not in at.call("ListTables", {})["TableNames"]
+
+
+def test_a_table_that_is_protected_can_be_deleted_as_soon_as_it_is_not(at: At) -> None:
+    bench = switched(at)
+    at.call("UpdateTable", {"TableName": "cards", "DeletionProtectionEnabled": True})
+    with pytest.raises(CallRefused):
+        finish(bench, early=True)
+    at.call("UpdateTable", {"TableName": "cards", "DeletionProtectionEnabled": False})
+    assert not finish(bench).dropping
 
 
 def test_a_copy_that_is_given_up_in_the_middle_of_a_round_is_no_fault(at: At) -> None:

@@ -8,11 +8,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.mapping.migrate.cards import CARDS, At, card, key, opened
+from tests.mapping.migrate.cards import CARDS, At, card, key, old, old_cards, opened
 from tests.mapping.migrate.test_phases import copied, switched
 
 from tablewright.client import Call, CallFailed
 from tablewright.mapping.migrate import NotRouted, SideChanged, WritesPaused, checked, sides, switch, verify
+from tablewright.mapping.tables import create_table
+
+ARN = "arn:aws:dynamodb:us-east-1:000000000000:table"
 
 
 @pytest.fixture
@@ -69,12 +72,43 @@ def test_every_verb_is_led_and_answers_with_the_name_that_was_asked_for(at: At) 
         ("ExecuteStatement", {"Statement": 'SELECT * FROM "cards"'}),
         ("BatchExecuteStatement", {"Statements": [{"Statement": 'SELECT * FROM "new_cards"'}]}),
         ("PutItem", {"TableName": "new_cards", "Item": card("a")}),
-        ("Scan", {"TableName": "arn:aws:dynamodb:us-east-1:000000000000:table/cards"}),
+        ("Scan", {"TableName": f"{ARN}/cards"}),
+        ("PutItem", {"TableName": f"{ARN}/new_cards", "Item": card("a")}),
+        ("BatchGetItem", {"RequestItems": {f"{ARN}/cards": {"Keys": [key("a")]}}}),
+        (
+            "TransactWriteItems",
+            {
+                "TransactItems": [
+                    {"Put": {"TableName": "cards", "Item": card("a")}},
+                    {"Put": {"TableName": f"{ARN}/cards", "Item": card("b")}},
+                ]
+            },
+        ),
+        (
+            "BatchWriteItem",
+            {
+                "RequestItems": {
+                    "cards": [{"PutRequest": {"Item": card("a")}}],
+                    f"{ARN}/new_cards": [{"PutRequest": {"Item": card("b")}}],
+                }
+            },
+        ),
     ],
 )
 def test_what_cannot_be_led_is_refused(at: At, verb: str, request_: Mapping[str, Any]) -> None:
     with pytest.raises(NotRouted):
         at.program()(verb, request_)
+    assert at.items("cards") == {}
+
+
+def test_other_tables_are_none_of_its_business_however_they_are_named(at: At) -> None:
+    at.call("CreateTable", create_table(old, old_cards.shape.table) | {"TableName": "cards_of_others"})
+    program = at.program()
+    program("PutItem", {"TableName": f"{ARN}/cards_of_others", "Item": card("a")})
+    found = program("DescribeTable", {"TableName": "cards"})["Table"]["TableArn"]
+    # What is about a table itself, and takes nothing but an ARN, means the table that has it.
+    assert program("ListTagsOfResource", {"ResourceArn": found})["Tags"] == []
+    assert len(at.items("cards_of_others")) == 1
 
 
 def test_writes_wait_while_sides_are_changed_and_are_refused_if_it_takes_long(at: At) -> None:

@@ -9,10 +9,12 @@ db = Db(sides(call, migration), design)       # what programs use, whichever sid
 from tablewright.mapping.migrate.bench import Bench, bench
 from tablewright.mapping.migrate.copying import copied, copy_some
 from tablewright.mapping.migrate.errors import (
+    BeingDeleted,
     KeptTooLong,
     MigrationMistake,
     NotDrained,
     NotExact,
+    NotFollowed,
     NotPlanned,
     NotRouted,
     PhaseMoved,
@@ -23,7 +25,7 @@ from tablewright.mapping.migrate.errors import (
     WritesPaused,
     WrongPhase,
 )
-from tablewright.mapping.migrate.following import Round, advance, begin, follower, is_up_to_date, watch
+from tablewright.mapping.migrate.following import Round, advance, follower, is_up_to_date, watch
 from tablewright.mapping.migrate.migration import Form, Migration, Way
 from tablewright.mapping.migrate.settling import Settled, Task, settle
 from tablewright.mapping.migrate.sides import Sides, sides
@@ -39,9 +41,11 @@ from tablewright.mapping.migrate.switching import (
     rollback,
     switch,
 )
+from tablewright.mapping.migrate.turns import begin
 from tablewright.mapping.migrate.verifying import Part, Report, verify
 
 __all__ = [
+    "BeingDeleted",
     "Bench",
     "Form",
     "KeptTooLong",
@@ -49,6 +53,7 @@ __all__ = [
     "MigrationMistake",
     "NotDrained",
     "NotExact",
+    "NotFollowed",
     "NotPlanned",
     "NotRouted",
     "Part",

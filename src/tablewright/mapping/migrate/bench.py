@@ -110,7 +110,7 @@ class Bench:
             raise WrongPhase(self.name, before.phase, wanted, f"`tablewright migrate abandon {self.name}`")
         return self.moved(
             before, "planned", rate=rate, segments=segments, planned_at=now, verified=None, switched_at=None,
-            kept_until=None, copied=False,
+            kept_until=None, copied=False, missed_since=None,
         )  # fmt: skip
 
     def make_target(self, told: Callable[[str], None] = lambda name: None) -> None:
@@ -166,10 +166,6 @@ class Bench:
             gates.put(Gate(name=self.name, number=number, turn=turn, course=course))
             for number in range(GATES)
         ]
-
-    def began(self, before: State) -> State:
-        """A copy forward, from the beginning; who followed or copied before is shut out."""
-        return self.moved(before, "copying", course="forward", copied=False, verified=None)
 
 
 def bench(

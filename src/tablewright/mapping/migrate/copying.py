@@ -1,5 +1,6 @@
 """The copy: everything that is there, part by part, page by page, with a place to go on from after each page.
 
+Where the goal may hold what the origin no longer does, its parts come behind: what nothing stands behind is settled.
 Must hold: a place is kept only behind what was settled; the follower is registered before the first page is read, so
 what changes meanwhile is its business. Two workers at one segment do no harm, only twice the work: a lease keeps them
 apart.
@@ -16,6 +17,7 @@ from tablewright.mapping.migrate.bench import Bench
 from tablewright.mapping.migrate.errors import PhaseMoved
 from tablewright.mapping.migrate.settling import Settled, Task, settle
 from tablewright.mapping.migrate.state import Segment, State, segments, segments_of
+from tablewright.mapping.migrate.strays import strays
 
 PAGE = 100
 LEASE = timedelta(seconds=30)
@@ -52,10 +54,13 @@ def _about_a_second(rate: int | None, pages: int, page: int) -> tuple[int, int]:
 
 
 def copied(bench: Bench, state: State) -> tuple[int, int | None]:
-    """How many items are copied, and how many there are about; None when it is more than that."""
+    """How many items were gone through, and how many there are about; None when it is more than that."""
     done = sum(segment.items for segment in bench.db.all(segments_of(name=bench.name, turn=state.turn)))
-    table = bench.physical(bench.way(state).origin)
-    about: int = bench.call("DescribeTable", {"TableName": table})["Table"]["ItemCount"]
+    way = bench.way(state)
+    tables = [bench.physical(form) for form in (way.origin, way.goal)[: 2 if state.strays else 1]]
+    about: int = sum(
+        bench.call("DescribeTable", {"TableName": table})["Table"]["ItemCount"] for table in tables
+    )
     return done, about if done < about else None
 
 
@@ -63,18 +68,19 @@ def close_copy(bench: Bench, state: State) -> State:
     """Everything is copied: from now on following is enough. Whoever is first says so."""
     try:
         phase = "following" if state.phase == "copying" else state.phase
-        return bench.moved(state, phase, copied=True)
+        return bench.moved(state, phase, copied=True, strays=False, missed_since=None)
     except PhaseMoved:
         return bench.state()
 
 
 def _copy(bench: Bench, state: State, segment: Segment, pages: int, page: int) -> Copied:
     way, done, settled = bench.way(state), 0, Settled()
+    form = way.goal if segment.is_of_goal else way.origin
     for _ in range(pages):
         began = bench.steady()
         request: dict[str, Any] = {
-            "TableName": bench.physical(way.origin),
-            "Segment": segment.number,
+            "TableName": bench.physical(form),
+            "Segment": segment.number % segment.of,
             "TotalSegments": segment.of,
             "ConsistentRead": True,
             "Limit": page,
@@ -82,8 +88,11 @@ def _copy(bench: Bench, state: State, segment: Segment, pages: int, page: int) -
         if segment.after is not None:
             request["ExclusiveStartKey"] = segment.after
         answer = bench.call("Scan", request)
-        items = [item for item in answer["Items"] if not way.origin.is_mark(item)]
-        tasks = [Task(way.origin.key(item), (), item) for item in items]
+        items = [item for item in answer["Items"] if not form.is_mark(item)]
+        if segment.is_of_goal:
+            tasks = strays(bench, way, items)
+        else:
+            tasks = [Task(form.key(item), (), item) for item in items]
         settled += settle(bench, way, state.turn, tasks)
         done += len(items)
         kept = _kept(bench, segment, answer.get("LastEvaluatedKey"), len(items))
@@ -109,7 +118,7 @@ def _segments(bench: Bench, state: State) -> list[Segment]:
     """The segments of this turn; made by whichever worker comes first."""
     found = list(bench.db.all(segments_of(name=bench.name, turn=state.turn)))
     have = {segment.number for segment in found}
-    for number in range(state.segments):
+    for number in range(state.segments * (2 if state.strays else 1)):
         if number not in have:
             new = Segment(name=bench.name, turn=state.turn, number=number, of=state.segments)
             found.append(bench.db.get_or_create(segments.create(new))[0])

@@ -87,6 +87,28 @@ class NotDrained(MigrationMistake):
         super().__init__(f"{migration} stays where it was, and writes go on: {why}")
 
 
+class NotFollowed(MigrationMistake):
+    """Nobody followed for longer than the stream keeps changes: first everything is to be compared."""
+
+    def __init__(self, migration: str, since: datetime) -> None:
+        self.migration, self.since = migration, since
+        super().__init__(
+            f"{migration} stays where it was: nobody has followed since {since:%Y-%m-%d %H:%M} UTC, and the stream has "
+            f"forgotten changes; `tablewright migrate run {migration}` goes through both tables again"
+        )
+
+
+class BeingDeleted(MigrationMistake):
+    """A table that is no longer needed is being deleted by somebody else, or by one who died over it."""
+
+    def __init__(self, migration: str, until: datetime) -> None:
+        self.until = until
+        super().__init__(
+            f"{migration}: the table that is no longer needed is being deleted by somebody else; if it is still there "
+            f"at {until:%H:%M:%S} UTC, try again"
+        )
+
+
 class KeptTooLong(MigrationMistake):
     """The days in which one could go back are over."""
 

@@ -4,12 +4,15 @@
 
 A round of work is: register the follower, copy some pages if the turn is not copied yet, follow what there is. Any
 number of processes may make rounds, and any of them may die.
+A page of changes is settled at once, each of its keys once (settling.py packs them into transactions); the checkpoint
+comes behind it, so who dies in between has the next one settle them again, which writes nothing where it was done.
 Must hold: the follower of a turn is registered before its copy begins; a turn whose changes were lost (nobody followed
-for a day) begins anew as another, whose copy settles everything.
-Elsewhere: changing sides (switching.py).
+for a day) is replaced by another, which is not up to date before it has looked at everything on both sides.
+Elsewhere: where a turn begins (turns.py), changing sides (switching.py).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Event
@@ -17,15 +20,16 @@ from typing import Any
 
 from tablewright.client import CallRefused, Retries
 from tablewright.mapping.consumer import Consumer
+from tablewright.mapping.handling import Progress
 from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.migrate import copying
 from tablewright.mapping.migrate.bench import NOT_THERE, Bench
-from tablewright.mapping.migrate.errors import PhaseMoved, TurnOver
+from tablewright.mapping.migrate.errors import TurnOver
 from tablewright.mapping.migrate.marks import unbar
 from tablewright.mapping.migrate.migration import Way
 from tablewright.mapping.migrate.settling import GateShut, Task, settle
 from tablewright.mapping.migrate.state import State
-from tablewright.mapping.reading import Progress
+from tablewright.mapping.migrate.turns import again
 from tablewright.values import Item
 
 PATIENCE = Retries(base=0.1, cap=2.0)
@@ -33,6 +37,9 @@ PATIENCE = Retries(base=0.1, cap=2.0)
 WAIT, LONG_WAIT = 1.0, 5.0
 # How long a worker that died keeps others from its shards.
 LEASE = timedelta(seconds=10)
+# Changes that are read, and settled, at once: no more than can be in much less than a lease over a slow line, since it
+# is renewed between pages. Who needed longer would lose it before the checkpoint, page after page.
+BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,48 +55,41 @@ class Round:
         return not self.copied.items and not self.followed.read and not self.followed.replayed
 
 
-def begin(bench: Bench, told: Callable[[str], None] = lambda name: None) -> State:
-    """From planned to copying: the target is made, and the first turn begins. Where it has begun, nothing is done."""
-    state = bench.state()
-    if state.phase != "planned":
-        return state
-    bench.make_target(told)
-    # After a rollback whose maker died: who follows the table would hear of what is copied into the side it was on.
-    unbar(bench, state)
-    state = bench.state()
-    if state.phase != "planned":
-        return state
-    try:
-        return bench.began(state)
-    except PhaseMoved:
-        return bench.state()
-
-
 def follower(bench: Bench, state: State, way: Way | None = None) -> Consumer:
     """A worker of the consumer of a turn; one for each process that helps."""
     way, turn = way or bench.way(state), state.turn
 
-    def handle(record: Mapping[str, Any]) -> None:
-        task = task_of(way, record)
-        if task is None:
-            _take_away(bench, way, record)
-            return
-        try:
-            settle(bench, way, turn, [task])
-        except GateShut:
-            unbar(bench, bench.state())
-            settle(bench, way, turn, [task])
-
-    def settled(record: Mapping[str, Any]) -> None:
-        try:
-            handle(record)
-        except TurnOver:
+    def settled(records: Sequence[Mapping[str, Any]]) -> None:
+        tasks = [task_of(way, record) for record in records]
+        for task, record in zip(tasks, records, strict=True):
+            if task is None:
+                _take_away(bench, way, record)
+        with suppress(TurnOver):
             # Nobody asks any more how far this turn came; what changes now is another's business.
-            return
+            _settled(bench, way, turn, [task for task in tasks if task is not None])
 
     retries = Retries(base=PATIENCE.base, cap=PATIENCE.cap, sleep=bench.sleep)
     name = bench.consumer_name(turn)
-    return Consumer(bench.db, None, way.origin.called, name, settled, retries=retries, lease=LEASE)
+    return Consumer(
+        bench.db,
+        None,
+        way.origin.called,
+        name,
+        lambda record: settled([record]),
+        retries=retries,
+        lease=LEASE,
+        batch=BATCH,
+        handle_many=settled,
+    )
+
+
+def _settled(bench: Bench, way: Way, turn: int, tasks: Sequence[Task]) -> None:
+    """Settle the keys of some changes, each once, however many of its changes there are: it is read as it is now."""
+    try:
+        settle(bench, way, turn, tasks)
+    except GateShut:
+        unbar(bench, bench.state())
+        settle(bench, way, turn, tasks)
 
 
 def is_up_to_date(bench: Bench, state: State, within: timedelta = timedelta()) -> bool:
@@ -149,8 +149,8 @@ def advance(bench: Bench, worker: str, *, pages: int = 10, page: int = copying.P
             # Settling goes by what is there now, so the order in which changes are settled does not matter.
             followed += Progress(replayed=consumer.replay().handled)
         return Round(state, done, followed)
-    except ChangesLost:
-        return Round(_again(bench, state))
+    except ChangesLost as lost:
+        return Round(again(bench, state, lost.since))
     except TurnOver:
         return Round(state)
     except CallRefused as refusal:
@@ -167,15 +167,3 @@ def watch(bench: Bench, stop: Event) -> None:
         done = advance(bench, worker)
         if done.is_idle:
             stop.wait(WAIT if done.state is not None and done.state.course is not None else LONG_WAIT)
-
-
-def _again(bench: Bench, state: State) -> State:
-    """Nobody followed for a day, and the stream has forgotten: another turn, whose copy looks at everything."""
-    if not state.is_open or state.barred:
-        return state
-    try:
-        if state.course == "back":
-            return bench.moved(state, "switched", course="back", copied=False)
-        return bench.began(state)
-    except PhaseMoved:
-        return bench.state()

@@ -2,8 +2,9 @@
 
 A consumer reads what is left of the side that is left, up to the marks that were put when nobody wrote; then it goes on
 behind the marks of the other side. So it is told of each change once, and of nothing that the migration itself wrote.
-Must hold: all of it is one transaction with the change of sides.
-Elsewhere: where a shard ends for a consumer (reading.py, leases.py in mapping).
+Must hold: all of it is one transaction with the change of sides; who begins in the same moment either goes along or
+begins on the side that opens (the roster in stream_design.py).
+Elsewhere: where a shard ends for a consumer (handling.py, leases.py in mapping).
 """
 
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from tablewright.client import pages
 from tablewright.client.transactions import ACTIONS
 from tablewright.design import Write
+from tablewright.mapping.leases import entered, roster_of
 from tablewright.mapping.migrate.bench import CONSUMERS, Bench
 from tablewright.mapping.migrate.errors import NotDrained
 from tablewright.mapping.migrate.marks import Places
@@ -19,17 +21,21 @@ from tablewright.mapping.reads import get_request
 from tablewright.mapping.shards import Shard
 from tablewright.mapping.stream_design import Lease, Start, leases, leases_of, starts
 
-# Beside the state, its gates and a receipt.
-AT_MOST = ACTIONS - 12
+# Beside the state, its gates, the follower and a receipt.
+AT_MOST = ACTIONS - 11
 # A closed shard ends by itself.
 _NEVER = "9" * 40
 
 
 def handed_over(bench: Bench, left: Places, opened: Places) -> list[Write[Any]]:
     """The writes that move every consumer of the table to the other side."""
-    table, names = bench.migration.called, _consumers(bench)
+    table = bench.migration.called
+    # Before the consumers are listed: who begins from now on makes this refused, and they are listed again.
+    roster = roster_of(bench.db, table)
+    names = _consumers(bench)
     refuse_behind(bench)
-    writes = [write for name in names for write in _moved(bench, table, name, left, opened)]
+    writes: list[Write[Any]] = [entered(table, roster)]
+    writes += [write for name in names for write in _moved(bench, table, name, left, opened)]
     if len(writes) > AT_MOST:
         raise NotDrained(
             bench.name,
@@ -60,17 +66,14 @@ def _consumers(bench: Bench) -> list[str]:
     )
 
 
-def followed(bench: Bench, table: str, turn: int, opened: Places) -> None:
-    """Register the follower of a turn that is about to begin: it reads what comes behind the marks, nothing before."""
-    name, now = bench.consumer_name(turn), bench.world.now()
-    listed = [shard.id for shard in opened.shards]
-    bench.db.get_or_create(starts.create(Start(table=table, consumer=name, at=now, shards=listed)))
-    known = {lease.shard: lease for lease in bench.db.all(leases_of(table=table, consumer=name))}
-    for shard in opened.shards:
-        bench.db.write(_behind(bench, table, name, shard, opened, known.get(shard.id)))
-    for lease in known.values():
-        if lease.shard not in listed:  # of an attempt that failed, longer ago than the stream can tell
-            bench.db.write(leases.discard(table, name, lease.stream, lease.shard))
+def followed(bench: Bench, table: str, turn: int, opened: Places) -> Write[Any]:
+    """The write that registers the follower of a turn: it reads what comes behind the marks, nothing before.
+
+    For the transaction in which the turn begins: from then on nobody moves it.
+    """
+    name, listed = bench.consumer_name(turn), [shard.id for shard in opened.shards]
+    at = dict(opened.at)
+    return starts.put(Start(table=table, consumer=name, at=bench.world.now(), shards=listed, places=at))
 
 
 def forget_turns(bench: Bench, state: State) -> None:
@@ -109,17 +112,20 @@ def _ending(
     bench: Bench, table: str, name: str, shard: Shard, left: Places, lease: Lease | None
 ) -> list[Write[Any]]:
     """A shard of the side that is left, up to its mark."""
-    end = left.at.get(shard.id, _NEVER)
+    end, now = left.at.get(shard.id, _NEVER), bench.world.now()
     if lease is None:
         return [
             leases.create(
-                _lease(bench, table, name, shard).model_copy(update={"first": shard.first, "end": end})
+                _lease(bench, table, name, shard).model_copy(
+                    update={"first": shard.first, "end": end, "ended": now}
+                )
             )
         ]
     if lease.closed:
         return []
     # Only where it ends: it stays with who reads it, who looks at the lease when the next mark comes.
-    return [leases.update(table, name, shard.stream, shard.id).at(lambda it: it.end).set(end)]
+    step = leases.update(table, name, shard.stream, shard.id).at(lambda it: it.end).set(end)
+    return [step.at(lambda it: it.ended).set(now)]
 
 
 def _behind(

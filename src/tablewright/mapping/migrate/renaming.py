@@ -20,6 +20,11 @@ def names_in(request: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(found)
 
 
+def table_of(arn: str) -> str:
+    """The name of the table that an ARN is of."""
+    return arn.partition(":table/")[2].partition("/")[0]
+
+
 def _actions(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     actions = request.get("TransactItems")
     return [one for one in actions if isinstance(one, Mapping)] if isinstance(actions, list | tuple) else []

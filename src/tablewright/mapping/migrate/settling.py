@@ -29,7 +29,7 @@ from tablewright.values import Item
 
 PlaceName: TypeAlias = tuple[str, str]
 
-AT_ONCE = 25
+AT_ONCE = 49
 ROUNDS = 50
 # Of the 4 MB of a transaction, the rest is left for what is not counted here.
 BYTES = 3_000_000

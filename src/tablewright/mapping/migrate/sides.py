@@ -22,7 +22,7 @@ from tablewright.design import Environment
 from tablewright.mapping.migrate.bench import Bench, bench
 from tablewright.mapping.migrate.errors import NotRouted, SideChanged, WritesPaused
 from tablewright.mapping.migrate.migration import Migration
-from tablewright.mapping.migrate.renaming import names_in, renamed, restored
+from tablewright.mapping.migrate.renaming import names_in, renamed, restored, table_of
 from tablewright.mapping.migrate.state import State
 from tablewright.world import World
 
@@ -128,8 +128,10 @@ class Sides:
 
     def __call__(self, verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         names = names_in(request)
+        # Beside others too: one action of a transaction by ARN would go to the side it names, whichever is open.
+        self._refuse_arns(names)
         if not any(name in self._lookouts or name in self._targets for name in names):
-            self._refuse_elsewise(request, names)
+            self._refuse_statements(request)
             return self._call(verb, request)
         for name in names & self._targets:
             raise NotRouted(name, "it is reached by the name of the table it was, and by no other here")
@@ -173,12 +175,15 @@ class Sides:
                 raise WritesPaused(at.migration.called, RETRY_AFTER)
             at.sleep(0.05)
 
-    def _refuse_elsewise(self, request: Mapping[str, Any], names: frozenset[str]) -> None:
-        """Tables can be named in other ways, which nobody here can lead anywhere."""
+    def _refuse_arns(self, names: frozenset[str]) -> None:
+        """A table can stand under its ARN wherever its name can; nobody here can lead that anywhere."""
         for name in names:
-            table = name.rpartition("/")[2]
-            if name.startswith("arn:") and (table in self._lookouts or table in self._targets):
-                raise NotRouted(table, "name it by its name, not by its ARN")
+            table = table_of(name) if name.startswith("arn:") else None
+            if table in self._lookouts or table in self._targets:
+                raise NotRouted(str(table), "name it by its name, not by its ARN")
+
+    def _refuse_statements(self, request: Mapping[str, Any]) -> None:
+        """What is said in PartiQL names its tables in a text."""
         if "Statement" in request or "Statements" in request or "TransactStatements" in request:
             text = str(request)
             for table in (*self._lookouts, *self._targets):

@@ -43,7 +43,9 @@ class State(BaseModel):
 
     `copied`: everything that was there when the turn began is copied, so that following is enough. `barred`: sides were
     changed, and consumers of the side that was left have not been told in every shard yet. `dropping`: the table
-    that is not needed any more is still to be deleted. `rate` is how many items a second are copied at most.
+    that is not needed any more is still to be deleted, until `dropping_until` by one alone. `strays`: the goal of the
+    copy may hold what its origin no longer does. `missed_since`: changes from then on were missed, so it is copied
+    anew. `rate` is how many items a second are copied at most.
     """
 
     name: str
@@ -54,6 +56,9 @@ class State(BaseModel):
     copied: bool = False
     barred: bool = False
     dropping: bool = False
+    dropping_until: datetime | None = None
+    strays: bool = False
+    missed_since: datetime | None = None
     source: str
     target: str
     rate: int | None = None
@@ -82,6 +87,11 @@ class State(BaseModel):
         return self.phase != "pausing"
 
     @property
+    def is_catching_up(self) -> bool:
+        """Whether it is being put right after changes were missed."""
+        return self.missed_since is not None and self.course is not None and not self.copied
+
+    @property
     def course(self) -> Literal["forward", "back"] | None:
         """Which way changes are followed now."""
         phase = self.paused_from if self.phase == "pausing" else self.phase
@@ -98,7 +108,10 @@ class Gate(BaseModel):
 
 
 class Segment(BaseModel):
-    """How far the copy of a turn is in one part of the table, and who is at it until when."""
+    """How far the copy of a turn is in one part of a table, and who is at it until when.
+
+    Parts of the origin have the first numbers; behind them come those of the goal, where it is walked for strays.
+    """
 
     name: str
     turn: int
@@ -110,6 +123,10 @@ class Segment(BaseModel):
     owner: str | None = None
     until: datetime | None = None
     version: int = 0
+
+    @property
+    def is_of_goal(self) -> bool:
+        return self.number >= self.of
 
 
 def _name(name: str) -> None: ...

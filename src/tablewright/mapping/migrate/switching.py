@@ -14,13 +14,22 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from tablewright.client import CallRefused
+from tablewright.mapping.errors import WriteRefused
+from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.migrate.bench import NOT_THERE, Bench
-from tablewright.mapping.migrate.errors import KeptTooLong, NotDrained, PhaseMoved, WrongPhase
+from tablewright.mapping.migrate.errors import (
+    BeingDeleted,
+    KeptTooLong,
+    NotDrained,
+    NotFollowed,
+    PhaseMoved,
+    WrongPhase,
+)
 from tablewright.mapping.migrate.following import follower, task_of
 from tablewright.mapping.migrate.handing import followed, forget_turns, handed_over, refuse_behind
 from tablewright.mapping.migrate.marks import Places, Tail, has_passed, marked, unbar
-from tablewright.mapping.migrate.migration import Form
 from tablewright.mapping.migrate.state import FORWARD, Phase, State
+from tablewright.mapping.migrate.turns import again
 from tablewright.mapping.migrate.verifying import Report, differing, verify
 
 # For clocks that go at different paces.
@@ -28,6 +37,10 @@ MARGIN = 1.25
 PAUSE = timedelta(seconds=60)
 # What is done before the pause must leave little to do in it.
 LAG = timedelta(seconds=10)
+# How long who deletes a table has for it. Longer than any line keeps a call, with what it repeats.
+DROP = timedelta(minutes=5)
+# How often sides are tried to be changed while consumers begin in the same moment.
+FLIPS = 5
 
 BEFORE_VERIFIED = ("planned", "copying", "following")
 
@@ -84,7 +97,7 @@ def finish(bench: Bench, *, early: bool = False) -> State:
         unbar(bench, state)
         refuse_behind(bench)
         state = bench.moved(_still(bench, state), "finished", course="shut", dropping=True)
-    return _dropped(bench, state, bench.migration.source)
+    return _dropped(bench, state)
 
 
 def abandon(bench: Bench) -> State:
@@ -98,21 +111,34 @@ def abandon(bench: Bench) -> State:
         unbar(bench, state)
         refuse_behind(bench)
         state = bench.moved(_still(bench, state), "abandoned", course="shut", dropping=True)
-    return _dropped(bench, state, bench.migration.target)
+    return _dropped(bench, state)
 
 
-def _dropped(bench: Bench, state: State, form: Form) -> State:
-    """The table of a side that is no longer needed goes, once: its name may be that of another migration's later."""
+def _dropped(bench: Bench, state: State) -> State:
+    """The table of the side that is no longer needed goes, once: its name may be that of another migration's later.
+
+    DeleteTable takes no condition, and would take whatever has the name when it arrives. So who deletes says so first,
+    and for `DROP` nobody else does, nor can the name be taken again; who comes to it later than that lets it be.
+    """
     if not state.dropping:
         return state
     forget_turns(bench, state)
+    began, now = bench.steady(), bench.world.now()
+    if state.dropping_until is not None and now < state.dropping_until:
+        raise BeingDeleted(bench.name, state.dropping_until)
+    state = bench.moved(state, state.phase, dropping_until=now + DROP)
+    form = bench.migration.source if state.phase == "finished" else bench.migration.target
+    if bench.steady() - began > DROP.total_seconds() / MARGIN / 2:
+        raise BeingDeleted(bench.name, now + DROP)
     try:
         bench.call("DeleteTable", {"TableName": bench.physical(form)})
     except CallRefused as refusal:
         if refusal.name != NOT_THERE:
+            # It was answered, so nothing is on its way any more. Of a call without an answer nobody can say that.
+            bench.moved(state, state.phase, dropping_until=None)
             raise
     try:
-        return bench.moved(state, state.phase, dropping=False)
+        return bench.moved(state, state.phase, dropping=False, dropping_until=None)
     except PhaseMoved:
         return bench.state()  # somebody else did it too
 
@@ -177,7 +203,11 @@ def _changed(bench: Bench, state: State, to: Phase, told: Told) -> State:
     """The other side is open, or the same as before and an error says why."""
     way, consumer = bench.way(state), follower(bench, state)
     refuse_behind(bench)
-    consumer.run_once()
+    try:
+        consumer.run_once()
+    except ChangesLost as lost:
+        again(bench, state, lost.since)
+        raise NotFollowed(bench.name, lost.since) from None
     if consumer.parked():
         consumer.replay()
     lag = consumer.lag()
@@ -220,14 +250,34 @@ def _drain(bench: Bench, state: State, left: Places, give_up: float) -> None:
 
 
 def _flip(bench: Bench, state: State, to: Phase, left: Places, opened: Places, told: Told) -> State:
-    now = bench.world.now()
-    kept = {"switched_at": now, "kept_until": now + bench.migration.keep} if to == "switched" else {}
+    before = state
+    for tried in range(1, FLIPS + 1):
+        try:
+            state = _opened(bench, before, to, left, opened)
+            break
+        except (PhaseMoved, WriteRefused):
+            # A consumer began, or took up a shard, in the same moment: it is to go along.
+            if tried == FLIPS or bench.state().epoch != before.epoch:
+                raise
+    told(f"reads and writes go to the table {state.target if to == 'switched' else state.source} now")
+    with suppress(NotDrained):  # sides are changed all the same; whoever follows does this first
+        unbar(bench, state)
+    state = bench.state()
+    forget_turns(bench, state)
+    return state
+
+
+def _opened(bench: Bench, state: State, to: Phase, left: Places, opened: Places) -> State:
+    """The other side is open, in one transaction with everybody who goes along."""
+    now, writes = bench.world.now(), handed_over(bench, left, opened)
+    kept: dict[str, datetime] = {}
     if to == "switched":
-        followed(bench, bench.migration.target.called, state.turn + 1, opened)
-    state = bench.moved(
+        kept = {"switched_at": now, "kept_until": now + bench.migration.keep}
+        writes.append(followed(bench, bench.migration.target.called, state.turn + 1, opened))
+    return bench.moved(
         state,
         to,
-        *handed_over(bench, left, opened),
+        *writes,
         course="shut",
         barred=True,
         flips=state.flips + 1,
@@ -236,9 +286,3 @@ def _flip(bench: Bench, state: State, to: Phase, left: Places, opened: Places, t
         pause_ends=None,
         **kept,
     )
-    told(f"reads and writes go to the table {state.target if to == 'switched' else state.source} now")
-    with suppress(NotDrained):  # sides are changed all the same; whoever follows does this first
-        unbar(bench, state)
-    state = bench.state()
-    forget_turns(bench, state)
-    return state

@@ -26,6 +26,7 @@ from tablewright.mapping.migrate.following import follower
 from tablewright.mapping.migrate.migration import Form, Way
 from tablewright.mapping.migrate.settling import Plan, Task, distinct, items_at, planned, settle
 from tablewright.mapping.migrate.state import State
+from tablewright.mapping.migrate.strays import strays
 from tablewright.values import Item
 
 PAGE = 100
@@ -187,7 +188,7 @@ def _compare(
         made = [one for item in page for one in way.made(item).values()]
         count.unfit += sum(not way.goal.fits(one) for one in made) if way.course == "forward" else 0
     else:
-        tasks, made = _stray(bench, way, page), list(page)
+        tasks, made = strays(bench, way, page), list(page)
     wrong = [plan for plan in planned(bench, way, tasks) if _is_wrong(bench, way, plan)]
     for plan in _lasting(bench, way, wrong, count, consumer):
         there = items_at(bench, way.goal, [way.goal.key(one) for one in plan.puts])
@@ -202,25 +203,6 @@ def _compare(
             count.different += 1
         count.keys.append(blake2b(place_of("", plan.task.key)[1].encode(), digest_size=8).hexdigest())
     return made
-
-
-def _stray(bench: Bench, way: Way, page: Sequence[Item]) -> list[Task]:
-    """Items of the goal that nothing in the origin stands behind, each as a task of the key it seems to come from.
-
-    On the way back, what the newer form has no place for is left alone.
-    """
-    homes = {way.place(item): way.homes(item) for item in page}
-    origin = items_at(bench, way.origin, [key for keys in homes.values() for key in keys])
-    tasks = []
-    for item in page:
-        stands_for = homes[way.place(item)]
-        if not stands_for and way.course == "back":
-            continue
-        made = [way.made(origin.get(place_of(way.origin.called, key))) for key in stands_for]
-        if not any(way.place(item) in each for each in made):
-            key = stands_for[0] if stands_for else way.origin.key(item)
-            tasks.append(Task(key, (item,)))
-    return tasks
 
 
 def _is_wrong(bench: Bench, way: Way, plan: Plan) -> bool:

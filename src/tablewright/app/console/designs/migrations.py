@@ -50,6 +50,11 @@ def standings(house: House) -> list[Standing]:
 
 def _standing(at: Bench, state: State) -> Standing:
     word, tone, after = _PHASES[state.phase]
+    if state.is_catching_up and state.missed_since is not None:
+        since = f"{state.missed_since:%Y-%m-%d %H:%M} UTC"
+        word = "being copied anew" if state.phase == "copying" else f"{word}, the old table is put right"
+        tone = "busy"
+        after = f"changes since {since} were missed, as nobody followed; this server goes through both tables again"
     if state.phase == "copying":
         done, total = copied(at, state)
         if total is not None:
