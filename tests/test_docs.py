@@ -1,6 +1,7 @@
 """What the pages say is so: the map is the map, the files they name are there, their examples run."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from tests.test_import_direction import EVERYTHING, ROOMS
 
 from tablewright import testing
+from tablewright.cli import _parser
 from tablewright.engine.operations import VERBS
 from tablewright.wire import serving
 
@@ -62,3 +64,25 @@ def test_the_readmes_examples_run(
         seen["dynamodb"].close()
     exec(in_process, seen)
     exec(in_tests, seen)
+
+
+def commands() -> list[str]:
+    """The lines of README's blocks that are no Python, and each command of a line; without variables in front."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    lines = "\n".join(block for kind, block in blocks if not kind).replace("\\\n", " ").splitlines()
+    found = [part.partition(" #")[0].strip() for line in lines for part in line.split("&&")]
+    return [re.sub(r"^[A-Z_]+=\S+ ", "", line) for line in found if "tablewright " in line]
+
+
+@pytest.mark.parametrize("line", commands())
+def test_the_commands_of_the_readme_are_commands_with_their_arguments(line: str) -> None:
+    name, *words = shlex.split(line)
+    assert name == "tablewright"
+    if words[-1] != "--help":
+        assert _parser().parse_args(words).run
+
+
+def test_what_the_readmes_examples_leave_behind_is_no_part_of_the_repository() -> None:
+    ignored = (HOME / ".gitignore").read_text().splitlines()
+    made = re.findall(r'Engine\.open\("([\w-]+)"\)', README)
+    assert {f"/{name}/" for name in (*made, "data", "out", "data-again")} <= set(ignored)

@@ -1,5 +1,7 @@
 """`tablewright.testing`, as a user's tests would use it."""
 
+import sys
+import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -46,6 +48,14 @@ def test_a_boto3_client_in_a_line() -> None:
         with pytest.raises(ClientError, match="The conditional request failed"):
             dynamodb.put_item(TableName="pets", Item=REX, ConditionExpression="attribute_not_exists(#n)",
                               ExpressionAttributeNames={"#n": "name"})  # fmt: skip
+
+
+def test_without_boto3_a_client_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'tablewright\[boto3\]'"), testing.client():
+        pass
+    extras = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert "boto3" in extras["optional-dependencies"]
 
 
 def test_options_of_a_client_go_to_boto3() -> None:

@@ -79,7 +79,10 @@ def client(path: str | Path = ":memory:", *, world: World | None = None, **optio
     try:
         import boto3  # here, because only tests that ask for a client need it
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("testing.client needs boto3: pip install boto3", name="boto3") from None
+        raise ModuleNotFoundError(
+            "testing.client needs boto3: pip install 'tablewright[boto3]' (in a clone: pip install '.[boto3]')",
+            name="boto3",
+        ) from None
 
     with engine(path, world=world) as opened, serving(opened) as url:
         settings = {

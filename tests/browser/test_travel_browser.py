@@ -331,6 +331,51 @@ def test_without_a_network_a_page_shows_what_the_browser_keeps_or_says_that_it_n
     phone.get_by_text("Where two of your devices said different things.").wait_for()
 
 
+def test_a_form_without_a_network_stays_with_what_was_typed_and_is_sent_when_it_is_back(
+    phone: Any, wire: Wire, keep: Keep
+) -> None:
+    phone.goto(f"{HOME}/sign-in")  # which has no worker yet: the page itself asks
+    phone.get_by_label("E-mail address").fill("nobody@example.com")
+    wire.cut()
+    phone.get_by_role("button", name="Send me a code").click()
+    phone.get_by_text("There is no network, so nothing was sent.").wait_for()
+    assert phone.get_by_label("E-mail address").input_value() == "nobody@example.com"
+    wire.join()
+    phone.get_by_role("button", name="Send me a code").click()
+    phone.get_by_role("heading", name="Enter your code").wait_for()
+
+    open_map(signed_in(phone, MAYA))
+    wait_kept(phone)
+    phone.goto(f"{HOME}/places/country/IS")
+    notes = phone.get_by_label("Notes").first
+    notes.fill("Typed on a train.")
+    wire.cut()
+    phone.context.set_offline(True)
+    save = phone.get_by_role("button", name="Save").first
+    save.click()
+    phone.get_by_text("There is no network, so nothing was sent.").wait_for()
+    keep(phone, "travel-offline-form-390-light")
+    wire.join()
+    phone.context.set_offline(False)
+    phone.get_by_text("The network is back, and nothing was sent yet.").wait_for()
+    assert notes.input_value() == "Typed on a train."
+    save.click()
+    phone.locator("textarea", has_text="Typed on a train.").wait_for()
+
+
+def test_a_form_over_which_the_network_is_lost_is_answered_with_what_is_known(phone: Any, wire: Wire) -> None:
+    open_map(signed_in(phone, MAYA))
+    wait_saved(phone)
+    wait_kept(phone)
+    phone.goto(f"{HOME}/places/country/IS")
+    # As if the server had been there a moment ago.
+    phone.evaluate("() => { window.fetch = () => new Promise((go) => setTimeout(go, 50)); }")
+    wire.cut()
+    phone.context.set_offline(True)
+    phone.get_by_role("button", name="Save").first.click()
+    phone.get_by_text("nobody knows whether it arrived").wait_for()
+
+
 # --- every page on every screen ---
 
 PAGES = {

@@ -86,7 +86,9 @@ def build(packages: Path, scratch: Path) -> dict[str, bytes]:
         for kind in ("country", "us_state", "canadian_province")
     }
     files = {**borders, "regions.json": _lines(regions), "retired.json": _lines(_retired())}
-    return {**files, "sources.json": _sources(files, packages)}
+    # The names are CLDR's, whose licence goes with them. It is no data: another year in it is no other geography.
+    licence = (packages / "node_modules" / "cldr-localenames-full" / "LICENSE").read_bytes()
+    return {**files, "sources.json": _sources(files, packages), "cldr-LICENSE.txt": licence}
 
 
 # ---- regions ----------------------------------------------------------------------------------------

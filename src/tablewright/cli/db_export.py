@@ -14,7 +14,7 @@ from tablewright.cli import where
 from tablewright.cli.import_files import ABOUT
 from tablewright.cli.moments import moment_of
 from tablewright.cli.waiting import Stand, waited
-from tablewright.cli.words import as_json, count, size
+from tablewright.cli.words import as_json, plural, size
 
 SUMMARY = "Export a table as it was at a moment, or what changed in it, as compressed JSON files."
 EXAMPLES = """Recovery must be on (`db recovery TABLE --on`). Of a store (--data) the files go to --to DIR; a server or
@@ -142,7 +142,7 @@ def _show(given: argparse.Namespace, done: dict[str, Any], is_whole: bool) -> No
     elif is_whole:
         where_to = given.to or f"{done['S3Bucket']}/{done.get('ExportManifest', '').rpartition('/')[0]}"
         print(
-            f"{count(done.get('ItemCount', 0))} items, {size(done.get('BilledSizeBytes', 0))}, in {where_to}"
+            f"{plural(done.get('ItemCount', 0), 'item')}, {size(done.get('BilledSizeBytes', 0))}, in {where_to}"
         )
     else:
         print(f"the export failed: {done.get('FailureCode', '')} {done.get('FailureMessage', '')}".rstrip())

@@ -136,7 +136,8 @@ def test_both_levels_draw_every_region(kind: str) -> None:
 
 def test_every_file_is_the_one_that_sources_names() -> None:
     sources = json.loads((DATA / "sources.json").read_text("utf-8"))
-    assert {path.name for path in DATA.iterdir()} == {*sources["sha256"], "sources.json", "README.md"}
+    besides = {"sources.json", "README.md", "cldr-LICENSE.txt"}
+    assert {path.name for path in DATA.iterdir()} == {*sources["sha256"], *besides}
     for name, checksum in sources["sha256"].items():
         assert hashlib.sha256((DATA / name).read_bytes()).hexdigest() == checksum, name
     whole = hashlib.sha256(
@@ -151,6 +152,13 @@ def test_every_source_says_its_version_and_a_free_licence() -> None:
         assert one["version"], one
         assert one["licence"].startswith(("ISC", "MIT", "Unicode")), one
         assert not any(bad in one["licence"] for bad in ("GPL", "ODbL")), one
+
+
+def test_the_licence_of_the_names_lies_beside_them() -> None:
+    """Unicode's wants its notice in every copy of the data, or beside it."""
+    text = DATA.joinpath("cldr-LICENSE.txt").read_text("utf-8")
+    assert text.startswith("UNICODE LICENSE V3")
+    assert "Unicode, Inc." in text
 
 
 def test_the_shipped_geography_stays_small() -> None:

@@ -50,6 +50,7 @@ _FRAME = (
     "vendor/htmx-2.0.11.min.js",
     "travel/travel.css",
     "travel/leave.js",
+    "travel/sending.js",
 )
 _WORKERS = ("travel/store.js", "travel/sync.js")
 ROWS_FORM = 2  # what a row of a region has; kept for a year, so another form needs another address

@@ -58,12 +58,13 @@
   };
 
   Away.prototype.tell = function () {
+    var form = self.location.hash === "#unknown" ? "The network was lost while a form was sent: nobody knows whether it arrived. Look there, and send it again if it did not. " : "";
     if (this.link.hasSpoken && this.link.reason !== "offline") {
-      this.say("The network is back.", [anchor(self.location.href, "Open " + (this.title === "This page" ? "this page" : this.title))]);
+      this.say(form + "The network is back.", [anchor(self.location.href.replace("#unknown", ""), "Open " + (this.title === "This page" ? "this page" : this.title))]);
     } else if (this.show) {
-      this.say("No network: this is what this device knows. You can mark places and write about them on the map.");
+      this.say(form + "No network: this is what this device knows. You can mark places and write about them on the map.");
     } else {
-      this.say("This page needs the network, and there is none now. The map, your places, the timeline and the statistics work without.", [anchor(this.base, "Open the map")]);
+      this.say(form + "This page needs the network, and there is none now. The map, your places, the timeline and the statistics work without.", [anchor(this.base, "Open the map")]);
     }
   };
 

@@ -3,7 +3,8 @@
 //
 // The server puts `VERSION`, `FILES`, `HOME`, `SHELL`, `AWAY` and `SCRIPTS` in front. Must hold: no page that was made for
 // a person is kept; the shells have nobody's name in them, and what they show comes from IndexedDB; who asks for another
-// page than the map is never given the map without a word.
+// page than the map is never given the map without a word, nor who sent a form that the network was lost over (sending.js
+// asks before).
 /* global VERSION, FILES, HOME, SHELL, AWAY, SCRIPTS */
 "use strict";
 
@@ -37,7 +38,11 @@ self.addEventListener("activate", function (event) {
 
 self.addEventListener("fetch", function (event) {
   var url = new URL(event.request.url);
-  if (event.request.method !== "GET" || url.origin !== self.location.origin) return;
+  if (url.origin !== self.location.origin) return;
+  if (event.request.method === "POST" && event.request.mode === "navigate") {
+    event.respondWith(fetch(event.request).catch(function () { return Response.redirect(url.pathname + "#unknown", 303); }));
+  }
+  if (event.request.method !== "GET") return;
   if (event.request.mode === "navigate") {
     event.respondWith(fromNetworkOrShell(event.request));
   } else if (FILES.indexOf(url.pathname + url.search) >= 0) {
