@@ -18,7 +18,8 @@ EXAMPLES = f"""Name all regions. Those that could write and answer are compared 
 are read to the end: nothing is lost. One that does not answer, or differs, takes --force: what it has and nobody has
 read stays with it, it refuses writes as soon as it hears of this, and rejoins with `engine rejoin`. So does one that
 answers, but not the new writer. A region that was left behind itself can only go on when the writer does not answer:
-what it has from before counts again, and what the lost writer wrote does not. A hand-over that fails on the way is undone: the writer before goes on.
+what it has from before counts again, and what the lost writer wrote does not. A hand-over that fails on the way is
+undone: the writer before goes on.
 {replica_places.KEYS}
 
 examples:

@@ -85,6 +85,11 @@ class Promotion:
         return found
 
     @property
+    def is_alone(self) -> bool:
+        """Whether nobody answers who could write until now: one that was left behind may be the last that there is."""
+        return not self.comparisons
+
+    @property
     def wait(self) -> float:
         """For how many seconds at most it waits for the lease of the writer."""
         return 0.0 if self.lease is None else self.lease * MARGIN
@@ -184,8 +189,9 @@ def promote(asks: Mapping[str, Ask], plan: Promotion, pause: Pause, *, force: bo
     now = standing(asks[plan.region], plan.table)
     if plan.is_back and plan.writer is not None:
         return _take_back(asks, plan.table, plan.region, plan.writer, (now.lease or {}).get("Voters"))
-    _refuse_unready(now, is_alone=force and plan.writer in plan.silent)
+    _refuse_unready(now, is_alone=force and plan.is_alone)
     writers = sorted(one.regions[1] for one in plan.comparisons)
+    _refuse_left_behind(asks, plan, writers)
     unheard = [one for one in writers if not _hears(asks[plan.region], one, pause)]
     plan = replace(plan, unheard=unheard)
     if unheard and not force:
@@ -206,10 +212,7 @@ def promote(asks: Mapping[str, Ask], plan: Promotion, pause: Pause, *, force: bo
 
 
 def _refuse_unready(now: Standing, is_alone: bool) -> None:
-    """A region that cannot be promoted, whatever the others do, is refused before one of them stops writing.
-
-    Alone, without a writer to mirror, one that was left behind may be the last that there is.
-    """
+    """A region that cannot be promoted, whatever the others do, is refused before one of them stops writing."""
     if now.status != "ACTIVE" or now.is_copying:
         raise ReplicasMistake(
             f"{now.table} is still being copied in {now.region}; wait until it is ACTIVE. Nothing was done"
@@ -219,6 +222,16 @@ def _refuse_unready(now: Standing, is_alone: bool) -> None:
             f"{now.table} in {now.region} may have writes {_whose(now.writer)} not have; compare them, then let "
             f"{now.region} rejoin. Nothing was done"
         )
+
+
+def _refuse_left_behind(asks: Mapping[str, Ask], plan: Promotion, writers: Sequence[str]) -> None:
+    """While all write, one that has heard only now that it was left behind will not yield: the others would in vain."""
+    held = [
+        one for one in writers if plan.writer is None and standing(asks[one], plan.table).unread is not None
+    ]
+    if held:
+        obstacles = replace(plan, left_behind=held).obstacles
+        raise ReplicasMistake(f"{'; '.join(obstacles)}. Nothing was done")
 
 
 def _whose(writer: str | None) -> str:
@@ -254,7 +267,7 @@ def _taken_over(
         _let_lapse(asks, plan, pause)
     # Who has stopped and is not heard of has no say in the new writer's lease: it cannot be promoted either.
     request = {"Table": plan.table, "Epoch": plan.epoch, "Agreeing": [*plan.agreeing, *heard]}
-    request["AlthoughHeld"] = force and plan.writer in plan.silent
+    request["AlthoughHeld"] = force and plan.is_alone
     try:
         ask("PeerPromote", request)
     except ServiceError as refusal:
@@ -335,7 +348,8 @@ def _let_lapse(asks: Mapping[str, Ask], plan: Promotion, pause: Pause) -> None:
         left += [
             (standing(asks[region], plan.table).lease or {}).get("Left", 0.0) for region in plan.agreeing
         ]
-        if max(left) == 0:
+        # It may have heard from the writer by itself meanwhile, and have taken over.
+        if max(left) == 0 or standing(asks[plan.region], plan.table).writer == plan.region:
             return
         pause()
     raise ReplicasMistake(

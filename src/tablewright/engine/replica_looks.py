@@ -15,7 +15,7 @@ from tablewright.engine.doors import Doors
 from tablewright.engine.errors import table_not_found
 from tablewright.engine.replica_group import Group, follows
 from tablewright.engine.replica_telling import found_in
-from tablewright.engine.replicas import lags, unread_elsewhere
+from tablewright.engine.replicas import authors, lags, unread_elsewhere
 from tablewright.engine.shapes import Request
 from tablewright.engine.storage_replicas import items_between, unknown_to, vector
 from tablewright.engine.writing import Reading
@@ -122,7 +122,7 @@ def unread(doors: Doors, request: Request) -> dict[str, Any]:
     def look(reading: Reading) -> dict[str, Any]:
         table, group = found_in(reading, request)
         known: Mapping[str, int] = request.get("Known", group.held) or {}
-        found = unknown_to(reading.rows, table.ledger, vector(reading.rows, table.number), known, LISTED)
+        found = unknown_to(reading.rows, table.ledger, authors(reading.rows, table), known, LISTED)
         names = table.schema.names
         listed = [
             {
