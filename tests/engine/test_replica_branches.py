@@ -14,7 +14,7 @@ from tablewright import ServiceError
 from tablewright.engine import Regions, replica_telling
 from tablewright.engine.replica_control import promote, promotion, rejoin, release
 from tablewright.engine.replica_group import Group
-from tablewright.engine.replica_standings import ReplicasMistake, standing
+from tablewright.engine.replica_standings import ReplicasMistake, standing, unread
 from tablewright.engine.replicas import TRACES_KEPT
 from tablewright.testing import Clock
 
@@ -93,6 +93,23 @@ def test_one_that_is_held_is_not_let_go_by_one_that_has_only_heard_that_all_writ
         assert unreads(regions) == {HERE: None, THERE: 1, ELSEWHERE: None}
 
 
+def test_two_that_are_held_for_the_same_write_do_not_let_each_other_go(clock: Clock) -> None:
+    with regions_of(clock, *ALL) as regions:
+        replicate(regions, THERE, ELSEWHERE)
+        promoted(regions, HERE)
+        cut_off(regions, ELSEWHERE)
+        alone(regions, THERE)
+        regions[THERE].call("PutItem", put("late"))
+        regions.settle()
+        # Its epoch is the same, and the higher one by its name.
+        alone(regions, ELSEWHERE)
+        release(regions.ask(ELSEWHERE), "pets")
+        cut_off(regions, ELSEWHERE, False)
+        for _ in range(3):
+            visit(regions, (HERE, ELSEWHERE), (HERE, THERE), (THERE, ELSEWHERE), (THERE, HERE))
+        assert unreads(regions) == {HERE: 1, THERE: 1, ELSEWHERE: None}
+
+
 def test_what_a_region_is_not_to_take_over_is_no_news(clock: Clock) -> None:
     with regions_of(clock) as regions:
         home = replicate(regions)
@@ -136,6 +153,7 @@ def test_in_stores_from_before_an_old_writer_is_held_if_it_lost_something(clock:
         cut_off(regions, HERE, False)
         regions.settle()
         assert unreads(regions) == {HERE: 1, THERE: None, ELSEWHERE: None}
+        assert [len(unread(regions.ask(one), "pets")) for one in ALL] == [1, 0, 0]
         assert names(regions[ELSEWHERE]) == ["new"]
         rejoin(regions.ask(HERE), "pets", regions.settle)
         assert names(home) == ["new"]

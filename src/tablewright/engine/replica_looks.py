@@ -117,11 +117,16 @@ def _digest(key: bytes, item: bytes) -> bytes:
 
 
 def unread(doors: Doors, request: Request) -> dict[str, Any]:
-    """The keys whose newest write here another region, which has read so far, does not know."""
+    """The keys whose newest write here another region, which has read so far, does not know.
+
+    If it is not said how far: what was given up when somebody took over. One that is not held has nothing of that.
+    """
 
     def look(reading: Reading) -> dict[str, Any]:
         table, group = found_in(reading, request)
-        known: Mapping[str, int] = request.get("Known", group.held) or {}
+        known: Mapping[str, int] | None = request.get("Known", group.held)
+        if known is None:
+            return {"Unread": []}
         found = unknown_to(reading.rows, table.ledger, authors(reading.rows, table), known, LISTED)
         names = table.schema.names
         listed = [

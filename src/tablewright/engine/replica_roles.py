@@ -88,9 +88,11 @@ def _with_heard_line(
         return group
     if group.copying is not None:
         return group  # what is still to come may not have come along
+    if since == group.since and group.writer is None:
+        return group if group.held else replace(group, held=None)  # what was given up, it may have too
     if since == group.since:
         # A writer whose store is from before takeovers were noted has read of the others what it had read then.
-        is_noted = group.writer is None or since == group.role
+        is_noted = since == group.role
         return replace(group, held=None if is_noted or not has_given_up(theirs) else theirs)
     if line is None:
         return group
