@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.engine.replicating import ALL, ELSEWHERE, HERE, THERE, asks, cut_off, regions_of, replicate, update
+from tests.engine.replicating import ALL, ELSEWHERE, HERE, THERE, cut_off, regions_of, replicate, update
 from tests.engine.tables import definition, keyed, names, put
 from tests.engine.test_replica_roles import promoted
 from tests.engine.test_replica_succession import unreads, visit
@@ -341,63 +341,3 @@ def test_one_that_is_held_goes_on_alone_also_where_all_write(clock: Clock) -> No
         cut_off(regions, HERE, False)
         regions.settle()
         assert names(home) == names(regions[THERE]) == ["late", "new"]
-
-
-def test_nobody_yields_if_one_has_heard_meanwhile_that_it_was_left_behind(clock: Clock) -> None:
-    with regions_of(clock, *ALL) as regions:
-        home = replicate(regions, THERE, ELSEWHERE)
-        promoted(regions, HERE)
-        alone(regions, ELSEWHERE)
-        release(regions.ask(ELSEWHERE), "pets")
-        asked = asks(regions)
-        plan = promotion(asked, ELSEWHERE, "pets")
-        home.call("PutItem", put("late"))
-        regions.settle()
-        with pytest.raises(ReplicasMistake, match=r"us-east-1 was left behind.*Nothing was done"):
-            promote(asked, plan, regions.settle, force=True)
-        regions[THERE].call("PutItem", put("rex"))
-
-
-# --- a writer that is taken away ---
-
-
-@pytest.mark.parametrize(("reader", "source"), [(THERE, ELSEWHERE), (ELSEWHERE, THERE)])
-def test_a_writer_is_not_taken_away_by_one_that_has_not_heard_of_it(
-    clock: Clock, reader: str, source: str
-) -> None:
-    with regions_of(clock, *ALL) as regions:
-        replicate(regions, THERE, ELSEWHERE)
-        clock.move(timedelta(days=2))
-        promoted(regions, HERE)
-        alone(regions, THERE)
-        regions[THERE].call("PutItem", put("rex"))
-        regions[ELSEWHERE].call("UpdateTable", update("Delete", THERE))
-        visit(regions, (reader, source))  # it is told, or hears of it
-        regions.settle()
-        assert names(regions[ELSEWHERE]) == names(regions[THERE]) == ["rex"]
-
-
-def test_nobody_gives_way_to_a_region_that_is_being_taken_away(clock: Clock) -> None:
-    with regions_of(clock, *ALL) as regions:
-        home = replicate(regions, THERE, ELSEWHERE)
-        clock.move(timedelta(days=2))
-        promoted(regions, HERE)
-        home.call("UpdateTable", update("Delete", THERE))
-        with pytest.raises(ServiceError, match="eu-west-1 is being taken away from the replicas of pets"):
-            regions.ask(HERE)("PeerYield", {"Table": "pets", "Epoch": 2, "Writer": THERE})
-        home.call("PutItem", put("rex"))
-
-
-def test_a_replica_is_made_by_another_if_who_was_asked_for_it_is_gone(clock: Clock) -> None:
-    with regions_of(clock, *ALL, FOURTH) as regions:
-        home = replicate(regions, THERE, ELSEWHERE)
-        clock.move(timedelta(days=2))
-        home.call("PutItem", put("rex"))
-        regions.settle()
-        cut_off(regions, FOURTH)
-        regions[THERE].call("UpdateTable", update("Create", FOURTH))
-        regions[ELSEWHERE].call("UpdateTable", update("Delete", THERE))
-        regions.settle()
-        cut_off(regions, FOURTH, False)
-        regions.settle()
-        assert names(regions[FOURTH]) == ["rex"]

@@ -51,8 +51,11 @@ class Promotion:
     unheard: Sequence[str] = ()
     # Regions that were left behind by an earlier promotion, while all write: they have what nobody else has.
     left_behind: Sequence[str] = ()
-    # The region itself was left behind when the present writer took over.
+    # Whom the present writer has still to read before it takes over: what it lacks of that would stay there.
+    unfinished: Sequence[str] = ()
+    # The region itself was left behind when the present writer took over; those who answer and were not.
     is_held: bool = False
+    whole: Sequence[str] = ()
     # The region gave way to the present writer, which has not taken over and has nothing of its own: it goes on.
     is_back: bool = False
 
@@ -69,6 +72,13 @@ class Promotion:
                 f"{self.region} was left behind when {self.writer or 'another region'} took over: what it has from "
                 "before would count again"
             )
+            found += [
+                f"{one} was not left behind, and would lose less if it were promoted" for one in self.whole
+            ]
+        found += [
+            f"{self.writer} has not read everything of {one} yet, which gave way to it: what it lacks would stay there"
+            for one in self.unfinished
+        ]
         found += [
             f"{self.region} does not hear from {one}: what it has not read yet would stay there"
             for one in self.unheard
@@ -107,14 +117,18 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
     silent: list[str] = []
     comparisons: list[Comparison] = []
     left_behind: list[str] = []
+    unfinished: list[str] = []
     for writer in writers:
         ask = asks.get(writer)
         try:
             if ask is None:
                 raise PeerUnreachable(writer)
-            if now.writer is None and standing(ask, table).unread is not None:
+            then = standing(ask, table)
+            if now.writer is None and then.unread is not None:
                 left_behind.append(writer)
                 continue
+            if now.writer is not None and then.writer not in (writer, region):
+                unfinished.append(then.writer or "the others")
             comparisons.append(compare(asks[region], ask, table, pause))
         except PeerUnreachable:
             silent.append(writer)
@@ -128,18 +142,28 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
         comparisons,
         unheard=[one for one in answering if _line(asks[region], one).get("Cut", True)],
         left_behind=left_behind,
+        unfinished=unfinished,
         is_held=now.unread is not None,
+        whole=[one for one in asks if now.unread is not None and _is_whole(asks[one], now)],
         is_back=now.writer in answering and _gave_way(asks, now),
     )
     return plan if now.writer not in (*silent, *plan.unheard) else _without_writer(asks, plan, now)
 
 
+def _is_whole(ask: Ask, now: Standing) -> bool:
+    """Whether a region follows the writer by whom another was left behind."""
+    try:
+        then = standing(ask, now.table)
+    except PeerUnreachable:
+        return False
+    return then.unread is None and then.writer == now.writer and then.region != now.writer
+
+
 def _gave_way(asks: Mapping[str, Ask], now: Standing) -> bool:
-    """Whether a region gave way to another that did not take over, and has nothing that this one has not."""
+    """Whether a region gave way to another that did not take over, and has nothing that counts and this one has not."""
     then = standing(asks[now.writer or ""], now.table)
-    return then.writer == now.region and all(
-        number <= now.vector.get(region, 0) for region, number in then.vector.items()
-    )
+    is_known = all(number <= now.vector.get(region, 0) for region, number in then.vector.items())
+    return then.writer == now.region and (is_known or then.unread is not None)
 
 
 def _without_writer(asks: Mapping[str, Ask], plan: Promotion, now: Standing) -> Promotion:
@@ -194,6 +218,9 @@ def promote(asks: Mapping[str, Ask], plan: Promotion, pause: Pause, *, force: bo
     _refuse_left_behind(asks, plan, writers)
     unheard = [one for one in writers if not _hears(asks[plan.region], one, pause)]
     plan = replace(plan, unheard=unheard)
+    _refuse_unready(
+        standing(asks[plan.region], plan.table), is_alone=force and plan.is_alone
+    )  # it has heard more
     if unheard and not force:
         raise ReplicasMistake(f"{'; '.join(plan.obstacles)}. Nothing was done")
     if plan.writer in (*plan.silent, *unheard):

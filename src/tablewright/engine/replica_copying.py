@@ -41,20 +41,20 @@ def copy_some(doors: Doors, region: str, table: Table, ask: Ask) -> bool:
         if refusal.name != "ResourceNotFoundException":
             raise
         return False  # it was dropped there: following it will find that out
-    if group.copying.is_mirror and group.writer is None and not _is_whole(page):
+    if group.copying.is_mirror and group.writer is None and not _is_whole(page, group.region):
         doors.write(lambda writing: _ask_another(writing, table.name, region))
         return False  # nothing has come of it: where none of them is whole they are not asked without a pause
     return doors.write(lambda writing: _take_page(writing, table.name, region, group.copying, page))
 
 
-def _is_whole(page: Request) -> bool:
-    """Whether a region was not left behind itself, and has everything that came along when its last writer took over.
+def _is_whole(page: Request, reader: str) -> bool:
+    """Whether a region was not left behind itself, and has what came along of ours when its last writer took over.
 
-    When all write again it may still have to read some of that, from the very region that is to mirror it.
+    When all write again it may still have to read that; from us, who would have it no longer.
     """
     line = line_from(page["Line"])
-    known = line[-1].known if line else {}
-    return not page["Held"] and all(page["Vector"].get(region, 0) >= upto for region, upto in known.items())
+    came_along = line[-1].known.get(reader, 0) if line else 0
+    return not page["Held"] and page["Vector"].get(reader, 0) >= came_along
 
 
 def _ask_another(writing: Writing, name: str, region: str) -> None:
