@@ -25,7 +25,7 @@ from tablewright.engine.storage_replicas import Kept, all_pruned, kept_in_order,
 from tablewright.engine.writing import Reading, Writing
 
 # What regions say to each other, and how stores are laid out: either may change.
-SPOKEN = f"{schema.FORMAT}.1"
+SPOKEN = f"{schema.FORMAT}.2"
 # How much one answer holds: some milliseconds of work on either side.
 CHANGES = 100
 COPIED = 100
