@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 from tests.cli.command import Ran, here, served, tablewright, url_in
 
+from tablewright.cli.engine_replicas import told
 from tablewright.client import CallRefused, Credentials, HttpCall
+from tablewright.engine.replica_standings import Standing
 from tablewright.wire.peers import HttpPeer
 
 HERE, THERE = "us-east-1", "eu-west-1"
@@ -391,3 +393,8 @@ def test_a_table_that_was_handed_over_and_not_taken_is_said_to_have_no_writer(pa
     until(lambda: pair.has(THERE, "tom"))
     assert pair.has(THERE, "unread")
     until(lambda: pair.run("replicas").code == 0)
+
+
+def test_a_region_that_is_held_only_for_deletes_nobody_can_list_is_shown() -> None:
+    held = Standing("pets", HERE, "ACTIVE", 2, THERE, {}, 0, False, (), ())
+    assert told([held], [], [], []).endswith("deletes the writer does not have: compare, then rejoin")

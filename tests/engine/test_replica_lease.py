@@ -411,3 +411,20 @@ def test_a_role_that_is_given_back_needs_the_lease_it_needed_before(clock: Clock
         cut_off(regions, THERE, False)
         regions.settle()
         assert takes(home)
+
+
+def test_one_that_has_taken_over_meanwhile_does_not_wait_for_the_lease(clock: Clock) -> None:
+    """The writer does not answer whoever asks for the promotion, but the regions it does."""
+    with regions_of(clock, *ALL, lease=LEASE) as regions:
+        replicate(regions, THERE, ELSEWHERE)
+        promoted(regions, clock, HERE)
+        asked = asks(regions, HERE)
+        plan = promotion(asked, THERE, "pets")
+        waited: list[int] = []
+
+        def pause() -> None:
+            waited.append(1)
+            passing(regions, clock)()
+
+        assert promote(asked, plan, pause, force=True).writer == THERE
+        assert len(waited) < LEASE

@@ -1,6 +1,8 @@
 """Writers one after the other: what came along with them, and what a region that comes back still has beside it."""
 
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from tests.engine.replicating import ALL, ELSEWHERE, HERE, THERE, asks, cut_off, regions_of, replicate, update
@@ -73,9 +75,10 @@ def test_a_standby_that_missed_a_delete_for_too_long_copies_the_new_writer(clock
         cut_off(regions, ELSEWHERE)
         home.call("DeleteItem", keyed("old"))
         promoted(regions, THERE, ELSEWHERE)
-        clock.move(timedelta(microseconds=TRACES_KEPT + 1))
+        clock.move(timedelta(microseconds=TRACES_KEPT, seconds=1))
         regions.settle()
         cut_off(regions, ELSEWHERE, False)
+        cut_off(regions, HERE)
         regions.settle()
         assert names(regions[ELSEWHERE]) == ["rex"]
 
@@ -247,3 +250,27 @@ def test_one_that_is_held_can_go_on_alone_and_who_wrote_meanwhile_is_held_then(c
         assert unreads(regions) == {HERE: None, THERE: 1}
         rejoin(regions.ask(THERE), "pets", regions.settle)
         assert names(home) == names(regions[THERE]) == ["late", "new"]
+
+
+def test_verify_names_a_line_of_takeovers_that_cannot_be(clock: Clock) -> None:
+    def said(**fields: Any) -> list[str]:
+        changed = replace(table, replicas=replace(group, **fields))
+        home.doors.write(lambda writing: writing.save_table(changed))
+        return home.verify()
+
+    with regions_of(clock) as regions:
+        home = replicate(regions)
+        promoted(regions, HERE)
+        table = home.tables["pets"]
+        assert table.replicas is not None
+        group = table.replicas
+        (mine,) = group.line
+        other = Takeover(1, THERE, {})
+        assert said(line=(mine, other)) == [
+            "replicas of pets: the takeover (1, 'eu-west-1') is noted after (1, 'us-east-1')",
+            "replicas of pets: us-east-1 writes in (1, 'us-east-1'), but the last takeover noted is (1, 'eu-west-1')",
+        ]
+        assert said(writer=THERE) == [
+            "replicas of pets: the takeover (1, 'us-east-1') is noted, but the epoch is (1, 'eu-west-1')"
+        ]
+        assert said(line=()) == said(line=(mine,)) == []

@@ -257,7 +257,12 @@ ROLE_STEPS = st.one_of(
     st.tuples(st.just("promote"), st.tuples(REGION)),
     st.tuples(st.just("hand_over"), st.tuples(REGION)),
     st.tuples(st.just("rejoin"), st.tuples(REGION)),
+    st.tuples(st.just("begin"), st.tuples(REGION)),
+    st.tuples(st.just("give_way"), PAIR),
     st.tuples(st.just("release"), st.tuples(REGION)),
+    st.tuples(st.just("lose"), PAIR),
+    st.tuples(st.just("overhear"), PAIR),
+    st.tuples(st.just("again"), PAIR),
     st.tuples(st.just("kill"), st.just(())),
 )
 
@@ -301,6 +306,25 @@ class Arrangement(House):
                 rejoin(ask, "pets", self.heal)
                 self.given_up |= listed
 
+    def _begin(self, region: str) -> None:
+        """Begin to mirror, and leave it at that."""
+        ask = self.regions.ask(region)
+        now = standing(ask, "pets")
+        if now.unread is not None:
+            listed = {one["Key"] for one in unread(ask, "pets")}
+            with suppress(ServiceError):
+                ask("PeerRejoin", {"Table": "pets", "Epoch": now.epoch})
+                self.given_up |= listed
+
+    def _give_way(self, region: str, writer: str) -> None:
+        """A hand-over that is broken off as soon as the old writer has stopped."""
+        now, then = (standing(self.regions.ask(one), "pets") for one in (region, writer))
+        is_ready = (
+            then.unread is None and not then.is_copying and (then.epoch, then.writer) == (now.epoch, region)
+        )
+        if is_ready and now.writer == region != writer:
+            self.regions.ask(region)("PeerYield", {"Table": "pets", "Epoch": now.epoch + 1, "Writer": writer})
+
     def _mirror(self, region: str, source: str) -> None:
         """Rejoin while others are cut off."""
         ask = self.regions.ask(region)
@@ -341,6 +365,29 @@ FAILED_BACK = [
     ("mirror", (US, EU)),
     ("promote", (US,)),
 ]
+# It counts again when that standby, the later one by its name, is promoted too.
+COUNTS_AGAIN = [
+    *READ_BY_ONE,
+    *ALONE,
+    ("promote", (EU,)),
+    ("visit", (US, EU)),
+    ("mirror", (US, EU)),
+    ("promote", (SA,)),
+]
+# All write again before one has read what came along, and before another has heard that it was left behind.
+RELEASED = [*READ_BY_ONE, ("put", (US, "bob", "blue")), ("promote", (SA,)), ("release", (SA,))]
+LEFT_BEHIND = [
+    ("promote", (EU,)),
+    ("visit", (US, EU)),
+    ("visit", (SA, EU)),
+    ("promote", (US,)),
+    ("release", (US,)),
+    ("put", (EU, "bob", "red")),
+    ("visit", (EU, US)),
+    ("visit", (SA, EU)),
+    ("visit", (EU, SA)),
+    ("visit", (SA, EU)),
+]
 
 
 @example(PROMOTED)
@@ -348,6 +395,9 @@ FAILED_BACK = [
 @example(GIVEN_UP)
 @example(FAILED_BACK)
 @example([*FAILED_BACK, ("release", (US,))])
+@example(COUNTS_AGAIN)
+@example(RELEASED)
+@example(LEFT_BEHIND)
 @effort(40)
 @given(st.lists(ROLE_STEPS, min_size=5, max_size=40))
 def test_a_promoted_standby_lacks_only_what_was_listed(steps: list[Step]) -> None:

@@ -55,7 +55,8 @@ def run(given: argparse.Namespace) -> int:
 def told(table: str, lost: list[Mapping[str, Any]], most: int = 20) -> str:
     if not lost:
         return f"{table}: the writer has everything"
-    lines = [f"{table}: {len(lost)} writes that the writer does not have are given up"]
+    count = "1 write" if len(lost) == 1 else f"{len(lost)} writes"
+    lines = [f"{table}: {count} that the writer does not have {'is' if len(lost) == 1 else 'are'} given up"]
     for one in lost[:most]:
         what = "a delete" if one["IsDelete"] else json.dumps(one["Keys"], ensure_ascii=False)
         lines.append(f"  {what} written in {one['Region']}")

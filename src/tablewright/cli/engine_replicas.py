@@ -48,7 +48,11 @@ def run(given: argparse.Namespace) -> int:
         }
         print(replica_places.as_json(shown) if given.json else told(found, silent, between, idle))
         is_behind = any(lag["pending"] for one in found for lag in one.lag)
-        return 1 if silent or is_behind or idle or any(one.unread or one.is_copying for one in found) else 0
+        return (
+            1
+            if silent or is_behind or idle or any(one.unread is not None or one.is_copying for one in found)
+            else 0
+        )
 
     return replica_places.at(given, work)
 
@@ -64,9 +68,9 @@ def told(
         behind = [
             f"{lag['reader']} {lag['pending']} ({lag['seconds']:.1f} s)" for lag in one.lag if lag["pending"]
         ]
-        if one.unread:
+        if one.unread is not None:
             whose = "the others do" if one.writer is None else "the writer does"
-            behind.append(f"{one.unread} {whose} not have: compare, then rejoin")
+            behind.append(f"{one.unread or 'deletes'} {whose} not have: compare, then rejoin")
         if one.lease is not None and one.lease["Silent"]:
             behind.append(f"takes no writes: {', '.join(one.lease['Silent'])} did not confirm its lease")
         status = "COPYING" if one.is_copying else one.status

@@ -51,8 +51,11 @@ class Promotion:
     unheard: Sequence[str] = ()
     # Regions that were left behind by an earlier promotion, while all write: they have what nobody else has.
     left_behind: Sequence[str] = ()
-    # The region itself was left behind when the present writer took over.
+    # Whom the present writer has still to read before it takes over: what it lacks of that would stay there.
+    unfinished: Sequence[str] = ()
+    # The region itself was left behind when the present writer took over; those who answer and were not.
     is_held: bool = False
+    whole: Sequence[str] = ()
     # The region gave way to the present writer, which has not taken over and has nothing of its own: it goes on.
     is_back: bool = False
 
@@ -69,6 +72,13 @@ class Promotion:
                 f"{self.region} was left behind when {self.writer or 'another region'} took over: what it has from "
                 "before would count again"
             )
+            found += [
+                f"{one} was not left behind, and would lose less if it were promoted" for one in self.whole
+            ]
+        found += [
+            f"{self.writer} has not read everything of {one} yet, which gave way to it: what it lacks would stay there"
+            for one in self.unfinished
+        ]
         found += [
             f"{self.region} does not hear from {one}: what it has not read yet would stay there"
             for one in self.unheard
@@ -83,6 +93,11 @@ class Promotion:
             if not one.is_equal
         ]
         return found
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether nobody answers who could write until now: one that was left behind may be the last that there is."""
+        return not self.comparisons
 
     @property
     def wait(self) -> float:
@@ -102,14 +117,18 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
     silent: list[str] = []
     comparisons: list[Comparison] = []
     left_behind: list[str] = []
+    unfinished: list[str] = []
     for writer in writers:
         ask = asks.get(writer)
         try:
             if ask is None:
                 raise PeerUnreachable(writer)
-            if now.writer is None and standing(ask, table).unread is not None:
+            then = standing(ask, table)
+            if now.writer is None and then.unread is not None:
                 left_behind.append(writer)
                 continue
+            if now.writer is not None and then.writer not in (writer, region):
+                unfinished.append(then.writer or "the others")
             comparisons.append(compare(asks[region], ask, table, pause))
         except PeerUnreachable:
             silent.append(writer)
@@ -123,18 +142,28 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
         comparisons,
         unheard=[one for one in answering if _line(asks[region], one).get("Cut", True)],
         left_behind=left_behind,
+        unfinished=unfinished,
         is_held=now.unread is not None,
+        whole=[one for one in asks if now.unread is not None and _is_whole(asks[one], now)],
         is_back=now.writer in answering and _gave_way(asks, now),
     )
     return plan if now.writer not in (*silent, *plan.unheard) else _without_writer(asks, plan, now)
 
 
+def _is_whole(ask: Ask, now: Standing) -> bool:
+    """Whether a region follows the writer by whom another was left behind."""
+    try:
+        then = standing(ask, now.table)
+    except PeerUnreachable:
+        return False
+    return then.unread is None and then.writer == now.writer and then.region != now.writer
+
+
 def _gave_way(asks: Mapping[str, Ask], now: Standing) -> bool:
-    """Whether a region gave way to another that did not take over, and has nothing that this one has not."""
+    """Whether a region gave way to another that did not take over, and has nothing that counts and this one has not."""
     then = standing(asks[now.writer or ""], now.table)
-    return then.writer == now.region and all(
-        number <= now.vector.get(region, 0) for region, number in then.vector.items()
-    )
+    is_known = all(number <= now.vector.get(region, 0) for region, number in then.vector.items())
+    return then.writer == now.region and (is_known or then.unread is not None)
 
 
 def _without_writer(asks: Mapping[str, Ask], plan: Promotion, now: Standing) -> Promotion:
@@ -184,10 +213,14 @@ def promote(asks: Mapping[str, Ask], plan: Promotion, pause: Pause, *, force: bo
     now = standing(asks[plan.region], plan.table)
     if plan.is_back and plan.writer is not None:
         return _take_back(asks, plan.table, plan.region, plan.writer, (now.lease or {}).get("Voters"))
-    _refuse_unready(now, is_alone=force and plan.writer in plan.silent)
+    _refuse_unready(now, is_alone=force and plan.is_alone)
     writers = sorted(one.regions[1] for one in plan.comparisons)
+    _refuse_left_behind(asks, plan, writers)
     unheard = [one for one in writers if not _hears(asks[plan.region], one, pause)]
     plan = replace(plan, unheard=unheard)
+    _refuse_unready(
+        standing(asks[plan.region], plan.table), is_alone=force and plan.is_alone
+    )  # it has heard more
     if unheard and not force:
         raise ReplicasMistake(f"{'; '.join(plan.obstacles)}. Nothing was done")
     if plan.writer in (*plan.silent, *unheard):
@@ -206,10 +239,7 @@ def promote(asks: Mapping[str, Ask], plan: Promotion, pause: Pause, *, force: bo
 
 
 def _refuse_unready(now: Standing, is_alone: bool) -> None:
-    """A region that cannot be promoted, whatever the others do, is refused before one of them stops writing.
-
-    Alone, without a writer to mirror, one that was left behind may be the last that there is.
-    """
+    """A region that cannot be promoted, whatever the others do, is refused before one of them stops writing."""
     if now.status != "ACTIVE" or now.is_copying:
         raise ReplicasMistake(
             f"{now.table} is still being copied in {now.region}; wait until it is ACTIVE. Nothing was done"
@@ -219,6 +249,16 @@ def _refuse_unready(now: Standing, is_alone: bool) -> None:
             f"{now.table} in {now.region} may have writes {_whose(now.writer)} not have; compare them, then let "
             f"{now.region} rejoin. Nothing was done"
         )
+
+
+def _refuse_left_behind(asks: Mapping[str, Ask], plan: Promotion, writers: Sequence[str]) -> None:
+    """While all write, one that has heard only now that it was left behind will not yield: the others would in vain."""
+    held = [
+        one for one in writers if plan.writer is None and standing(asks[one], plan.table).unread is not None
+    ]
+    if held:
+        obstacles = replace(plan, left_behind=held).obstacles
+        raise ReplicasMistake(f"{'; '.join(obstacles)}. Nothing was done")
 
 
 def _whose(writer: str | None) -> str:
@@ -254,7 +294,7 @@ def _taken_over(
         _let_lapse(asks, plan, pause)
     # Who has stopped and is not heard of has no say in the new writer's lease: it cannot be promoted either.
     request = {"Table": plan.table, "Epoch": plan.epoch, "Agreeing": [*plan.agreeing, *heard]}
-    request["AlthoughHeld"] = force and plan.writer in plan.silent
+    request["AlthoughHeld"] = force and plan.is_alone
     try:
         ask("PeerPromote", request)
     except ServiceError as refusal:
@@ -335,7 +375,8 @@ def _let_lapse(asks: Mapping[str, Ask], plan: Promotion, pause: Pause) -> None:
         left += [
             (standing(asks[region], plan.table).lease or {}).get("Left", 0.0) for region in plan.agreeing
         ]
-        if max(left) == 0:
+        # It may have heard from the writer by itself meanwhile, and have taken over.
+        if max(left) == 0 or standing(asks[plan.region], plan.table).writer == plan.region:
             return
         pause()
     raise ReplicasMistake(

@@ -95,16 +95,21 @@ class Copying:
     line: tuple[Takeover, ...] = ()
     role: Role | None = None
 
+    def anew(self, source: str) -> "Copying":
+        """From that region, from the beginning."""
+        return replace(self, source=source, after="", start=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """All replicas of a table as `region`, where this is kept, knows them.
 
-    `born` is the number of the journal's last row when the table became a replica, `stamps` the number of its stamps
-    in the store (see Ledger), `settings` when the settings all share were last changed, `expiry` when time to live
-    was. With a `writer` only that region takes writes; `epoch` counts who that was. `line` are the writers this region
-    has followed. `held` is set in a region that may have writes which were given up when somebody else took over: up
-    to which number each region's were not. Until that is settled it follows nobody.
+    `born` is the number of the journal's last row when the table became a replica, or was last made the same as
+    another; `stamps` the number of its stamps in the store (see Ledger), `settings` when the settings all share were
+    last changed, `expiry` when time to live was. With a `writer` only that region takes writes; `epoch` counts who that
+    was. `line` are the writers this region has followed. `held` is set in a region that may have writes which were
+    given up when somebody else took over: up to which number each region's were not. Until that is settled it follows
+    nobody.
     """
 
     id: str
@@ -171,6 +176,13 @@ class Group:
                 sorted([*known, member], key=lambda one: (one.added, one.source != "", one.region))
             ),
         )
+
+
+def copying_from(group: Group, copying: Copying, why: str) -> Group:
+    """The group when this region begins to copy the table from another, as it then shows."""
+    me = group.member(group.region)
+    assert me is not None, "a region is a member of the groups it keeps"
+    return replace(group.with_member(replace(me, status="UPDATING", why=why)), copying=copying)
 
 
 def follows(group: Group, region: str) -> bool:

@@ -15,7 +15,7 @@ from tablewright.engine.doors import Doors
 from tablewright.engine.errors import table_not_found
 from tablewright.engine.replica_group import Group, follows
 from tablewright.engine.replica_telling import found_in
-from tablewright.engine.replicas import lags, unread_elsewhere
+from tablewright.engine.replicas import authors, lags, unread_elsewhere
 from tablewright.engine.shapes import Request
 from tablewright.engine.storage_replicas import items_between, unknown_to, vector
 from tablewright.engine.writing import Reading
@@ -117,12 +117,17 @@ def _digest(key: bytes, item: bytes) -> bytes:
 
 
 def unread(doors: Doors, request: Request) -> dict[str, Any]:
-    """The keys whose newest write here another region, which has read so far, does not know."""
+    """The keys whose newest write here another region, which has read so far, does not know.
+
+    If it is not said how far: what was given up when somebody took over. One that is not held has nothing of that.
+    """
 
     def look(reading: Reading) -> dict[str, Any]:
         table, group = found_in(reading, request)
-        known: Mapping[str, int] = request.get("Known", group.held) or {}
-        found = unknown_to(reading.rows, table.ledger, vector(reading.rows, table.number), known, LISTED)
+        known: Mapping[str, int] | None = request.get("Known", group.held)
+        if known is None:
+            return {"Unread": []}
+        found = unknown_to(reading.rows, table.ledger, authors(reading.rows, table), known, LISTED)
         names = table.schema.names
         listed = [
             {

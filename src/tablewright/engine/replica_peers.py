@@ -23,7 +23,7 @@ from tablewright.engine.replica_looks import digests, status, unread
 from tablewright.engine.replica_roles import give_way, promote, rejoin, release, take_back
 from tablewright.engine.replica_settings import create_replica, defined_by
 from tablewright.engine.replica_telling import changes, group_of, items
-from tablewright.engine.replica_updates import protected_there
+from tablewright.engine.replica_updates import protected_there, refuse_writer
 from tablewright.engine.shapes import Request
 from tablewright.engine.writing import Reading, Writing
 
@@ -66,10 +66,12 @@ def _join(doors: Doors, request: Request) -> dict[str, Any]:
 def _leave(doors: Doors, request: Request) -> dict[str, Any]:
     def deed(writing: Writing) -> None:
         table = writing.tables.get(request["Table"])
-        if table is None or group_of(table, request["Group"]) is None:
+        known = group_of(table, request["Group"])
+        if table is None or known is None:
             return  # it has left already
         if table.protected:
             raise protected_there(table.name, writing.place.region)
+        refuse_writer(table.name, known, known.region)  # whoever asks has not heard of that yet
         drop(writing, table)
 
     doors.write(deed)

@@ -23,6 +23,7 @@ from tablewright.engine.replica_group import (
     Copying,
     Group,
     Member,
+    copying_from,
     follows,
     member_from,
     merged,
@@ -154,7 +155,7 @@ def _save(writing: Writing, table: Table) -> None:
         if not others and table.status == "CREATING":
             drop(writing, table)  # there is nobody left to have its items from
             return
-        copying = replace(group.copying, source=others[0], after="", start=None) if others else None
+        copying = group.copying.anew(others[0]) if others else None
         group = replace(group, copying=copying)
         table = replace(table, replicas=group)
     if group is not None and not group.others and group.copying is None:
@@ -239,7 +240,7 @@ def _not_there(doors: Doors, region: str, name: str, ask: Ask) -> bool:
     member = None if group is None else group.member(region)
     if table is None or group is None or member is None:
         return False
-    if member.status == "CREATING" and member.source == group.region:
+    if member.status == "CREATING" and (member.source == group.region or not _is_there(group, member.source)):
         request = {"Region": group.region, "Definition": definition(table)}
         lease = doors.read(lambda reading: reading.place.lease)
         if lease is not None:
@@ -274,15 +275,22 @@ def _is_news(reading: Reading, region: str, told: Request) -> bool:
         return False
     known = mark(reading.rows, table.number, region)
     return (
-        bool(told["Changes"])
-        or "Definition" in told
-        or told["Recopy"]
+        "Definition" in told
         or _with_told(reading.rows, table, group, region, told) != group
-        or (yields_to_us(group, told["Epoch"], told["Writer"], region) and region not in group.drained)
         or _mark_after(group, region, told, known) != known
+        # What is not taken over is told again and again: that is no news.
+        or (_is_taken_from(group, region, told) and _is_to_take(reading.rows, table, group, region, told))
+    )
+
+
+def _is_to_take(rows: Rows, table: Table, group: Group, region: str, told: Request) -> bool:
+    """Whether an answer whose changes count has any, or the end of them."""
+    return (
+        bool(told["Changes"])
+        or told["Recopy"]
+        or (yields_to_us(group, told["Epoch"], told["Writer"], region) and region not in group.drained)
         or any(
-            upto > mark(reading.rows, table.number, author).number
-            for author, (_, upto, _) in told["Passed"].items()
+            upto > mark(rows, table.number, author).number for author, (_, upto, _) in told["Passed"].items()
         )
     )
 
@@ -296,6 +304,10 @@ def take_told(writing: Writing, region: str, told: Request) -> list[Taken]:
     before = group
     group = _with_told(writing.rows, table, group, region, told)
     me = group.member(group.region)
+    if me is not None and me.is_gone and group.writer == group.region:
+        # Whoever took it away has not heard that it is the writer: it stays.
+        me = _staying(f"{group.region} is the writer since epoch {group.epoch}")(me)
+        group = group.with_member(me)
     if me is not None and me.is_gone:
         drop(writing, table)
         return []
@@ -304,9 +316,10 @@ def take_told(writing: Writing, region: str, told: Request) -> list[Taken]:
         group = table.replicas or group
     known = mark(writing.rows, table.number, region)
     taken = []
-    if _is_taken_from(group, region, told) and told["After"] <= known.number and group.copying is None:
+    if _is_taken_from(group, region, told) and told["After"] <= known.number:
         if told["Recopy"]:
-            group = _copying_anew(group, region)
+            why = f"it copies {region} anew: it had not read what was deleted there for too long"
+            group = copying_from(group, Copying(region), why)
         else:
             taken = _take_passed(writing, table, told)
             taken += _take_changes(writing, table, region, told["Changes"], told.get("Committed", {}))
@@ -357,6 +370,7 @@ def _is_taken_from(group: Group, region: str, told: Request) -> bool:
     is_one_line = role_of(*told["Since"]) == group.since
     return (
         follows(group, region)
+        and group.copying is None
         and is_one_line
         and (is_same or yields_to_us(group, told["Epoch"], told["Writer"], region))
     )
@@ -383,13 +397,6 @@ def _is_standby(group: Group, region: str, told: Request) -> bool:
     is_same = role_of(told["Epoch"], told["Writer"]) == group.role and role_of(*told["Since"]) == group.since
     is_one = group.writer not in (None, region) and not told["Held"] and told["Status"] == "ACTIVE"
     return is_same and is_one and group.held is None
-
-
-def _copying_anew(group: Group, region: str) -> Group:
-    me = group.member(group.region)
-    assert me is not None, "a region is a member of the groups it keeps"
-    why = f"it copies {region} anew: it had not read what was deleted there for too long"
-    return replace(group.with_member(replace(me, status="UPDATING", why=why)), copying=Copying(region))
 
 
 def _take_passed(writing: Writing, table: Table, told: Request) -> list[Taken]:

@@ -15,8 +15,16 @@ from dataclasses import replace
 
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import ServiceError, invalid
-from tablewright.engine.replica_group import Copying, Group, Role, Takeover, line_from, role_of
-from tablewright.engine.replica_succession import Line, lengthened, missed, outlived
+from tablewright.engine.replica_group import (
+    Copying,
+    Group,
+    Role,
+    Takeover,
+    copying_from,
+    line_from,
+    role_of,
+)
+from tablewright.engine.replica_succession import Line, is_left, lengthened, missed, outlived
 from tablewright.engine.replicas import has_given_up
 from tablewright.engine.shapes import Request
 from tablewright.engine.storage_replicas import vector
@@ -30,43 +38,72 @@ NOBODY: tuple[str, ...] = ()
 
 def with_heard(rows: Rows, table: Table, group: Group, by: str, said: Request) -> Group:
     """The group after a region said, asking or answering, who the writer is and which takeovers it has followed."""
-    group = _with_heard_role(group, said["Epoch"], said["Writer"])
+    group = with_heard_role(group, said["Epoch"], said["Writer"])
     if said["Held"] or role_of(said["Epoch"], said["Writer"]) != group.role:
         return group
     line = line_from(said["Line"]) if "Line" in said else None
     since = role_of(*said["Since"])
-    return _with_heard_line(group, by, since, line, lambda left: has_given_up(rows, table, left))
+    return _with_heard_line(
+        group, by, since, line, said["Vector"], lambda left: has_given_up(rows, table, left)
+    )
 
 
-def _with_heard_role(group: Group, epoch: int, writer: str | None) -> Group:
-    """The group after some region said who the writer is."""
+def with_heard_role(group: Group, epoch: int, writer: str | None) -> Group:
+    """The group after some region said who the writer is. What is being copied is copied from that one then."""
     # One that names us yields to us: we take over when all of it was read (with_yielded).
     if role_of(epoch, writer) <= group.role or writer == group.region:
         return group
-    # Until the writer itself has spoken nobody knows whether we have what it has not. If all write nobody is left out.
-    held = group.held if writer is None else {}
-    return replace(group, epoch=epoch, writer=writer, held=held, drained=(), voters=NOBODY)
+    # Until somebody who has followed the takeovers we missed has spoken, nobody knows whether we have what was given up
+    # on the way. It is the writer of the epoch before who lets all write: who has followed that one has missed none.
+    has_followed = writer is None and group.since[0] == epoch - 1
+    copying = group.copying
+    if copying is not None and writer is not None and copying.source != writer:
+        copying = copying.anew(writer)  # its source may be gone, or be left behind itself
+    return replace(
+        group,
+        epoch=epoch,
+        writer=writer,
+        held=group.held if has_followed else {},
+        drained=(),
+        copying=copying,
+        voters=NOBODY,
+    )
 
 
 def _with_heard_line(
-    group: Group, by: str, since: Role, line: Line | None, has_given_up: Callable[[Vector], bool]
+    group: Group,
+    by: str,
+    since: Role,
+    line: Line | None,
+    theirs: Vector,
+    has_given_up: Callable[[Vector], bool],
 ) -> Group:
     """The group after one that is not held itself, and names the same writer, said which takeovers it has followed.
 
-    `since` is the last of them, `line` all if they were told; `has_given_up` says whether something here is later than
-    what outlived them.
+    `since` is the last of them, `line` all if they were told, `theirs` how far it has read everybody by now;
+    `has_given_up` says whether something here is later than such numbers.
     """
     is_its_word = group.writer is None or by == group.writer
     if not is_its_word or by == group.region or (group.held is None and since <= group.since):
         return group
     if group.copying is not None:
         return group  # what is still to come may not have come along
+    if since == group.since and group.writer is None:
+        return group if group.held else replace(group, held=None)  # what was given up, it may have too
     if since == group.since:
-        return replace(group, held=None)
+        # A writer whose store is from before takeovers were noted has read of the others what it had read then.
+        is_noted = since == group.role
+        return replace(group, held=None if is_noted or not has_given_up(theirs) else theirs)
     if line is None:
         return group
     left = outlived(missed(group.line, line))
-    return replace(group, held=left) if has_given_up(left) else replace(group, line=line, held=None)
+    if has_given_up(left):
+        return replace(group, held=left)
+    followed = replace(group, line=line, held=None)
+    if is_left(group.line, line):
+        why = f"it copies {by} anew: it had given up what counts there"
+        return copying_from(followed, Copying(by), why)
+    return followed
 
 
 def with_heard_voters(group: Group, epoch: int, writer: str | None, by: str, theirs: Sequence[str]) -> Group:
@@ -83,7 +120,8 @@ def with_heard_voters(group: Group, epoch: int, writer: str | None, by: str, the
 def yields_to_us(group: Group, epoch: int, writer: str | None, by: str) -> bool:
     """Whether region `by`, which could write until now, says that we are the writer."""
     is_newer = role_of(epoch, writer) > group.role
-    return is_newer and writer == group.region and group.writer in (None, by) and group.held is None
+    is_whole = group.held is None and group.copying is None
+    return is_newer and writer == group.region and group.writer in (None, by) and is_whole
 
 
 def with_yielded(group: Group, epoch: int, by: str, mine: Vector) -> Group:
@@ -117,8 +155,7 @@ def promote(
     held goes on where it was left behind: what the writer it did not follow wrote is then what was given up.
     """
     group = _looked_at(table, epoch)
-    if table.status != "ACTIVE" or group.copying is not None:
-        raise invalid(f"{table.name} is still being copied in {group.region}; wait until it is ACTIVE")
+    _refuse_copying(table, group)
     if group.held is not None and not although_held:
         raise _is_held(table, group)
     _take_over(writing, table, group.epoch + 1, agreeing)
@@ -145,6 +182,9 @@ def give_way(writing: Writing, table: Table, epoch: int, writer: str, seen: int 
         raise _changed_since(table, group)
     if group.writer is None and group.held is not None:
         raise _is_held(table, group)
+    to = group.member(writer)
+    if to is not None and to.is_gone:
+        raise invalid(f"{writer} is being taken away from the replicas of {table.name}")
     # Until the new writer has told that it has read everything, nobody knows whether we are the same.
     writing.save_table(
         replace(
@@ -163,6 +203,7 @@ def take_back(
         return
     if _looked_at(table, epoch).writer in (None, group.region) or new_epoch <= epoch:
         raise _changed_since(table, group)
+    _refuse_copying(table, group)
     _take_over(writing, table, new_epoch, agreeing)
 
 
@@ -182,11 +223,8 @@ def rejoin(writing: Writing, table: Table, epoch: int) -> None:
     sources = others if group.writer is None else [group.writer]
     if not sources or group.writer == group.region:
         raise invalid(f"{table.name} in {group.region} has no other writer to mirror")
-    me = group.member(group.region)
-    assert me is not None, "a region is a member of the groups it keeps"
-    group = group.with_member(replace(me, status="UPDATING", why=f"it mirrors {sources[0]}"))
-    mirror = Copying(sources[0], is_mirror=True)
-    writing.save_table(replace(table, replicas=replace(group, copying=mirror)))
+    group = copying_from(group, Copying(sources[0], is_mirror=True), f"it mirrors {sources[0]}")
+    writing.save_table(replace(table, replicas=group))
 
 
 def _group(table: Table) -> Group:
@@ -200,6 +238,11 @@ def _looked_at(table: Table, epoch: int) -> Group:
     if group.epoch != epoch:
         raise _changed_since(table, group)
     return group
+
+
+def _refuse_copying(table: Table, group: Group) -> None:
+    if table.status != "ACTIVE" or group.copying is not None:
+        raise invalid(f"{table.name} is still being copied in {group.region}; wait until it is ACTIVE")
 
 
 def _is_held(table: Table, group: Group) -> ServiceError:

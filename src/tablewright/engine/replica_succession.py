@@ -33,6 +33,11 @@ def missed(mine: Line, theirs: Line) -> Line:
     return theirs[max(shared, default=0) :]
 
 
+def is_left(mine: Line, theirs: Line) -> bool:
+    """Whether the last writer we followed is none of theirs: what was given up on its account may count with them."""
+    return bool(mine) and mine[-1].role not in {one.role for one in theirs}
+
+
 def outlived(takeovers: Line) -> Mapping[str, int]:
     """Up to which number each region's writes came along at all of these."""
     regions = {region for one in takeovers for region in one.known}

@@ -21,11 +21,11 @@ from tablewright.engine.replica_group import Group, role_of
 from tablewright.engine.replica_roles import with_heard
 from tablewright.engine.replica_settings import definition
 from tablewright.engine.shapes import Request
-from tablewright.engine.storage_replicas import Kept, kept_in_order, mark, vector, written_since
+from tablewright.engine.storage_replicas import Kept, all_pruned, kept_in_order, mark, vector, written_since
 from tablewright.engine.writing import Reading, Writing
 
 # What regions say to each other, and how stores are laid out: either may change.
-SPOKEN = f"{schema.FORMAT}.1"
+SPOKEN = f"{schema.FORMAT}.2"
 # How much one answer holds: some milliseconds of work on either side.
 CHANGES = 100
 COPIED = 100
@@ -135,20 +135,30 @@ def _run(
     return _Run(after, upto, is_all, found, used)
 
 
+def _is_left_behind(group: Group) -> bool:
+    """Whether all write and this one does not: nobody is to take over what it has."""
+    return group.writer is None and group.held is not None
+
+
 def _passed_on(
     reading: Reading, table: Table, group: Group, by: str, asked: Request, before: int | None, room: int
 ) -> dict[str, _Run]:
     """What others wrote and the region that asks has not read: with a writer it hears of that from the writer only.
 
-    A writer that yields to it passes everything on, too.
+    A writer that yields to it passes everything on, too. If all write each tells its own, but whoever wrote what came
+    along with the last writer may be gone, or be left behind: everybody passes that on, and all of those who are gone.
     """
-    if group.writer not in (group.region, by) or asked["Limit"] <= 0:
+    if asked["Limit"] <= 0 or group.writer not in (None, group.region, by) or _is_left_behind(group):
         return {}
+    came_along = group.line[-1].known if group.line else {}
+    telling = {one.region for one in group.readers} if group.writer is None else set()
     found: dict[str, _Run] = {}
     limit = min(asked["Limit"], CHANGES)
     for region, last in vector(reading.rows, table.number).items():
         after = asked["Vector"].get(region, 0)
         if region in (group.region, by) or last <= after:
+            continue
+        if region in telling and after >= came_along.get(region, 0):
             continue
         run = _run(reading, table, region, after, before, limit, room)
         found[region] = run
@@ -170,11 +180,9 @@ def _table_changes(
     passed = _passed_on(reading, table, group, by, asked, before, room)
     others = list(passed.values())
     used = sum(run.used for run in others)
-    is_left_behind = group.writer is None and group.held is not None  # nobody is to take over what it has
     limit = min(asked["Limit"], CHANGES) - sum(len(run.found) for run in others)
-    run = _run(
-        reading, table, group.region, asked["After"], before, 0 if is_left_behind else limit, room - used
-    )
+    limit = 0 if _is_left_behind(group) else limit
+    run = _run(reading, table, group.region, asked["After"], before, limit, room - used)
     found, used = run.found, used + run.used
     me = group.member(group.region)
     shown: dict[str, Any] = {
@@ -241,6 +249,7 @@ def items(doors: Doors, request: Request) -> dict[str, Any]:
             "Role": group.role,
             "Held": group.held is not None,
             "Line": [asdict(one) for one in group.line],
+            "Pruned": all_pruned(reading.rows, table.number),
             "Last": None if is_end else page[-1].key.hex(),
             "Items": [
                 [one.key.hex(), _fragment(one.item), None if one.stamp is None else list(one.stamp)]

@@ -76,6 +76,7 @@ def joined(writing: Writing, table: Table, group: Group, source: str) -> Table:
         stamps=table.next_index,
         # What the source itself does not know yet, we do not know.
         held=None if group.held is None else {},
+        drained=(),
         copying=Copying(source),
     )
     return _begun(writing, replace(table, status="CREATING"), group)
@@ -137,10 +138,13 @@ class Arrived(NamedTuple):
     stamp: Stamp | None
 
 
-def take_page(writing: Writing, table: Table, page: Sequence[Arrived], last: bytes | None) -> Table:
+def take_page(
+    writing: Writing, table: Table, page: Sequence[Arrived], last: bytes | None, pruned: Mapping[str, int]
+) -> Table:
     """Take over a run of another region's keys, up to `last` (None: to the end); the table with how far that was.
 
-    What is here and not there was deleted there, unless it is a write that the other region had not read.
+    What is here and not there was deleted there, unless it is a write that the other region had not read. `pruned` are
+    the numbers up to which it has no traces of deletes.
     """
     group = table.replicas
     assert group is not None, "only a replica takes pages"
@@ -162,6 +166,7 @@ def take_page(writing: Writing, table: Table, page: Sequence[Arrived], last: byt
     if last is not None:
         going_on = replace(copying, after=last.hex(), copied=copied)
         return replace(table, replicas=replace(group, copying=going_on))
+    _take_marks(writing, table, group, copying, pruned)
     return _copied(writing, table, group, copying)
 
 
@@ -169,19 +174,30 @@ def _had_read(start: Mapping[str, int], mine: Stamp | None) -> bool:
     return mine is None or mine.number <= start.get(mine.region, 0)
 
 
+def _take_marks(
+    writing: Writing, table: Table, group: Group, copying: Copying, pruned: Mapping[str, int]
+) -> None:
+    """Everything is copied: what the source had read is read here, and the traces it has not are not here either."""
+    rows, start = writing.rows, copying.start or {}
+    for region in {*vector(rows, table.number), *start}:
+        known = mark(rows, table.number, region)
+        number, without = start.get(region, 0), pruned.get(region, 0)
+        if region == group.region:
+            number = known.number
+        if not copying.is_mirror:
+            number, without = max(number, known.number), max(without, known.pruned)
+        save_mark(rows, table.number, region, known._replace(number=number, pruned=without))
+
+
 def _copied(writing: Writing, table: Table, group: Group, copying: Copying) -> Table:
     """Everything is copied: from here on the changes since its beginning are followed."""
-    for region, number in (copying.start or {}).items():
-        known = mark(writing.rows, table.number, region)
-        if region != group.region:
-            upto = number if copying.is_mirror else max(number, known.number)
-            save_mark(writing.rows, table.number, region, known._replace(number=upto))
     me = group.member(group.region)
     assert me is not None, "a region is a member of the groups it keeps"
     group = replace(group.with_member(replace(me, status="ACTIVE", why=None)), copying=None)
     if copying.is_mirror:
         # If somebody else was promoted meanwhile, it has still to say whether what we have mirrored came along.
-        group = replace(group, line=copying.line, held=None if copying.role == group.role else {})
+        held: Mapping[str, int] | None = None if copying.role == group.role else {}
+        group = replace(group, line=copying.line, held=held, born=writing.pen.seq)
     return replace(table, status="ACTIVE", replicas=group)
 
 
@@ -275,11 +291,16 @@ def has_given_up(rows: Rows, table: Table, left: Mapping[str, int]) -> bool:
     return any(
         mark(rows, table.number, region).pruned > left.get(region, 0)
         or any(written_since(rows, table.ledger, region, left.get(region, 0), 1))
-        for region in vector(rows, table.number)
+        for region in authors(rows, table)
     )
 
 
 def unread_elsewhere(rows: Rows, table: Table, held: Mapping[str, int]) -> int:
     """How many keys have a write that a region which has read so far does not know."""
-    regions = vector(rows, table.number)
-    return sum(unread(rows, table.ledger, region, held.get(region, 0))[0] for region in regions)
+    return sum(unread(rows, table.ledger, region, held.get(region, 0))[0] for region in authors(rows, table))
+
+
+def authors(rows: Rows, table: Table) -> set[str]:
+    """The regions that may have written what is here: also those of which only copies have come so far."""
+    members = () if table.replicas is None else table.replicas.members
+    return {*vector(rows, table.number), *(one.region for one in members)}

@@ -38,8 +38,8 @@ class Stamp(NamedTuple):
 class Mark(NamedTuple):
     """How far a region's writes have been read here; of this region itself, how far they go.
 
-    `heard` is what that region said when everything it had was read. `pruned`: in this region's own mark, the number
-    up to which traces of deletes were given up although somebody had not read them.
+    `heard` is what that region said when everything it had was read. `pruned`: the number up to which traces of its
+    deletes were given up here although somebody had not read them.
     """
 
     number: int
@@ -226,6 +226,12 @@ def mark(rows: Rows, table: int, region: str) -> Mark:
 def vector(rows: Rows, table: int) -> dict[str, int]:
     """How far every region's writes to a table have been read here; this region's, how far they go."""
     sql = "SELECT region, number FROM replica_marks WHERE owner = ?"
+    return dict(rows.connection.execute(sql, (table,)))
+
+
+def all_pruned(rows: Rows, table: int) -> dict[str, int]:
+    """Up to which number of each region's writes traces of deletes were given up, where some were."""
+    sql = "SELECT region, pruned FROM replica_marks WHERE owner = ? AND pruned > 0"
     return dict(rows.connection.execute(sql, (table,)))
 
 

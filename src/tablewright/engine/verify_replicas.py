@@ -4,6 +4,7 @@ Elsewhere: what is compared between two regions (replica_standings.py); everythi
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from tablewright.engine.catalog import Table
 from tablewright.engine.journal import REPLICA
@@ -47,6 +48,7 @@ def _wrong_table(rows: Rows, table: Table, group: Group, unstamped: set[bytes]) 
         yield f"{where}: {group.region} is not among them"
     if group.writer is not None and group.epoch == 0:
         yield f"{where}: there is a writer before the first epoch"
+    yield from _wrong_line(where, group)
     last = mark(rows, table.number, group.region).number
     for key, stamp in all_stamps(rows, table.ledger):
         unstamped.discard(key)
@@ -56,3 +58,15 @@ def _wrong_table(rows: Rows, table: Table, group: Group, unstamped: set[bytes]) 
             yield f"{where}: the stamp of {key.hex()} does not say whether there is an item"
     for key in sorted(unstamped):
         yield f"{where}: {key.hex()} was written and has no stamp"
+
+
+def _wrong_line(where: str, group: Group) -> Iterator[str]:
+    """A store from before takeovers were noted has none until the next."""
+    roles = [one.role for one in group.line]
+    for before, after in pairwise(roles):
+        if before >= after:
+            yield f"{where}: the takeover {after} is noted after {before}"
+    if roles and max(roles) > group.role:
+        yield f"{where}: the takeover {max(roles)} is noted, but the epoch is {group.role}"
+    if roles and group.writer == group.region and roles[-1] != group.role:
+        yield f"{where}: {group.region} writes in {group.role}, but the last takeover noted is {roles[-1]}"
