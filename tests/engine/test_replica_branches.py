@@ -12,8 +12,9 @@ from tests.engine.test_replica_succession import unreads, visit
 
 from tablewright import ServiceError
 from tablewright.engine import Regions, replica_telling
-from tablewright.engine.replica_control import promote, promotion, rejoin, release
+from tablewright.engine.replica_control import promote, rejoin, release
 from tablewright.engine.replica_group import Group
+from tablewright.engine.replica_plans import promotion
 from tablewright.engine.replica_standings import ReplicasMistake, standing, unread
 from tablewright.engine.replicas import TRACES_KEPT
 from tablewright.testing import Clock

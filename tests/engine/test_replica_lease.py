@@ -20,8 +20,9 @@ from tests.engine.tables import definition, item, keyed, names, put, transaction
 
 from tablewright import Engine, ServiceError
 from tablewright.engine import Regions, RegionsMistake
-from tablewright.engine.replica_control import promote, promotion
+from tablewright.engine.replica_control import promote
 from tablewright.engine.replica_lease import MARGIN, needed_for_promotion
+from tablewright.engine.replica_plans import promotion
 from tablewright.engine.replica_standings import ReplicasMistake, standing
 from tablewright.testing import Clock
 

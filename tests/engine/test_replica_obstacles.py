@@ -11,7 +11,8 @@ from tests.engine.test_replica_succession import unreads, visit
 
 from tablewright import ServiceError
 from tablewright.engine import Regions
-from tablewright.engine.replica_control import promote, promotion, release
+from tablewright.engine.replica_control import promote, release
+from tablewright.engine.replica_plans import promotion
 from tablewright.engine.replica_standings import ReplicasMistake
 from tablewright.testing import Clock
 

@@ -22,9 +22,11 @@ from tests.engine.tables import definition, found, item, keyed, names, put, tran
 
 from tablewright import Engine, ServiceError
 from tablewright.engine import Regions, replica_looks, replica_telling
-from tablewright.engine.replica_control import Promotion, promote, promotion, rejoin, release
-from tablewright.engine.replica_pulls import _question, take_told
+from tablewright.engine.replica_control import promote, rejoin, release
+from tablewright.engine.replica_plans import Promotion, promotion
+from tablewright.engine.replica_pulls import _question
 from tablewright.engine.replica_standings import ReplicasMistake, compare, standing, unread, unwritten
+from tablewright.engine.replica_taking import take_told
 from tablewright.testing import Clock
 
 SECOND = timedelta(seconds=1)

@@ -11,8 +11,9 @@ from tests.engine.test_replica_roles import promoted
 
 from tablewright import ServiceError
 from tablewright.engine import Regions, replica_succession, replica_telling
-from tablewright.engine.replica_control import promotion, rejoin, release
+from tablewright.engine.replica_control import rejoin, release
 from tablewright.engine.replica_group import Takeover
+from tablewright.engine.replica_plans import promotion
 from tablewright.engine.replica_standings import ReplicasMistake, standing, unread
 from tablewright.engine.replica_succession import lengthened, missed, outlived
 from tablewright.engine.replicas import TRACES_KEPT

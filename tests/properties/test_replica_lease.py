@@ -23,8 +23,9 @@ from tests.properties.effort import effort
 from tablewright import ServiceError
 from tablewright.engine import Group
 from tablewright.engine.regions import Regions, asking
-from tablewright.engine.replica_control import promote, promotion
+from tablewright.engine.replica_control import promote
 from tablewright.engine.replica_lines import Ask, PeerUnreachable
+from tablewright.engine.replica_plans import promotion
 from tablewright.engine.replica_standings import ReplicasMistake
 from tablewright.testing import Clock
 

@@ -23,9 +23,11 @@ from tablewright import Engine, ServiceError
 from tablewright.engine import replica_telling, replicas
 from tablewright.engine.keys import partition_bytes
 from tablewright.engine.regions import Regions, asking
-from tablewright.engine.replica_control import promote, promotion, rejoin, release
-from tablewright.engine.replica_pulls import _question, take_told
+from tablewright.engine.replica_control import promote, rejoin, release
+from tablewright.engine.replica_plans import promotion
+from tablewright.engine.replica_pulls import _question
 from tablewright.engine.replica_standings import ReplicasMistake, compare, standing, unread
+from tablewright.engine.replica_taking import take_told
 from tablewright.engine.storage_replicas import all_stamps, stamp
 from tablewright.testing import Clock
 

@@ -9,8 +9,8 @@ from tablewright.cli import replica_places
 from tablewright.cli.plans import agreed, yes
 
 if TYPE_CHECKING:  # heavy
-    from tablewright.engine.replica_control import Promotion
     from tablewright.engine.replica_lines import Ask
+    from tablewright.engine.replica_plans import Promotion
     from tablewright.engine.replica_standings import Standing
 
 SUMMARY = "Make a region the writer of its tables; the writer before stops, also after it comes back."
@@ -41,7 +41,8 @@ def run(given: argparse.Namespace) -> int:
     """0 when it is the writer, 1 when only the plan was shown, 2 when it cannot be."""
 
     def work(asks: "Mapping[str, Ask]") -> int:
-        from tablewright.engine.replica_control import promote, promotion
+        from tablewright.engine.replica_control import promote
+        from tablewright.engine.replica_plans import promotion
         from tablewright.engine.replica_standings import ReplicasMistake, standings
 
         ask = replica_places.named(asks, given.region)

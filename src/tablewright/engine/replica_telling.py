@@ -2,7 +2,7 @@
 
 Must hold: who asks with a higher epoch is believed before it is answered; with a writer everything can be had from it,
 also what others wrote before; a region that was left behind tells nothing.
-Elsewhere: the other verbs (replica_peers.py), what is made of the answers (replica_pulls.py, replica_copying.py).
+Elsewhere: the other verbs (replica_peers.py), what is made of the answers (replica_taking.py, replica_copying.py).
 """
 
 from collections.abc import Sequence
