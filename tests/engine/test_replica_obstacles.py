@@ -12,7 +12,9 @@ from tests.engine.test_replica_succession import unreads, visit
 from tablewright import ServiceError
 from tablewright.engine import Regions
 from tablewright.engine.replica_control import promote, release
+from tablewright.engine.replica_group import NEVER, Group, Member
 from tablewright.engine.replica_plans import promotion
+from tablewright.engine.replica_roles import with_yielded
 from tablewright.engine.replica_standings import ReplicasMistake
 from tablewright.testing import Clock
 
@@ -146,3 +148,12 @@ def test_who_gave_way_to_a_region_that_is_held_can_go_on(clock: Clock) -> None:
         regions[THERE].call("PutItem", put("tom"))
         regions.settle()
         assert unreads(regions) == {HERE: 1, THERE: None}
+
+
+def test_who_was_read_to_the_end_for_a_handover_that_broke_off_is_read_again_for_the_next() -> None:
+    members = tuple(Member(region, NEVER, status="ACTIVE") for region in ALL)
+    group = with_yielded(Group("id", THERE, members, 0, 0), 1, HERE, {})
+    assert group.has_drained(HERE, 1)
+    group = with_yielded(group, 4, ELSEWHERE, {})
+    assert (group.writer, group.drained) == (None, (ELSEWHERE,))
+    assert with_yielded(group, 4, HERE, {}).writer == THERE

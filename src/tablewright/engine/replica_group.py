@@ -125,6 +125,7 @@ class Group:
     held: Mapping[str, int] | None = None
     # Regions that have yielded to this one and of which everything was read.
     drained: tuple[str, ...] = ()
+    draining: int = 0  # for which epoch
     copying: Copying | None = None
     # Where a writer needs a lease, those whose word counts, as the writer has told (None: all). Whoever was silent when
     # the writer was promoted is not among them until it has heard of that.
@@ -142,6 +143,10 @@ class Group:
     def readers(self) -> list[Member]:
         """The other replicas that read what is written here."""
         return [one for one in self.others if not one.is_gone and one.status != "CREATION_FAILED"]
+
+    def has_drained(self, region: str, epoch: int) -> bool:
+        """Whether everything was read of a region that yields to this one for that epoch."""
+        return region in self.drained and epoch == self.draining
 
     @property
     def electorate(self) -> list[str]:

@@ -126,11 +126,11 @@ def yields_to_us(group: Group, epoch: int, writer: str | None, by: str) -> bool:
 
 def with_yielded(group: Group, epoch: int, by: str, mine: Vector) -> Group:
     """The group when all of a region that yields to us was read: we are the writer when that was the last one."""
-    drained = {*group.drained, by}
+    drained = {by, *(one for one in group.drained if group.has_drained(one, epoch))}
     needed = {one.region for one in group.readers} if group.writer is None else {group.writer}
     if needed <= drained:
         return _taking_over(group, epoch, mine)
-    return replace(group, drained=tuple(sorted(drained)))
+    return replace(group, drained=tuple(sorted(drained)), draining=epoch)
 
 
 def _taking_over(group: Group, epoch: int, mine: Vector) -> Group:

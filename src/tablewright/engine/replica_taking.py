@@ -66,7 +66,10 @@ def _is_to_take(rows: Rows, table: Table, group: Group, region: str, told: Reque
     return (
         bool(told["Changes"])
         or told["Recopy"]
-        or (yields_to_us(group, told["Epoch"], told["Writer"], region) and region not in group.drained)
+        or (
+            yields_to_us(group, told["Epoch"], told["Writer"], region)
+            and not group.has_drained(region, told["Epoch"])
+        )
         or any(
             upto > mark(rows, table.number, author).number for author, (_, upto, _) in told["Passed"].items()
         )
