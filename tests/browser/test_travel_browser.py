@@ -891,6 +891,31 @@ def test_who_signs_in_as_somebody_else_closes_the_map_in_other_tabs(phone: Any) 
     assert LENA not in kept_people(other)
 
 
+def test_without_a_network_nobody_is_signed_out_and_the_map_stays(phone: Any, wire: Wire) -> None:
+    open_map(signed_in(phone, LENA))
+    wait_saved(phone)
+    wait_kept(phone)
+    wire.cut()
+    phone.context.set_offline(True)
+    said: list[str] = []
+
+    def hear(dialog: Any) -> None:
+        said.append(dialog.message)
+        dialog.accept()
+
+    phone.once("dialog", hear)
+    phone.locator("details.who summary").click()
+    phone.get_by_role("button", name="Sign out").click()
+    until(phone, lambda: len(said) == 1)
+    assert "There is no network, so nobody was signed out." in said[0]
+    assert kept_people(phone) == {LENA}
+    wire.join()
+    phone.context.set_offline(False)
+    phone.get_by_role("button", name="Sign out").click()
+    phone.get_by_text("You are signed out.").wait_for()
+    assert kept_people(phone) == set()
+
+
 def test_who_signs_out_on_the_map_leaves_no_map_behind(phone: Any, wire: Wire) -> None:
     open_map(signed_in(phone, LENA))
     wait_saved(phone)

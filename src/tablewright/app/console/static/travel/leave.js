@@ -1,8 +1,8 @@
 // Who signs out, or becomes somebody else, leaves no map behind in this browser: on every page, because one can sign out
 // on every page.
 //
-// Must hold: nothing that only this browser has goes without somebody having been told. The map of who signs in again
-// stays. Elsewhere: what is kept (store.js), who came without these pages (its `forgetOthers`).
+// Must hold: nothing that only this browser has goes without somebody having been told; nothing goes while there is no
+// network, since nobody is signed out then. The map of who signs in again stays. Elsewhere: what is kept (store.js), who came without these pages (its `forgetOthers`).
 (function (self) {
   "use strict";
 
@@ -14,6 +14,18 @@
       request.onerror = function () { reject(request.error); };
     });
   }
+
+  var PATIENCE = 8000;
+  var AWAY = "There is no network, so nobody was signed out. The map stays in this browser until that can be done.";
+
+  // Whether the server answers, whatever it says: a browser that is on some network says it has one.
+  self.isServerReached = function () {
+    var given = new AbortController(), timer = setTimeout(function () { given.abort(); }, PATIENCE);
+    return fetch("/health", { cache: "no-store", credentials: "omit", signal: given.signal }).then(
+      function () { clearTimeout(timer); return true; },
+      function () { clearTimeout(timer); return false; }
+    );
+  };
 
   // The databases of travellers, but for one's.
   async function others(person) {
@@ -59,7 +71,10 @@
       if (isReady || !isKept()) return;
       event.preventDefault();
       var button = event.submitter, go = function () { isReady = true; form.requestSubmit(button); };
-      left(button && button.name === "person" ? button.value : "").then(function (may) { if (may) go(); }, go);
+      self.isServerReached().then(function (is) {
+        if (!is) { self.alert(AWAY); return; }
+        left(button && button.name === "person" ? button.value : "").then(function (may) { if (may) go(); }, go);
+      });
     });
   });
 })(self);

@@ -1,24 +1,14 @@
 // A form of Skratch is not sent into nowhere: without a network the page stays as it is, with what was typed, and says so.
 //
-// Whether there is a network is asked of the server, since a browser that is on some network says it has one. Must hold:
-// a form is sent once, however often its button is pressed; without this script it is sent as any form is. Elsewhere:
-// what a form that was sent all the same is answered with (worker.js), what works without a network (map.js, away.js).
+// Whether there is a network is asked of the server (leave.js). Must hold: a form is sent once, however often its button is
+// pressed; without this script it is sent as any form is. Elsewhere: what a form that was sent all the same is answered
+// with (worker.js), what works without a network (map.js, away.js).
 (function (self) {
   "use strict";
 
   var HOME = "/console/travel";
-  var PATIENCE = 8000;
   var AWAY = "There is no network, so nothing was sent. What you typed stays here: press the button again when the network is back.";
   var BACK = "The network is back, and nothing was sent yet. Press the button again.";
-
-  // Any answer will do: what it is about is the form's own business.
-  function isReached() {
-    var given = new AbortController(), timer = setTimeout(function () { given.abort(); }, PATIENCE);
-    return fetch("/health", { cache: "no-store", credentials: "omit", signal: given.signal }).then(
-      function () { clearTimeout(timer); return true; },
-      function () { clearTimeout(timer); return false; }
-    );
-  }
 
   function say(form, words) {
     var told = document.querySelector("[data-sending]") || document.createElement("div"), text = document.createElement("p");
@@ -45,7 +35,7 @@
     event.preventDefault();
     if (asking.has(form)) return;
     asking.add(form);
-    isReached().then(function (is) {
+    self.isServerReached().then(function (is) {
       asking.delete(form);
       if (!is) { say(form, AWAY); return; }
       isSure = true;
