@@ -1,6 +1,15 @@
-"""Options of the whole test tree; fixtures live beside the tests that use them."""
+"""Options of the whole test tree, in which order it runs; fixtures live beside the tests that use them."""
+
+from functools import cache
 
 import pytest
+from httpx._transports import default as transports
+
+# A client of httpx reads the certificates of all authorities, 26 ms, also for the plain HTTP that tests speak: once
+# is enough.
+transports.create_ssl_context = cache(  # type: ignore[attr-defined]  # theirs; there is no other place for it
+    transports.create_ssl_context  # type: ignore[attr-defined]  # as above
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
