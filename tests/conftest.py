@@ -18,6 +18,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="URL",
         help="DynamoDB endpoint for tests/conformance (default: our own engine, in memory)",
     )
+    parser.addoption(
+        "--pictures", action="store_true", help="keep what tests/browser sees in artifacts/, as PNG files"
+    )
 
 
 # Two workers that each take a file at a time end together only if the long ones are begun first.
