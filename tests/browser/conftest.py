@@ -1,8 +1,8 @@
 """A real browser in front of a real `tablewright serve --memory`.
 
 Playwright drives the chromium that Debian packages; without one, or without Playwright, the tests are skipped and say
-so. With `--pictures` screenshots are kept in artifacts/ for people to look at; no test looks at them, and taking them is
-a fifth of what a page costs.
+so. With `--pictures` screenshots are kept in artifacts/ for people to look at; no test looks at them, and taking them
+is a fifth of what a page costs.
 """
 
 import re
