@@ -26,11 +26,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 # Two workers that each take a file at a time end together only if the long ones are begun first.
 LONG = (
     "test_terraform",
+    "terraform",
     "browser",
     "properties",
     "crash",
     "test_consumer_properties",
     "test_third_party_clients",
+    "test_scenarios_enforcement",
 )
 
 
