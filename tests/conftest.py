@@ -1,6 +1,15 @@
-"""Options of the whole test tree; fixtures live beside the tests that use them."""
+"""Options of the whole test tree, in which order it runs; fixtures live beside the tests that use them."""
+
+from functools import cache
 
 import pytest
+from httpx._transports import default as transports
+
+# A client of httpx reads the certificates of all authorities, 26 ms, also for the plain HTTP that tests speak: once
+# is enough.
+transports.create_ssl_context = cache(  # type: ignore[attr-defined]  # theirs; there is no other place for it
+    transports.create_ssl_context  # type: ignore[attr-defined]  # as above
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -9,16 +18,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="URL",
         help="DynamoDB endpoint for tests/conformance (default: our own engine, in memory)",
     )
+    parser.addoption(
+        "--pictures", action="store_true", help="keep what tests/browser sees in artifacts/, as PNG files"
+    )
 
 
 # Two workers that each take a file at a time end together only if the long ones are begun first.
 LONG = (
     "test_terraform",
+    "terraform",
     "browser",
     "properties",
     "crash",
     "test_consumer_properties",
     "test_third_party_clients",
+    "test_scenarios_enforcement",
 )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.cli.command import COMMAND, tablewright
+from tests.cli.command import COMMAND, here, tablewright
 
 from tablewright.app.serve import DemoIsForThisMachine, check_reach
 from tablewright.cli import main
@@ -95,22 +95,20 @@ def test_each_request_is_a_line_of_json_if_asked_for(tmp_path: Path) -> None:
     assert "SECRET" not in json.dumps(told).upper(), "neither the path nor the query is logged"
 
 
-def test_a_port_that_is_taken_is_said_with_what_to_do(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_said_with_what_to_do() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        here = tablewright("serve", "--port", port, "--memory", "--no-seed", "--no-dynamodb", cwd=tmp_path)
-        there = tablewright(
-            "serve", "--port", "0", "--memory", "--no-seed", "--dynamodb-port", port, cwd=tmp_path
-        )
-    assert (here.code, here.out) == (2, "")
-    assert f"cannot listen on 127.0.0.1 port {port}" in here.err
-    assert "--port 0" in here.err
-    assert there.code == 2
-    assert "--dynamodb-port" in there.err
-    assert "--no-dynamodb" in there.err
-    assert "Traceback" not in here.err + there.err
+        pages = here("serve", "--port", port, "--memory", "--no-seed", "--no-dynamodb")
+        items = here("serve", "--port", "0", "--memory", "--no-seed", "--dynamodb-port", port)
+    assert (pages.code, pages.out) == (2, "")
+    assert f"cannot listen on 127.0.0.1 port {port}" in pages.err
+    assert "--port 0" in pages.err
+    assert items.code == 2
+    assert "--dynamodb-port" in items.err
+    assert "--no-dynamodb" in items.err
+    assert "Traceback" not in pages.err + items.err
 
 
 @pytest.mark.parametrize(
@@ -141,13 +139,16 @@ def test_a_way_for_mail_that_cannot_be_used_is_said_before_a_store_is_made(
 
 def test_a_store_in_use_is_said_so(tmp_path: Path) -> None:
     with serving("--no-dynamodb", "--no-seed", cwd=tmp_path):
-        ran = tablewright("serve", "--port", "0", "--no-dynamodb", "--no-seed", cwd=tmp_path)
+        ran = here("serve", "--port", "0", "--no-dynamodb", "--no-seed", "--data", tmp_path / "data")
     assert ran.code == 2
     assert "is open" in ran.err
 
 
-def test_beyond_this_machine_it_listens_only_without_the_demo(tmp_path: Path) -> None:
-    ran = tablewright("serve", "--host", "0.0.0.0", "--port", "0", cwd=tmp_path)
+def test_beyond_this_machine_it_listens_only_without_the_demo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = here("serve", "--host", "0.0.0.0", "--port", "0")
     assert (ran.code, ran.out) == (2, "")
     assert "--no-demo-sign-in" in ran.err
     assert list(tmp_path.iterdir()) == [], "no store is made for a server that does not start"

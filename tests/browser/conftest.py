@@ -1,7 +1,8 @@
 """A real browser in front of a real `tablewright serve --memory`.
 
 Playwright drives the chromium that Debian packages; without one, or without Playwright, the tests are skipped and say
-so. Screenshots are kept in artifacts/ for people to look at.
+so. With `--pictures` screenshots are kept in artifacts/ for people to look at; no test looks at them, and taking them
+is a fifth of what a page costs.
 """
 
 import re
@@ -101,14 +102,24 @@ def open_page(browser: Any, served: Served) -> Iterator[Open]:
 
 
 @pytest.fixture
-def keep() -> Keep:
-    """Keep a screenshot of the whole page, under a name."""
+def pictures(request: pytest.FixtureRequest) -> Path | None:
+    """Where pictures are kept, if they were asked for."""
+    if not request.config.getoption("--pictures"):
+        return None
+    ARTIFACTS.mkdir(exist_ok=True)
+    return ARTIFACTS
+
+
+@pytest.fixture
+def keep(pictures: Path | None) -> Keep:
+    """Keep a screenshot of the whole page, under a name, if pictures were asked for."""
 
     def kept(page: Any, name: str) -> None:
-        ARTIFACTS.mkdir(exist_ok=True)
+        if pictures is None:
+            return
         try:
-            page.screenshot(path=ARTIFACTS / f"{name}.png", full_page=True)
+            page.screenshot(path=pictures / f"{name}.png", full_page=True)
         except Exception:  # on a busy machine chromium now and then has no frame to show: once more
-            page.screenshot(path=ARTIFACTS / f"{name}.png", full_page=True)
+            page.screenshot(path=pictures / f"{name}.png", full_page=True)
 
     return kept

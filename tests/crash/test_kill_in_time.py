@@ -1,6 +1,6 @@
 """A process that is killed while it sweeps, lists, rolls or prunes loses nothing and does nothing twice.
 
-The child (timed_child.py) lives a day in half a second, so all of it goes on at once. After each kill the store is
+The child (timed_child.py) lives a day in less than a second, so all of it goes on at once. After each kill the store is
 verified and opened by a clock that stands still where the child's journal ended.
 """
 

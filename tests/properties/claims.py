@@ -7,6 +7,7 @@ import operator
 from base64 import b64decode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -42,6 +43,12 @@ def written(claim: Claim, first: int = 0) -> tuple[str, dict[str, Value]]:
 
 def claims(names: Sequence[str]) -> st.SearchStrategy[Claim]:
     """Conditions on some attributes, joined by NOT, AND and OR."""
+    return _claims(tuple(names))
+
+
+# Tests ask for them while they draw: to make the strategies anew for every draw was half of their time.
+@cache
+def _claims(names: tuple[str, ...]) -> st.SearchStrategy[Claim]:
     return st.recursive(st.sampled_from(names).flatmap(simple_claims), _joined, max_leaves=4)
 
 
@@ -66,6 +73,7 @@ def _joined(inner: st.SearchStrategy[Claim]) -> st.SearchStrategy[Claim]:
     )
 
 
+@cache
 def simple_claims(name: str) -> st.SearchStrategy[Claim]:
     return st.one_of(
         st.just(Claim(f"attribute_exists({name})", (), lambda i: name in i)),

@@ -5,15 +5,18 @@ of them is missing, a test that asks for it is skipped, with the reason.
 """
 
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 NO_CHANGES, CHANGES = 0, 2  # exit codes of `plan -detailed-exitcode`
+NO_PROVIDER = "no directory tf-plugins with Terraform's AWS provider is on this machine"
 
 
 def plugins() -> Path | None:
@@ -22,6 +25,17 @@ def plugins() -> Path | None:
         there for depth in ("", "*/") for there in Path("/").glob(f"{depth}tf-plugins") if there.is_dir()
     )
     return next(found, None)
+
+
+def surroundings(home: Path) -> dict[str, str]:
+    """What the commands need of an environment."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "TF_IN_AUTOMATION": "1",
+        "CHECKPOINT_DISABLE": "1",
+        "GOGC": "500",  # collecting garbage is a third of what the provider does
+    }
 
 
 @dataclass(frozen=True)
@@ -33,18 +47,10 @@ class Terraform:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, *words: str, codes: tuple[int, ...] = (0,)) -> tuple[int, str]:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            "TF_IN_AUTOMATION": "1",
-            "CHECKPOINT_DISABLE": "1",
-            "GOGC": "500",  # collecting garbage is a third of what the provider does
-            **self.environment,
-        }
         done = subprocess.run(
             [self.binary, *words],
             cwd=self.home,
-            env=environment,
+            env=surroundings(self.home) | dict(self.environment),
             capture_output=True,
             text=True,
             timeout=240,
@@ -62,11 +68,38 @@ def binary() -> str:
     return found
 
 
+@contextmanager
+def provider(home: Path) -> Iterator[Mapping[str, str]]:
+    """The provider as a process that stays, and the environment in which Terraform finds it; or the test is skipped.
+
+    Terraform else begins one for each walk over a configuration, which is most of its time. It has one set of settings
+    at a time: a configuration with several regions cannot share it.
+    """
+    program = next((plugins() or home).glob("*/hashicorp/aws/*/*/terraform-provider-aws_*"), None)
+    if program is None:
+        pytest.skip(NO_PROVIDER)
+    process = subprocess.Popen(
+        [program, "-debug"],
+        env=surroundings(home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        found = (re.search("TF_REATTACH_PROVIDERS='(.*)'", line) for line in process.stdout)
+        yield {"TF_REATTACH_PROVIDERS": next(filter(None, found))[1]}
+    finally:
+        process.terminate()
+        process.wait(30)
+        process.stdout.close()
+
+
 def initialised(home: Path, environment: Mapping[str, str] | None = None) -> Terraform:
     """Terraform in a directory with a configuration, with the provider; or the test is skipped."""
     providers = plugins()
     found = Terraform(binary(), home, environment or {})
     if providers is None:
-        pytest.skip("no directory tf-plugins with Terraform's AWS provider is on this machine")
+        pytest.skip(NO_PROVIDER)
     found("init", f"-plugin-dir={providers}", "-no-color", "-input=false")
     return found

@@ -16,7 +16,7 @@ from typing import Any
 import boto3
 import pytest
 from pydantic import BaseModel
-from tests.terraform.command import CHANGES, NO_CHANGES, Terraform, binary, initialised
+from tests.terraform.command import CHANGES, NO_CHANGES, Terraform, binary, initialised, provider
 
 from tablewright import testing
 from tablewright.client import embedded
@@ -110,7 +110,8 @@ def test_cp_s14_every_tree_is_valid_to_the_provider(tmp_path: Path) -> None:
     Terraform(binary(), tmp_path)("fmt", "-check", "-recursive", "-diff", "-no-color", "trees")
     modules = [f'module "{t.parent.name}_{t.name}" {{\n  source = "{t}"\n}}\n' for t in trees]
     (root / "main.tf").write_text("\n".join(modules))
-    _, told = initialised(root)("validate", "-json")
+    with provider(root) as attached:
+        _, told = initialised(root, attached)("validate", "-json")
     said = json.loads(told)
     assert (said["valid"], said["diagnostics"]) == (True, [])
 

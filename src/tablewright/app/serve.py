@@ -5,10 +5,10 @@ this machine exclude each other.
 Elsewhere: what is opened and closed (house.py), the command (cli/serve.py), the layers around the routes (edge/app.py).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -27,6 +27,7 @@ from tablewright.app.identity import as_of_now, identity_of
 from tablewright.app.mail import Directory
 from tablewright.edge import SessionCookie, make_app, principal
 from tablewright.edge.problems import Problem, bad_request
+from tablewright.edge.routes import Under
 from tablewright.edge.security import LOOPBACK_HOSTS
 from tablewright.mapping import BadCursor, CursorExpired, PageTooLarge
 from tablewright.mapping.migrate import SideChanged, WritesPaused
@@ -111,7 +112,7 @@ def app_of(
             sign_in_router(console, titles, house, open_sign_up),
             docs_router(console, titles),
             work_router(console, house, guard),
-            *(_under(area.path, area.router) for area in areas),
+            *(Under(area.path, area.router) for area in areas),
             *_apis(house, find),
         ],
         checks={"store": house.is_answering},
@@ -128,22 +129,12 @@ def _sentence(error: Exception) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _under(path: str, router: APIRouter) -> APIRouter:
-    outer = APIRouter()
-    outer.include_router(router, prefix=path)
-    return outer
-
-
-def _apis(house: House, find: Any) -> list[APIRouter]:
+def _apis(house: House, find: Any) -> Iterator[Under]:
     """Each system's API under its name, tagged with its title for the docs."""
-    found = []
     for each in house.lived:
         if each.system.router is not None:
-            outer = APIRouter()
-            inner = each.system.router(each.service, identity_of(find, each.system.name))
-            outer.include_router(inner, prefix=f"/{each.system.name}", tags=[each.system.title])
-            found.append(outer)
-    return found
+            router = each.system.router(each.service, identity_of(find, each.system.name))
+            yield Under(f"/{each.system.name}", router, (each.system.title,))
 
 
 # What a browser can be shown that asks for an address by itself: typed, or an old form's that is opened again.

@@ -3,7 +3,7 @@
 The layers, outermost first: request id and log line, page headers, faults, host, same origin, body size, routes.
 Must hold: a server that stops answers what it had accepted. Only proxies that were named are believed about the
 caller's address.
-Elsewhere: each layer (requests.py, security.py, problems.py, limits.py).
+Elsewhere: each layer (requests.py, security.py, problems.py, limits.py), how routes come together (routes.py).
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from tablewright.edge.identity.verifier import Verifier
 from tablewright.edge.limits import BODY_BYTES, BodyLimit
 from tablewright.edge.problems import RESPONSES, Translations, install
 from tablewright.edge.requests import RequestIds
+from tablewright.edge.routes import Under
 from tablewright.edge.security import LOOPBACK_HOSTS, PAGE_HEADERS, Hosts, PageHeaders, SameOrigin
 from tablewright.world import World
 
@@ -36,7 +37,7 @@ def make_app(
     world: World,
     *,
     verifier: Verifier | None = None,
-    routers: Sequence[APIRouter] = (),
+    routers: Sequence[APIRouter | Under] = (),
     checks: Mapping[str, Check] | None = None,
     translations: Translations | None = None,
     hosts: Collection[str] = LOOPBACK_HOSTS,
@@ -58,8 +59,11 @@ def make_app(
         lifespan=lifespan,
     )
     app.state.verifier = verifier
-    for router in (health_router(checks or {}), *routers):
-        app.include_router(router)
+    for each in (health_router(checks or {}), *routers):
+        if isinstance(each, Under):
+            app.include_router(each.router, prefix=each.path, tags=[*each.tags])
+        else:
+            app.include_router(each)
     if openapi_url is not None:
         _describe(app, openapi_url)
     # Each added layer goes around those before it.

@@ -20,6 +20,7 @@ from tablewright.app.console.parental.policies import policies_router
 from tablewright.app.console.parental.privacy import privacy_router
 from tablewright.app.console.parental.records import records_router
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import gather
 from tablewright.systems.parental.service import Parental
 
 _OTHERS = ("operator", "network")  # whose pages are others
@@ -37,7 +38,7 @@ def parental_area(parental: Parental, console: Console, who: FindPrincipal) -> A
     desk = desk_of(parental, console, who)
     router = family_router(desk)
     # joining_router first: `children/new` would else be read as a child.
-    for part in (
+    parts = (
         joining_router(desk),
         closing_router(desk),
         policies_router(desk),
@@ -47,8 +48,8 @@ def parental_area(parental: Parental, console: Console, who: FindPrincipal) -> A
         apps_router(desk),
         overview_router(desk),
         operator_router(parental, console, who),
-    ):
-        router.include_router(part)
+    )
+    gather(router, parts)
     return Area(
         "parental",
         "Parental controls",

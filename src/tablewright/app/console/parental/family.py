@@ -24,6 +24,7 @@ from tablewright.app.console.parental.desk import (
     zone_of_family,
 )
 from tablewright.app.console.parental.wording import STATES, change_words, now_words, zone_of
+from tablewright.edge.routes import gather
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.errors import NotThere, ParentalMistake, VersionConflict
 from tablewright.systems.parental.model import Child, Family, Guardian, Invitation
@@ -80,8 +81,7 @@ def family_router(desk: Desk) -> APIRouter:
             return desk.console.go("/docs", said, "note")
         return home_page(desk, request)
 
-    for part in (_beginning, _settings, _guardians, _invitations):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_beginning, _settings, _guardians, _invitations)))
     return router
 
 

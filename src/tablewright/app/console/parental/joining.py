@@ -15,6 +15,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from tablewright.app.console.console import Crumb
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.parental.desk import HOME, Desk, Look, child_path, refused, status_of
+from tablewright.edge.routes import gather
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.model import Family
@@ -38,8 +39,7 @@ def zones() -> Mapping[str, tuple[tuple[str, str], ...]]:
 
 def joining_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_adding, _renumbering):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_adding, _renumbering)))
     return router
 
 

@@ -15,6 +15,7 @@ from tablewright.app.console.parental.operator_queues import queues_router
 from tablewright.app.console.parental.operator_registry import registry_router
 from tablewright.app.console.parental.operator_rules import rules_router
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import gather
 from tablewright.systems.parental.service import Parental
 
 ROLES = ("operator",)
@@ -32,6 +33,6 @@ def operator_router(parental: Parental, console: Console, who: FindPrincipal) ->
     """All pages of who runs the network."""
     desk = desk_of(parental, console, who)
     router = console.router()
-    for part in (devices_router, failures_router, rules_router, registry_router, queues_router):
-        router.include_router(part(desk))
+    parts = (devices_router, failures_router, rules_router, registry_router, queues_router)
+    gather(router, (part(desk) for part in parts))
     return router

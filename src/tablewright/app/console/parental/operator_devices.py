@@ -16,6 +16,7 @@ from tablewright.app.console.forms import Form, FormWrong, asked, form_of, poste
 from tablewright.app.console.parental.desk import refused, status_of, version_of
 from tablewright.app.console.parental.operator_desk import CAUSES, HOME, KINDS, Desk, device_path
 from tablewright.app.console.words import plural
+from tablewright.edge.routes import gather
 from tablewright.systems.parental import enforcement_figures, removing
 from tablewright.systems.parental.devices import GUARDS_DNS
 from tablewright.systems.parental.errors import Conflict, NotThere, ParentalMistake
@@ -54,8 +55,7 @@ class TypedFaults(Value):
 def devices_router(desk: Desk) -> APIRouter:
     router = desk.router()
     # "new" before what would read it as a device.
-    for part in (_forms, _lists, _actions, _guards, _simulated):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_forms, _lists, _actions, _guards, _simulated)))
     return router
 
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.console.parental.operator_desk import HOME, Desk
 from tablewright.app.console.words import plural
+from tablewright.edge.routes import gather
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import ingest, jobs, rules
 from tablewright.systems.parental.ingest import Counted
@@ -30,8 +31,7 @@ REASONS = {
 
 def queues_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_quarantine, _errands):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_quarantine, _errands)))
     return router
 
 

@@ -17,6 +17,7 @@ from tablewright.app.console.lists import Listing, here
 from tablewright.app.console.parental.desk import status_of, version_of
 from tablewright.app.console.parental.operator_desk import HOME, Desk, at
 from tablewright.app.console.words import plural
+from tablewright.edge.routes import gather
 from tablewright.systems.parental import compiler
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import BadRequest, NotThere, ParentalMistake, VersionConflict
@@ -31,8 +32,7 @@ ON, OFF = "on", "off"
 
 def registry_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_lists, _forms, _actions):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_lists, _forms, _actions)))
     return router
 
 

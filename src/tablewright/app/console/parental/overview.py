@@ -30,6 +30,7 @@ from tablewright.app.console.parental.wording import (
     why_words,
     zone_of,
 )
+from tablewright.edge.routes import gather
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.model import EVERYTHING, Device, OverrideKind, Session
 from tablewright.systems.parental.planning import AppStatus
@@ -56,8 +57,7 @@ class Row:
 
 def overview_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_pages, _exceptions, _pauses):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_pages, _exceptions, _pauses)))
     return router
 
 

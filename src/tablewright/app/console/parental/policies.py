@@ -26,6 +26,7 @@ from tablewright.app.console.parental.wording import (
     until_words,
     window_words,
 )
+from tablewright.edge.routes import gather
 from tablewright.systems.parental.errors import ParentalMistake, Refused, VersionConflict
 from tablewright.systems.parental.evaluator import in_their_time
 from tablewright.systems.parental.model import Policy
@@ -40,8 +41,7 @@ _OVERTAKEN = (
 
 def policies_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_list, _new, _edit, _moves):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_list, _new, _edit, _moves)))
     return router
 
 

@@ -22,6 +22,7 @@ from tablewright.app.console.parental.desk import (
 )
 from tablewright.app.console.parental.joining import zones
 from tablewright.edge.problems import not_found
+from tablewright.edge.routes import gather
 from tablewright.systems.parental.errors import ParentalMistake, VersionConflict
 from tablewright.systems.parental.privacy import BACKUPS, Sheet
 from tablewright.systems.parental.repository import Actor
@@ -32,8 +33,7 @@ SHEETS: tuple[Sheet, ...] = get_args(Sheet)
 
 def privacy_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_settings, _exports, _release, _erase):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_settings, _exports, _release, _erase)))
     return router
 
 

@@ -26,6 +26,7 @@ from tablewright.app.console.parental.wording import (
     zone_of,
 )
 from tablewright.app.console.words import exact, label
+from tablewright.edge.routes import gather
 from tablewright.mapping import Page
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
@@ -57,8 +58,7 @@ _MOMENTS = frozenset(("beginsAt", "until", "pausedUntil", "createdAt", "joinedAt
 
 def records_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_history, _activity, _notices):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_history, _activity, _notices)))
     return router
 
 

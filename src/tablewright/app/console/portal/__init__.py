@@ -19,6 +19,7 @@ from tablewright.app.console.portal.records import overview_router, records_rout
 from tablewright.app.console.portal.shop import landing_router, pricing_router
 from tablewright.app.console.portal.tenants import tenants_router
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import gather
 from tablewright.systems.portal.service import Portal
 
 STAFF = ("support", "admin")
@@ -41,7 +42,7 @@ def portal_area(portal: Portal, console: Console, who: FindPrincipal) -> Area:
     desk = desk_of(portal, console, who)
     router = pricing_router(desk)
     # campaigns_router before landing_router: its fixed paths would else be read as a campaign's code.
-    for part in (
+    parts = (
         overview_router(desk),
         tenants_router(desk),
         products_router(desk),
@@ -52,8 +53,8 @@ def portal_area(portal: Portal, console: Console, who: FindPrincipal) -> Area:
         joining_router(desk),
         account_router(desk),
         landing_router(desk),
-    ):
-        router.include_router(part)
+    )
+    gather(router, parts)
     return Area(
         "portal",
         "Customer portal",

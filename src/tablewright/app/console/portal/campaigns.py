@@ -29,6 +29,7 @@ from tablewright.app.console.portal.typed import (
     version_of,
 )
 from tablewright.edge import Principal
+from tablewright.edge.routes import gather
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.api import actor_of
 from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
@@ -41,8 +42,7 @@ SHOWN: dict[str, bool | None] = {"": None, "on": True, "off": False}
 
 def campaigns_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_lists, _new, _edit, _actions):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_lists, _new, _edit, _actions)))
     return router
 
 

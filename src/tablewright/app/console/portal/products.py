@@ -24,6 +24,7 @@ from tablewright.app.console.portal.typed import (
     version_of,
 )
 from tablewright.edge import Principal
+from tablewright.edge.routes import gather
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.api import actor_of
 from tablewright.systems.portal.errors import Changed, PortalMistake
@@ -37,8 +38,8 @@ SHOWN: dict[str, bool | None] = {"": None, "active": True, "deleted": False}
 
 def products_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_forms, _lists, _actions):  # "new" before what would read it as an id
-        router.include_router(part(desk))
+    # "new" before what would read it as an id
+    gather(router, (part(desk) for part in (_forms, _lists, _actions)))
     return router
 
 

@@ -24,6 +24,7 @@ from tablewright.app.console.portal.typed import (
     version_of,
 )
 from tablewright.edge import Principal
+from tablewright.edge.routes import gather
 from tablewright.systems.portal import rules, views
 from tablewright.systems.portal.api import actor_of
 from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
@@ -57,8 +58,7 @@ def filters(form: Form) -> dict[str, Any]:
 
 def tenants_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_lists, _one, _changes, _privacy):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_lists, _one, _changes, _privacy)))
     return router
 
 

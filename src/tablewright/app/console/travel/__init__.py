@@ -21,6 +21,7 @@ from tablewright.app.console.travel.settings import settings_router
 from tablewright.app.console.travel.sign_in import sign_in_router
 from tablewright.app.console.travel.travellers import travellers_router
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import gather
 from tablewright.systems.travel.service import Travel
 
 _ADMIN = (ADMIN,)
@@ -42,7 +43,7 @@ def travel_area(travel: Travel, console: Console, who: FindPrincipal) -> Area:
     """The area of System.area."""
     desk = desk_of(travel, console, who)
     router = map_router(desk)
-    for part in (
+    parts = (
         places_router(desk),
         looking_router(desk),
         conflicts_router(desk),
@@ -52,8 +53,8 @@ def travel_area(travel: Travel, console: Console, who: FindPrincipal) -> Area:
         baggage_router(desk),
         admin_router(desk),
         sign_in_router(desk),
-    ):
-        router.include_router(part)
+    )
+    gather(router, parts)
     return Area(
         "travel",
         "Skratch",

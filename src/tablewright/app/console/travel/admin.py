@@ -14,6 +14,7 @@ from tablewright.app.console.area import Nav
 from tablewright.app.console.console import Crumb
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.travel.desk import ADMIN, HOME, Desk
+from tablewright.edge.routes import gather
 from tablewright.systems.travel.admin_views import admin_operation
 from tablewright.systems.travel.errors import TravelMistake
 from tablewright.systems.travel.model import REGION_TYPES, OpenStatus
@@ -34,8 +35,7 @@ STATUSES: tuple[tuple[OpenStatus, str], ...] = (
 
 def admin_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_sync, _geography, _accounts):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_sync, _geography, _accounts)))
     return router
 
 

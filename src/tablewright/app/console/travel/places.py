@@ -15,6 +15,7 @@ from tablewright.app.console.console import Crumb
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.travel.desk import HOME, Desk, refused, status_of
 from tablewright.app.console.travel.wording import CONTINENTS, ONE, REST, TYPES
+from tablewright.edge.routes import gather
 from tablewright.systems.travel.errors import NotThere, TravelMistake, VersionConflict
 from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.geography.regions import Region
@@ -60,8 +61,7 @@ def place_path(region_type: str, code: str) -> str:
 
 def places_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_lists, _one, _trips):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_lists, _one, _trips)))
     return router
 
 

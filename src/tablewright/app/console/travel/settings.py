@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from tablewright.app.console.console import Crumb
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.travel.desk import HOME, Desk, refused, status_of
+from tablewright.edge.routes import gather
 from tablewright.systems.travel.errors import BadRequest, TravelMistake, VersionConflict
 from tablewright.systems.travel.model import NotificationSettings, PrivacySettings, Profile
 from tablewright.systems.travel.privacy import BACKUPS
@@ -52,8 +53,7 @@ def zones() -> tuple[str, ...]:
 
 def settings_router(desk: Desk) -> APIRouter:
     router = desk.router()
-    for part in (_settings, _blocks, _account):
-        router.include_router(part(desk))
+    gather(router, (part(desk) for part in (_settings, _blocks, _account)))
     return router
 
 
