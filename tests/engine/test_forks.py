@@ -128,3 +128,34 @@ print(len(children), "hang")
 
 def test_a_child_of_a_process_whose_threads_are_at_work_opens_a_store_of_its_own(store: Path) -> None:
     assert run(BUSY, store) == ["0 hang"]
+
+
+SEVERAL = """
+import os, sys, threading, time, warnings
+from tablewright.engine import Engine
+from tests.engine.tables import definition, put
+warnings.simplefilter("ignore", DeprecationWarning)
+engine = Engine.open(sys.argv[1], durability="relaxed")
+engine.call("CreateTable", definition())
+rows = engine._storage.lend()  # a read that takes its time
+
+def fork():
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+threads = [threading.Thread(target=fork) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+engine._storage.give_back(rows)
+engine.call("PutItem", put("after"))
+print("written")
+engine.close()
+"""
+
+
+def test_several_threads_that_fork_at_once_leave_the_writer_free(store: Path) -> None:
+    assert run(SEVERAL, store) == ["written"]

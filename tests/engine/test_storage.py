@@ -147,7 +147,11 @@ def test_a_closed_store_has_no_open_files(store: Path) -> None:
     assert held() == []
 
 
-def test_the_log_does_not_grow_without_end(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("chores", ["as they are", "failing"])
+def test_the_log_does_not_grow_without_end(store: Path, monkeypatch: pytest.MonkeyPatch, chores: str) -> None:
+    if chores == "failing":
+        monkeypatch.setattr("tablewright.engine.chores.do_some", lambda writing: 1 // 0)
+        monkeypatch.setattr("tablewright.engine.keeper.RETRY_SECONDS", 0.01)
     monkeypatch.setattr("tablewright.engine.storage.CHECKPOINT_PAGES", 100)
     monkeypatch.setattr("tablewright.engine.keeper.CHECKPOINT_SECONDS", 0.01)
     with Engine.open(store, durability="relaxed") as engine:

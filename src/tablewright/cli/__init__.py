@@ -7,6 +7,7 @@ Elsewhere: where the tables are that a command looks at (where.py), how it print
 """
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -80,7 +81,13 @@ _AS_WRITTEN = argparse.RawDescriptionHelpFormatter
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in argv (by default this process's) and return its exit code."""
     given = _parser().parse_args(_joined(sys.argv[1:] if argv is None else argv))
-    code: int = given.run(given)
+    try:
+        code: int = given.run(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read along has gone, as `| head` does; nothing is left to be said, at the end of Python neither.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     return code
 
 

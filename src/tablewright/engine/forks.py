@@ -37,9 +37,13 @@ class Busy(Inherited, Protocol):
 
 # A write, or a read, that takes longer than this is not waited for.
 STILL_SECONDS = 1.0
+# Nor is another thread that forks, if it takes so long.
+TURN_SECONDS = 10.0
 # Held by whoever opens or closes a connection, since SQLite then holds a lock of all files.
 opening = threading.Lock()
-_mine: list[bool] = []  # whether it was had, by each thread that is forking
+# One thread forks at a time: who holds still is told once, and goes on once.
+_forking = threading.Lock()
+_turn = threading.local()
 
 _open: WeakSet[Inherited] = WeakSet()
 _busy: WeakSet[Busy] = WeakSet()
@@ -65,22 +69,30 @@ def keep_for_ever(things: Iterable[object]) -> None:
 def _prepare() -> None:
     if _open:
         import ctypes  # noqa: F401 (for keep_for_ever)
-    for one in list(_busy):
-        one.hold_still()
-    _mine.append(opening.acquire(timeout=STILL_SECONDS))
+    _turn.is_mine = _forking.acquire(timeout=TURN_SECONDS)
+    if _turn.is_mine:
+        _turn.held = list(_busy)
+        for one in _turn.held:
+            one.hold_still()
+        _turn.has_opening = opening.acquire(timeout=STILL_SECONDS)
 
 
 def _go_on() -> None:
-    if _mine.pop():
+    if not _turn.is_mine:
+        return
+    if _turn.has_opening:
         opening.release()
-    for one in list(_busy):
+    for one in _turn.held:
         one.go_on()
+    _turn.held = []
+    _forking.release()
 
 
 def _disinherit() -> None:
-    _mine.clear()
-    if opening.locked():  # by us, or by a thread that is not here
-        opening.release()
+    _turn.held = []
+    for lock in (opening, _forking):
+        if lock.locked():  # by us, or by a thread that is not here
+            lock.release()
     for one in list(_open):
         one.disinherit()
 

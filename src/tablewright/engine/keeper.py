@@ -10,6 +10,7 @@ import logging
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from time import monotonic, sleep
 from typing import Protocol
 
@@ -108,25 +109,39 @@ class Keeper:
             if is_time:
                 next_look = monotonic() + self._ttl_seconds
             try:
-                is_busy = owed or is_time
-                while is_busy and not self._is_over:
-                    pace.step()
-                    is_busy = self.do_chore(is_time)
-                    # So that whoever waits for the writer gets it in between.
-                    pace.rest(1 if owed else UNAWAITED)
-                    self._shorten_log()
-                self._shorten_log()
-                if self._kept.metrics.is_due(self._writer.tables):
-                    self._keep_figures()
+                # Each by itself: a chore that always fails must not let the log grow without end.
+                is_well = self._tried(partial(self._do_chores, pace, owed, is_time))
+                is_well = self._tried(self._shorten_log) and is_well
+                is_well = self._tried(self._keep_figures) and is_well
             except EngineClosed:
                 return
-            except Exception as error:
-                log.error("keeping the store failed", extra=fault(error))
+            if not is_well:
                 sleep(RETRY_SECONDS)
                 self._wake.set()
 
+    def _tried(self, work: Callable[[], None]) -> bool:
+        try:
+            work()
+            return True
+        except EngineClosed:
+            raise
+        except Exception as error:
+            log.error("keeping the store failed", extra=fault(error))
+            return False
+
+    def _do_chores(self, pace: Pace, owed: bool, is_time: bool) -> None:
+        is_busy = owed or is_time
+        while is_busy and not self._is_over:
+            pace.step()
+            is_busy = self.do_chore(is_time)
+            # So that whoever waits for the writer gets it in between.
+            pace.rest(1 if owed else UNAWAITED)
+            self._shorten_log()
+
     def _keep_figures(self) -> None:
         """Write the figures of the minutes that have ended, and let provisioned units follow them."""
+        if not self._kept.metrics.is_due(self._writer.tables):
+            return
         if not self._kept.metrics.flush_some():
             self._kept.autoscaling.adjust(minute_of(self._world.now()))
 
