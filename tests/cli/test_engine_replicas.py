@@ -314,6 +314,13 @@ def test_a_silent_region_is_named() -> None:
     assert (ran.code, ran.out) == (1, "no table has replicas\na does not answer\n")
 
 
+def test_a_server_that_is_another_region_than_it_was_named_is_refused(pair: Pair) -> None:
+    there = f"{HERE}={pair.url(THERE)}"
+    ran = here("engine", "rejoin", HERE, there, "--yes")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{pair.url(THERE)} is {THERE}, not {HERE}. Nothing was done" in ran.err
+
+
 def test_one_server_can_be_several_regions(tmp_path: Path) -> None:
     with served("--data", tmp_path, "--also-region", THERE, "--durability", "relaxed") as (line, _):
         url = url_in(line)

@@ -3,19 +3,31 @@
 from datetime import timedelta
 
 import pytest
-from tests.engine.replicating import ALL, ELSEWHERE, HERE, THERE, asks, cut_off, regions_of, replicate, update
-from tests.engine.tables import names, put
+from tests.engine.replicating import (
+    ALL,
+    ELSEWHERE,
+    HERE,
+    THERE,
+    asks,
+    cut_off,
+    engine_in,
+    regions_of,
+    replicate,
+    update,
+)
+from tests.engine.tables import definition, names, put
 from tests.engine.test_replica_branches import FOURTH, alone
 from tests.engine.test_replica_roles import promoted
 from tests.engine.test_replica_succession import unreads, visit
 
 from tablewright import ServiceError
-from tablewright.engine import Regions
+from tablewright.engine import Regions, replica_looks
+from tablewright.engine.regions import asking
 from tablewright.engine.replica_control import promote, release
 from tablewright.engine.replica_group import NEVER, Group, Member
 from tablewright.engine.replica_plans import promotion
 from tablewright.engine.replica_roles import with_yielded
-from tablewright.engine.replica_standings import ReplicasMistake
+from tablewright.engine.replica_standings import ReplicasMistake, unread
 from tablewright.testing import Clock
 
 
@@ -157,3 +169,70 @@ def test_who_was_read_to_the_end_for_a_handover_that_broke_off_is_read_again_for
     group = with_yielded(group, 4, ELSEWHERE, {})
     assert (group.writer, group.drained) == (None, (ELSEWHERE,))
     assert with_yielded(group, 4, HERE, {}).writer == THERE
+
+
+# --- a writer that is lost ---
+
+
+def test_the_plan_without_the_writer_names_who_has_read_more_of_it(clock: Clock) -> None:
+    with regions_of(clock, *ALL) as regions:
+        home = replicate(regions, THERE, ELSEWHERE)
+        promoted(regions, HERE)
+        regions.line(THERE, HERE).is_cut = True
+        home.call("PutItem", put("late"))
+        regions.settle()
+        cut_off(regions, HERE)
+        asked = asks(regions, HERE)
+        assert promotion(asked, THERE, "pets").obstacles == [
+            "us-east-1 does not answer: what it has and eu-west-1 has not stays there",
+            "sa-east-1 has 1 write that eu-west-1 has not, and would lose less if it were promoted",
+        ]
+        assert promotion(asked, ELSEWHERE, "pets").ahead == {}
+        promoted(regions, ELSEWHERE, HERE, force=True)
+        assert names(regions[THERE]) == ["late"]
+
+
+def test_a_writer_that_came_back_without_its_table_takes_force_and_no_guessing(clock: Clock) -> None:
+    with regions_of(clock) as regions:
+        home = replicate(regions)
+        promoted(regions, HERE)
+        home.call("PutItem", put("rex"))
+        regions.settle()
+        with engine_in(HERE, clock) as empty:
+            asked = asks(regions) | {HERE: asking(empty)}
+            plan = promotion(asked, THERE, "pets")
+            assert plan.obstacles == [
+                "us-east-1 has no pets any more: what eu-west-1 has not read of it is lost"
+            ]
+            promote(asked, plan, regions.settle, force=True)
+        regions[THERE].call("PutItem", put("tom"))
+
+
+def test_everything_that_is_given_up_is_listed_however_much_it_is(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replica_looks, "LISTED", 3)
+    with regions_of(clock) as regions:
+        home = replicate(regions)
+        promoted(regions, HERE)
+        cut_off(regions, HERE)
+        for number in range(10):
+            home.call("PutItem", put(f"pet {number}"))
+        promoted(regions, THERE, HERE, force=True)
+        cut_off(regions, HERE, False)
+        regions.settle()
+        listed = [one["Keys"]["pk"]["S"] for one in unread(regions.ask(HERE), "pets")]
+        assert sorted(listed) == [f"pet {number}" for number in range(10)]
+
+
+def test_who_takes_a_region_for_another_is_refused(clock: Clock) -> None:
+    with (
+        engine_in(HERE, clock) as here,
+        engine_in(ELSEWHERE, clock) as elsewhere,
+        Regions({HERE: here}, HERE, {THERE: asking(elsewhere)}, period=None) as regions,
+    ):
+        here.call("CreateTable", definition())
+        here.call("UpdateTable", update("Create", THERE))
+        with pytest.raises(ServiceError, match=r"takes this region, sa-east-1, for eu-west-1"):
+            regions.settle()
+        assert "pets" not in elsewhere.tables

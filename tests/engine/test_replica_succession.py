@@ -2,21 +2,35 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.replicating import ALL, ELSEWHERE, HERE, THERE, asks, cut_off, regions_of, replicate, update
+from tests.engine.replicating import (
+    ALL,
+    ELSEWHERE,
+    HERE,
+    THERE,
+    asks,
+    cut_off,
+    engine_in,
+    regions_of,
+    replicate,
+    update,
+)
 from tests.engine.tables import found, item, keyed, names, put
 from tests.engine.test_replica_roles import promoted
 
 from tablewright import ServiceError
-from tablewright.engine import Regions, replica_succession, replica_telling
+from tablewright.engine import Regions, replica_succession, replica_telling, verify
 from tablewright.engine.replica_control import rejoin, release
 from tablewright.engine.replica_group import Takeover
 from tablewright.engine.replica_plans import promotion
 from tablewright.engine.replica_standings import ReplicasMistake, standing, unread
 from tablewright.engine.replica_succession import lengthened, missed, outlived
 from tablewright.engine.replicas import TRACES_KEPT
+from tablewright.engine.storage_replicas import mark, save_mark
+from tablewright.engine.writing import Writing
 from tablewright.testing import Clock
 
 ONE = Takeover(1, "a", {"a": 5, "b": 3})
@@ -275,3 +289,25 @@ def test_verify_names_a_line_of_takeovers_that_cannot_be(clock: Clock) -> None:
             "replicas of pets: the takeover (1, 'us-east-1') is noted, but the epoch is (1, 'eu-west-1')"
         ]
         assert said(line=()) == said(line=(mine,)) == []
+
+
+def test_verify_names_a_store_that_has_read_more_of_another_than_was_written_there(
+    clock: Clock, tmp_path: Path
+) -> None:
+    engines = {HERE: engine_in(HERE, clock, tmp_path)}
+    engines[THERE] = engine_in(THERE, clock, tmp_path / "regions" / THERE)
+    with Regions(engines, HERE, period=None) as regions:
+        home = replicate(regions)
+        home.call("PutItem", put("rex"))
+        regions.settle()
+        assert regions.verify() == []
+        number = regions[THERE].tables["pets"].number
+
+        def forge(writing: Writing) -> None:
+            known = mark(writing.rows, number, HERE)
+            save_mark(writing.rows, number, HERE, known._replace(number=known.number + 3))
+
+        regions[THERE].doors.write(forge)
+        broken = ["eu-west-1: it has read pets of us-east-1 beyond its last write"]
+        assert regions.verify() == broken
+    assert verify(tmp_path) == broken

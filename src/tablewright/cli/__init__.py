@@ -7,7 +7,6 @@ Elsewhere: where the tables are that a command looks at (where.py), how it print
 """
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -85,9 +84,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         code: int = given.run(given)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read along has gone, as `| head` does; nothing is left to be said, at the end of Python neither.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        from tablewright.cli.where import nobody_reads
+
+        nobody_reads()
+        return 0
     return code
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:  # heavy
     from tablewright.engine.replica_lines import Ask
 
 SUMMARY = "Make a region that is not the writer the same as the writer; what only it has is given up."
-EXAMPLES = f"""First it lists the writes that the writer does not have: they are gone afterwards.
+EXAMPLES = f"""First it lists the writes that the writer does not have: they are gone afterwards. To keep what
+they hold, export the table of that region before (`db export`).
 {replica_places.KEYS}
 
 examples:
@@ -58,7 +59,8 @@ def told(table: str, lost: list[Mapping[str, Any]], most: int = 20) -> str:
     count = "1 write" if len(lost) == 1 else f"{len(lost)} writes"
     lines = [f"{table}: {count} that the writer does not have {'is' if len(lost) == 1 else 'are'} given up"]
     for one in lost[:most]:
-        what = "a delete" if one["IsDelete"] else json.dumps(one["Keys"], ensure_ascii=False)
+        # Of what was deleted only the key's bytes are left.
+        what = f"a delete of {one['Key']}" if one["IsDelete"] else json.dumps(one["Keys"], ensure_ascii=False)
         lines.append(f"  {what} written in {one['Region']}")
     if len(lost) > most:
         lines.append(f"  and {len(lost) - most} more")

@@ -73,7 +73,9 @@ def at(given: argparse.Namespace, work: "Callable[[Mapping[str, Ask]], int]") ->
         key = next(iter(keys.values()), None)
         for region, url in map(peer_named, given.places):
             asks[region] = HttpPeer(url, region, key, answer_seconds=given.timeout)
-        return work({region: patiently(peer) for region, peer in asks.items()})
+        patient = {region: patiently(peer) for region, peer in asks.items()}
+        _refuse_misnamed(patient, asks)
+        return work(patient)
     except (CredentialsUnusable, PeerUnusable, PeerUnreachable, ReplicasMistake) as mistake:
         print(f"tablewright: {mistake}", file=sys.stderr)
         return 2
@@ -83,6 +85,20 @@ def at(given: argparse.Namespace, work: "Callable[[Mapping[str, Ask]], int]") ->
     finally:
         for peer in asks.values():
             peer.close()
+
+
+def _refuse_misnamed(patient: "Mapping[str, Ask]", asks: "Mapping[str, HttpPeer]") -> None:
+    """Refuse a server that is another region than it was named: what is done there would be done to the wrong one."""
+    from tablewright.engine import PeerUnreachable
+    from tablewright.engine.replica_standings import ReplicasMistake
+
+    for region, ask in patient.items():
+        try:
+            found = ask("PeerStatus", {})["Region"]
+        except PeerUnreachable:
+            continue  # whoever needs it says so
+        if found != region:
+            raise ReplicasMistake(f"{asks[region].url} is {found}, not {region}. Nothing was done")
 
 
 def patiently(peer: "HttpPeer") -> "Ask":

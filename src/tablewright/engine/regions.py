@@ -35,7 +35,7 @@ from tablewright.engine.replica_pulls import Arrivals, visit
 from tablewright.engine.replicas import Lag, lags
 from tablewright.engine.shapes import Request
 from tablewright.engine.storage import REGIONS
-from tablewright.engine.storage_replicas import Mark, all_marks, mark
+from tablewright.engine.verify_replicas import read_marks, read_too_far
 from tablewright.world import machine_time
 
 log = logging.getLogger("tablewright.regions")
@@ -59,6 +59,7 @@ class _Follower:
         self._visiting = threading.Lock()
         self._stop = threading.Event()
         self._is_reachable = True
+        self._refusal: str | None = None  # what the other region says to us, if it says no
         self._thread: threading.Thread | None = None
 
     def start(self, period: float) -> None:
@@ -87,7 +88,7 @@ class _Follower:
                 return False
         if not self._is_reachable:
             log.warning("region reachable again", extra={"region": line.source})
-        self._is_reachable = True
+        self._is_reachable, self._refusal = True, None
         return has_done
 
     def _run(self, period: float) -> None:
@@ -100,7 +101,10 @@ class _Follower:
             except EngineClosed:
                 return
             except ServiceError as refusal:
-                log.error("region refused", extra={"region": self.line.source, "mistake": refusal.name})
+                if self._refusal != refusal.message:
+                    why = {"mistake": refusal.name, "why": refusal.message}
+                    log.error("region refused", extra={"region": self.line.source, **why})
+                self._refusal = refusal.message
                 pause = RETRY_SECONDS
             except Exception as error:
                 log.error("following failed", extra={"region": self.line.source, **fault(error)})
@@ -229,19 +233,14 @@ class Regions:
     def verify(self) -> list[str]:
         """Every broken invariant of each store, and of what one says of another."""
         broken = [f"{region}: {text}" for region, engine in self.engines.items() for text in engine.verify()]
-        return broken + list(self._wrong_marks())
-
-    def _wrong_marks(self) -> Iterator[str]:
-        """Nobody has read more of a region than was written there."""
-        for reader, engine in self.engines.items():
-            names = {table.number: table.name for table in engine.tables.values()}
-            for owner, source, read in engine.doors.read(lambda reading: all_marks(reading.rows)):
-                there = self.engines[source].tables.get(names[owner]) if source in self.engines else None
-                if there is None or there.replicas is None or source == reader:
-                    continue
-                own = _own_mark(self.engines[source], there.number, source)
-                if read.number > own.number:
-                    yield f"{reader}: it has read {names[owner]} of {source} beyond its last write"
+        marks = [
+            mark
+            for engine in self.engines.values()
+            for mark in engine.doors.read(
+                lambda reading: list(read_marks(reading.rows, reading.tables.values()))
+            )
+        ]
+        return broken + list(read_too_far(marks))
 
     def close(self) -> None:
         """Stop following, then close every store."""
@@ -280,10 +279,6 @@ def asking(engine: Engine) -> Ask:
         return answer
 
     return ask
-
-
-def _own_mark(engine: Engine, table: int, region: str) -> Mark:
-    return engine.doors.read(lambda reading: mark(reading.rows, table, region))
 
 
 def _catalog_of(engine: Engine) -> Callable[[], Catalog | None]:

@@ -102,7 +102,7 @@ def not_there(doors: Doors, region: str, name: str, ask: Ask) -> bool:
     if table is None or group is None or member is None:
         return False
     if member.status == "CREATING" and (member.source == group.region or not _is_there(group, member.source)):
-        request = {"Region": group.region, "Definition": definition(table)}
+        request = {"Region": group.region, "To": region, "Definition": definition(table)}
         lease = doors.read(lambda reading: reading.place.lease)
         if lease is not None:
             lease.expects(group.id, region, group.region)

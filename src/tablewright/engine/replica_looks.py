@@ -126,7 +126,7 @@ def unread(doors: Doors, request: Request) -> dict[str, Any]:
         table, group = found_in(reading, request)
         known: Mapping[str, int] | None = request.get("Known", group.held)
         if known is None:
-            return {"Unread": []}
+            return {"Unread": [], "IsMore": False}
         found = unknown_to(reading.rows, table.ledger, authors(reading.rows, table), known, LISTED)
         names = table.schema.names
         listed = [
@@ -134,12 +134,13 @@ def unread(doors: Doors, request: Request) -> dict[str, Any]:
                 "Key": key.hex(),
                 "At": stamp.at,
                 "Region": stamp.region,
+                "Number": stamp.number,
                 "IsDelete": stamp.is_gone,
                 "Keys": None if item is None else {name: orjson.loads(item)[name] for name in names},
             }
             for key, item, stamp in found
             if stamp is not None
         ]
-        return {"Unread": listed}
+        return {"Unread": listed, "Known": known, "IsMore": len(found) == LISTED}
 
     return doors.read(look)

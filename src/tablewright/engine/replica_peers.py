@@ -22,7 +22,7 @@ from tablewright.engine.replica_lines import treat
 from tablewright.engine.replica_looks import digests, status, unread
 from tablewright.engine.replica_roles import give_way, promote, rejoin, release, take_back
 from tablewright.engine.replica_settings import create_replica, defined_by
-from tablewright.engine.replica_telling import changes, group_of, items
+from tablewright.engine.replica_telling import changes, group_of, items, refuse_misled
 from tablewright.engine.replica_updates import protected_there, refuse_writer
 from tablewright.engine.shapes import Request
 from tablewright.engine.writing import Reading, Writing
@@ -45,6 +45,7 @@ def answer(doors: Doors, verb: str, request: Request) -> bytes:
 
 
 def _join(doors: Doors, request: Request) -> dict[str, Any]:
+    refuse_misled(doors, request)
     theirs = defined_by(request["Definition"])
     group = group_from(request["Definition"]["replicas"])
     if group is None:

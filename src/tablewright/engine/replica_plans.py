@@ -17,6 +17,7 @@ from tablewright.engine.replica_standings import (
     compare,
     lines,
     standing,
+    unread,
 )
 
 # How often one looks whether a region hears from another before that stops writing: some rounds of theirs.
@@ -33,6 +34,9 @@ class Promotion:
     writer: str | None
     # Regions that could write until now and do not answer: what they have and nobody has read stays with them.
     silent: Sequence[str] = ()
+    # Those of them that answer, but have lost the table; and regions that have writes of theirs which this one has not.
+    lost: Sequence[str] = ()
+    ahead: Mapping[str, int] = field(default_factory=dict)
     comparisons: Sequence[Comparison] = field(default_factory=list)
     # The lease of a writer that does not answer, in seconds: it has to run out. And the regions beside this one that
     # agree to its promotion, which has to be so many.
@@ -55,10 +59,18 @@ class Promotion:
     def obstacles(self) -> list[str]:
         """Why it takes force."""
         found = [
-            f"{one} does not answer: what it has and {self.region} has not stays there" for one in self.silent
+            f"{one} has no {self.table} any more: what {self.region} has not read of it is lost"
+            if one in self.lost
+            else f"{one} does not answer: what it has and {self.region} has not stays there"
+            for one in self.silent
         ]
         if self.is_back:
             return []
+        found += [
+            f"{one} has {'1 write' if count == 1 else f'{count} writes'} that {self.region} has not, and would lose "
+            "less if it were promoted"
+            for one, count in self.ahead.items()
+        ]
         if self.is_held:
             found.append(
                 f"{self.region} was left behind when {self.writer or 'another region'} took over: what it has from "
@@ -104,6 +116,7 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
         raise ReplicasMistake(f"{region} is the writer of {table} already, since epoch {now.epoch}")
     writers = [now.writer] if now.writer is not None else [one["Region"] for one in now.replicas]
     silent: list[str] = []
+    lost: list[str] = []
     comparisons: list[Comparison] = []
     left_behind: list[str] = []
     unfinished: list[str] = []
@@ -121,6 +134,9 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
             comparisons.append(compare(asks[region], ask, table, pause))
         except PeerUnreachable:
             silent.append(writer)
+        except ReplicasMistake:
+            silent.append(writer)
+            lost.append(writer)
     answering = [writer for writer in writers if writer not in (*silent, *left_behind)]
     plan = Promotion(
         table,
@@ -128,6 +144,8 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
         now.epoch,
         now.writer,
         silent,
+        lost,
+        {} if not silent or now.unread is not None else _ahead(asks, now, writers),
         comparisons,
         unheard=[one for one in answering if _line(asks[region], one).get("Cut", True)],
         left_behind=left_behind,
@@ -139,11 +157,28 @@ def promotion(asks: Mapping[str, Ask], region: str, table: str, pause: Pause = l
     return plan if now.writer not in (*silent, *plan.unheard) else without_writer(asks, plan, now)
 
 
+def _ahead(asks: Mapping[str, Ask], now: Standing, writers: Sequence[str]) -> dict[str, int]:
+    """Who follows the same writer and has read more of it: how many keys' writes."""
+    found = {}
+    for region, ask in asks.items():
+        if region == now.region or region in writers:
+            continue
+        try:
+            then = standing(ask, now.table)
+            is_alike = then.unread is None and (then.epoch, then.writer) == (now.epoch, now.writer)
+            count = len(unread(ask, now.table, now.vector)) if is_alike else 0
+        except (PeerUnreachable, ReplicasMistake):
+            continue
+        if count:
+            found[region] = count
+    return found
+
+
 def _is_whole(ask: Ask, now: Standing) -> bool:
     """Whether a region follows the writer by whom another was left behind."""
     try:
         then = standing(ask, now.table)
-    except PeerUnreachable:
+    except (PeerUnreachable, ReplicasMistake):
         return False
     return then.unread is None and then.writer == now.writer and then.region != now.writer
 
@@ -170,7 +205,7 @@ def without_writer(asks: Mapping[str, Ask], plan: Promotion, now: Standing) -> P
 def answers(ask: Ask | None, table: str) -> bool:
     try:
         return ask is not None and standing(ask, table).table == table
-    except PeerUnreachable:
+    except (PeerUnreachable, ReplicasMistake):
         return False
 
 

@@ -123,5 +123,5 @@ def _question(reading: Reading, region: str, before: int | None) -> Request:
         lease = reading.place.lease
         if lease is not None and group.writer == group.region:
             asked[-1]["Lease"] = lease.seconds
-    question: Request = {"Format": SPOKEN, "Region": reading.place.region, "Tables": asked}
+    question: Request = {"Format": SPOKEN, "Region": reading.place.region, "To": region, "Tables": asked}
     return question if before is None else question | {"Before": before}

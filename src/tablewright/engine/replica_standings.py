@@ -115,9 +115,16 @@ def unread(ask: Ask, table: str, known: Mapping[str, int] | None = None) -> list
     group = next((one["Group"] for one in ask("PeerStatus", {})["Tables"] if one["Table"] == table), None)
     if group is None:
         raise ReplicasMistake(f"{table} has no replicas there")
-    request = {"Table": table, "Group": group} | ({} if known is None else {"Known": known})
-    found: list[Mapping[str, Any]] = ask("PeerUnread", request)["Unread"]
-    return found
+    request: dict[str, Any] = {"Table": table, "Group": group} | ({} if known is None else {"Known": known})
+    found: list[Mapping[str, Any]] = []
+    while True:
+        answer = ask("PeerUnread", request)
+        found += answer["Unread"]
+        if not answer["IsMore"]:
+            return found
+        # By region, each in the order of its numbers: what was told is known now.
+        told = {one["Region"]: one["Number"] for one in answer["Unread"]}
+        request["Known"] = {**answer["Known"], **told}
 
 
 def compare(first: Ask, second: Ask, table: str, pause: Pause = lambda: None) -> Comparison:

@@ -35,6 +35,7 @@ ANSWER_BYTES = 1_000_000
 def changes(doors: Doors, request: Request) -> dict[str, Any]:
     if request["Format"] != SPOKEN:
         raise invalid(f"this engine's regions speak format {SPOKEN}, not {request['Format']}: update one")
+    refuse_misled(doors, request)
     by: str = request["Region"]
     _note_arrivals(doors, by, request.get("Arrived"))
     if doors.read(lambda reading: any(_is_news(reading, by, one) for one in request["Tables"])):
@@ -42,6 +43,15 @@ def changes(doors: Doors, request: Request) -> dict[str, Any]:
     return doors.read(
         lambda reading: {"Tables": _all_changes(reading, by, request["Tables"], request.get("Before"))}
     )
+
+
+def refuse_misled(doors: Doors, request: Request) -> None:
+    """Refuse who was told that we are another region."""
+    here = doors.read(lambda reading: reading.place.region)
+    if request.get("To", here) != here:
+        raise invalid(
+            f"{request['Region']} takes this region, {here}, for {request['To']}: start it with the right --peer"
+        )
 
 
 def _note_arrivals(doors: Doors, by: str, arrived: Request | None) -> None:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import orjson
 
 from tablewright.engine import schema
-from tablewright.engine.catalog import Index, Table, from_json
+from tablewright.engine.catalog import Index, Table, from_json, load
 from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import HASH_SPACE, entry_key, expiry_key, item_key, partition_of
 from tablewright.engine.storage import NotAStore, Storage, StoreInUse, exists, stores_below
@@ -33,7 +33,7 @@ from tablewright.engine.verify_entries import Entries
 from tablewright.engine.verify_history import wrong_past
 from tablewright.engine.verify_metrics import wrong_figures
 from tablewright.engine.verify_regions import wrong_regions
-from tablewright.engine.verify_replicas import wrong_replicas
+from tablewright.engine.verify_replicas import ReadMark, read_marks, read_too_far, wrong_replicas
 from tablewright.engine.verify_transfers import wrong_transfers
 from tablewright.values import Item, admit_item
 
@@ -50,12 +50,15 @@ def verify(path: str | Path) -> list[str]:
     """Every broken invariant of the store in the directory, and of the regions below it; none may be open anywhere."""
     if not exists(path):
         raise NotAStore(f"there is no store in {path}")
-    return _verify_one(path) + [
-        f"{one.name}: {text}" for one in stores_below(path) for text in _verify_one(one, region=one.name)
-    ]
+    marks: list[ReadMark] = []
+    broken = _verify_one(path, marks)
+    for one in stores_below(path):
+        broken += [f"{one.name}: {text}" for text in _verify_one(one, marks, one.name)]
+    return broken + list(read_too_far(marks))
 
 
-def _verify_one(path: str | Path, region: str | None = None) -> list[str]:
+def _verify_one(path: str | Path, marks: list[ReadMark], region: str | None = None) -> list[str]:
+    """What is wrong with one store; how far it has read others is added to `marks`, if nothing is."""
     try:
         storage = Storage(path, "relaxed")
     except (NotAStore, StoreInUse):
@@ -63,7 +66,10 @@ def _verify_one(path: str | Path, region: str | None = None) -> list[str]:
     except Exception as damage:
         return [f"the file cannot be opened: {damage}"]
     try:
-        return mistakes(storage.writes, region)
+        broken = mistakes(storage.writes, region)
+        if not broken:
+            marks += read_marks(storage.writes, load(storage.writes).values())
+        return broken
     finally:
         storage.close()
 

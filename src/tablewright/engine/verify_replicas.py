@@ -3,14 +3,41 @@
 Elsewhere: what is compared between two regions (replica_standings.py); everything else (verify.py).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from tablewright.engine.catalog import Table
 from tablewright.engine.journal import REPLICA
 from tablewright.engine.replica_group import Group
-from tablewright.engine.storage_replicas import all_marks, all_stamps, mark
+from tablewright.engine.storage_replicas import all_marks, all_stamps, mark, vector
 from tablewright.engine.storage_rows import Rows
+
+
+class ReadMark(NamedTuple):
+    """How far a region has read another's writes to a table of a group; of itself, how far they go."""
+
+    group: str
+    table: str
+    reader: str
+    source: str
+    number: int
+
+
+def read_marks(rows: Rows, tables: Iterable[Table]) -> Iterator[ReadMark]:
+    for table in tables:
+        group = table.replicas
+        if group is not None:
+            for source, number in vector(rows, table.number).items():
+                yield ReadMark(group.id, table.name, group.region, source, number)
+
+
+def read_too_far(marks: Sequence[ReadMark]) -> Iterator[str]:
+    """Nobody has read more of a region than was written there: it would pass over what comes next."""
+    last = {(one.group, one.source): one.number for one in marks if one.reader == one.source}
+    for one in marks:
+        if one.number > last.get((one.group, one.source), one.number):
+            yield f"{one.reader}: it has read {one.table} of {one.source} beyond its last write"
 
 
 def wrong_replicas(rows: Rows, tables: Sequence[Table]) -> Iterator[str]:
