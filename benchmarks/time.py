@@ -42,7 +42,7 @@ from tablewright import Engine
 
 JOURNAL_SHARE, SWEEP_RATIO = 0.25, 3.0
 SWEEP_RATE, STREAM_RATE, BATCH = 1000, 5000, 25
-ROUNDS, ROUND_PUTS = 12, 1500
+ROUNDS, ROUND_PUTS = 60, 1500
 NEVER = "300000000"  # seconds between two sweeps, for a server that is not to sweep
 TEXT = "Whoever reads a note sees what was written, by whom, and when it may be forgotten. " * 12
 INDEXED = ("by_kind", "by_rank")
