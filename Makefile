@@ -1,5 +1,7 @@
 # make run    everything on http://127.0.0.1:8080, DynamoDB's protocol on 8000, data in ./data
 # make test   create the environment, install what the tests need, run everything
+# make quick  for the inner loop, in less than a minute: ruff, and the tests of values, expressions, PartiQL, the design
+#             language, the engine and the mapping that start no process, no server and no browser
 # make trees  print deploy/ anew from the designs
 # make setup  leave a ready .venv with .venv/bin/tablewright
 # make pictures   every page as the tests in tests/browser see it, in artifacts/
@@ -13,7 +15,11 @@ DYNAMODB_PORT ?= 8000
 # Many tests start commands of ours; without kept bytecode each of those compiles the whole package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test setup trees browser network redis rxdb pictures geography check clean
+# `make test WORKERS=3`: how many processes run tests; by default as many as there are cores.
+WORKERS ?= auto
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+.PHONY: run test tests quick lint types setup trees browser network redis rxdb pictures geography check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
@@ -25,8 +31,23 @@ trees: setup
 	@for tree in deploy/*/*/; do set -- $$(echo $$tree | tr / ' '); \
 	$(BIN)/tablewright terraform $$2 --environment $$3 --to $${tree%/} || exit $$?; done
 
-test: .venv/ready-for-tests browser network redis rxdb check
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+# mypy runs beside the first tests: some of them wait for other processes, and leave a core to it.
+test: .venv/ready-for-tests browser network redis rxdb lint
+	@$(MAKE) --no-print-directory --jobs 2 types tests
+
+tests: .venv/ready-for-tests
+	$(PYTEST)
+
+# By path and by name, not by time: the same tests on each machine. Left out is what starts processes or servers (forks,
+# type checkers, S3, the ways over HTTP and boto3), and what tries every member or many interleavings on purpose.
+SLOW := design/test_typing.py engine/background/test_forks.py engine/storage/test_upgrade.py \
+	engine/api/test_request_members.py engine/transfer/test_buckets.py mapping/migrate
+QUICK = tests/values tests/expressions tests/partiql tests/design tests/engine tests/mapping \
+	$(foreach one,$(SLOW),$(if $(wildcard tests/$(one)),--ignore tests/$(one),$(error tests/$(one) is gone))) \
+	--ignore-glob 'tests/mapping/test_consumer*' -k 'not boto3 and not http and not second_process'
+
+quick: .venv/ready-for-tests lint
+	$(PYTEST) $(QUICK)
 
 # tests/browser drives Debian's chromium; where it cannot be installed they are skipped, and say so.
 browser:
@@ -67,9 +88,13 @@ geography: .venv/ready-for-tests
 	|| npm ci --prefix tools/geography --ignore-scripts --no-audit --no-fund --loglevel error
 	$(BIN)/pytest -n0 -rs tests/systems/travel/test_geography_data.py
 
-check: .venv/ready-for-tests
+check: lint types
+
+lint: .venv/ready-for-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: .venv/ready-for-tests
 	$(BIN)/mypy
 
 # Debian ships venv apart from python3: install it when it is missing and we may.

@@ -105,7 +105,7 @@ class Constant(asyncio.Protocol):
     """Answers each request with the bytes of its verb."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport: Any = transport  # uvloop's is no asyncio.Transport
+        self._transport: Any = transport  # uvloop's is not an asyncio.Transport
         self._read = b""
 
     def data_received(self, data: bytes) -> None:

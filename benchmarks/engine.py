@@ -1,10 +1,10 @@
-"""Our server against dynalite and moto: one load generator, one interleaved run, a verdict on our promises.
+"""Our server against dynalite and moto: one load generator, one interleaved run, a verdict on our targets.
 
     python benchmarks/engine.py                                  everything but the million (about 20 minutes)
     python benchmarks/engine.py --only put,get --rounds 1        a quick look
     python benchmarks/engine.py --servers relaxed --million      how speed holds at 1 M items
 
-stdout is the answer, stderr the talk. Code 0: every measured target met; 1: one was not; 2: it cannot run.
+Results go to stdout, progress to stderr. Exit code 0: every measured target met; 1: one was not; 2: it cannot run.
 Figures depend on the machine, so no test asserts them.
 Elsewhere: requests (workloads.py), servers (peers.py), rounds (speed.py), targets (verdict.py).
 """
@@ -26,8 +26,8 @@ from benchmarks import report, verdict
 from benchmarks.footprint import memory_held, start_up_seconds
 from benchmarks.load import CannotMeasure, Generator, build_generator
 from benchmarks.machine import look_at_machine
-from benchmarks.parts import Part, names_from, parser_of, say
 from benchmarks.peers import CONTENDERS, find_contenders
+from benchmarks.runner import Part, argument_parser, names_from, print_progress
 from benchmarks.servers import Contender, Running, create_table, load_items, read_through, running, settle
 from benchmarks.speed import Speeds, Spot, Subject, measure
 from benchmarks.verdict import BUSY
@@ -52,7 +52,7 @@ class Bench:
 
 
 def start_part(bench: Bench) -> Part:
-    seconds = start_up_seconds(bench.contenders, bench.directory, say)
+    seconds = start_up_seconds(bench.contenders, bench.directory, print_progress)
     return Part("start", report.start_table(seconds), seconds, [verdict.start_up_target(seconds)])
 
 
@@ -83,22 +83,28 @@ def _measured(
             try:
                 server = stack.enter_context(running(contender, bench.directory))
                 create_table(server)
-                say(f"loading {items} items into {contender.name}")
+                print_progress(f"loading {items} items into {contender.name}")
                 load_items(bench.generator, server, items)
                 prepare(server)
                 settle(server)
                 subjects.append(Subject(server, items))
             except CannotMeasure as reason:
-                say(f"left out: {reason}")
+                print_progress(f"left out: {reason}")
         if not subjects:
             raise CannotMeasure("none of the servers could be started")
         return measure(
-            bench.generator, subjects, bench.workloads, connections, bench.rounds, bench.seconds, say
+            bench.generator,
+            subjects,
+            bench.workloads,
+            connections,
+            bench.rounds,
+            bench.seconds,
+            print_progress,
         )
 
 
 def memory_part(bench: Bench) -> Part:
-    held = memory_held(bench.generator, bench.contenders, bench.items, bench.directory, say)
+    held = memory_held(bench.generator, bench.contenders, bench.items, bench.directory, print_progress)
     found = {name: dataclasses.asdict(each) for name, each in held.items()}
     return Part("memory", report.memory_table(held), found, [])
 
@@ -120,10 +126,16 @@ def in_process_part(bench: Bench) -> Part:
             for name in workloads:
                 inside[name].append(engine.rate(name, bench.seconds))
                 one = measure(
-                    bench.generator, [Subject(server, SMALL)], [name], [BUSY], 1, bench.seconds, say
+                    bench.generator,
+                    [Subject(server, SMALL)],
+                    [name],
+                    [BUSY],
+                    1,
+                    bench.seconds,
+                    print_progress,
                 )
                 over_http[name].append(one.figures[Spot("relaxed", name, BUSY)].per_second)
-                say(f"in process  {name:<12}{inside[name][-1]:>9.0f}/s")
+                print_progress(f"in process  {name:<12}{inside[name][-1]:>9.0f}/s")
     calls, answers = (
         {k: statistics.median(v) for k, v in rates.items() if v} for rates in (inside, over_http)
     )
@@ -134,7 +146,7 @@ def in_process_part(bench: Bench) -> Part:
 
 
 def read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = parser_of("benchmarks/engine.py", __doc__, list(PARTS))
+    parser = argument_parser("benchmarks/engine.py", __doc__, list(PARTS))
     servers, workloads = list(CONTENDERS), list(WORKLOADS)
     parser.add_argument("--only", type=names_from(workloads), default=workloads, help=",".join(workloads))
     parser.add_argument("--servers", type=names_from(servers), default=servers, help=",".join(servers))
@@ -152,7 +164,7 @@ def main(arguments: Sequence[str]) -> int:
     parts = [chosen[name] for name in asked.parts] + ([million_part] if asked.million else [])
     found, left_out = find_contenders(asked.servers)
     for name, reason in left_out.items():
-        say(f"left out: {name}: {reason}")
+        print_progress(f"left out: {name}: {reason}")
     done: list[Part] = []
     with tempfile.TemporaryDirectory(prefix="tablewright-benchmark-", dir=asked.directory) as home:
         try:
@@ -176,7 +188,7 @@ def main(arguments: Sequence[str]) -> int:
                 done.append(part(bench))
                 print(done[-1].text, flush=True)
             except CannotMeasure as reason:
-                say(f"left out: {reason}")
+                print_progress(f"left out: {reason}")
     targets = [target for part in done for target in part.targets]
     print(report.verdict_table(targets))
     if asked.json:

@@ -29,7 +29,7 @@ def request(verb: str, body: bytes) -> bytes:
 
 
 @dataclass(slots=True)
-class _Line:
+class _Connection:
     """A connection, and the request that is on its way on it: when it was due, what has come back."""
 
     socket: socket.socket
@@ -37,14 +37,14 @@ class _Line:
     heard: bytearray = field(default_factory=bytearray)
 
 
-def paced(
+def run_paced(
     port: int, requests: Iterator[bytes], per_second: float, is_over: Callable[[float], bool]
 ) -> list[float]:
     """Send so many a second until told, with the seconds passed, that it is over; each one's milliseconds."""
     found: list[float] = []
     late: collections.deque[float] = collections.deque()  # due, and no connection was free
     with selectors.DefaultSelector() as selector:
-        lines = [_connected(selector, port) for _ in range(CONNECTIONS)]
+        lines = [_connect(selector, port) for _ in range(CONNECTIONS)]
         free = list(lines)
         began = now = time.perf_counter()
         due = began
@@ -57,7 +57,7 @@ def paced(
                 line.due = late.popleft()
                 line.socket.sendall(next(requests))
             for key, _ in selector.select(max(due - time.perf_counter(), 0)):
-                answered: _Line = key.data
+                answered: _Connection = key.data
                 if _is_answered(answered):
                     found.append((time.perf_counter() - answered.due) * 1000)
                     free.append(answered)
@@ -67,14 +67,14 @@ def paced(
     return found
 
 
-def _connected(selector: selectors.BaseSelector, port: int) -> _Line:
-    line = _Line(socket.create_connection(("127.0.0.1", port)))
+def _connect(selector: selectors.BaseSelector, port: int) -> _Connection:
+    line = _Connection(socket.create_connection(("127.0.0.1", port)))
     line.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     selector.register(line.socket, selectors.EVENT_READ, line)
     return line
 
 
-def _is_answered(line: _Line) -> bool:
+def _is_answered(line: _Connection) -> bool:
     """Take in what has come; whether the answer is whole. One that is not a success ends the benchmark."""
     line.heard += line.socket.recv(65536)
     head, gap, body = line.heard.partition(b"\r\n\r\n")

@@ -9,11 +9,11 @@ of different children and apps, so that each is a metric write of its own, and o
 blocked tries again: ten in a row of the same child and app (`--burst`). history: the document's 100 writes a second
 ten times over: 1 000 records of enforcement a second, one write each. limit: counting as fast as it goes, for several
 bursts. The garbage collector is set as `tablewright serve` sets it.
-A batch or a record counts from the moment it was due, so what stands still makes all wait that were due meanwhile.
-Must hold: what was counted is compared with what was sent; a figure of a wrong sum is no figure.
+A batch or a record counts from the moment it was due, so a pause delays everything that was due during it.
+Must hold: what was counted is compared with what was sent; a result with a wrong sum is discarded.
 stdout is the answer, stderr the talk. Code 0: every measured target met; 1: one was not; 2: it cannot run.
 Figures depend on the machine, so no test asserts them.
-Elsewhere: running parts (parts.py), the form of a verdict (verdict.py, report.py), the machine (machine.py).
+Elsewhere: running parts (runner.py), the form of a verdict (verdict.py, report.py), the machine (machine.py).
 """
 
 import dataclasses
@@ -34,8 +34,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.load import CannotMeasure
 from benchmarks.pace import quantile
-from benchmarks.parts import Part, carry_out, parser_of, say
 from benchmarks.report import table
+from benchmarks.runner import Part, argument_parser, print_progress, run_parts
 from benchmarks.verdict import at_least, under
 
 from tablewright import Engine
@@ -98,7 +98,7 @@ def phone(number: int) -> str:
 
 
 @contextmanager
-def opened(bench: Bench, name: str) -> Iterator[Repository]:
+def open_repository(bench: Bench, name: str) -> Iterator[Repository]:
     """The tables, with children in them, each of a family; every tenth family wants to be told of many attempts."""
     with Engine.open(bench.directory / name, durability=bench.durability) as engine:
         db = Db(embedded(engine), d.PARENTAL)
@@ -122,7 +122,7 @@ def household(number: int, born: datetime) -> list[Write[Any]]:
     return [d.families.create(family), d.children.create(child)]
 
 
-def told(number: int, burst: int, now: datetime) -> list[dict[str, str]]:
+def events_of(number: int, burst: int, now: datetime) -> list[dict[str, str]]:
     """A batch as it comes over the line: so many events in a row of the same child and app."""
     stamp = now.isoformat()
     groups = BATCH // burst
@@ -137,15 +137,17 @@ def told(number: int, burst: int, now: datetime) -> list[dict[str, str]]:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Taker:
-    """Whoever takes batches, as the API does: counts, and looks whether a family wanted to be told."""
+class EventConsumer:
+    """Consumes batches as the API does: counts them, and checks whether a family asked for an alert."""
 
     ingest: Ingest
     notices: Notices
 
     def take(self, number: int, burst: int, now: datetime) -> None:
-        """One batch, from what came over the line to what is counted."""
-        batch = Batch(f"{burst}/{number}", [Event.model_validate(one) for one in told(number, burst, now)])
+        """One batch, from the received JSON to the counters."""
+        batch = Batch(
+            f"{burst}/{number}", [Event.model_validate(one) for one in events_of(number, burst, now)]
+        )
         for _ in range(2 if number % TWICE == 0 else 1):
             self.notices.blocked_often(self.ingest.take(batch).touched)
 
@@ -157,8 +159,8 @@ class Taker:
         return batches
 
 
-def taker(repository: Repository) -> Taker:
-    return Taker(Ingest(repository, Registry(repository)), Notices(repository))
+def event_consumer(repository: Repository) -> EventConsumer:
+    return EventConsumer(Ingest(repository, Registry(repository)), Notices(repository))
 
 
 def check(repository: Repository, events: int) -> None:
@@ -175,7 +177,7 @@ def check(repository: Repository, events: int) -> None:
 # --- a steady pace ---
 
 
-def steadily(work: Callable[[int], None], per_second: float, seconds: float, workers: int) -> Steady:
+def run_steadily(work: Callable[[int], None], per_second: float, seconds: float, workers: int) -> Steady:
     """Do so many a second on so many threads, each from the moment it is due."""
     count = int(per_second * seconds)
     numbers, lock = itertools.count(), threading.Lock()
@@ -240,13 +242,13 @@ def metrics_part(bench: Bench) -> Part:
 
 
 def counted(bench: Bench, burst: int, rate: int) -> Steady:
-    with opened(bench, f"metrics-{burst}") as repository:
-        taking = taker(repository)
+    with open_repository(bench, f"metrics-{burst}") as repository:
+        taking = event_consumer(repository)
         warm = taking.warm(burst, repository)
-        say(
+        print_progress(
             f"metrics: {rate} events a second for {bench.seconds:.0f} s, {burst} at a time of one child and app"
         )
-        found = steadily(
+        found = run_steadily(
             lambda number: taking.take(warm + number, burst, repository.now()),
             rate / BATCH,
             bench.seconds,
@@ -259,8 +261,8 @@ def counted(bench: Bench, burst: int, rate: int) -> Steady:
 def limit_part(bench: Bench) -> Part:
     rows, found = [], {}
     for burst in BURSTS:
-        with opened(bench, f"limit-{burst}") as repository:
-            taking = taker(repository)
+        with open_repository(bench, f"limit-{burst}") as repository:
+            taking = event_consumer(repository)
             warm = batches = taking.warm(burst, repository)
             began, cpu = time.perf_counter(), time.process_time()
             while (wall := time.perf_counter() - began) < max(bench.seconds / 4, 2):
@@ -269,7 +271,7 @@ def limit_part(bench: Bench) -> Part:
             spent = time.process_time() - cpu
             check(repository, batches * BATCH)
         events = (batches - warm) * BATCH
-        say(f"limit: bursts of {burst}: {events / wall:.0f} events a second")
+        print_progress(f"limit: bursts of {burst}: {events / wall:.0f} events a second")
         found[str(burst)] = {"per_second": events / wall, "per_cpu_second": events / spent}
         rows.append([f"bursts of {burst}", f"{events / wall:.0f}", f"{events / spent:.0f}"])
     head = ["one thread, as fast as it goes", "events/s", "per processor second"]
@@ -278,9 +280,9 @@ def limit_part(bench: Bench) -> Part:
 
 def history_part(bench: Bench) -> Part:
     rate = TIMES * HISTORY_PEAK
-    with opened(bench, "history") as repository:
-        say(f"history: {rate} records a second for {bench.seconds:.0f} s")
-        found = steadily(
+    with open_repository(bench, "history") as repository:
+        print_progress(f"history: {rate} records a second for {bench.seconds:.0f} s")
+        found = run_steadily(
             lambda number: record(repository, number), float(rate), bench.seconds, WORKERS["history"]
         )
         kept = sum(repository.db.count(d.actions_of_child(child=phone(number))) for number in range(CHILDREN))
@@ -317,7 +319,7 @@ PARTS: dict[str, Callable[[Bench], Part]] = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = parser_of("benchmarks/parental.py", __doc__, list(PARTS))
+    parser = argument_parser("benchmarks/parental.py", __doc__, list(PARTS))
     parser.add_argument("--seconds", type=float, default=20.0, help="of steady work; default 20")
     bursts = "how many events in a row are alike; may be given several times; default 1 and 10"
     parser.add_argument("--burst", type=int, choices=(1, 2, 5, 10, 25, 50, 100), action="append", help=bursts)
@@ -326,7 +328,7 @@ def main(arguments: Sequence[str]) -> int:
     settings = {"seconds": asked.seconds, "bursts": asked.burst or STEADY, "durability": asked.durability}
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
-    return carry_out(PARTS, asked, lambda home: Bench(home, *settings.values()), settings)
+    return run_parts(PARTS, asked, lambda home: Bench(home, *settings.values()), settings)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The servers that are compared: ours in three modes, dynalite in two, moto; and how the peers are had.
+"""The servers that are compared: ours in three modes, dynalite in two, moto; and how to install the others.
 
-Must hold: peers are installed outside the repository; one that cannot be had is left out, with its reason.
+Must hold: peers are installed outside the repository; one that cannot be installed is left out, with the reason.
 Elsewhere: starting and watching a server (servers.py).
 """
 

@@ -1,7 +1,7 @@
 """One server under measurement: started on an empty store, filled, watched and stopped.
 
 Must hold: it is one process tree on 127.0.0.1 with a directory of its own; nothing of it is left afterwards.
-Elsewhere: which servers there are and how they are had (peers.py).
+Elsewhere: which servers are compared and how they are installed (peers.py).
 """
 
 import contextlib

@@ -85,12 +85,12 @@ def measure(
         for workload in workloads:
             for many in connections:
                 runs += 1
-                for subject in _turned(subjects, number):
+                for subject in _rotate(subjects, number):
                     spot = Spot(subject.server.name, workload, many)
                     if (spot.server, workload) in speeds.problems or spot in speeds.figures:
                         continue
                     run, cpu = _one_run(generator, subject, spot, FRESH + runs * RUN, seconds)
-                    progress(f"round {number + 1}/{rounds}  {_told(spot, run)}")
+                    progress(f"round {number + 1}/{rounds}  {_describe(spot, run)}")
                     if run.failures or run.smallest < SMALLEST.get(workload, 0):
                         why = run.first_failure or f"an answer of only {run.smallest} bytes"
                         speeds.problems[spot.server, workload] = why
@@ -101,7 +101,7 @@ def measure(
     return speeds
 
 
-def _turned(subjects: Sequence[Subject], by: int) -> list[Subject]:
+def _rotate(subjects: Sequence[Subject], by: int) -> list[Subject]:
     start = by % len(subjects)
     return [*subjects[start:], *subjects[:start]]
 
@@ -147,7 +147,7 @@ def _one_run(
     return run, (cpu_seconds(subject.server.pid) - before) / max(1, run.issued) * 1e6
 
 
-def _told(spot: Spot, run: Run) -> str:
+def _describe(spot: Spot, run: Run) -> str:
     rest = f"FAILED: {run.first_failure[:80]}" if run.failures else f"p99 {run.p99:.2f} ms"
     return f"{spot.workload:<12}{spot.connections:>3} conn  {spot.server:<16}{run.per_second:>9.0f}/s  {rest}"
 

@@ -1,14 +1,14 @@
-"""What time costs: the journal, the sweep, restoring, following a stream, exporting. Ratios in one run, and a verdict.
+"""What history and background work cost: journal, TTL sweep, restore, stream, export; ratios of one run and a verdict.
 
     python benchmarks/time.py                                 everything at a million items (about 15 minutes)
-    python benchmarks/time.py --items 100000                  a smaller world
+    python benchmarks/time.py --items 100000                  fewer items
     python benchmarks/time.py --parts journal,sweep --json found.json
 
 journal: processor time of a put inside the process, with the journal and with a journal that writes nothing, turn by
 turn. sweep: puts at a steady 1 000 a second, while nothing else happens and while a table of expired items is swept.
 restore, export: seconds for a table of so many items. stream: how long after a write is sent its record has been read,
 at 5 000 writes a second.
-stdout is the answer, stderr the talk. Code 0: every measured target met; 1: one was not; 2: it cannot run.
+Results go to stdout, progress to stderr. Exit code 0: every measured target met; 1: one was not; 2: it cannot run.
 Figures depend on the machine, so no test asserts them.
 Elsewhere: steady requests (pace.py), the form of a verdict (verdict.py, report.py), the machine (machine.py).
 """
@@ -33,9 +33,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.load import CannotMeasure, call
-from benchmarks.pace import paced, quantile, request
-from benchmarks.parts import Part, carry_out, parser_of, say
+from benchmarks.pace import quantile, request, run_paced
 from benchmarks.report import table
+from benchmarks.runner import Part, argument_parser, print_progress, run_parts
 from benchmarks.verdict import Target
 
 from tablewright import Engine
@@ -101,7 +101,7 @@ def note(number: int, size: int, until: int | None = None) -> dict[str, Any]:
     return made
 
 
-def filled(engine: Engine, name: str, items: int, size: int, until: int | None = None) -> None:
+def fill_table(engine: Engine, name: str, items: int, size: int, until: int | None = None) -> None:
     began = time.monotonic()
     for first in range(0, items, BATCH):
         puts = [
@@ -109,13 +109,13 @@ def filled(engine: Engine, name: str, items: int, size: int, until: int | None =
             for number in range(first, min(first + BATCH, items))
         ]
         engine.call("BatchWriteItem", {"RequestItems": {name: puts}})
-    say(f"{items} items of {size} bytes in {name} after {time.monotonic() - began:.0f} s")
+    print_progress(f"{items} items of {size} bytes in {name} after {time.monotonic() - began:.0f} s")
 
 
-def wait_for(look: Callable[[], bool]) -> float:
-    """Seconds until it is so."""
+def wait_for(condition: Callable[[], bool]) -> float:
+    """Seconds until the condition is true."""
     began = time.perf_counter()
-    while not look():
+    while not condition():
         time.sleep(0.02)
     return time.perf_counter() - began
 
@@ -130,7 +130,7 @@ def journal_part(bench: Bench) -> Part:
         ("1 KB", 1024, ()),
         ("200 bytes", 200, ()),
     ):
-        say(f"journal: puts of {title}")
+        print_progress(f"journal: puts of {title}")
         with_it, without = _put_costs(bench, size, indexes)
         share = 1 - without / with_it
         rows.append([f"put, {title}", f"{with_it:.1f}", f"{without:.1f}", f"{share:.0%}"])
@@ -177,16 +177,16 @@ def sweep_part(bench: Bench) -> Part:
             engine.call("CreateTable", schema(name))
         specification = {"Enabled": True, "AttributeName": "until"}
         engine.call("UpdateTimeToLive", {"TableName": "notes", "TimeToLiveSpecification": specification})
-        filled(engine, "notes", bench.items, 300, until=int(time.time()) - 3600)
+        fill_table(engine, "notes", bench.items, 300, until=int(time.time()) - 3600)
     serials = itertools.count()
     with served(store, "--durability", bench.durability, "--ttl-seconds", NEVER) as port:
-        say(f"sweep: {bench.seconds:.0f} s of quiet puts")
+        print_progress(f"sweep: {bench.seconds:.0f} s of quiet puts")
         _steady(port, 2.0, serials)
         quiet = _steady(port, bench.seconds, serials)
     with served(store, "--durability", bench.durability, "--ttl-seconds", "1") as port:
-        say("sweep: puts while it sweeps")
+        print_progress("sweep: puts while it sweeps")
         busy, seconds = _steady_while_swept(port, bench.items, serials)
-        say(f"sweep: over after {seconds:.0f} s; quiet puts again")
+        print_progress(f"sweep: over after {seconds:.0f} s; quiet puts again")
         quiet += _steady(port, bench.seconds, serials)
     shutil.rmtree(store)
     rows = [
@@ -230,7 +230,7 @@ def _puts(serials: Iterator[int]) -> Iterator[bytes]:
 
 
 def _steady(port: int, seconds: float, serials: Iterator[int]) -> list[float]:
-    return paced(port, _puts(serials), SWEEP_RATE, lambda passed: passed >= seconds)
+    return run_paced(port, _puts(serials), SWEEP_RATE, lambda passed: passed >= seconds)
 
 
 def _steady_while_swept(port: int, items: int, serials: Iterator[int]) -> tuple[list[float], float]:
@@ -246,7 +246,7 @@ def _steady_while_swept(port: int, items: int, serials: Iterator[int]) -> tuple[
     watching = threading.Thread(target=watch)
     began = time.perf_counter()
     watching.start()
-    seen = paced(port, _puts(serials), SWEEP_RATE, lambda passed: done.is_set())
+    seen = run_paced(port, _puts(serials), SWEEP_RATE, lambda passed: done.is_set())
     watching.join()
     return seen, time.perf_counter() - began
 
@@ -284,7 +284,7 @@ def past_part(bench: Bench) -> Part:
     steps: dict[str, float] = {}
     with Engine.open(store, durability="relaxed", ttl_seconds=float(NEVER)) as engine:
         engine.call("CreateTable", schema("notes"))
-        filled(engine, "notes", bench.items, 300)
+        fill_table(engine, "notes", bench.items, 300)
     with Engine.open(store, durability=bench.durability, ttl_seconds=float(NEVER)) as engine:
         size = engine.call("DescribeTable", {"TableName": "notes"})["Table"]["TableSizeBytes"]
         wanted = {"PointInTimeRecoveryEnabled": True}
@@ -295,19 +295,19 @@ def past_part(bench: Bench) -> Part:
             "BackupArn"
         ]
         steps["backup"] = wait_for(lambda: _is_backed_up(engine, backup))
-        say(f"backup: {steps['backup']:.1f} s")
+        print_progress(f"backup: {steps['backup']:.1f} s")
         engine.call("RestoreTableFromBackup", {"BackupArn": backup, "TargetTableName": "restored"})
         steps["restore of a backup"] = wait_for(lambda: _is_active(engine, "restored"))
-        say(f"restore of a backup: {steps['restore of a backup']:.1f} s")
+        print_progress(f"restore of a backup: {steps['restore of a backup']:.1f} s")
         moment = {"SourceTableName": "notes", "TargetTableName": "recovered", "UseLatestRestorableTime": True}
         engine.call("RestoreTableToPointInTime", moment)
         steps["restore of a moment"] = wait_for(lambda: _is_active(engine, "recovered"))
-        say(f"restore of a moment: {steps['restore of a moment']:.1f} s")
+        print_progress(f"restore of a moment: {steps['restore of a moment']:.1f} s")
         arn = engine.call("DescribeTable", {"TableName": "notes"})["Table"]["TableArn"]
         asked = engine.call("ExportTableToPointInTime", {"TableArn": arn, "S3Bucket": "exports"})
         export = asked["ExportDescription"]["ExportArn"]
         steps["export"] = wait_for(lambda: _is_exported(engine, export))
-        say(f"export: {steps['export']:.1f} s")
+        print_progress(f"export: {steps['export']:.1f} s")
         counted = [_items(engine, name) for name in ("notes", "restored", "recovered")]
         if counted != [bench.items] * 3:
             raise CannotMeasure(f"a restore did not bring everything back: {counted}")
@@ -354,8 +354,8 @@ def stream_part(bench: Bench) -> Part:
             assert reader.stdin is not None
             assert reader.stdout is not None
             reader.stdout.readline()
-            say(f"stream: {STREAM_RATE} writes a second for {bench.seconds:.0f} s, and a reader")
-            sent = paced(port, _batches(), STREAM_RATE / BATCH, lambda passed: passed >= bench.seconds)
+            print_progress(f"stream: {STREAM_RATE} writes a second for {bench.seconds:.0f} s, and a reader")
+            sent = run_paced(port, _batches(), STREAM_RATE / BATCH, lambda passed: passed >= bench.seconds)
             reader.stdin.close()
             lags: list[float] = json.loads(reader.stdout.readline())
     shutil.rmtree(store)
@@ -388,7 +388,7 @@ def _batches() -> Iterator[bytes]:
 
 def follow(port: int) -> None:
     """In a process of its own: read the stream until nothing has come since our input was closed; print the lags."""
-    from tablewright.cli.stream_changes import changes
+    from tablewright.cli.db.stream_changes import changes
     from tablewright.client import Credentials, HttpCall
 
     lags: list[float] = []
@@ -429,7 +429,7 @@ PARTS: dict[str, Callable[[Bench], Part]] = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = parser_of("benchmarks/time.py", __doc__, list(PARTS))
+    parser = argument_parser("benchmarks/time.py", __doc__, list(PARTS))
     parser.add_argument("--items", type=int, default=1_000_000, help="in a table; default 1000000")
     parser.add_argument("--seconds", type=float, default=20.0, help="of steady requests; default 20")
     parser.add_argument("--durability", choices=("durable", "relaxed"), default="durable")
@@ -439,7 +439,7 @@ def main(arguments: Sequence[str]) -> int:
         follow(asked.follow)
         return 0
     settings = {"items": asked.items, "seconds": asked.seconds, "durability": asked.durability}
-    return carry_out(PARTS, asked, lambda home: Bench(home, *settings.values()), settings)
+    return run_parts(PARTS, asked, lambda home: Bench(home, *settings.values()), settings)
 
 
 if __name__ == "__main__":

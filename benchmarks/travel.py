@@ -15,7 +15,7 @@ Must hold: what was pushed is compared with what is pulled, and what is counted 
 stdout is the answer, stderr the talk. Code 0: every measured target met; 1: one was not; 2: it cannot run.
 Figures depend on the machine, so no test asserts them. What was loaded is written without going through a push, the
 tallies with it: what is measured is how requests do among it, not how it came there.
-Elsewhere: running parts (parts.py), the form of a verdict (verdict.py, report.py), the machine (machine.py).
+Elsewhere: running parts (runner.py), the form of a verdict (verdict.py, report.py), the machine (machine.py).
 """
 
 import dataclasses
@@ -35,14 +35,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.load import CannotMeasure
 from benchmarks.pace import quantile
-from benchmarks.parts import Part, carry_out, parser_of, say
 from benchmarks.report import table
+from benchmarks.runner import Part, argument_parser, print_progress, run_parts
 from benchmarks.verdict import Target, at_least
 
 from tablewright import Engine
 from tablewright.client import embedded
 from tablewright.design import Write
-from tablewright.design.parts import codec
+from tablewright.design.key_codecs import codec
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.model import (
@@ -129,7 +129,7 @@ def crowd(world: World, each: int, is_whole: bool) -> Iterator[Write[Any]]:
 
 
 def account_of(user_id: str, places: int, at: datetime) -> Iterator[Write[Any]]:
-    """Somebody who signed in on a phone."""
+    """The items of a traveller who signed in on a phone."""
     login = Login.model_construct(provider="apple", provider_id=user_id)
     yield d.profiles.put(
         profile_of(user_id, at, logins=[login], sync_version=places, countries_visited=places)
@@ -196,7 +196,7 @@ def milliseconds(moment: datetime) -> int:
 def visit_of(world: World, user_id: str, code: str, version: int, marked: datetime) -> Visit:
     region = world.travel.geography.get("country", code)
     if region is None:
-        raise CannotMeasure(f"there is no {code} in the geography")
+        raise CannotMeasure(f"{code} is not in the geography")
     return Visit.model_construct(
         schema_version=2, composite_key=place_id(user_id, "country", code), user_id=user_id, region_type="country",
         region_code=code, region_name=region.display_name, visited_date="2024-05-01",
@@ -217,14 +217,14 @@ def load(world: World, each: int, is_whole: bool) -> None:
             raise CannotMeasure("the table did not take what was loaded")
         done += len(some)
         if done % (AT_ONCE * 40) == 0:
-            say(f"{world.name}: {done} items, {done / (time.perf_counter() - began):.0f} a second")
+            print_progress(f"{world.name}: {done} items, {done / (time.perf_counter() - began):.0f} a second")
     parts = Counter(_SHARD.encode(f"traveller-{number:08}") or "" for number in range(world.users))
     for shard, visitors in parts.items():
         tally = RegionTally(region_type="country", region_code="FR", shard=shard, visitors=visitors)
         db.write(d.region_tallies.put(tally))
     for user_id in pushers():
         db.write(d.profiles.create(profile_of(user_id, now)), d.devices.create(device_of(user_id, now)))
-    say(f"{world.name}: loaded in {time.perf_counter() - began:.0f} s")
+    print_progress(f"{world.name}: loaded in {time.perf_counter() - began:.0f} s")
 
 
 def pushers() -> list[str]:
@@ -303,7 +303,8 @@ def round_of(world: World, found: dict[str, list[float]]) -> None:
 def size_part(bench: Bench) -> Part:
     with ExitStack() as stack:
         worlds = [
-            opened(bench, stack, name, users) for name, users in (("few", bench.few), ("many", bench.users))
+            open_world(bench, stack, name, users)
+            for name, users in (("few", bench.few), ("many", bench.users))
         ]
         for world in worlds:
             load(world, bench.visits, bench.crowd == "whole")
@@ -315,11 +316,11 @@ def size_part(bench: Bench) -> Part:
                 # The first push of each traveller marks, and is not measured: later ones edit.
                 nowhere: dict[str, list[float]] = {name: [] for name in REQUESTS}
                 round_of(world, times[world.name] if turn >= 0 else nowhere)
-        say(f"{bench.rounds} rounds in each of the two")
+        print_progress(f"{bench.rounds} rounds in each of the two")
     return verdict(bench, times)
 
 
-def opened(bench: Bench, stack: ExitStack, name: str, users: int) -> World:
+def open_world(bench: Bench, stack: ExitStack, name: str, users: int) -> World:
     engine = stack.enter_context(Engine.open(bench.directory / name, durability=bench.durability))
     db = Db(embedded(engine), d.TRAVEL)
     db.create_tables()
@@ -356,7 +357,7 @@ PARTS: dict[str, Callable[[Bench], Part]] = {"size": size_part}
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = parser_of("benchmarks/travel.py", __doc__, list(PARTS))
+    parser = argument_parser("benchmarks/travel.py", __doc__, list(PARTS))
     parser.add_argument("--users", type=int, default=1_000_000, help="travellers in the large table")
     parser.add_argument("--few", type=int, default=10_000, help="travellers in the small one; default 10000")
     parser.add_argument("--visits", type=int, default=1, help="places each of them has been to; default 1")
@@ -371,7 +372,7 @@ def main(arguments: Sequence[str]) -> int:
     settings = {
         name: getattr(asked, name) for name in ("users", "few", "visits", "rounds", "durability", "crowd")
     }
-    return carry_out(PARTS, asked, lambda home: Bench(home, *settings.values()), settings)
+    return run_parts(PARTS, asked, lambda home: Bench(home, *settings.values()), settings)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def _seeded_item(draft: Draft, delta: int) -> Json:
 
 
 def _fresh_item(draft: Draft, delta: int) -> Json:
-    """New for every serial, and all over the key space: nobody's customers order in alphabetical order."""
+    """New for every serial and spread over the key space, since customers do not order alphabetically."""
     pk = "CUSTOMER#9" + draft.digits(8, multiply=SCATTER, modulo=99_991, delta=delta)
     return _item(draft, pk, "ORDER#" + draft.digits(12, delta=delta), delta)
 

@@ -13,9 +13,9 @@ import pytest
 
 from tablewright import systems
 from tablewright.design import Design
-from tablewright.design.shipments import Shipment
+from tablewright.design.deployment import Deployment
 from tablewright.design.terraform import Differences, differences, tree
-from tablewright.mapping.shipping import shipment
+from tablewright.mapping.deployment import deployment_of
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 SYSTEMS: dict[str, tuple[Design, ...]] = {
@@ -24,14 +24,14 @@ SYSTEMS: dict[str, tuple[Design, ...]] = {
     if each.ispkg
 }
 SHIPMENTS = [
-    shipment(name, designs, environment)
+    deployment_of(name, designs, environment)
     for name, designs in SYSTEMS.items()
     for environment in designs[0].environments.values()
 ]
 
 
 @pytest.mark.parametrize("of", SHIPMENTS, ids=lambda of: of.title)
-def test_what_is_checked_in_is_what_the_design_says(of: Shipment) -> None:
+def test_what_is_checked_in_is_what_the_design_says(of: Deployment) -> None:
     where = DEPLOY / of.name / of.environment.name
     assert differences(tree(of), where) == Differences((), (), ())
 

@@ -1,4 +1,4 @@
-"""What the pages say is so: the map is the map, the files they name are there, their examples run."""
+"""The pages are true: the tree is the tree that is checked, files they name exist, their examples and commands run."""
 
 import re
 import shlex
@@ -9,8 +9,8 @@ import pytest
 from tests.test_import_direction import EVERYTHING, ROOMS
 
 from tablewright import testing
-from tablewright.cli import _parser
-from tablewright.engine.operations import VERBS
+from tablewright.cli.parser import parse
+from tablewright.engine.api.registry import VERBS
 from tablewright.wire import serving
 
 HOME = Path(__file__).parents[1]
@@ -23,10 +23,13 @@ PAGES = sorted(
     ]
 )
 README = (HOME / "README.md").read_text()
+ENGINE = (HOME / "docs" / "engine.md").read_text()
+OPERATE = (HOME / "docs" / "operate.md").read_text()
+GLOSSARY = (HOME / "docs" / "glossary.md").read_text()
 
 
-def test_the_map_says_what_the_check_holds() -> None:
-    page = (HOME / "docs" / "map.md").read_text()
+def test_reading_the_source_shows_the_directions_that_are_checked() -> None:
+    page = (HOME / "docs" / "reading-the-source.md").read_text()
     for room, allowed in ROOMS.items():
         if room in ("", "__main__"):
             continue
@@ -34,25 +37,63 @@ def test_the_map_says_what_the_check_holds() -> None:
         assert re.search(rf"^  {room}(/|\.py) .* {words}$", page, re.MULTILINE), f"{room}: {words}"
 
 
+def python_files() -> list[str]:
+    return [path.relative_to(HOME).as_posix() for path in HOME.glob("[stb]*/**/*.py")]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[page.relative_to(HOME).as_posix() for page in PAGES])
-def test_every_python_file_a_page_names_is_there(page: Path) -> None:
-    files = [path.relative_to(HOME).as_posix() for path in HOME.glob("[stb]*/**/*.py")]
+def test_every_python_file_a_page_names_exists(page: Path) -> None:
+    files = python_files()
     named = set(re.findall(r"`(?:python )?([\w/]+\.py)\b", page.read_text()))
     assert {name for name in named if not any(f"/{file}".endswith(f"/{name}") for file in files)} == set()
 
 
-def test_the_readme_counts_the_verbs() -> None:
+@pytest.mark.parametrize(
+    "page", [HOME / "README.md", *sorted(HOME.glob("docs/*.md"))], ids=lambda page: page.name
+)
+def test_every_local_link_of_a_page_leads_to_a_file(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)\)", page.read_text())
+    local = [target for target in targets if "://" not in target]
+    assert [target for target in local if not (page.parent / target).exists()] == []
+
+
+def test_the_readme_is_short_and_its_picture_small() -> None:
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert len(README.splitlines()) <= 120
+    assert [(HOME / picture).stat().st_size < 200_000 for picture in pictures] == [True]
+
+
+def test_the_pages_count_the_verbs() -> None:
     assert f"{len(VERBS)} verbs;" in README
+    assert f"{len(VERBS)} verbs " in ENGINE
+
+
+def entries() -> list[tuple[str, str]]:
+    """Each entry of the glossary: its word, and its text."""
+    return re.findall(r"^- \*\*(.+?)\*\*(.*(?:\n  .*)?)$", GLOSSARY, re.MULTILINE)
+
+
+def test_the_glossary_is_in_alphabetical_order_and_has_each_word_once() -> None:
+    words = [word.lower() for word, _ in entries()]
+    assert words == sorted(set(words))
+
+
+def test_every_entry_of_the_glossary_names_a_file_or_folder_that_exists() -> None:
+    source = HOME / "src" / "tablewright"
+    for word, text in entries():
+        places = re.findall(r"`([\w./]+(?:\.py|/))`", text)
+        assert places, f"{word}: where does it live?"
+        assert [place for place in places if not (source / place).exists()] == [], word
 
 
 def examples() -> list[str]:
-    return re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    return [code for page in (README, ENGINE) for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL)]
 
 
-def test_the_readmes_examples_run(
+def test_the_examples_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One after another, as one would follow them: the first makes the table the second writes to."""
+    """One after another, as a reader would follow them: the first makes the table the second writes to."""
     monkeypatch.chdir(tmp_path)
     seen: dict[str, Any] = {}
     design, sdk, in_process, in_tests = examples()
@@ -67,22 +108,23 @@ def test_the_readmes_examples_run(
 
 
 def commands() -> list[str]:
-    """The lines of README's blocks that are no Python, and each command of a line; without variables in front."""
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    """The commands in blocks without a language, one per entry, without variables in front and comments behind."""
+    pages = "\n".join((README, ENGINE, OPERATE))
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", pages, re.DOTALL | re.MULTILINE)
     lines = "\n".join(block for kind, block in blocks if not kind).replace("\\\n", " ").splitlines()
     found = [part.partition(" #")[0].strip() for line in lines for part in line.split("&&")]
     return [re.sub(r"^[A-Z_]+=\S+ ", "", line) for line in found if "tablewright " in line]
 
 
 @pytest.mark.parametrize("line", commands())
-def test_the_commands_of_the_readme_are_commands_with_their_arguments(line: str) -> None:
+def test_the_commands_of_the_pages_are_commands_with_their_arguments(line: str) -> None:
     name, *words = shlex.split(line)
     assert name == "tablewright"
     if words[-1] != "--help":
-        assert _parser().parse_args(words).run
+        assert parse(words).run
 
 
-def test_what_the_readmes_examples_leave_behind_is_no_part_of_the_repository() -> None:
+def test_what_the_examples_leave_behind_is_not_part_of_the_repository() -> None:
     ignored = (HOME / ".gitignore").read_text().splitlines()
-    made = re.findall(r'Engine\.open\("([\w-]+)"\)', README)
+    made = re.findall(r'Engine\.open\("([\w-]+)"\)', README + ENGINE)
     assert {f"/{name}/" for name in (*made, "data", "out", "data-again")} <= set(ignored)

@@ -1,10 +1,11 @@
-"""The direction of import, and the doors with one key: SQL, time, ids and chance.
+"""The direction of imports, and the modules that alone may use SQLite, the clock, ids and randomness.
 
-The map is docs/map.md in a dict: each room names the rooms it may import. What is not on the map is an error too,
-so a new room has to be put on it.
+ROOMS is the tree of docs/reading-the-source.md as a dict: each package names the packages it may import. A package that
+is not in it is an error, so a new package has to be added here and there.
 """
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -16,18 +17,21 @@ PACKAGE = "tablewright"
 EVERYTHING = "*"
 ROOMS: Mapping[str, str] = {
     "world": "",
+    "private_files": "",
+    "signals": "",
+    "sigv4": "",
     "values": "",
     "expressions": "values",
     "partiql": "values expressions",
-    "engine": "values expressions partiql world",
-    "wire": "engine world",
-    # engine only in client/embedded.py: the Call that is answered in this process.
-    "client": "values expressions world engine",
+    "engine": "values expressions partiql world private_files",
+    "wire": "engine signals sigv4 world",
+    # engine only in client/in_process.py: the Call that is answered in this process.
+    "client": "values expressions sigv4 world engine",
     "design": "values expressions",
     "mapping": "design client values expressions world",
     # engine only for the one way in which a fault is told to the log.
-    "edge": "mapping design client values expressions world engine",
-    "systems": "edge mapping design world",
+    "edge": "mapping design client values expressions signals world engine",
+    "systems": "edge mapping design world private_files",
     "app": EVERYTHING,
     "cli": EVERYTHING,
     "testing": EVERYTHING,
@@ -37,18 +41,28 @@ ROOMS: Mapping[str, str] = {
 }
 # A module that only some files may open. Of uuid the type is anybody's; making ids is not.
 DOORS: Mapping[str, str] = {
-    "apsw": "engine/storage.py engine/storage_rows.py",
-    "sqlite3": "engine/storage.py",
+    "apsw": "engine/storage/sqlite.py engine/storage/read_only.py engine/storage/rows.py engine/storage/row_writer.py",
+    "sqlite3": "engine/storage/sqlite.py",
     "random": "world.py",
     "secrets": "world.py",
     "uuid": "world.py",
 }
+# Where SQL may be written: the storage, and the store of each folder of the engine.
+SQL_FILES = ("engine/storage/*.py", "engine/*/store.py")
+SQL = re.compile(
+    r"\bSELECT\b.+\bFROM\b|\bINSERT (OR \w+ )?INTO\b|\bUPDATE \S+ SET\b|\bDELETE FROM\b"
+    r"|\b(CREATE|ALTER|DROP) (TABLE|INDEX)\b|\bPRAGMA \w|^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|VACUUM)\b",
+    re.DOTALL,
+)
 # Calls that read the clock of the machine. time.monotonic is not among them: it measures, it does not tell the time.
 CLOCKS = frozenset(
     ("datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", "time.time_ns", "time.gmtime",
      "time.localtime", "time.strftime")
 )  # fmt: skip
 CLOCK_FILE = "world.py"
+# Packages whose files import at the top only: an import that is hidden in a function or behind TYPE_CHECKING hides what
+# the file needs.
+ORDINARY_IMPORTS = "cli/"
 
 
 def files(source: Path = SOURCE) -> list[Path]:
@@ -113,6 +127,37 @@ def wrong_doors(source: Path = SOURCE) -> list[str]:
     return wrong
 
 
+def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every string with its line, parts of one f-string joined; docstrings left out."""
+    quiet = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            quiet |= {id(part) for part in node.values}
+            parts = [str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values]
+            yield node.lineno, "".join(parts)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in quiet:
+            yield node.lineno, node.value
+
+
+def wrong_sql(source: Path = SOURCE) -> list[str]:
+    """Each SQL statement of the engine outside the storage and the store of its folder."""
+    wrong = []
+    for path in files(source):
+        where = path.relative_to(source)
+        if where.parts[0] != "engine" or any(where.match(pattern) for pattern in SQL_FILES):
+            continue
+        for line, text in texts(ast.parse(path.read_text())):
+            if SQL.search(text):
+                wrong.append(f"{where}:{line}: SQL belongs into {' or '.join(SQL_FILES)}: {text[:60]}")
+    return wrong
+
+
 def wrong_clocks(source: Path = SOURCE) -> list[str]:
     """Each look at the machine's clock outside world.py, called or only handed on."""
     wrong = []
@@ -132,6 +177,23 @@ def wrong_clocks(source: Path = SOURCE) -> list[str]:
     return wrong
 
 
+def hidden_imports(source: Path = SOURCE) -> list[str]:
+    """Each import in a function, and each import of our own modules under TYPE_CHECKING, in ORDINARY_IMPORTS."""
+    hidden = []
+    for path in files(source):
+        where = path.relative_to(source).as_posix()
+        if not where.startswith(ORDINARY_IMPORTS):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            is_type_checking = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                hidden += [f"{where}: {node.name} imports {name}" for name in imported(node)]
+            elif is_type_checking:
+                names = [name for name in imported(node) if name.startswith(PACKAGE)]
+                hidden += [f"{where}: TYPE_CHECKING hides {name}" for name in names]
+    return hidden
+
+
 def test_every_import_follows_the_map() -> None:
     assert wrong_imports() == []
 
@@ -140,8 +202,16 @@ def test_only_the_storage_says_sql_and_the_world_the_only_one_that_throws_dice()
     assert wrong_doors() == []
 
 
+def test_sql_is_in_the_storage_and_in_the_store_of_a_folder_only() -> None:
+    assert wrong_sql() == []
+
+
 def test_only_the_world_looks_at_the_clock() -> None:
     assert wrong_clocks() == []
+
+
+def test_commands_import_at_the_top_of_their_files() -> None:
+    assert hidden_imports() == []
 
 
 def test_every_room_of_the_map_exists() -> None:
@@ -172,7 +242,7 @@ def planted(home: Path, where: str, text: str) -> Path:
         ("world.py", "import tablewright.values.numbers as n"),
         ("engine/engine.py", "from tablewright.wire.server import serve"),
         ("engine/engine.py", "if True:\n    from tablewright.testing import Clock"),
-        ("engine/operations/put_item.py", "import json, tablewright.cli"),
+        ("engine/api/put_item.py", "import json, tablewright.cli"),
         ("wire/server.py", "from tablewright.values import admit"),
         ("wire/server.py", "from tablewright.expressions import condition"),
         ("__init__.py", "from tablewright.wire import serve"),
@@ -190,7 +260,7 @@ def test_a_planted_import_against_the_map_is_found(tmp_path: Path, where: str, t
     [
         (
             "engine/engine.py",
-            "from tablewright.values import admit\nfrom tablewright.engine.storage import Storage",
+            "from tablewright.values import admit\nfrom tablewright.engine.storage.sqlite import Storage",
         ),
         ("wire/server.py", "from tablewright.engine import Engine\nfrom tablewright.world import World"),
         ("cli/serve.py", "from tablewright.values import admit\nfrom tablewright import __version__"),
@@ -204,16 +274,36 @@ def test_an_import_that_follows_the_map_is_not_found(tmp_path: Path, where: str,
 @pytest.mark.parametrize(
     ("where", "text"),
     [
-        ("engine/verify.py", "import apsw"),
+        ("engine/verify/invariants.py", "import apsw"),
         ("wire/server.py", "import sqlite3.dbapi2"),
         ("engine/engine.py", "from uuid import uuid4"),
         ("engine/engine.py", "def f():\n    import random"),
-        ("wire/gate.py", "from secrets import token_hex"),
+        ("wire/request_checks.py", "from secrets import token_hex"),
         ("storage.py", "import apsw"),
     ],
 )
 def test_a_planted_second_key_to_a_door_is_found(tmp_path: Path, where: str, text: str) -> None:
     assert len(wrong_doors(planted(tmp_path, where, text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'rows.execute("SELECT id FROM tables")',
+        'sql = f"SELECT k FROM {name} WHERE k = ?"',
+        'def f(name):\n    return f"DELETE FROM {name}"',
+        'x = ("UPDATE tables "\n     "SET body = ?")',
+        'rows.execute("PRAGMA page_count")',
+    ],
+)
+def test_planted_sql_is_found(tmp_path: Path, text: str) -> None:
+    assert len(wrong_sql(planted(tmp_path / "wrong", "engine/verify/invariants.py", text))) == 1
+    assert wrong_sql(planted(tmp_path / "right", "engine/verify/store.py", text)) == []
+
+
+def test_a_docstring_may_name_a_statement(tmp_path: Path) -> None:
+    text = '"""A SELECT reads FROM ranges."""\nERROR = "Select statements must specify the primary key from the table"'
+    assert wrong_sql(planted(tmp_path, "engine/partiql/select.py", text)) == []
 
 
 @pytest.mark.parametrize(
@@ -230,6 +320,18 @@ def test_a_planted_second_key_to_a_door_is_found(tmp_path: Path, where: str, tex
 )
 def test_a_planted_look_at_the_clock_is_found(tmp_path: Path, text: str) -> None:
     assert len(wrong_clocks(planted(tmp_path, "engine/engine.py", text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def late():\n    from tablewright.engine import Engine",
+        "def late():\n    import json",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from tablewright.engine import Engine",
+    ],
+)
+def test_a_planted_import_below_the_top_of_a_command_is_found(tmp_path: Path, text: str) -> None:
+    assert len(hidden_imports(planted(tmp_path, "cli/db/tables.py", text))) == 1
 
 
 def test_measuring_time_is_not_telling_it(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def break_it(engine: Engine) -> None:
     engine.call("CreateTable", PETS)
     engine.settle()
     storage = engine._storage
-    with storage.writing:
+    with storage.write_lock:
         storage.begin()
         storage.writes.add_to_counts("t1", 1, 0)
         storage.commit()

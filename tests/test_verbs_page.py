@@ -6,8 +6,9 @@ from typing import Any
 import botocore.session
 import pytest
 
-from tablewright.engine.operations import STREAM_VERBS, VERBS, Write
-from tablewright.engine.shapes import ListOf, MapOf, Shape, Struct
+from tablewright.engine.api.operation import WriteOperation
+from tablewright.engine.api.registry import STREAM_VERBS, VERBS
+from tablewright.engine.api.shapes import ListOf, MapOf, Shape, Struct
 
 PAGE = Path(__file__).parent.parent / "docs" / "verbs.md"
 
@@ -31,7 +32,7 @@ def refused(shape: Shape) -> list[str]:
 
 def page() -> str:
     rows = [
-        f"| {verb} | {'write' if isinstance(operation, Write) else 'read'} | "
+        f"| {verb} | {'write' if isinstance(operation, WriteOperation) else 'read'} | "
         f"{', '.join(dict.fromkeys(refused(operation.shape)))} |"
         for verb, operation in sorted(VERBS.items())
     ]

@@ -4,8 +4,8 @@
     with testing.client() as dynamodb: ...          # boto3, over real HTTP
     clock = testing.Clock(); testing.engine(world=clock.world())
 
-The engines of `engine` and `client` are verified when they are given back: a broken invariant fails the test
-that broke it.
+The engines of `engine` and `client` are verified when they are closed: a broken invariant fails the test that broke
+it.
 """
 
 import threading
@@ -26,7 +26,7 @@ class StoreBroken(AssertionError):
 
 
 class Clock:
-    """A clock that stands still until it is moved."""
+    """A clock that stops until it is moved."""
 
     def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         if start.tzinfo is None:
@@ -56,7 +56,7 @@ def engine(
     throttling: bool = False,
     buckets: str | Path | None = None,
 ) -> Iterator[Engine]:
-    """An engine, in memory unless a path is given. It sweeps expired items when it is told to `settle`."""
+    """An engine, in memory unless a path is given. `settle()` deletes expired items."""
     with Engine.open(
         path,
         durability=durability,
@@ -67,7 +67,7 @@ def engine(
     ) as opened:
         yield opened
         broken = opened.verify()
-        opened.settle()  # prunes the journal, by which more can be verified before
+        opened.settle()  # prunes the journal; what it removes was verified above
         broken += opened.verify()
         if broken:
             raise StoreBroken("; ".join(broken))

@@ -1,6 +1,6 @@
-"""The one door to what differs between two runs: time, ids and chance.
+"""Clock, ids and randomness: everything that differs between two runs, injected and never global.
 
-Must hold: no other module reads a clock, draws a random number or makes an id of its own.
+Must hold: no other module reads the clock, draws a random number or makes an id.
 Elsewhere: a clock that tests can move (testing.py).
 """
 
@@ -21,10 +21,10 @@ class World:
 
 
 def machine_time() -> datetime:
-    """The machine's clock. A world with another one may jump at any moment."""
+    """The machine's clock, in UTC. The clock of another World may jump."""
     return datetime.now(UTC)
 
 
 def real_world() -> World:
-    """The machine's clock, random ids, real chance."""
+    """The machine's clock, random UUIDs, random jitter."""
     return World(now=machine_time, new_id=lambda: str(uuid.uuid4()), jitter=random.random)

@@ -7,9 +7,19 @@ from tests.app.browsing import Enter, browsers
 from tests.app.library import LIBRARY
 
 from tablewright import testing
+from tablewright.app import passwords
 from tablewright.app.house import House, open_house
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
+
+
+@pytest.fixture(autouse=True, scope="module")
+def log_n() -> Iterator[int]:
+    """A password costs a fifth of a second, on purpose; here it is cheap. What the cost is without this."""
+    with pytest.MonkeyPatch.context() as patch:
+        cost = passwords._LOG_N
+        patch.setattr(passwords, "_LOG_N", 6)
+        yield cost
 
 
 @pytest.fixture

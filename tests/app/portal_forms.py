@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from html import unescape
 from html.parser import HTMLParser
 
 import httpx
@@ -88,3 +89,19 @@ def send(
     """Fill in the page's form that goes to `action` and send it: what is not typed stays as the page has it."""
     form = next(form for form in forms_of(page) if form.action == action)
     return browser.post(action, data={**form.values, **typed})
+
+
+def mistakes_of(page: httpx.Response) -> dict[str, str]:
+    """What stands beside each field that is wrong, by the field's label."""
+    found = {}
+    for block in re.findall(r'<div class="field wrong">(.*?)\n</div>', page.text, flags=re.S):
+        label = re.search(r"<label[^>]*>(.*?)</label>", block, flags=re.S)
+        said = re.search(r'<p class="field-error"[^>]*>(.*?)</p>', block, flags=re.S)
+        if label is not None and said is not None:
+            bare = re.sub(r'<span class="optional">.*?</span>', "", label[1])
+            found[_plain(bare)] = _plain(said[1])
+    return found
+
+
+def _plain(markup: str) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", re.sub(r"<svg.*?</svg>", "", markup, flags=re.S))).strip()

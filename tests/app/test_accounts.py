@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -16,10 +18,20 @@ from tablewright.app.code_login import CodeLogin
 from tablewright.app.design import ACCOUNTS
 from tablewright.app.design import house as own_design
 from tablewright.client import Call, embedded
-from tablewright.edge.addresses import NotAnAddress
-from tablewright.edge.codes import CODES_A_WINDOW, DAY, LIVES, TRIES, WINDOW, WRONG_A_DAY
-from tablewright.edge.dispatch import Letter
-from tablewright.edge.mistakes import Mistake
+from tablewright.edge.code_requesters import CodeRequester, RequestOrigin
+from tablewright.edge.codes import (
+    ADDRESS_A_DAY,
+    CODES_A_WINDOW,
+    DAY,
+    LIFETIME,
+    SHORT_A_DAY,
+    TRIES,
+    WINDOW,
+    WRONG_A_DAY,
+)
+from tablewright.edge.errors import CallerError, TooManyRequests
+from tablewright.edge.mail_addresses import NotAnAddress
+from tablewright.edge.outbox import OutgoingMessage
 from tablewright.mapping import Db
 from tablewright.world import real_world
 
@@ -36,9 +48,9 @@ class Desk:
         db.create_tables()
         self.accounts = Accounts(db, clock.world())
         self.login = CodeLogin(self.accounts, clock.world(), b"a secret of this house, long enough")
-        self.letters: list[Letter] = []
+        self.letters: list[OutgoingMessage] = []
 
-    def code(self, email: str = ADA, **options: bool) -> str:
+    def code(self, email: str = ADA, **options: Any) -> str:
         """Ask for a code, and read it in the mail."""
         self.login.start(email, **options)
         self.login.dispatch.run(self.letters.append)
@@ -46,8 +58,8 @@ class Desk:
         assert found is not None
         return found[0]
 
-    def refusal(self, code: str, email: str = ADA, password: str = "", **options: bool) -> Mistake:
-        with pytest.raises(Mistake) as caught:
+    def refusal(self, code: str, email: str = ADA, password: str = "", **options: Any) -> CallerError:
+        with pytest.raises(CallerError) as caught:
             self.login.finish(email, code, password, **options)
         return caught.value
 
@@ -101,6 +113,10 @@ def test_a_password_is_known_by_what_is_kept_of_it_and_cannot_be_read_there() ->
             passwords.kept(unfit, world)
 
 
+def test_a_password_costs_32_megabytes_and_three_rounds(log_n: int) -> None:
+    assert (log_n, passwords._R, passwords._P) == (15, 8, 3)
+
+
 def test_an_account_that_is_erased_leaves_nothing_of_whose_it_was(desk: Desk) -> None:
     first = desk.accounts.add(ADA, "Ada Lovelace", ["travel.admin"])
     code = desk.code()
@@ -141,10 +157,10 @@ def test_only_the_last_code_works_and_only_for_its_address(desk: Desk) -> None:
 def test_a_code_works_for_a_quarter_of_an_hour(desk: Desk) -> None:
     desk.accounts.add(ADA)
     code = desk.code()
-    desk.clock.move(LIVES)
+    desk.clock.move(LIFETIME)
     assert desk.refusal(code).code == "CODE_INVALID"
     code = desk.code()
-    desk.clock.move(LIVES - timedelta(seconds=1))
+    desk.clock.move(LIFETIME - timedelta(seconds=1))
     desk.login.finish(ADA, code)
 
 
@@ -165,7 +181,7 @@ def test_of_many_who_have_the_code_one_is_signed_in(desk: Desk) -> None:
     def attempt(_: int) -> str | None:
         try:
             return desk.login.finish(ADA, code, is_open=True).account.subject
-        except Mistake:
+        except CallerError:
             return None
 
     with ThreadPoolExecutor(4) as pool:
@@ -180,14 +196,14 @@ def test_an_address_gets_five_codes_an_hour_and_is_told_when_the_next_comes(desk
     def attempt(_: int) -> str:
         try:
             desk.login.start(ADA)
-        except Mistake as mistake:
+        except CallerError as mistake:
             return mistake.code
         return "sent"
 
     with ThreadPoolExecutor(4) as pool:
         told = list(pool.map(attempt, range(8)))
     assert told.count("sent") == CODES_A_WINDOW
-    with pytest.raises(Mistake, match="in 60 minutes") as caught:
+    with pytest.raises(CallerError, match="in 60 minutes") as caught:
         desk.login.start(ADA)
     assert caught.value.code == "CODE_LIMIT"
     desk.clock.move(WINDOW)
@@ -245,7 +261,7 @@ def test_who_has_no_account_is_told_and_counted_as_everybody_and_gets_no_letter(
         said = answers.setdefault(email, [])
         for _ in range(CODES_A_WINDOW):
             desk.login.start(email)
-        with pytest.raises(Mistake) as caught:
+        with pytest.raises(CallerError) as caught:
             desk.login.start(email)
         said.append(str(caught.value))
         said += [str(desk.refusal("12345x", email)) for _ in range(TRIES + 1)]
@@ -283,3 +299,104 @@ def test_no_code_and_no_unknown_address_stands_in_the_store(desk: Desk) -> None:
     )
     texts = [value["S"] for item in stored for value in item.values() if "S" in value]
     assert not [text for text in texts if re.search(rf"\b{code}\b", text)]
+
+
+# --- who asks ---
+
+
+STRANGER, OWNER = RequestOrigin("198.51.100.7"), RequestOrigin("192.0.2.1")
+
+
+def test_a_network_uses_up_its_own_codes_and_not_those_of_the_address(desk: Desk) -> None:
+    ada = desk.accounts.add(ADA)
+    for _ in range(CODES_A_WINDOW):
+        desk.code(caller=STRANGER)
+        for _ in range(TRIES):
+            assert desk.refusal("12345x", caller=STRANGER).code == "CODE_INVALID"
+    with pytest.raises(TooManyRequests):
+        desk.login.start(ADA, STRANGER)
+    signed = desk.login.finish(ADA, desk.code(caller=OWNER), caller=OWNER)
+    assert signed.account.subject == ada.subject
+
+
+def test_the_wrong_tries_and_new_codes_of_others_leave_my_code_as_it_is(desk: Desk) -> None:
+    desk.accounts.add(ADA)
+    code = desk.code(caller=OWNER)
+    desk.code(caller=STRANGER)
+    for _ in range(TRIES):
+        desk.refusal("12345x", caller=STRANGER)
+    assert desk.refusal("12345x", caller=STRANGER).code == "CODE_TRIES"
+    assert desk.refusal(code, caller=STRANGER).code == "CODE_TRIES", "a code is its asker's alone"
+    assert desk.login.finish(ADA, code, caller=OWNER)
+
+
+def test_a_code_is_typed_from_another_network_with_the_ticket_of_its_form(desk: Desk) -> None:
+    desk.accounts.add(ADA)
+    ticket = desk.login.start(ADA, OWNER)
+    desk.login.dispatch.run(desk.letters.append)
+    code, moved = desk.letters[-1].subject.split()[-1], RequestOrigin("203.0.113.9")
+    assert desk.refusal(code, caller=moved).code == "CODE_INVALID"
+    other = desk.login.start("other@example.com", OWNER)
+    assert desk.refusal(code, caller=replace(moved, ticket=other)).code == "CODE_INVALID"
+    assert desk.login.finish(ADA, code, caller=replace(moved, ticket=ticket))
+
+
+def spend(desk: Desk) -> None:
+    """Many networks ask for codes to an address until it gets no more today."""
+    for number in range(ADDRESS_A_DAY):
+        desk.login.start(ADA, RequestOrigin(f"198.51.100.{number}"))
+    desk.clock.move(timedelta(seconds=1))  # so that the newest letter is the newest
+
+
+def test_many_networks_send_an_address_so_many_codes_a_day_and_no_more(desk: Desk) -> None:
+    desk.accounts.add(ADA)
+    spend(desk)
+    for number in range(5):
+        with pytest.raises(TooManyRequests, match="password"):
+            desk.login.start(ADA, RequestOrigin(f"203.0.113.{number}"))
+    while desk.login.dispatch.run(desk.letters.append).sent:
+        pass
+    assert len(desk.letters) == ADDRESS_A_DAY
+    lengths = [len(letter.subject.split()[-1]) for letter in desk.letters]
+    assert sorted(lengths) == [6] * SHORT_A_DAY + [12] * (ADDRESS_A_DAY - SHORT_A_DAY)
+    desk.clock.move(timedelta(days=1))
+    assert desk.login.finish(ADA, desk.code(caller=OWNER), caller=OWNER)
+
+
+def test_a_known_device_signs_in_whatever_strangers_do(desk: Desk) -> None:
+    desk.accounts.add(ADA)
+    device = RequestOrigin("198.51.100.1", (desk.login.requesters.device(ADA),))
+    spend(desk)
+    code = desk.code(caller=device)
+    assert len(code) == 6
+    for number in range(TRIES):
+        desk.refusal("12345x", caller=RequestOrigin(f"198.51.100.{number}"))
+    assert desk.login.finish(ADA, code, caller=device)
+
+
+@pytest.mark.parametrize("token", ["device-0.0", "", ".", "device-00000000000000000000000000000000"])
+def test_a_device_that_was_made_up_is_not_known(desk: Desk, token: str) -> None:
+    desk.accounts.add(ADA)
+    spend(desk)
+    tokens = (
+        token,
+        desk.login.requesters.device("other@example.com"),
+        desk.login.requesters.ticket(ADA, CodeRequester("x")),
+    )
+    with pytest.raises(TooManyRequests):
+        desk.login.start(ADA, RequestOrigin("203.0.113.1", tokens))
+
+
+def test_a_password_gets_a_code_when_strangers_used_up_those_of_the_address(desk: Desk) -> None:
+    ada = desk.accounts.add(ADA)
+    desk.accounts.set_password(ADA, PASSWORD)
+    spend(desk)
+    while desk.login.dispatch.run(desk.letters.append).sent:
+        pass
+    sent = len(desk.letters)
+    # What is answered does not say whether the password is right.
+    desk.login.start(ADA, RequestOrigin("203.0.113.1"), password="not the one, but long")
+    desk.login.dispatch.run(desk.letters.append)
+    assert len(desk.letters) == sent
+    code = desk.code(caller=OWNER, password=PASSWORD)
+    assert desk.login.finish(ADA, code, PASSWORD, OWNER).account.subject == ada.subject

@@ -30,7 +30,7 @@ from tablewright.app.copy_restoring import restore_tables
 from tablewright.app.house import open_house
 from tablewright.app.systems import TRAVEL
 from tablewright.client import embedded
-from tablewright.engine.transfers.buckets import DirectoryBuckets
+from tablewright.engine.transfer.buckets import DirectoryBuckets
 from tablewright.mapping import Db
 from tablewright.systems.parental.design import DESIGNS as PARENTAL_DESIGNS
 

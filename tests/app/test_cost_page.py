@@ -5,16 +5,30 @@ from decimal import Decimal
 
 import httpx
 import pytest
-from tests.app.browsing import Enter
+from pydantic import BaseModel
+from tests.app.browsing import Enter, browsers
 from tests.app.library import library
 from tests.app.test_console_frame import text_of
 
+from tablewright import testing
 from tablewright.app.console.designs.cost import part_bars
 from tablewright.app.console.words import money
+from tablewright.app.house import open_house
+from tablewright.app.serve import app_of
+from tablewright.app.system import System
+from tablewright.design import Design
 from tablewright.design.cost import Options, cost_of
+from tablewright.edge import serving_app
 from tablewright.systems.travel.design import TRAVEL
 
 PAGE = "/console/designs/library/cost"
+
+
+class Silent(BaseModel):
+    id: str
+
+
+def _silent_key(id: str) -> None: ...
 
 
 @pytest.fixture
@@ -36,6 +50,21 @@ def test_a_design_leads_to_its_cost_with_the_arithmetic_of_each_line(rosa: httpx
     assert "10 000 reads a month x 3.5 units (25 items of 1 KB, eventually consistent)" in words
     assert "What each part costs a month" in page.text
     assert not re.search(r"<script>|<style|style=|onclick=", page.text), "the content policy forbids them"
+
+
+def test_a_design_without_a_load_is_not_said_to_cost_nothing(clock: testing.Clock) -> None:
+    silent = Design("silent")
+    silent.table("silent", pk="PK").entity(Silent, _silent_key, tag="silent", pk="{id}")
+    system = System("silent", "Silent", "States no load.", (silent.build(),), lambda given: given.db)
+    with (
+        open_house(memory=True, systems=(system,), world=clock.world(), jobs=False) as house,
+        serving_app(app_of(house)) as url,
+        browsers(url) as enter,
+    ):
+        words = text_of(enter("engineer_rosa").get("/console/designs/silent/cost"))
+    assert "No load stated" in words
+    assert "load=Load(per_month=...)" in words
+    assert "$0.00" not in words
 
 
 def test_the_page_computes_so_many_times_the_workload(rosa: httpx.Client) -> None:

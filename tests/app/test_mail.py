@@ -33,7 +33,7 @@ from tablewright.app.serve import app_of
 from tablewright.app.system import System
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
-from tablewright.edge.dispatch import Letter, LetterDelayed, LetterRefused
+from tablewright.edge.outbox import DeliveryDelayed, DeliveryRefused, OutgoingMessage
 from tablewright.systems.parental.repository import Actor
 from tablewright.systems.portal.seed import seed as seed_portal
 from tablewright.testing import Clock
@@ -41,7 +41,7 @@ from tablewright.world import real_world
 
 NOW = datetime(2026, 11, 16, 8, 0, tzinfo=UTC)
 FROM = "Example Ltd <post@example.com>"
-LETTER = Letter("msg_1", "ada@example.com", "Grüße\nan alle", "Your code is 123456.\nGood bye.", NOW)
+LETTER = OutgoingMessage("msg_1", "ada@example.com", "Grüße\nan alle", "Your code is 123456.\nGood bye.", NOW)
 PAGE = "/console/designs/mail"
 
 
@@ -110,13 +110,13 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def send(way: Smtp | Directory, *letters: Letter, title: str = "Skratch") -> None:
+def send(way: Smtp | Directory, *letters: OutgoingMessage, title: str = "Skratch") -> None:
     with way.opened(title) as sending:
         for letter in letters:
             sending(letter)
 
 
-def to(address: str) -> Letter:
+def to(address: str) -> OutgoingMessage:
     return replace(LETTER, id="msg_to", recipient=address)
 
 
@@ -143,11 +143,11 @@ def test_a_letter_arrives_as_it_was_written_from_its_system() -> None:
 )
 def test_what_is_no_address_is_refused_and_adds_no_header(recipient: str, tmp_path: Path) -> None:
     with server() as found:
-        with pytest.raises(LetterRefused):
+        with pytest.raises(DeliveryRefused):
             send(found.way(), replace(LETTER, recipient=recipient))
         assert found.taken == []
     if recipient:  # nothing is no address, but could be a number
-        with pytest.raises(LetterRefused):
+        with pytest.raises(DeliveryRefused):
             send(Directory(tmp_path), replace(LETTER, recipient=recipient))
     assert Directory(tmp_path).letters() == []
 
@@ -171,7 +171,7 @@ def test_who_has_an_address_in_another_script_gets_letters_if_the_server_can_spe
     with server() as found:
         send(found.way(), to("zoë@bücher.example"))
         assert found.taken[0][1].rcpt_tos == ["zoë@xn--bcher-kva.example"]
-    with server(enable_SMTPUTF8=False) as old, pytest.raises(LetterRefused, match="spell"):
+    with server(enable_SMTPUTF8=False) as old, pytest.raises(DeliveryRefused, match="spell"):
         send(old.way(), to("zoë@bücher.example"))
     send(Directory(tmp_path), to("zoë@bücher.example"))
     assert [each.recipient for each in Directory(tmp_path).letters()] == ["zoë@xn--bcher-kva.example"]
@@ -179,7 +179,7 @@ def test_who_has_an_address_in_another_script_gets_letters_if_the_server_can_spe
 
 def test_a_text_message_has_no_way_through_a_mail_server() -> None:
     with server() as found:
-        with pytest.raises(LetterRefused, match="text messages"):
+        with pytest.raises(DeliveryRefused, match="text messages"):
             send(found.way(), to("+27821234567"))
         assert found.taken == []
 
@@ -190,9 +190,9 @@ def test_a_text_message_has_no_way_through_a_mail_server() -> None:
 @pytest.mark.parametrize(
     ("said", "error"),
     [
-        ("450 4.2.1 ada@example.com is busy", LetterDelayed),
-        ("550 5.1.1 no ada@example.com here", LetterRefused),
-        ("421 closing", LetterDelayed),
+        ("450 4.2.1 ada@example.com is busy", DeliveryDelayed),
+        ("550 5.1.1 no ada@example.com here", DeliveryRefused),
+        ("421 closing", DeliveryDelayed),
     ],
 )
 def test_later_and_never_are_told_apart_and_nobody_is_named(said: str, error: type[Exception]) -> None:
@@ -224,13 +224,13 @@ def test_a_server_that_dies_in_the_middle_gets_the_letter_once_more_and_it_is_ne
         house.lived[0].service.email_login.start("ada@example.com")
         house.deliver()
         assert house.lived[0].dispatch is not None
-        assert house.lived[0].dispatch.standing().waiting == 1
+        assert house.lived[0].dispatch.status().waiting == 1
         for _ in range(3):
             clock.move(timedelta(minutes=1))
             house.deliver()
         assert len({message["Message-ID"] for message in found.messages}) == 1
         assert len(found.taken) == 2
-        assert house.lived[0].dispatch.standing().waiting == 0
+        assert house.lived[0].dispatch.status().waiting == 0
 
 
 def test_mail_waits_while_the_server_is_away_and_goes_when_it_is_back(
@@ -463,7 +463,11 @@ def test_invitations_and_codes_of_parental_controls_and_orders_of_the_portal_go_
         family = parental.families.create("The Bells", anna)
         parental.guardians.invite(family.family_id, "ben@example.com", anna)
         parental.children.prove("+27821234567", anna, family.family_id)
-        portal.repository.db.write(portal.repository.mail("zoe@example.com", "Your order", "Thank you."))
+        portal.repository.db.write(
+            portal.repository.mail(
+                "zoe@example.com", "order", {"number": "1", "summary": "Thank you.", "link": "/x"}
+            )
+        )
         house.deliver()
         way = house.mail.way
         assert isinstance(way, Directory)
@@ -479,7 +483,7 @@ def test_the_demo_world_sends_nothing(tmp_path: Path) -> None:
     with server() as found, _house(Clock(NOW), tmp_path, found.way(), (small,), seed=True) as house:
         house.deliver()
         assert house.lived[0].dispatch is not None
-        assert house.lived[0].dispatch.standing().waiting == 0
+        assert house.lived[0].dispatch.status().waiting == 0
         assert found.taken == []
 
 

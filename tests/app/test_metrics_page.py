@@ -1,5 +1,6 @@
 """The figures of a table as pictures and numbers."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -68,7 +69,7 @@ def test_every_span_is_a_page_of_modest_size(rosa: httpx.Client, pets: House, sp
 def test_a_table_nobody_asked_for_says_so(rosa: httpx.Client, house: House) -> None:
     house.call("CreateTable", PETS)
     words = text_of(rosa.get(PAGE, params={"table": "pets"}))
-    assert "Nobody has asked for anything" in words
+    assert "No requests" in words
 
 
 def test_without_a_table_the_busiest_is_shown(rosa: httpx.Client, pets: House) -> None:
@@ -119,6 +120,25 @@ def test_figures_are_for_those_who_are_signed_in(enter: Enter, house: House) -> 
     assert "/sign-in" in str(enter().get(PAGE).url)
 
 
+def test_every_global_index_has_a_line_in_the_capacity_charts(rosa: httpx.Client, house: House) -> None:
+    names = [f"by_{letter}" for letter in "abcde"]
+    keys = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", *names)]
+    index = [
+        {
+            "IndexName": f"index_{name}",
+            "KeySchema": [{"AttributeName": name, "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "ALL"},
+        }
+        for name in names
+    ]
+    house.call("CreateTable", PETS | {"AttributeDefinitions": keys, "GlobalSecondaryIndexes": index})
+    page = rosa.get(PAGE, params={"table": "pets"}).text
+    for kind in ("Read", "Write"):
+        about = re.search(f'aria-label="{kind} capacity: ([^"]*)"', page)
+        assert about
+        assert [f"index_{name} 0 now" in about[1] for name in names] == [True] * 5
+
+
 # --- pictures ---
 
 
@@ -128,7 +148,7 @@ def drawn(*lines: Line) -> Timeline:
 
 def test_what_is_not_known_leaves_a_gap() -> None:
     text = drawn(Line("Table", [1.0, 2.0, None, 4.0])).drawn()
-    path = text.split('class="timeline-1" d="')[1].split('"')[0]
+    path = text.split('class="timeline-1 dashes-1" d="')[1].split('"')[0]
     assert path.count("M") == 2
     assert path.count("L") == 1
     assert path.endswith("h1"), "a point with no neighbours can be seen"
@@ -137,6 +157,11 @@ def test_what_is_not_known_leaves_a_gap() -> None:
 def test_the_legend_says_newest_mean_and_most_of_what_is_known() -> None:
     legend = drawn(Line("Table", [1.0, 5.0, 3.0]), Line("Unknown", [None, None, None])).legend()
     assert [row[1:] for row in legend] == [("Table", "3", "3", "5")]
+
+
+def test_no_two_of_21_lines_look_the_same() -> None:
+    legend = drawn(*(Line(f"Index {number}", [1.0]) for number in range(21))).legend()
+    assert len({sample for sample, *_ in legend}) == 21
 
 
 def test_a_line_of_nothing_draws_no_line_and_says_so() -> None:

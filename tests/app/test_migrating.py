@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.app.browsing import browsers
+from tests.app.test_console_frame import text_of
 from tests.mapping.migrate.cards import CARDS, Card, by_id, key, old, old_cards
 from tests.mapping.migrate.test_phases import followed
 
@@ -19,38 +22,39 @@ from tablewright.app.console.designs.migrations import standings
 from tablewright.app.copy_places import place_of
 from tablewright.app.house import open_house
 from tablewright.app.migrating import tell_due, tend
-from tablewright.app.serve import TRANSLATIONS
+from tablewright.app.serve import TRANSLATIONS, app_of
 from tablewright.app.system import System
 from tablewright.client import embedded
 from tablewright.design import Backups, Design, Environment
+from tablewright.edge import serving_app
 from tablewright.mapping.migrate import (
-    Bench,
+    MigrationContext,
     SideChanged,
     WritesPaused,
     WrongPhase,
     abandon,
     advance,
     begin,
-    bench,
-    checked,
     finish,
-    following,
+    migration_context,
+    record_report,
     rollback,
     switch,
     verify,
 )
+from tablewright.mapping.migrate import change_follower as following
 from tablewright.mapping.tables import create_table
 
 QUICK = replace(CARDS, term=timedelta(seconds=0.1))
 SHOP = System("shop", "Cards", "Some cards.", (old,), lambda given: given.db, migrations=(QUICK,))
 
 
-def migrated(at: Bench) -> None:
+def migrated(at: MigrationContext) -> None:
     """From the beginning to the switch."""
     at.plan()
     begin(at)
     followed(at)
-    checked(at, verify(at, at.state()))
+    record_report(at, verify(at, at.state()))
     switch(at)
 
 
@@ -63,7 +67,7 @@ def test_a_house_follows_a_switch_that_another_process_made_without_a_restart(
         shop.db.write(old_cards.create(Card(id="a", text="one")))
         names = [follower.name for _, follower in house.schedule.followers]
         assert "migration cards-2" in names
-        terminal = bench(embedded(house.engine), QUICK)
+        terminal = migration_context(embedded(house.engine), QUICK)
         migrated(terminal)
         item = {**key("b"), "id": {"S": "b"}, "title": {"S": "two"}}
         shop.call("PutItem", {"TableName": "cards", "Item": item})
@@ -82,7 +86,9 @@ def test_an_old_table_is_not_kept_without_an_end() -> None:
     clock = testing.Clock()
     with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
         assert "migrations" in [due.job.name for due in house.schedule.listed()]
-        at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
+        at = migration_context(
+            house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
+        )
         assert tell_due([at]) == 0
         migrated(at)
         assert tell_due([at]) == 0
@@ -93,7 +99,9 @@ def test_an_old_table_is_not_kept_without_an_end() -> None:
 def test_a_copy_that_was_rolled_back_is_deleted_by_itself() -> None:
     clock = testing.Clock()
     with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
-        at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
+        at = migration_context(
+            house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
+        )
         migrated(at)
         assert tend([at]) == 0
         rollback(at)
@@ -112,7 +120,7 @@ def test_a_copy_elsewhere_is_of_the_table_that_is_open_by_the_name_it_is_known_b
         (shop,) = house.lived
         shop.db.write(old_cards.create(Card(id="a", text="one", group="g")))
         here, nap = environment_of(SHOP.designs), lambda s: clock.move(timedelta(seconds=s))
-        at = bench(house.call, QUICK, world=clock.world(), environment=here, sleep=nap)
+        at = migration_context(house.call, QUICK, world=clock.world(), environment=here, sleep=nap)
         migrated(at)
         finish(at, early=True)
         house.engine.settle()
@@ -124,19 +132,61 @@ def test_a_copy_elsewhere_is_of_the_table_that_is_open_by_the_name_it_is_known_b
     assert [(table.name, table.items) for table in copy.tables] == [("cards", 2)]
 
 
+def test_pages_of_a_design_name_and_read_the_table_that_is_open() -> None:
+    clock = testing.Clock()
+    nap = lambda seconds: clock.move(timedelta(seconds=seconds))  # noqa: E731
+    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
+        (shop,) = house.lived
+        shop.db.write(old_cards.create(Card(id="a", text="one")))
+        with serving_app(app_of(house)) as url, browsers(url) as enter:
+            rosa = enter("engineer_rosa")
+            assert "Name in this store cards" in text_of(rosa.get("/console/designs/cards/tables/cards"))
+            migrated(migration_context(house.call, QUICK, world=clock.world(), sleep=nap))
+            clock.move(timedelta(seconds=10))
+            table = rosa.get("/console/designs/cards/tables/cards")
+            assert "Name in this store new_cards" in text_of(table)
+            for link in ("items?table=new_cards", "metrics?table=new_cards"):
+                assert f'href="/console/designs/{link}"' in table.text
+            assert (
+                "items?table=new_cards&amp;entity=card"
+                in rosa.get("/console/designs/cards/entities/card").text
+            )
+            assert '<option value="new_cards" selected>' in rosa.get("/console/designs/items").text
+            words = text_of(rosa.get("/console/designs/store"))
+            assert "new_cards cards active" in words
+            assert "cards cards not open: cards is new_cards active" in words
+            item = rosa.get(
+                "/console/designs/item", params={"table": "new_cards", "k.PK": "CARD#a", "k.SK": "CARD"}
+            )
+            assert "&#34;TableName&#34;: &#34;new_cards&#34;" in text_of(item)
+
+
+def test_the_next_command_of_a_migration_reaches_this_server(tmp_path: Path) -> None:
+    with open_house(tmp_path / "my data", systems=(SHOP,), jobs=False, dynamodb_port=0) as house:
+        migration_context(house.call, QUICK).plan()
+        (planned,) = standings(house)
+        assert planned.commands == (f"tablewright migrate run cards-2 --endpoint {house.dynamodb_url}",)
+    with open_house(tmp_path / "my data", systems=(SHOP,), jobs=False) as house:
+        (planned,) = standings(house)
+        (command,) = planned.commands
+        assert shlex.split(command)[-2:] == ["--data", str(tmp_path / "my data")]
+
+
 def test_where_a_migration_stands_is_told_in_words() -> None:
     clock = testing.Clock()
     with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
         (shop,) = house.lived
         shop.db.write(old_cards.create(Card(id="a", text="one")))
         assert standings(house) == []
-        at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
+        at = migration_context(
+            house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
+        )
         at.plan()
         begin(at)
         (copying,) = standings(house)
         assert (copying.word, copying.open, copying.kept_until) == ("being copied, 0 %", "cards", None)
         followed(at)
-        checked(at, verify(at, at.state()))
+        record_report(at, verify(at, at.state()))
         switch(at)
         (switched,) = standings(house)
         assert (switched.word, switched.open) == ("switched", "new_cards")
@@ -150,7 +200,9 @@ def test_that_changes_were_missed_is_told_until_it_is_put_right() -> None:
     with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
         (shop,) = house.lived
         shop.db.write(old_cards.create(Card(id="a", text="one")))
-        at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
+        at = migration_context(
+            house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
+        )
         at.plan()
         begin(at)
         followed(at)
@@ -160,9 +212,12 @@ def test_that_changes_were_missed_is_told_until_it_is_put_right() -> None:
         advance(at, "me")
         (told,) = standings(house)
         assert told.word.startswith("being copied anew, ")
-        assert "were missed, as nobody followed" in told.next
+        assert "were missed, as no server followed" in told.next
         followed(at)
-        assert [(one.word, one.next) for one in standings(house)] == [("follows", "migrate verify")]
+        verify_it = (
+            "tablewright migrate verify cards-2"  # in memory, without a port: there is no target to name
+        )
+        assert [(one.word, one.commands) for one in standings(house)] == [("follows", (verify_it,))]
 
 
 @pytest.mark.parametrize("end", ["finished", "abandoned"])
@@ -177,11 +232,13 @@ def test_a_table_that_was_to_be_deleted_when_the_process_died_goes_later_and_onc
             return house.call(verb, request)
 
         nap = lambda s: clock.move(timedelta(seconds=s))  # noqa: E731
-        at, dying = (bench(call, QUICK, world=clock.world(), sleep=nap) for call in (house.call, cut))
+        at, dying = (
+            migration_context(call, QUICK, world=clock.world(), sleep=nap) for call in (house.call, cut)
+        )
         at.plan()
         begin(at)
         followed(at)
-        checked(at, verify(at, at.state()))
+        record_report(at, verify(at, at.state()))
         if end == "finished":
             switch(at)
         with pytest.raises(KeyboardInterrupt):
@@ -206,7 +263,9 @@ def test_daily_copies_of_the_side_that_was_left_go_in_their_time() -> None:
     said = replace(SHOP, designs=(_backed_up(),))
     with open_house(memory=True, systems=(said,), world=clock.world(), jobs=False) as house:
         daily = next(due.job for due in house.schedule.listed() if due.job.name == "backups")
-        at = bench(house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s)))
+        at = migration_context(
+            house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
+        )
 
         def copies(table: str) -> int:
             house.engine.settle()
@@ -216,7 +275,7 @@ def test_daily_copies_of_the_side_that_was_left_go_in_their_time() -> None:
         at.plan()
         begin(at)
         followed(at)
-        checked(at, verify(at, at.state()))
+        record_report(at, verify(at, at.state()))
         switch(at)
         clock.move(timedelta(days=1))
         daily.run()

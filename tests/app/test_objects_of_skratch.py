@@ -9,14 +9,15 @@ from typing import Any
 
 import boto3
 import pytest
+from tests.systems.travel.images import png
 
 from tablewright import testing
 from tablewright.app.bucket_objects import SETTINGS, ObjectsUnusable, objects_of
 from tablewright.app.system import Start
 from tablewright.app.systems import TRAVEL
-from tablewright.cli.serve import _mistakes
+from tablewright.cli.serve import STARTUP_ERRORS
 from tablewright.client import embedded
-from tablewright.engine.transfers import buckets
+from tablewright.engine.transfer import buckets
 from tablewright.mapping import Db
 from tablewright.systems.travel.accounts import Proved
 from tablewright.systems.travel.apple import AppleSettingsUnusable
@@ -147,8 +148,8 @@ def test_a_bucket_that_is_not_there_is_said_at_the_start_and_takes_nothing_away(
     (tmp_path / SETTINGS).write_text('{"bucket": "s3://nowhere"}')
     with pytest.raises(ObjectsUnusable, match="does not exist") as told:
         objects_of(tmp_path, "objects", FOLDERS, clock.world())
-    assert isinstance(told.value, _mistakes())  # so that `serve` says it in a sentence
-    assert issubclass(AppleSettingsUnusable, _mistakes())
+    assert isinstance(told.value, STARTUP_ERRORS)  # so that `serve` says it in a sentence
+    assert issubclass(AppleSettingsUnusable, STARTUP_ERRORS)
     assert before.get("erased/a.json") == b"kept"
 
 
@@ -160,7 +161,7 @@ def test_an_erasure_is_on_the_list_in_the_bucket(s3: Any, tmp_path: Path, clock:
         given = Start(db, clock.world(), b"x" * 32, lambda *who: "a token", "http://here.example", tmp_path)
         travel: Travel = TRAVEL.start(given)
         ada = travel.accounts.sign_up(Proved("apple", "001.ada")).user_id
-        travel.pictures.put(ada, b"\x89PNG\r\n\x1a\n picture")
+        travel.pictures.put(ada, png(8, 8))
         travel.privacy.ask(ada, ada)
         for wait in (UNDO, SETTLES):
             clock.move(wait)

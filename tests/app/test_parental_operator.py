@@ -158,8 +158,8 @@ def test_the_list_shows_each_firewall_as_it_is_and_asks_none_of_them(
 ) -> None:
     before = parental.devices.meters.measured().calls
     told = read(olga, "/devices")
-    assert "Gateway east ftd-device-001 well" in told
-    assert "Gateway west ftd-device-002 well" in told
+    assert "Gateway east ftd-device-001 healthy" in told
+    assert "Gateway west ftd-device-002 healthy" in told
     assert parental.devices.meters.measured().calls == before
 
 
@@ -168,18 +168,18 @@ def test_a_firewall_that_fails_is_left_alone_and_the_page_says_so(
 ) -> None:
     page = olga.get(f"{HOME}/devices/{EAST}")
     said = send(olga, page, f"{HOME}/devices/{EAST}/faults", isDown="on")
-    assert "From now on it fails as you said" in words_of(said)
+    assert "Fault settings applied" in words_of(said)
     for _ in range(3):
         send(olga, page, f"{HOME}/devices/{EAST}/verify")
     told = read(olga, f"/devices/{EAST}")
-    assert "It failed 3 times in a row and is left alone" in told
+    assert "It failed 3 times in a row and is paused after failures" in told
     assert "the device is down" in told
-    assert "left alone tried again" in read(olga, "/devices")
+    assert "paused after failures tried again" in read(olga, "/devices")
     page = olga.get(f"{HOME}/devices/{EAST}")
-    assert "It is well again" in words_of(send(olga, page, f"{HOME}/devices/{EAST}/mend"))
+    assert "Faults cleared" in words_of(send(olga, page, f"{HOME}/devices/{EAST}/mend"))
     said = send(olga, page, f"{HOME}/devices/{EAST}/health")
     assert "It answers: simulated 1" in words_of(said)
-    assert "left alone" not in read(olga, f"/devices/{EAST}")
+    assert "paused after failures" not in read(olga, f"/devices/{EAST}")
 
 
 def test_faults_that_cannot_be_are_refused_beside_the_field_and_nothing_typed_is_lost(
@@ -269,6 +269,7 @@ def test_a_firewall_is_added_edited_and_switched_off(olga: httpx.Client, parenta
     assert parental.devices.get("north").address == "192.0.2.7"
     old = send(olga, page, f"{HOME}/devices/north/edit", name="Another")
     assert old.status_code == 409
+    assert "changed" in re.findall(r'role="alert">.*?<p>(.*?)</p>', old.text)[0]
     assert parental.devices.get("north").name == "Gateway north"
     off = send(olga, olga.get(f"{HOME}/devices/north"), f"{HOME}/devices/north/switch")
     assert "Switched off" in words_of(off)

@@ -94,13 +94,13 @@ LATER = NOW + timedelta(hours=2)
 @pytest.mark.parametrize(
     ("now", "then", "words"),
     [
-        (state(), None, "Nothing changes by itself."),
-        (state(), state("A", at=LATER), "Today at 15:00 A is blocked."),
-        (state("A"), state("B", "C", at=LATER), "Today at 15:00 B and C are blocked and A is free again."),
-        (state("A"), state("A", "*", at=LATER), "Today at 15:00 everything is blocked."),
-        (state("*"), state(at=LATER), "Today at 15:00 the block of everything ends."),
-        (state("*", "A"), state("A", at=LATER), "Today at 15:00 the block of everything ends, but A stays blocked."),
-        (state("A"), state("*", at=LATER), "Today at 15:00 everything is blocked."),
+        (state(), None, "No scheduled changes."),
+        (state(), state("A", at=LATER), "A will be blocked at 15:00."),
+        (state("A"), state("B", "C", at=LATER), "B and C will be blocked and A will be free again at 15:00."),
+        (state("A"), state("A", "*", at=LATER), "Everything will be blocked at 15:00."),
+        (state("*"), state(at=LATER), "The block of everything will end at 15:00."),
+        (state("*", "A"), state("A", at=LATER), "At 15:00 the block of everything will end, but A will stay blocked."),
+        (state("A"), state("*", at=LATER), "Everything will be blocked at 15:00."),
     ],
 )  # fmt: skip
 def test_what_changes_next_is_said_in_a_sentence(now: Effective, then: Effective | None, words: str) -> None:
@@ -116,12 +116,12 @@ def test_what_is_blocked_is_said_in_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("windows", "freed", "paused", "words"),
     [
-        ([], (), False, "in force now"),
+        ([], (), False, "active"),
         ([], ("A", "B"), False, "lifted by an exception"),
-        ([], ("B",), False, "in force now, except B"),
+        ([], ("B",), False, "active, except B"),
         ([], (), True, "lifted by the pause until 14:00"),
-        ([window("20:00", "22:00")], (), False, "waits for its time"),
-        ([window("20:00", "22:00")], (), True, "waits for its time"),
+        ([window("20:00", "22:00")], (), False, "not active now"),
+        ([window("20:00", "22:00")], (), True, "not active now"),
     ],
 )
 def test_a_policy_says_what_keeps_it_from_blocking_now(
@@ -141,7 +141,7 @@ def test_a_policy_says_what_keeps_it_from_blocking_now(
     ]  # fmt: skip
     holding = evaluator.effective(child, [policy], exceptions, NOW)
     in_time = evaluator.in_their_time(child, [policy], NOW)
-    assert wording.policy_state(policy, holding, in_time, child)[0] == words
+    assert wording.policy_state(policy, holding, in_time, child, ())[0] == words
 
 
 def test_a_status_never_says_more_than_is_known() -> None:
@@ -151,15 +151,15 @@ def test_a_status_never_says_more_than_is_known() -> None:
     assert said(AppStatus("A", "enforced", since=NOW)) == "Blocked on the network since 13:00."
     kept = AppStatus("A", "enforced", since=NOW, reason="what was open before goes on")
     assert said(kept) == "Blocked on the network since 13:00. What was open before goes on."
-    assert "being told right now" in said(AppStatus("A", "pending", reason="on its way"))
+    assert said(AppStatus("A", "pending", reason="on its way")) == "Applying…"
     assert (
         said(AppStatus("A", "pending", reason="the device is away", since=NOW))
-        == "Not confirmed since 13:00: the device is away. We keep trying."
+        == "Should be blocked, not confirmed since 13:00: the device is away. We keep trying."
     )
-    assert said(AppStatus("A", "failed", reason="no domains")) == "It is not blocked: no domains."
-    assert "No device of Sarah's is on the network" in said(AppStatus("A", "no session"))
+    assert said(AppStatus("A", "failed", reason="no domains")) == "Should be blocked, but is not: no domains."
+    assert "as soon as the phone is on the network" in said(AppStatus("A", "no session"))
     still = said(AppStatus("A", "pending", wanted=False, reason="it is being unblocked"))
-    assert still == "It shall be free, but is still blocked: it is being unblocked."
+    assert still == "Being unblocked…"
 
 
 def test_a_rule_that_was_given_up_is_told_as_that_and_not_as_something_that_is_tried_again() -> None:

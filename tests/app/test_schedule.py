@@ -132,5 +132,7 @@ def test_the_portal_keeps_its_tallies_while_the_app_is_up() -> None:
             "backups",
             "prices",
             "reminders",
+            "restored",
             "tallies",
+            "unpaid orders",
         }

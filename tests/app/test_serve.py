@@ -5,7 +5,7 @@ import re
 import signal
 import socket
 import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -59,7 +59,7 @@ def address(lines: list[str], what: str) -> str:
 
 def test_plain_lines_say_what_is_where_and_it_is_there(tmp_path: Path) -> None:
     with serving("--dynamodb-port", "0", "--no-seed", cwd=tmp_path) as (lines, process):
-        assert lines[-1] == "tablewright: ready; Ctrl-C ends it"
+        assert lines[-1] == "tablewright: ready; Ctrl-C stops it"
         assert any("./data (durable)" in line for line in lines)
         assert get(address(lines, "console")).status_code == 200
         assert get(address(lines, "console") + "/ready").json()["status"] == "ready"
@@ -174,12 +174,57 @@ def test_help_ends_with_two_examples() -> None:
     assert all(example.startswith("  tablewright serve") for example in (first, second))
 
 
-def test_nothing_heavy_is_imported_before_it_runs() -> None:
-    asked = (
-        "import sys; from tablewright.cli import _parser; _parser(); "
-        "print([name for name in ('fastapi', 'jinja2', 'pydantic', 'tablewright.app') if name in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", asked], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert done.stdout == "[]\n"
+def half_sent(url: str) -> socket.socket:
+    host, _, port = url.removeprefix("http://").partition(":")
+    connection = socket.create_connection((host, int(port)))
+    connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+    return connection
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_half_sent_request_keeps_a_server_that_stops_for_a_moment_only(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    with serving("--memory", "--no-dynamodb", "--no-seed", cwd=tmp_path) as (lines, process):
+        with half_sent(address(lines, "console")):
+            get(address(lines, "console") + "/health")  # by now the half is being read
+            process.send_signal(number)
+            assert process.wait(8) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_second_signal_ends_the_server_at_once_without_a_traceback(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    with serving("--memory", "--no-dynamodb", "--no-seed", cwd=tmp_path) as (lines, process):
+        with half_sent(address(lines, "console")):
+            get(address(lines, "console") + "/health")
+            process.send_signal(number)
+            time.sleep(0.3)
+            process.send_signal(number)
+            assert process.wait(5) == code
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_second_signal_ends_a_server_of_the_engine_at_once(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    command = [*COMMAND, "engine", "serve", "--memory", "--port", "0"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        found = re.search(r"(http://127.0.0.1:\d+)", process.stdout.readline())
+        assert found is not None
+        with half_sent(found[1]):
+            time.sleep(0.3)
+            for _ in range(2):
+                process.send_signal(number)
+                time.sleep(0.3)
+            assert process.wait(5) == code
+        assert process.stderr.read() == ""

@@ -78,7 +78,7 @@ def marked(travel: Travel, code: str, user_id: str = MAYA) -> bool:
 def test_who_is_not_signed_in_is_asked_to_and_comes_back(enter: Enter) -> None:
     answer = enter(follow=False).get(f"{HOME}/timeline")
     assert answer.status_code == 303
-    assert answer.headers["location"] == "/sign-in?next=%2Fconsole%2Ftravel%2Ftimeline"
+    assert answer.headers["location"] == "/console/travel/sign-in?next=%2Fconsole%2Ftravel%2Ftimeline"
 
 
 def test_an_admin_lands_on_what_is_to_be_done_and_has_no_map(enter: Enter) -> None:
@@ -539,6 +539,77 @@ def test_a_public_profile_shows_what_is_shared_and_can_be_blocked(
     travel.sync.change_user(MAYA, private)
 
 
+def test_a_public_profile_opens_without_signing_in_and_shows_what_is_public_alone(
+    enter: Enter, travel: Travel
+) -> None:
+    path, stranger = f"{HOME}/travellers/{MAYA}", enter()
+    travel.visits.mark(MAYA, "country", "NP", {"notes": "Annapurna", "visited_date": "2018-10"})
+    hidden = {"privacy_settings": {"profile_public": False, "share_visits": True}}
+    travel.sync.change_user(MAYA, hidden)  # type: ignore[arg-type]  # a dict of dicts is JSON
+    absent = stranger.get(f"{HOME}/travellers/no-such-traveller")
+    private = stranger.get(path)
+    assert (absent.status_code, private.status_code) == (404, 404)
+    assert words_of(absent).partition("request")[0] == words_of(private).partition("request")[0]
+    travel.sync.change_user(MAYA, {"privacy_settings": {"profile_public": True, "share_visits": False}})
+    shown = stranger.get(path)
+    assert (shown.status_code, shown.headers["x-robots-tag"]) == (200, "noindex")
+    assert '<meta name="robots" content="noindex">' in shown.text
+    profile = travel.repository.profile(MAYA)
+    assert (profile.display_name or "?") in words_of(shown)
+    assert "Nepal" not in shown.text
+    travel.sync.change_user(MAYA, {"privacy_settings": {"share_visits": True}})
+    places = stranger.get(path)
+    assert "Nepal" in places.text
+    assert "Annapurna" not in places.text
+    for secret in (profile.email, profile.time_zone, "/settings", f"{HOME}/places/"):
+        assert secret is not None
+        assert secret not in places.text
+    travel.sync.change_user(MAYA, {"privacy_settings": {"show_notes": True}})
+    assert "Annapurna" in stranger.get(path).text
+    assert "Annapurna" in enter(INES).get(path).text, "who has no map reads what everybody reads"
+    travel.privacy.ask(MAYA, MAYA)
+    assert stranger.get(path).status_code == 404, (
+        "an account that is about to be erased is seen by its owner alone"
+    )
+    travel.privacy.keep(MAYA, MAYA)
+    travel.sync.change_user(MAYA, {"privacy_settings": {"profile_public": False, "share_visits": False}})
+
+
+def test_a_childs_profile_never_opens_to_a_stranger(enter: Enter, travel: Travel) -> None:
+    assert enter().get(f"{HOME}/travellers/{LENA}").status_code == 404
+
+
+def test_profiles_are_read_at_a_pace(house: House) -> None:
+    with serving_app(app_of(house)) as url, browsers(url) as enter:
+        stranger = enter()
+        statuses = [stranger.get(f"{HOME}/travellers/user-{n}").status_code for n in range(40)]
+    assert statuses[0] == 404
+    assert statuses[-1] == 429
+
+
+def test_notes_become_public_by_an_answer_of_their_own(maya: httpx.Client, travel: Travel) -> None:
+    travel.visits.mark(MAYA, "country", "NP", {"notes": "Annapurna"})
+    page = maya.get(f"{HOME}/settings").text
+    switch = re.search(r'<input id="f-show_notes"[^>]*>', page)
+    assert switch is not None
+    assert " disabled" in switch[0]
+    form = dict(form_of(travel.repository.profile(MAYA)).values)
+    alone = maya.post(f"{HOME}/settings", data={**form, "show_notes": "on"})
+    assert alone.status_code == 400
+    assert "Notes can be public only while your profile and your places are." in words_of(alone)
+    asked = maya.post(f"{HOME}/settings", data={**form, "profile_public": "on", "share_visits": "on"})
+    assert asked.url.path == f"{HOME}/settings/notes"
+    assert "Make your notes and trips public too?" in words_of(asked)
+    assert not travel.repository.profile(MAYA).privacy_settings.show_notes
+    assert "are public now" in words_of(maya.post(f"{HOME}/settings/notes"))
+    assert travel.repository.profile(MAYA).privacy_settings.show_notes
+    off = dict(form_of(travel.repository.profile(MAYA)).values)
+    del off["profile_public"]
+    assert maya.post(f"{HOME}/settings", data=off).status_code == 200
+    assert not travel.repository.profile(MAYA).privacy_settings.show_notes
+    assert "Make those public first" in words_of(maya.post(f"{HOME}/settings/notes"))
+
+
 def test_a_zone_that_is_none_is_said_beside_its_field(maya: httpx.Client, travel: Travel) -> None:
     form = {"display_name": "M", "time_zone": "Mars/Olympus", "version": shown_version(travel, MAYA)}
     answer = maya.post(f"{HOME}/settings", data=form)
@@ -574,6 +645,17 @@ def test_an_account_is_erased_in_a_week_unless_it_is_kept(enter: Enter, travel: 
     assert travel.repository.profile(JONAS).erases_at is None
 
 
+def test_the_example_of_the_import_is_taken_as_it_stands(maya: httpx.Client, travel: Travel) -> None:
+    page = maya.get(f"{HOME}/export")
+    shown = re.search(r"For example</figcaption><pre[^>]*><code>(.*?)</code>", page.text, re.S)
+    assert shown is not None
+    answer = maya.post(f"{HOME}/export", data={"sheet": html.unescape(shown[1])})
+    assert answer.status_code == 200
+    assert 'class="flash good"' in answer.text
+    assert "not taken" not in words_of(answer)
+    assert {"PT", "US-CA"} <= {visit.region_code for visit in travel.visits.all(MAYA)}
+
+
 def test_a_sheet_marks_places_and_says_which_lines_were_not_taken(maya: httpx.Client, travel: Travel) -> None:
     sheet = "name,date,notes\nMongolia,2015,Horses\nAtlantis,2016,\n"
     answer = maya.post(f"{HOME}/export", data={"sheet": sheet})
@@ -588,7 +670,8 @@ def test_a_sheet_marks_places_and_says_which_lines_were_not_taken(maya: httpx.Cl
 def test_downloads_lead_to_the_api_with_the_same_login(maya: httpx.Client, format: str) -> None:
     href = f"/travel/v1/export?format={format}"
     assert href in maya.get(f"{HOME}/export").text
-    assert maya.get(href).headers["content-disposition"] == f'attachment; filename="skratch.{format}"'
+    named = rf'attachment; filename="skratch-maya[a-z-]*-\d{{4}}-\d\d-\d\d\.{format}"'
+    assert re.fullmatch(named, maya.get(href).headers["content-disposition"])
 
 
 # --- searching ---
@@ -624,7 +707,7 @@ def test_a_browser_that_was_signed_out_on_the_list_opens_nothing_with_its_cookie
     assert lost.post("/travel/v1/me/devices", json=body).status_code == 200
     assert here.post(f"{HOME}/devices/lost-laptop/sign-out").status_code == 200
     for path in ("", "/timeline", "/settings", "/export"):
-        assert lost.get(HOME + path).headers["location"].startswith("/sign-in?next="), path
+        assert lost.get(HOME + path).headers["location"].startswith(f"{HOME}/sign-in?next="), path
     assert lost.get("/travel/v1/export").json()["code"] == "SESSION_ENDED"
     another = lost.post("/travel/v1/me/devices", json={**body, "device_id": "another"})
     assert another.status_code == 401

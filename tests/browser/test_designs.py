@@ -21,7 +21,7 @@ def test_a_pattern_is_run_without_a_script_too(open_page: Open) -> None:
     page = open_page("engineer_rosa", script=False)
     page.goto("/console/designs/portal/patterns/tenant_by_id")
     page.get_by_role("button", name="Run", exact=True).click()
-    assert page.get_by_role("heading", name="What it cost").is_visible()
+    page.get_by_role("heading", name="What it cost").wait_for()
 
 
 def test_a_mistake_is_told_and_what_was_typed_stays(open_page: Open) -> None:
@@ -86,7 +86,7 @@ def test_what_a_design_costs_is_computed_anew_and_each_line_shows_its_arithmetic
     page.goto("/console/designs/travel")
     page.get_by_role("link", name="Cost", exact=True).click()
     assert page.get_by_text("within what was said").is_visible()
-    page.get_by_label("Times the stated workload").fill("10")
+    page.get_by_label("Load multiplier").fill("10")
     page.get_by_role("button", name="Compute").click()
     page.get_by_text("This is over the budget's limit").wait_for()
     page.get_by_text("visit.put").click()

@@ -276,6 +276,25 @@ def test_three_countries_marked_without_a_network_and_a_conflicting_edit_elsewhe
     assert head.countries_visited == sum(visit.region_type == "country" for visit in kept.values())
 
 
+def test_what_was_said_without_a_network_goes_when_the_conflict_about_it_comes(
+    phone: Any, wire: Wire, travel: Travel
+) -> None:
+    travel.visits.mark(JONAS, "country", "CL")
+    open_map(signed_in(phone, JONAS))
+    wait_saved(phone)
+    wire.cut()
+    phone.context.set_offline(True)
+    choose(phone, "Chile")
+    phone.locator("[data-spot=unmark]").click()
+    phone.get_by_text("Chile is not marked any more.").wait_for()
+    travel.visits.mark(JONAS, "country", "CL", {"notes": "Atacama"})
+    wire.join()
+    phone.context.set_offline(False)
+    phone.get_by_role("link", name="Look at both sides").wait_for()
+    assert is_marked(phone, "CL"), "what was written wins over what was removed"
+    assert phone.locator(".said").inner_text() == ""
+
+
 def read_rows(page: Any, selector: str) -> list[str]:
     """What some parts of a page say, each in one line."""
     return [" ".join(text.split()) for text in page.locator(selector).all_inner_texts()]
@@ -468,7 +487,7 @@ def test_a_country_is_marked_and_looked_around_by_keyboard_alone(open_page: Open
     assert is_marked(page, focused)
     page.keyboard.press("Enter")  # again opens it; it does not take the mark away
     assert is_marked(page, focused)
-    page.get_by_role("button", name="Take the mark away").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
     until(page, lambda: focused not in {visit.region_code for visit in travel.visits.all(LENA)})
     page.get_by_role("button", name="Bring it back").click()
     until(page, lambda: focused in {visit.region_code for visit in travel.visits.all(LENA)})
@@ -608,7 +627,7 @@ def test_a_mark_is_not_taken_away_with_what_was_told_since(open_page: Open, trav
     wait_saved(page)
     # The page looks for news again in half a minute.
     travel.visits.mark(LENA, "country", "LV", {"notes": "Riga"})
-    page.get_by_role("button", name="Take the mark away").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
     page.get_by_role("link", name="Look at both sides").wait_for()
     assert notes_of(travel, LENA, "LV") == "Riga"
 
@@ -923,7 +942,7 @@ def test_who_signs_out_on_the_map_leaves_no_map_behind(phone: Any, wire: Wire) -
     wait_kept(phone)
     phone.locator("details.who summary").click()
     phone.get_by_role("button", name="Sign out").click()
-    phone.wait_for_url(lambda url: not url.startswith(wire.url + HOME))
+    phone.wait_for_url(f"{wire.url}{HOME}/sign-in")
     wire.cut()
     phone.context.set_offline(True)
     phone.goto(HOME)
@@ -939,7 +958,7 @@ def test_a_conflict_shows_both_sides_and_is_settled_by_taking_the_other(
     japan = page.locator("article", has_text="Japan")
     assert "2 April 2023" in japan.inner_text()
     assert "28 March 2023" in japan.inner_text()
-    japan.get_by_role("button", name=re.compile("Take what")).click()
+    japan.get_by_role("button", name=re.compile("Use the version of")).click()
     page.get_by_text("Settled. The other side is kept now.").wait_for()
     assert travel.visits.one(MAYA, "country", "JP").visited_date == "2023-03-28"
     assert page.locator("article", has_text="Japan").count() == 0
@@ -955,7 +974,7 @@ def test_the_card_is_a_picture_of_1200_by_630(open_page: Open, pictures: Path | 
     assert started.value.suggested_filename == "skratch.png"
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     assert (int.from_bytes(content[16:20]), int.from_bytes(content[20:24])) == (1200, 630)
-    page.get_by_label("Which time").select_option("2024")
+    page.get_by_label("Period").select_option("2024")
     page.get_by_text(re.compile("2024 in review: 1 country")).wait_for()
     if pictures is not None:
         (pictures / "travel-card.png").write_bytes(content)
@@ -973,5 +992,5 @@ def test_without_a_script_places_are_marked_and_described_by_forms(open_page: Op
     page.get_by_text("Saved.").wait_for()
     visit = travel.visits.one(LENA, "country", "PT")
     assert (visit.visited_date, visit.notes) == ("2019", "Trams")
-    page.get_by_role("button", name="Take the mark away").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
     page.get_by_text("Portugal is not marked any more.").wait_for()

@@ -51,8 +51,8 @@ def test_settings_are_made_shown_and_taken_away_in_a_store(store: Path) -> None:
     assert index == {("by-age", "read"): (6, 11, 51.0), ("by-age", "write"): (5, 10, 50.0)}
     assert settings("pets", *at, "--off", "read")[("table", "read")] == OFF
     ran = here("db", "autoscaling", "pets", *at)
-    assert ran.out.splitlines()[0].split() == ["region", "of", "units", "least", "most", "target"]
-    assert "us-east-1  table   write      1    50  62.5 %" in ran.out
+    assert ran.out.splitlines()[0].split() == ["region", "of", "units", "min", "max", "target"]
+    assert "us-east-1  table   write    1   50  62.5 %" in ran.out
     assert set(settings("pets", *at, "--off").values()) == {OFF, (6, 11, 51.0), (5, 10, 50.0)}
 
 
@@ -71,11 +71,11 @@ def test_a_server_is_asked_the_same(store: Path) -> None:
     [
         (("nobody",), "ResourceNotFoundException"),
         (("free", "--read", "1", "2", "70"), "There are no provisioned units of table free"),
-        (("pets", "--index", "size", "--off"), "pets has no global index size; it has: by-age"),
+        (("pets", "--index", "size", "--off"), "pets has no global index size; its global indexes: by-age"),
         (("pets", "--read", "1", "2", "95"), "a target is 20 to 90 percent, not 95"),
         (("pets", "--read", "3", "2", "70"), "not from 3 to 2"),
-        (("pets", "--read", "1.5", "2", "70"), "MIN and MAX are whole units"),
-        (("pets", "--read", "1", "2", "70", "--off"), "--read and --off both do not go together"),
+        (("pets", "--read", "1.5", "2", "70"), "MIN and MAX must be whole numbers"),
+        (("pets", "--read", "1", "2", "70", "--off"), "--read and --off both cannot be combined"),
     ],
 )
 def test_what_cannot_be_set_is_one_sentence(store: Path, words: tuple[str, ...], sentence: str) -> None:

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from tests.cli.command import Ran, here
 from tests.cli.stores import server_of, store_of_pets
-from tests.engine.pasts import back_up, recover
-from tests.engine.unkept import UnkeptEngine
+from tests.engine.history_requests import back_up, recover
+from tests.engine.stepped_engine import SteppedEngine
 
-from tablewright.cli import db_restore
-from tablewright.cli.backups import BackupUnclear, backup_arn
-from tablewright.cli.db_restore import RestoredFromElsewhere, RestoredOtherwise, TableIsThere
-from tablewright.cli.where import Place
+from tablewright.cli.db import restore as db_restore
+from tablewright.cli.db.backups import BackupUnclear, backup_arn
+from tablewright.cli.db.restore import RestoreOfAnotherSource, RestoreWithOtherIndexes, TableExists
+from tablewright.cli.target import Target
 from tablewright.client import Call, embedded
-from tablewright.engine import Engine, verify
+from tablewright.engine import Engine, verify_store
 
 
 @pytest.fixture
@@ -61,33 +61,33 @@ def test_a_backup_is_made_listed_restored_and_deleted(place: list[str]) -> None:
     assert one["BackupArn"] in made
 
     told = fine(here("db", "restore", "--from", "first", "--to", "pets-again", *place))
-    assert told == "pets-again is there, with 3 items\n"
+    assert told == "restored pets-again: 3 items\n"
     assert items(place) == {"pets": 3, "pets-again": 3}
     again = here("db", "restore", "--from", one["BackupArn"], "--to", "pets-again", *place)
-    assert f"there already, restored from the backup {one['BackupArn']} before this" in refused(again)
+    assert f"already exists, restored earlier from the backup {one['BackupArn']}" in refused(again)
     there = here("db", "restore", "--from", "first", "--to", "pets", *place)
-    assert "pets is there already, and a restore never overwrites" in refused(there)
+    assert "pets already exists, and a restore does not overwrite" in refused(there)
 
     plan = here("db", "backup", "delete", "first", *place)
     assert plan.code == 1
     assert "the backup first of pets" in plan.out
     assert "--yes" in plan.err
     assert fine(here("db", "backup", "delete", "first", *place, "--yes")).endswith("deleted first\n")
-    assert fine(here("db", "backup", "list", *place)) == "there are no backups\n"
-    assert "there is no backup first" in refused(here("db", "backup", "delete", "first", *place, "--yes"))
+    assert fine(here("db", "backup", "list", *place)) == "no backups\n"
+    assert "no backup named first" in refused(here("db", "backup", "delete", "first", *place, "--yes"))
 
 
 def test_recovery_is_switched_on_and_a_moment_restored(place: list[str]) -> None:
     assert fine(here("db", "recovery", "pets", *place)) == "off\n"
     assert fine(here("db", "recovery", "pets", "--on", "--days", "7", *place)).startswith("on, 7 days: ")
     told = fine(here("db", "restore", "pets", "--at", "latest", "--to", "pets-then", "--no-indexes", *place))
-    assert told == "pets-then is there, with 3 items\n"
+    assert told == "restored pets-then: 3 items\n"
     described = json.loads(fine(here("db", "describe", "pets-then", *place, "--json")))
     assert "GlobalSecondaryIndexes" not in described["Table"]
     long_ago = here("db", "restore", "pets", "--at", "2001-01-01T00:00:00Z", "--to", "older", *place)
     assert "InvalidRestoreTimeException" in refused(long_ago)
     plan = here("db", "recovery", "pets", "--off", *place)
-    assert (plan.code, "will be forgotten" in plan.out) == (1, True)
+    assert (plan.code, "will delete the recovery history" in plan.out) == (1, True)
     assert fine(here("db", "recovery", "pets", "--off", "--yes", *place)).endswith("off\n")
 
 
@@ -103,7 +103,7 @@ def test_a_moment_after_the_latest_is_refused_and_the_latest_is_not(place: list[
 
 def cut_off(store: Path, verb: str, **request: Any) -> None:
     """A restore that was asked for and has not been begun: its process was killed then."""
-    with UnkeptEngine.unkept(store) as engine:
+    with SteppedEngine.stepped(store) as engine:
         engine.call(verb, {"TargetTableName": "pets-again", **request})
 
 
@@ -118,10 +118,10 @@ def back_up_and_recover(store: Path) -> str:
 def test_a_restore_that_was_cut_off_is_waited_for_by_the_same_command(store: Path) -> None:
     cut_off(store, "RestoreTableFromBackup", BackupArn=back_up_and_recover(store))
     ran = here("db", "restore", "--from", "first", "--to", "pets-again", "--data", store)
-    assert fine(ran) == "pets-again is there, with 3 items\n"
-    assert "restored from the backup" in ran.err
-    assert "by an earlier request" in ran.err
-    assert verify(store) == []
+    assert fine(ran) == "restored pets-again: 3 items\n"
+    assert "from the backup" in ran.err
+    assert "that an earlier command started" in ran.err
+    assert verify_store(store) == []
 
 
 def begun(engine: Engine, *words: str, is_ours: bool = False) -> dict[str, Any]:
@@ -129,58 +129,58 @@ def begun(engine: Engine, *words: str, is_ours: bool = False) -> dict[str, Any]:
     parser = argparse.ArgumentParser()
     db_restore.arguments(parser)
     given = parser.parse_args([*words, "--to", "pets-again"])
-    place = Place(embedded(engine), "here", engine if is_ours else None)
-    return db_restore._begun(given, place, db_restore._source(given, place))
+    place = Target(embedded(engine), "here", engine if is_ours else None)
+    return db_restore._start_or_find(given, place, db_restore._source(given, place))
 
 
 def test_a_restore_under_way_is_known_by_its_source(store: Path) -> None:
     arn = back_up_and_recover(store)
-    with UnkeptEngine.unkept(store) as engine:
+    with SteppedEngine.stepped(store) as engine:
         other = back_up(engine, name="other")
-        while engine.labour():
+        while engine.job_step():
             pass
         first = begun(engine, "--from", "first")
         assert (first["SourceBackupArn"], first["RestoreInProgress"]) == (arn, True)
         assert begun(engine, "--from", "first") == first, "the second run waits for the first one's"
         with pytest.raises(
-            RestoredFromElsewhere, match=f"from the backup {arn}, not from the backup {other}"
+            RestoreOfAnotherSource, match=f"from the backup {arn}, not from the backup {other}"
         ):
             begun(engine, "--from", "other")
-        with pytest.raises(RestoredFromElsewhere, match="not from pets at latest"):
+        with pytest.raises(RestoreOfAnotherSource, match="not from pets at latest"):
             begun(engine, "pets", "--at", "latest")
         engine.settle()
         for name in ("first", "other"):
-            with pytest.raises(TableIsThere, match=f"restored from the backup {arn} before this"):
+            with pytest.raises(TableExists, match=f"restored earlier from the backup {arn}"):
                 begun(engine, "--from", name)
 
 
 def test_a_restore_under_way_without_indexes_is_not_one_with_them(store: Path) -> None:
     back_up_and_recover(store)
-    with UnkeptEngine.unkept(store) as engine:
+    with SteppedEngine.stepped(store) as engine:
         summary = begun(engine, "--from", "first", "--no-indexes")
-        with pytest.raises(RestoredOtherwise, match="without its global indexes, not with them"):
+        with pytest.raises(RestoreWithOtherIndexes, match="restored without its global indexes"):
             begun(engine, "--from", "first")
         assert begun(engine, "--from", "first", "--no-indexes") == summary
         engine.settle()
         engine.call("DeleteTable", {"TableName": "pets-again"})
         engine.settle()
         begun(engine, "pets", "--at", "latest")
-        with pytest.raises(RestoredOtherwise, match="with its global indexes, not without them"):
+        with pytest.raises(RestoreWithOtherIndexes, match="restored with its global indexes"):
             begun(engine, "pets", "--at", "latest", "--no-indexes")
 
 
 def test_a_moment_under_way_is_known_by_its_table_and_its_second(store: Path) -> None:
     back_up_and_recover(store)
-    with UnkeptEngine.unkept(store) as engine:
+    with SteppedEngine.stepped(store) as engine:
         summary = begun(engine, "pets", "--at", "latest")
         assert begun(engine, "pets", "--at", "latest") == summary
         at = datetime.fromtimestamp(summary["RestoreDateTime"], UTC)
         assert begun(engine, "pets", "--at", at.isoformat()) == summary
-        with pytest.raises(RestoredFromElsewhere, match=r"from pets at .*, not from pets at"):
+        with pytest.raises(RestoreOfAnotherSource, match=r"from pets at .*, not from pets at"):
             begun(engine, "pets", "--at", (at - timedelta(seconds=1)).isoformat())
         engine.settle()
         for moment in (at.isoformat(), "latest"):
-            with pytest.raises(TableIsThere, match=r"restored from pets at .* before this"):
+            with pytest.raises(TableExists, match=r"restored earlier from pets at .*"):
                 begun(engine, "pets", "--at", moment)
 
 
@@ -204,7 +204,7 @@ def test_without_recovery_a_moment_is_refused_in_the_services_words(store: Path)
         (["pets", "--to", "new"], "one of the arguments --from --at is required"),
         (["--at", "latest", "--to", "new"], "either TABLE and --at TIME, or --from BACKUP"),
         (["pets", "--from", "first", "--to", "new"], "either TABLE and --at TIME, or --from BACKUP"),
-        (["pets", "--at", "yesterday", "--to", "new"], "a moment is written as 2026-11-16T08:30:00Z"),
+        (["pets", "--at", "yesterday", "--to", "new"], "must be a time like 2026-11-16T08:30:00Z"),
     ],
 )
 def test_a_restore_that_makes_no_sense_is_a_misuse(words: list[str], why: str) -> None:
@@ -221,6 +221,6 @@ def test_a_backup_has_a_name_of_its_own_if_none_is_given(store: Path) -> None:
 def test_a_name_that_two_backups_have_is_refused_with_their_arns() -> None:
     summaries = [{"BackupName": "twin", "BackupArn": f"arn:{n}"} for n in range(2)]
     call: Call = lambda verb, request: {"BackupSummaries": summaries}  # noqa: E731
-    with pytest.raises(BackupUnclear, match="2 backups are named twin; name one by its ARN: arn:0, arn:1"):
+    with pytest.raises(BackupUnclear, match="2 backups are named twin; give the ARN instead: arn:0, arn:1"):
         backup_arn(call, "twin")
     assert backup_arn(call, "arn:1") == "arn:1"

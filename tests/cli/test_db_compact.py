@@ -13,9 +13,10 @@ import pytest
 from tests.cli.command import here
 from tests.cli.stores import PETS, server_of, store_of_pets
 
-from tablewright.engine import Engine, storage_compact, verify
-from tablewright.engine.storage import FILE
-from tablewright.engine.storage_compact import COPY, DiskTooFull, compact, room_in
+from tablewright.engine import Engine, verify_store
+from tablewright.engine.storage import compact as storage_compact
+from tablewright.engine.storage.compact import COPY, DiskTooFull, compact, file_space
+from tablewright.engine.storage.sqlite import FILE
 
 ITEMS = 400
 
@@ -58,7 +59,7 @@ def test_the_plan_is_shown_first_and_changes_nothing(store: Path) -> None:
     before = size_of(store)
     ran = here("db", "compact", "--data", store)
     assert ran.code == 1
-    assert "hold nothing; it would be written anew" in ran.out
+    assert "is free; it will be rewritten" in ran.out
     assert "--yes" in ran.err
     assert size_of(store) == before
 
@@ -73,7 +74,7 @@ def test_the_file_shrinks_and_holds_the_same(store: Path) -> None:
         told["bytes"] == size_of(store) < before * 0.6
     )  # half of it was the journal's, which stays for a day
     assert contents(store) == held
-    assert verify(store) == []
+    assert verify_store(store) == []
     assert not (store / COPY).exists()
     # A second time there is nothing to gain, and it is still the same store.
     assert here("db", "compact", "--data", store, "--yes").code == 0
@@ -128,7 +129,7 @@ def test_a_disk_without_room_for_the_copy_is_refused_before_anything_is_written(
 def test_progress_is_told_up_to_the_end(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage_compact, "_STEPS", 10)
     told: list[tuple[int, int]] = []
-    room = room_in(store)
+    room = file_space(store)
     compact(store, lambda done, total: told.append((done, total)))
     assert told[-1] == (room.size - room.free, room.size - room.free)
     assert told == sorted(told)
@@ -153,8 +154,8 @@ def test_killed_at_any_point_the_store_is_whole_and_can_be_compacted_again(store
         "between copy and rename": "import os, pathlib\npathlib.Path.rename = lambda *a: os._exit(9)\n"
         + SLOW,
         "after the rename": (
-            "import os\nfrom tablewright.engine.storage import Storage\nStorage.close = lambda self: os._exit(9) if "
-            "not os.path.exists(str(self._file) + '.compacting') else None\n" + SLOW
+            "import os\nfrom tablewright.engine.storage.sqlite import Storage\nStorage.close = lambda self: os._exit(9)"
+            " if not os.path.exists(str(self._file) + '.compacting') else None\n" + SLOW
         ),
     }[moment]
     process = subprocess.Popen([sys.executable, "-c", program, str(store)], stdout=subprocess.PIPE, text=True)
@@ -165,11 +166,11 @@ def test_killed_at_any_point_the_store_is_whole_and_can_be_compacted_again(store
     process.wait(30)
     process.stdout.close()
     assert process.returncode != 0
-    assert verify(store) == []
+    assert verify_store(store) == []
     assert contents(store) == held
     compact(store)
     assert contents(store) == held
-    assert verify(store) == []
+    assert verify_store(store) == []
     assert not (store / COPY).exists()
 
 

@@ -18,9 +18,9 @@ from tests.cli.stores import server_of
 from tablewright import Engine, testing
 from tablewright.app.copy_places import CopyPlace, place_of
 from tablewright.app.copy_restoring import TAG, TablesThere, refuse_there, restore_tables
-from tablewright.cli.db_copies_restore import being_made
+from tablewright.cli.db.copies_restore import temporary_name
 from tablewright.client import embedded
-from tablewright.engine import verify
+from tablewright.engine import verify_store
 from tablewright.world import machine_time
 
 
@@ -91,14 +91,14 @@ def test_who_reads_no_further_and_who_stops_it_get_no_words(
 def test_a_place_where_nothing_was_ever_copied_says_so(tmp_path: Path) -> None:
     ran = here("db", "copies", "list", tmp_path)
     assert ran.code == 2
-    assert "nothing was ever copied to" in ran.err
+    assert "no copies found at" in ran.err
 
 
 def test_all_tables_come_back_into_a_new_directory(away: Path, tmp_path: Path) -> None:
     ran = here("db", "copies", "restore", away, "--data", tmp_path / "new", "--yes")
     assert ran.code == 0, ran
-    assert "has every item of the copy" in ran.out
-    assert verify(tmp_path / "new") == []
+    assert "item counts match the copy" in ran.out
+    assert verify_store(tmp_path / "new") == []
     assert [path.name for path in tmp_path.glob("new*")] == ["new"]
     assert (tmp_path / "new" / "copies.id").read_text().strip() == STORE
     with Engine.open(tmp_path / "new") as engine:
@@ -114,7 +114,7 @@ def test_a_day_can_be_named_and_without_yes_only_the_plan_is_shown(away: Path, t
     new = tmp_path / "new"
     ran = here("db", "copies", "restore", away, "--day", "2026-01-01", "--data", new)
     assert ran.code == 0
-    assert "2 tables as they were at 2026-01-01" in ran.out
+    assert "as of 2026-01-01" in ran.out
     assert "--yes" in ran.err
     assert list(tmp_path.glob("new*")) == []
     ran = here("db", "copies", "restore", away, "--day", "2026-01-01", "--data", new, "--yes", "--json")
@@ -135,7 +135,7 @@ def test_nothing_that_is_there_is_overwritten(away: Path, tmp_path: Path) -> Non
     (tmp_path / "new" / "mine").write_text("mine")
     ran = here("db", "copies", "restore", away, "--data", tmp_path / "new", "--yes")
     assert ran.code == 2
-    assert "never overwrites" in ran.err
+    assert "does not overwrite" in ran.err
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["mine"]
     assert here("db", "copies", "restore", away, "--yes").code == 2
 
@@ -160,7 +160,7 @@ def test_a_restore_that_was_cut_off_is_gone_on_from_and_no_half_of_it_is_a_direc
 ) -> None:
     place = place_of(str(away))
     copy = place.copies()[-1]
-    with Engine.open(tmp_path / being_made("new", copy)) as engine:
+    with Engine.open(tmp_path / temporary_name("new", copy)) as engine:
 
         def cut(verb: str, request: Any) -> dict[str, Any]:
             if verb == "BatchWriteItem" and "dogs" in request["RequestItems"]:
@@ -184,7 +184,7 @@ def test_a_restore_that_was_cut_off_is_gone_on_from_and_no_half_of_it_is_a_direc
 def test_a_restore_that_was_cut_off_after_its_tables_is_gone_on_from(away: Path, tmp_path: Path) -> None:
     place = place_of(str(away))
     copy = place.copies()[-1]
-    with Engine.open(tmp_path / being_made("new", copy)) as engine:
+    with Engine.open(tmp_path / temporary_name("new", copy)) as engine:
         restore_tables(embedded(engine), place, copy)
     ran = here("db", "copies", "restore", away, "--data", tmp_path / "new", "--yes")
     assert ran.code == 0, ran
@@ -249,15 +249,15 @@ def test_a_directory_may_be_where_one_stands_or_behind_a_link_but_no_mount(
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     assert here("db", "copies", "restore", away, "--data", tmp_path / "link", "--yes").code == 0
-    assert verify(tmp_path / "real") == []
+    assert verify_store(tmp_path / "real") == []
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     assert here("db", "copies", "restore", away, "--data", ".", "--yes").code == 0
-    assert verify(tmp_path / "here") == []
+    assert verify_store(tmp_path / "here") == []
     monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "mount")
     ran = here("db", "copies", "restore", away, "--data", tmp_path / "mount", "--yes")
     assert ran.code == 2
-    assert "name one in it" in ran.err
+    assert "name a directory in it" in ran.err
 
 
 def test_a_file_beside_the_tables_cannot_leave_the_new_directory(away: Path, tmp_path: Path) -> None:

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from tests.cli.command import Ran, here, tablewright
 from tests.cli.stores import PETS, server_of, store_of_pets
-from tests.engine.unkept import UnkeptEngine
+from tests.engine.stepped_engine import SteppedEngine
 
-from tablewright.cli import db_import, import_files
-from tablewright.cli.exports_found import ExportUnusable
-from tablewright.cli.where import Place
+from tablewright.cli.db import import_ as db_import
+from tablewright.cli.db import import_files
+from tablewright.cli.db.export_directory import ExportUnusable
+from tablewright.cli.target import Target
 from tablewright.client import Call
-from tablewright.engine import Engine, verify
+from tablewright.engine import Engine, verify_store
 
 
 @pytest.fixture
@@ -96,7 +97,7 @@ def test_csv_is_imported_with_a_key_that_is_said(store: Path, tmp_path: Path) ->
     words = ("db", "import", files, "--to", "people", "--data", store)
     assert "--keys owner:S,name:S or --like TABLE" in refused(here(*words))
     told = fine(here(*words, "--keys", "email:S", "--delimiter", ";"))
-    assert told.startswith("people is there: 2 items from ")
+    assert told.startswith("created people: 2 items from ")
     assert scanned(store, "people")[0] == {"email": {"S": "anna@example.org"}, "name": {"S": "Anna"}}
     assert lent(store) == []
 
@@ -105,13 +106,13 @@ def test_one_file_can_be_named(store: Path, files: Path) -> None:
     (files / "one.jsonl").write_text(lines({"id": {"S": "a"}}))
     (files / "other.csv").write_text("id\nb\n")
     words = ("--to", "things", "--keys", "id:S", "--data", store)
-    assert fine(here("db", "import", files / "one.jsonl", *words)).startswith("things is there: 1 item ")
+    assert fine(here("db", "import", files / "one.jsonl", *words)).startswith("created things: 1 item ")
 
 
 def test_a_table_that_is_there_is_refused_before_anything_is_lent(store: Path, files: Path) -> None:
     (files / "one.json").write_text(lines({"id": {"S": "a"}}))
     ran = here("db", "import", files, "--to", "pets", "--keys", "id:S", "--data", store)
-    assert "pets is there already, and an import makes a new table" in refused_after(ran, "importing 1 file")
+    assert "pets already exists, and an import creates a new table" in refused_after(ran, "importing 1 file")
     assert lent(store) == []
 
 
@@ -127,17 +128,17 @@ def test_files_that_hold_no_items_by_their_names_are_left_out_and_told(store: Pa
     (files / "README").write_text("not an item")
     (files / ".DS_Store").write_text("nor this")
     ran = here("db", "import", files, "--to", "things", "--keys", "id:S", "--data", store)
-    assert fine(ran).startswith("things is there: 1 item ")
-    assert "left out, by their names: README\n" in ran.err
+    assert fine(ran).startswith("created things: 1 item ")
+    assert "skipped because of their names: README\n" in ran.err
 
 
 @pytest.mark.parametrize(
     ("names", "why"),
     [
-        (["a.json", "b.csv"], "are of several kinds: .csv, .json; choose with --prefix"),
-        (["a.json", "b.json.gz"], "are of several kinds: .json, .json.gz"),
-        (["a.txt"], "--format says what they are"),
-        ([], "is called as one with items is"),
+        (["a.json", "b.csv"], "have several formats: .csv, .json; select some with --prefix"),
+        (["a.json", "b.json.gz"], "have several formats: .json, .json.gz"),
+        (["a.txt"], "format with --format"),
+        ([], "has a known name"),
     ],
 )
 def test_files_that_cannot_be_imported_together_are_refused(
@@ -153,9 +154,9 @@ def test_files_that_cannot_be_imported_together_are_refused(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--to", "new"], "either a directory DIR or --bucket NAME"),
-        (["nowhere", "--to", "new"], "there is no directory, and no file, nowhere"),
-        (["nowhere", "--to", "new", "--keys", "owner"], "a key is one or two attributes with their types"),
+        (["--to", "new"], "either DIR or --bucket NAME"),
+        (["nowhere", "--to", "new"], "no such file or directory: nowhere"),
+        (["nowhere", "--to", "new", "--keys", "owner"], "must be one or two attributes with types"),
     ],
 )
 def test_an_import_that_makes_no_sense_is_a_misuse(words: list[str], why: str) -> None:
@@ -182,16 +183,16 @@ def test_items_that_a_put_would_refuse_are_told_once_by_file_and_line(store: Pat
         ran = here(*words, "--to", table)
         assert ran.code == 1
         said, first, second = ran.out.splitlines()
-        assert said == f"{table} is there: 2 items taken, 2 refused"
+        assert said == f"created {table}: 2 items imported, 2 refused"
         assert first.startswith(f"  {files}/items.json.gz, line 3: ")
         assert "Type mismatch for key id" in first
         assert second.startswith(f"  {files}/items.json.gz, line 5: ")
-        assert "mend what was refused and import it into a table of another name" in ran.err
+        assert "correct the refused items and import them into another table" in ran.err
         assert "bucket" not in ran.out + ran.err
         assert scanned(store, table) == [{"id": {"S": "a"}}, {"id": {"S": "b"}}]
         assert tree(files) == before, "nothing is written into the directory"
     assert lent(store) == []
-    assert verify(store) == []
+    assert verify_store(store) == []
 
 
 def test_as_json_all_that_was_refused_is_listed(store: Path, files: Path) -> None:
@@ -211,9 +212,9 @@ def test_many_mistakes_are_not_all_told(store: Path, files: Path) -> None:
     (files / "items.csv").write_text("id,n\n" + "x\n" * 30)
     ran = here("db", "import", files, "--to", "things", "--keys", "id:S", "--data", store)
     told = ran.out.splitlines()
-    assert told[0] == "things is there: 0 items taken, 30 refused"
+    assert told[0] == "created things: 0 items imported, 30 refused"
     assert [line.split(":")[0].rpartition(" ")[2] for line in told[1:21]] == [str(n) for n in range(2, 22)]
-    assert told[21:] == ["  and 10 more; --json tells up to 1000"]
+    assert told[21:] == ["  and 10 more; --json lists up to 1000"]
 
 
 def test_a_line_after_which_nothing_is_read_says_so(store: Path, files: Path) -> None:
@@ -222,7 +223,7 @@ def test_a_line_after_which_nothing_is_read_says_so(store: Path, files: Path) ->
     assert ran.code == 1
     (told,) = ran.out.splitlines()[1:]
     assert told.startswith(f"  {files}/items.json, line 2: the line is not JSON")
-    assert told.endswith("what follows in the object was not read")
+    assert told.endswith("the rest of the object was not read")
 
 
 # --- exports ---
@@ -236,9 +237,9 @@ def data_file(exported: Path) -> Path:
 def test_an_export_is_compared_with_its_manifest_and_told(store: Path, exported: Path) -> None:
     before = tree(exported)
     ran = tablewright("db", "import", exported, "--to", "pets-again", "--data", store)
-    assert fine(ran).endswith(", as many as the export's manifest says\n")
+    assert fine(ran).endswith(", matching the export's manifest\n")
     assert "importing the export of pets of 20" in ran.err
-    assert "checksums and counts are as its manifest says" in ran.err
+    assert "checksums and counts match the manifest" in ran.err
     assert scanned(store, "pets-again") == scanned(store, "pets")
     assert tree(exported) == before
 
@@ -248,7 +249,7 @@ def test_an_export_can_be_named_by_its_own_directory_and_be_copied_anywhere(
 ) -> None:
     (home,) = exported.glob("AWSDynamoDB/*-*")
     words = ("--to", "pets-again", "--data", store)
-    assert fine(here("db", "import", home, *words)).startswith("pets-again is there: 3 items ")
+    assert fine(here("db", "import", home, *words)).startswith("created pets-again: 3 items ")
     copied = shutil.copytree(home, tmp_path / "elsewhere")
     said = here("db", "import", copied, "--to", "third", "--data", store)
     assert "--keys owner:S,name:S or --like TABLE" in refused(said), "its table.json was not copied"
@@ -265,14 +266,14 @@ def test_only_the_files_that_the_manifest_lists_are_taken(store: Path, exported:
 @pytest.mark.parametrize(
     ("damage", "why"),
     [
-        ("data", "is not what the export wrote: its checksum is another"),
-        ("missing", "is missing, and the export in"),
-        ("files", "manifest-files.md5 beside it says so"),
-        ("summary", "does not tell of an export"),
-        ("count", "do not agree: 4 items in all, 3 in the files"),
-        ("whole", "is not whole: it has no manifest-summary.json"),
+        ("data", "differs from the manifest"),
+        ("missing", "is missing, but is listed in the manifest in"),
+        ("files", "does not match its checksum in manifest-files.md5"),
+        ("summary", "is not the summary of an export"),
+        ("count", "disagree: 4 items in the summary, 3 in the list of files"),
+        ("whole", "is incomplete: manifest-summary.json"),
         ("ion", "export as DYNAMODB_JSON"),
-        ("outside", "which is no file of this export"),
+        ("outside", "which is not a file of this export"),
     ],
 )
 def test_a_damaged_export_is_refused_before_a_table_is_made(
@@ -313,7 +314,7 @@ def test_an_incremental_export_is_refused_with_a_sentence(store: Path, exported:
     about = json.loads(summary.read_text()) | {"exportType": "INCREMENTAL_EXPORT", "outputView": "NEW_IMAGE"}
     summary.write_text(json.dumps(about))
     ran = here("db", "import", exported, "--to", "pets-again", "--data", store)
-    assert "holds an incremental export, which tells what changed, not what there was" in refused(ran)
+    assert "contains only an incremental export, which cannot be imported" in refused(ran)
 
 
 def test_of_several_exports_of_a_table_the_newest_is_taken_and_of_several_tables_none(
@@ -326,11 +327,11 @@ def test_of_several_exports_of_a_table_the_newest_is_taken_and_of_several_tables
         )
     fine(here("db", "export", "pets", "--to", exported, "--data", store))
     told = fine(here("db", "import", exported, "--to", "pets-again", "--data", store))
-    assert told.startswith("pets-again is there: 2 items ")
+    assert told.startswith("created pets-again: 2 items ")
     fine(here("db", "recovery", "cats", "--on", "--data", store))
     fine(here("db", "export", "cats", "--to", exported, "--data", store))
     ran = here("db", "import", exported, "--to", "third", "--data", store)
-    assert "holds exports of cats, pets; name the directory of one" in refused(ran)
+    assert "contains exports of several tables: cats, pets; name the directory of one" in refused(ran)
 
 
 # --- exports in buckets ---
@@ -350,15 +351,15 @@ def test_an_export_in_a_bucket_is_understood_as_one_in_a_directory_is(
     else:
         fine(here(*out, "--data", store))
         ran = here(*back, "--like", "pets", "--data", store)
-    assert fine(ran).startswith("pets-again is there: 3 items ")
-    assert ran.out.endswith(", as many as the export's manifest says\n")
+    assert fine(ran).startswith("created pets-again: 3 items ")
+    assert ran.out.endswith(", matching the export's manifest\n")
     assert "importing the export of pets of 20" in ran.err
     assert scanned(store, "pets-again") == scanned(store, "pets")
 
 
 def test_a_bucket_that_is_not_there_is_said(store: Path) -> None:
     ran = here("db", "import", "--bucket", "none", "--to", "new", "--keys", "id:S", "--data", store)
-    assert f"there is no bucket none in {store}" in refused(ran)
+    assert f"no bucket none in {store}" in refused(ran)
 
 
 def test_of_a_servers_bucket_an_incremental_export_is_refused_and_what_is_unknown_is_taken_as_it_is() -> None:
@@ -374,11 +375,11 @@ def test_of_a_servers_bucket_an_incremental_export_is_refused_and_what_is_unknow
     call: Call = lambda verb, request: answers[verb]  # noqa: E731
     parser = argparse.ArgumentParser()
     db_import.arguments(parser)
-    place = Place(call, "http://there")
+    place = Target(call, "http://there")
     words = ("--to", "new", "--keys", "id:S", "--bucket")
-    with pytest.raises(ExportUnusable, match="the bucket kept holds an incremental export"):
-        db_import._of_server(parser.parse_args([*words, "kept"]), place)
-    job = db_import._of_server(parser.parse_args([*words, "other", "--prefix", "x"]), place)
+    with pytest.raises(ExportUnusable, match="the bucket kept contains only an incremental export"):
+        db_import._job_from_bucket(parser.parse_args([*words, "kept"]), place)
+    job = db_import._job_from_bucket(parser.parse_args([*words, "other", "--prefix", "x"]), place)
     assert (job.bucket, job.prefix, job.packed, job.items) == ("other", "x", "gzip", None)
 
 
@@ -402,13 +403,13 @@ def test_where_nothing_begins_with_the_prefix_no_table_is_made(store: Path) -> N
     (bucket / "pets.json").write_bytes(b'{"Item":{"id":{"S":"rex"}}}')
     words = ("db", "import", "--bucket", "kept", "--prefix", "cats/", "--to", "new", "--keys", "id:S")
     ran = here(*words, "--data", store)
-    assert f"nothing in {bucket} begins with cats/; leave --prefix out, or name another" in refused(ran)
+    assert f"no file in {bucket} starts with cats/; correct or leave out --prefix" in refused(ran)
     assert here("db", "describe", "new", "--data", store).code == 2
     with server_of(store) as url:
         ran = here(*words, "--endpoint", url)
     assert (ran.code, ran.out.splitlines()[-1]) == (
         1,
-        "new is there and empty: the bucket kept holds nothing that begins with cats/",
+        "created new, which is empty: the bucket kept has no files with prefix cats/",
     )
 
 
@@ -417,9 +418,9 @@ def test_where_nothing_begins_with_the_prefix_no_table_is_made(store: Path) -> N
 
 def cut_off(store: Path, files: Path) -> str:
     """An import that was asked for and has not been begun: its process was killed then. Its bucket."""
-    chosen = import_files.chosen(files, None, None, None)
-    name = import_files.lent_name(files, "things")
-    import_files.lend(store / "buckets", name, chosen)
+    chosen = import_files.select_files(files, None, None, None)
+    name = import_files.link_bucket(files, "things")
+    import_files.link_files(store / "buckets", name, chosen)
     keys = [{"AttributeName": "id", "AttributeType": "S"}]
     request = {
         "S3BucketSource": {"S3Bucket": name},
@@ -432,7 +433,7 @@ def cut_off(store: Path, files: Path) -> str:
             "BillingMode": "PAY_PER_REQUEST",
         },
     }
-    with UnkeptEngine.unkept(store, buckets=store / "buckets") as engine:
+    with SteppedEngine.stepped(store, buckets=store / "buckets") as engine:
         engine.call("ImportTable", request)
     return name
 
@@ -449,10 +450,10 @@ def test_an_import_that_was_cut_off_is_waited_for_by_the_same_command(
     words = ("db", "import", files, "--to", "things", "--keys", "id:S", "--data", store)
     ran = here(*words)
     assert ran.code == 1
-    assert ran.out.startswith("things is there: 2 items taken, 2 refused\n")
-    assert "things is imported from there by an earlier request" in ran.err
+    assert ran.out.startswith("created things: 2 items imported, 2 refused\n")
+    assert "continuing the import into things that an earlier command started" in ran.err
     assert lent(store) == []
-    assert "things is there already" in refused_after(here(*words), "importing 1 file")
+    assert "things already exists" in refused_after(here(*words), "importing 1 file")
 
 
 def test_what_was_lent_for_an_import_that_nobody_waited_for_is_taken_back_by_the_next(

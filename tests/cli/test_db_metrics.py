@@ -9,7 +9,7 @@ import pytest
 from tests.cli.command import Ran, here, served, url_in
 from tests.cli.stores import PETS, pet, put, server_of, store_of_pets
 
-from tablewright.cli.words import chart
+from tablewright.cli.format import chart
 from tablewright.client import Credentials, HttpCall
 from tablewright.engine import Regions
 

@@ -82,7 +82,7 @@ def test_another_consumer_has_nothing_parked(mailer: Mailer) -> None:
 def test_a_replay_is_done_by_the_next_round_of_the_consumer_in_order(mailer: Mailer) -> None:
     ran = mailer.command("replay", "feed", "mailer")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == "asked: mailer handles the parked changes of 1 key in its next round\n"
+    assert ran.out == "mailer will process the parked changes of 1 key in its next round\n"
     assert mailer.log.texts == []
     mailer.log.failing.clear()
     assert mailer.run().replayed == 2
@@ -137,4 +137,4 @@ def test_where_no_consumer_ever_was_it_says_so(tmp_path: Path) -> None:
         pass
     ran = here("db", "parked", "list", "--data", tmp_path / "store")
     assert (ran.code, ran.out) == (2, "")
-    assert "there is no table stream_consumers" in ran.err
+    assert "table stream_consumers does not exist" in ran.err

@@ -16,9 +16,9 @@ from tests.cli.stores import PETS, pet, put, server_of, store_of_pets
 from tests.mapping.consuming import HOUR
 
 from tablewright import testing
-from tablewright.cli.stream_changes import changes
+from tablewright.cli.db.stream_changes import changes
 from tablewright.client import Call, Credentials, HttpCall, embedded
-from tablewright.engine import streams
+from tablewright.engine.streams import shards
 
 
 @pytest.fixture
@@ -93,14 +93,14 @@ def test_of_a_stream_that_was_switched_off_the_rest_is_told_and_then_it_ends(sto
             ran = here("db", "stream", "tail", "pets", "--endpoint", url, "--from", begin)
             assert (ran.code, len(ran.out.splitlines())) == (0, lines)
             assert ran.err == (
-                "tablewright: the stream of pets is off, and there is no more of it; `tablewright db stream on pets` "
-                "gives it a new one\n"
+                "tablewright: the stream of pets is disabled and was read to its end; enable it with "
+                f"`tablewright db stream on pets --endpoint {url}`\n"
             )
         ran = here("db", "stream", "tail", "pets", "--endpoint", url, "--from", "start", "--limit", "3")
         assert (len(ran.out.splitlines()), ran.err) == (3, "")
     ran = here("db", "stream", "tail", "pets", "--data", store)
     assert len(ran.out.splitlines()) == 3
-    assert "the stream of pets is off" in ran.err
+    assert "the stream of pets is disabled" in ran.err
 
 
 def test_a_stream_that_is_switched_off_while_it_is_followed_is_read_to_its_end() -> None:
@@ -130,9 +130,8 @@ def test_a_table_without_a_stream_is_a_misuse(tmp_path: Path) -> None:
         engine.call("CreateTable", PETS | {"StreamSpecification": {"StreamEnabled": False}})
     ran = here("db", "stream", "tail", "pets", "--data", tmp_path / "store")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == (
-        "tablewright: pets has no stream, so its changes are not told; `tablewright db stream on pets` gives it one\n"
-    )
+    hint = f"tablewright db stream on pets --data {tmp_path / 'store'}"
+    assert ran.err == f"tablewright: pets has no stream; enable it with `{hint}`\n"
     missing = here("db", "stream", "tail", "cats", "--data", tmp_path / "store")
     assert "ResourceNotFoundException" in missing.err
 
@@ -155,18 +154,18 @@ def test_a_stream_is_switched_on_and_off_from_the_terminal(tmp_path: Path, way: 
         assert said == "pets has a stream, KEYS_ONLY"
         assert ":table/pets/stream/" in arn
         again = here(*on, "--view", "KEYS_ONLY")
-        assert (again.code, again.out) == (0, f"pets has a stream, KEYS_ONLY: it had it before\n{arn}\n")
+        assert (again.code, again.out) == (0, f"pets has a stream, KEYS_ONLY (already enabled)\n{arn}\n")
         other = here(*on)
         assert (other.code, other.out) == (2, "")
-        assert "tells KEYS_ONLY; for NEW_AND_OLD_IMAGES end it first" in other.err
+        assert "view KEYS_ONLY; to use NEW_AND_OLD_IMAGES, disable it first" in other.err
 
         off = ("db", "stream", "off", "pets", *place)
         plan = here(*off)
-        assert (plan.code, plan.err) == (1, "tablewright: nothing was done; --yes does it\n")
-        assert "the stream of pets (KEYS_ONLY) will end" in plan.out
+        assert (plan.code, plan.err) == (1, "tablewright: dry run; add --yes to apply\n")
+        assert "will disable the stream of pets (KEYS_ONLY)" in plan.out
         assert here(*on, "--view", "KEYS_ONLY").out == again.out, "the plan has done nothing"
         done = here(*off, "--yes")
-        assert (done.code, done.out.splitlines()[-1]) == (0, "pets has no stream any more")
+        assert (done.code, done.out.splitlines()[-1]) == (0, "disabled the stream of pets")
         assert here(*off).out == "pets has no stream\n"
         assert here(*on).code == 0
 
@@ -175,7 +174,7 @@ def test_a_stream_is_switched_on_and_off_from_the_terminal(tmp_path: Path, way: 
 
 
 def test_changes_come_in_order_through_shards_that_split_and_roll(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "SHARD_RECORDS", 5)
+    monkeypatch.setattr(shards, "SHARD_RECORDS", 5)
     clock = testing.Clock()
     with testing.engine(world=clock.world()) as engine:
         engine.call("CreateTable", PETS)

@@ -90,7 +90,7 @@ def test_a_store_that_a_server_has_open_is_refused_with_what_to_do(store: Path) 
 
 
 def test_a_directory_without_a_store_is_refused_and_left_alone(tmp_path: Path) -> None:
-    assert "there is no store in" in refused(here("db", "tables", "--data", tmp_path))
+    assert "no store found in" in refused(here("db", "tables", "--data", tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -149,7 +149,7 @@ def test_the_region_of_a_store_is_that_of_its_tables(tmp_path: Path) -> None:
         arn = engine.call("DescribeTable", {"TableName": "again"})["Table"]["TableArn"]
     assert arn.startswith("arn:aws:dynamodb:eu-west-1:")
     said = refused(here("db", "tables", "--data", tmp_path, "--region", "us-west-2"))
-    assert "is eu-west-1's, and there is none of us-west-2 below it" in said
+    assert "belongs to region eu-west-1 and has no store of us-west-2 below it" in said
 
 
 def test_a_store_of_several_regions_is_asked_for_one_of_them(tmp_path: Path) -> None:

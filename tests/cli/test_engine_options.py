@@ -12,8 +12,7 @@ from tablewright.cli import engine_serve, serve
 def test_both_commands_that_serve_take_them(command: object) -> None:
     parser = argparse.ArgumentParser()
     command.arguments(parser)  # type: ignore[attr-defined]  # a module
-    given = parser.parse_args(["--ttl-seconds", "2", "--ttl-lag", "3600", "--lease", "5"])
-    assert (given.ttl_seconds, given.ttl_lag, given.lease) == (2.0, timedelta(hours=1), 5.0)
-    assert parser.parse_args([]).lease is None
+    given = parser.parse_args(["--ttl-seconds", "2", "--ttl-lag", "3600"])
+    assert (given.ttl_seconds, given.ttl_lag) == (2.0, timedelta(hours=1))
     with pytest.raises(SystemExit):
-        parser.parse_args(["--lease", "0.5"])
+        parser.parse_args(["--ttl-seconds", "0"])

@@ -150,7 +150,7 @@ def test_a_directory_of_something_else_is_a_misuse(tmp_path: Path) -> None:
 def test_a_port_that_is_none_is_a_misuse(port: str) -> None:
     ran = tablewright("engine", "serve", "--memory", f"--port={port}")
     assert ran.code == 2
-    assert "a port is a number from 0 to 65535" in ran.err
+    assert "must be a port number from 0 to 65535" in ran.err
 
 
 def test_memory_and_a_directory_exclude_each_other(tmp_path: Path) -> None:
@@ -180,11 +180,11 @@ def test_expired_items_are_swept_as_often_and_as_late_as_asked(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("option", "text", "words"),
     [
-        ("--ttl-seconds", "0", "a period is a number of seconds above 0, not '0'"),
-        ("--ttl-seconds", "often", "a period is a number of seconds above 0, not 'often'"),
-        ("--ttl-seconds", "nan", "a period is a number of seconds above 0, not 'nan'"),
-        ("--ttl-lag", "-1", "a lag is a number of seconds from 0 up, not '-1'"),
-        ("--ttl-lag", "inf", "a lag is a number of seconds from 0 up, not 'inf'"),
+        ("--ttl-seconds", "0", "must be a positive number of seconds, got '0'"),
+        ("--ttl-seconds", "often", "must be a positive number of seconds, got 'often'"),
+        ("--ttl-seconds", "nan", "must be a positive number of seconds, got 'nan'"),
+        ("--ttl-lag", "-1", "must be a number of seconds, 0 or more, got '-1'"),
+        ("--ttl-lag", "inf", "must be a number of seconds, 0 or more, got 'inf'"),
     ],
 )
 def test_a_period_or_a_lag_that_makes_no_sense_is_refused(option: str, text: str, words: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 
-from tablewright.cli.logs import EventFormatter
+from tablewright.cli.stderr_logs import EventFormatter
 
 
 def test_a_line_is_the_event_and_then_its_fields() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 from tests.cli.command import tablewright
 
 from tablewright import __version__
-from tablewright.cli import COMMANDS, SHARED, _parser, main
+from tablewright.cli import main
+from tablewright.cli.commands import COMMANDS, Command, Group
+from tablewright.cli.parser import parse
 
 
 def test_the_version_is_printed() -> None:
@@ -18,12 +21,7 @@ def test_the_version_is_printed() -> None:
     assert (ran.code, ran.out) == (0, f"tablewright {__version__}\n")
 
 
-EVERY = [
-    (),
-    *((noun,) for noun in COMMANDS),
-    *((noun, *verb.split()) for noun, (_, verbs) in COMMANDS.items() for verb in verbs),
-    *(tuple(words.split()) for words in SHARED),
-]
+EVERY = [(), *(entry.path for entry in COMMANDS)]
 
 
 @pytest.mark.parametrize("command", EVERY, ids=" ".join)
@@ -36,35 +34,35 @@ def test_help_ends_with_two_examples(command: tuple[str, ...], capsys: pytest.Ca
     assert all(example.startswith("  tablewright ") for example in (first, second))
 
 
-@pytest.mark.parametrize(
-    "command", [one for one in EVERY if one[:1] == ("db",) and len(one) > 1], ids=" ".join
-)
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
 def test_the_examples_of_a_command_can_be_given(
     command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
         main([*command, "--help"])
     for example in capsys.readouterr().out.rstrip().split("\n")[-2:]:
-        given = _parser().parse_args(shlex.split(example)[1:])
-        assert given.run is not None
+        assert parse(shlex.split(example.partition(" > ")[0])[1:]).run is not None
 
 
-@pytest.mark.parametrize("noun", [noun for noun, (_, verbs) in COMMANDS.items() if verbs])
-def test_the_examples_of_a_noun_are_of_its_own_commands(
-    noun: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        main([noun, "--help"])
-    for example in capsys.readouterr().out.rstrip().split("\n")[-2:]:
-        assert example.startswith(f"  tablewright {noun} ")
+@pytest.mark.parametrize("group", [entry for entry in COMMANDS if isinstance(entry, Group)], ids=str)
+def test_the_examples_of_a_group_are_of_its_own_commands(group: Group) -> None:
+    assert all(example.startswith(f"tablewright {group.words} ") for example in group.examples)
+
+
+def test_every_command_has_its_groups_and_its_file() -> None:
+    groups = [entry.path for entry in COMMANDS if isinstance(entry, Group)]
+    commands = [entry for entry in COMMANDS if isinstance(entry, Command)]
+    assert len({entry.path for entry in COMMANDS}) == len(COMMANDS)
+    assert {command.path[:-1] for command in commands} - {()} <= set(groups)
+    assert all(find_spec(f"tablewright.cli.{command.module}") for command in commands)
 
 
 def test_a_negative_value_is_told_to_be_wrong_not_to_be_missing(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["engine", "line", "a=http://127.0.0.1:1", "--delay", "-5s"])
+        main(["engine", "serve", "--ttl-lag", "-5"])
     assert ended.value.code == 2
     said = capsys.readouterr().err
-    assert "argument --delay: a delay is a time like 200ms, 5s or 2m, up to a day, not '-5s'" in said
+    assert "argument --ttl-lag: must be a number of seconds, 0 or more, got '-5'" in said
 
 
 def test_help_is_told_by_the_command_itself() -> None:
@@ -80,12 +78,32 @@ def test_a_misuse_is_told_on_stderr_with_code_2(command: tuple[str, ...]) -> Non
     assert ran.err.startswith("usage: tablewright")
 
 
-def test_nothing_of_the_server_is_imported_before_a_command_runs() -> None:
-    asked = (
-        "import sys; from tablewright.cli import _parser; _parser(); "
-        "print([name for name in sys.modules if name == 'asyncio' or '.wire' in name])"
-    )
+HEAVY = "apsw asyncio fastapi jinja2 pydantic tablewright.engine tablewright.design tablewright.app tablewright.wire"
+LOADED = """
+import sys
+from tablewright.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit:
+    pass
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+def modules_of(*arguments: str) -> set[str]:
+    """The modules that are imported when the command line has these arguments."""
     done = subprocess.run(
-        [sys.executable, "-c", asked], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", LOADED, *arguments], capture_output=True, text=True, timeout=60, check=True
     )
-    assert done.stdout == "[]\n"
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("arguments", ["--version", "--help", "db --help", "db backup --help"])
+def test_nothing_heavy_is_imported_for_the_version_and_for_help(arguments: str) -> None:
+    assert modules_of(*arguments.split()).isdisjoint(HEAVY.split())
+
+
+def test_only_the_command_that_was_asked_for_is_imported() -> None:
+    loaded = modules_of("db", "tables", "--help")
+    commands = {f"tablewright.cli.{entry.module}" for entry in COMMANDS if isinstance(entry, Command)}
+    assert loaded & commands == {"tablewright.cli.db.tables"}

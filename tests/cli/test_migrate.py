@@ -15,8 +15,8 @@ from tablewright.app.systems import SYSTEMS
 from tablewright.client import embedded
 from tablewright.engine import Engine
 from tablewright.mapping import Db
-from tablewright.mapping.migrate import Bench, Round, abandon, bench, switching
-from tablewright.mapping.migrate.turns import again
+from tablewright.mapping.migrate import MigrationContext, Round, abandon, cutover, migration_context
+from tablewright.mapping.migrate.epochs import restart
 from tablewright.systems.travel.design import TRAVEL
 from tablewright.testing import Clock
 
@@ -26,7 +26,7 @@ NAME = "skratch-visits-2"
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Skratch with a traveller, served by nobody."""
-    monkeypatch.setattr(switching, "MARGIN", 0.01)  # nobody else believes anything
+    monkeypatch.setattr(cutover, "MARGIN", 0.01)  # nobody else believes anything
     with Engine.open(tmp_path / "store", durability="relaxed") as engine:
         db = Db(embedded(engine), TRAVEL)
         db.create_tables()
@@ -57,7 +57,7 @@ def test_from_a_plan_to_the_switch_back_and_again_to_the_end(store: Path) -> Non
     assert (verified.code, report["phase"], report["digests_agree"]) == (0, "verified", True)
     assert {part["table"] for part in report["parts"]} == {"skratch-data", "skratch-data-2"}
     shown = migrate(store, "switch", NAME)
-    assert (shown.code, "nothing was done" in shown.err, status(store)["phase"]) == (0, True, "verified")
+    assert (shown.code, "dry run" in shown.err, status(store)["phase"]) == (0, True, "verified")
     done = migrate(store, "switch", NAME, "--yes")
     assert (done.code, "skratch-data-2" in done.out) == (0, True)
     assert (status(store)["side"], status(store)["writes"]) == ("target", "open")
@@ -74,6 +74,16 @@ def test_from_a_plan_to_the_switch_back_and_again_to_the_end(store: Path) -> Non
     assert (ended.code, status(store)["phase"]) == (0, "finished")
     tables = here("db", "tables", "--json", "--data", store)
     assert "skratch-data" not in [one["name"] for one in json.loads(tables.out)]
+
+
+def test_the_state_has_the_same_names_in_json_and_in_the_table(store: Path) -> None:
+    migrate(store, "plan", NAME)
+    with Engine.open(store) as engine:
+        key = {"PK": {"S": f"MIGRATION#{NAME}"}, "SK": {"S": "STATE"}}
+        item = engine.call("GetItem", {"TableName": "migrations", "Key": key})["Item"]
+    shown = status(store)
+    assert item.keys() - {"PK", "SK"} <= shown.keys()
+    assert [int(item[name]["N"]) for name in ("epoch", "turn")] == [shown["epoch"], shown["turn"]]
 
 
 @pytest.mark.parametrize("verb", ["switch", "rollback", "finish"])
@@ -95,11 +105,11 @@ def test_what_is_abandoned_is_gone(store: Path) -> None:
 def test_run_does_not_say_that_all_is_copied_of_what_was_given_up_meanwhile(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def given_up(bench: Bench, worker: str) -> Round:
-        return Round(abandon(bench))
+    def given_up(context: MigrationContext, worker: str) -> Round:
+        return Round(abandon(context))
 
     migrate(store, "plan", NAME)
-    monkeypatch.setattr("tablewright.mapping.migrate.advance", given_up)
+    monkeypatch.setattr("tablewright.cli.migrate.run.advance", given_up)
     ran = migrate(store, "run", NAME)
     assert (ran.code, ran.out, "is abandoned" in ran.err) == (2, "", True)
 
@@ -107,13 +117,15 @@ def test_run_does_not_say_that_all_is_copied_of_what_was_given_up_meanwhile(
 def test_status_says_that_changes_were_missed_and_run_puts_it_right(store: Path) -> None:
     migrate(store, "plan", NAME)
     migrate(store, "run", NAME)
-    assert "nobody has followed" not in migrate(store, "status", NAME).out
+    assert "no process has copied changes" not in migrate(store, "status", NAME).out
     with Engine.open(store, durability="relaxed") as engine:
         (system,) = [system for system in SYSTEMS if system.migrations]
-        at = bench(embedded(engine), *system.migrations, environment=environment_of(system.designs))
-        again(at, at.state(), at.state().since)
+        at = migration_context(
+            embedded(engine), *system.migrations, environment=environment_of(system.designs)
+        )
+        restart(at, at.state(), at.state().since)
     assert (status(store)["phase"], status(store)["catching_up"]) == ("copying", True)
-    assert f"{NAME}: nobody has followed since" in migrate(store, "status", NAME).out
+    assert f"{NAME}: no process has copied changes since" in migrate(store, "status", NAME).out
     assert migrate(store, "run", NAME).code == 0
     assert (status(store)["phase"], status(store)["catching_up"]) == ("following", False)
 
@@ -134,7 +146,7 @@ def test_verify_finds_what_differs_and_repairs_it(store: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["run", "no-such"], "no system has a migration"),
+        (["run", "no-such"], "no migration named"),
         (["run", NAME], "is not planned"),
         (["plan", NAME, "--segments", "0"], "at least 1"),
         (["status", "--environment", "moon", NAME], "no environment moon"),

@@ -55,11 +55,15 @@ def test_loading_twice_is_loading_once(store: Path) -> None:
     created = json.loads(first.out)["created"]
     assert created[:5] == ["TikTok", "YouTube", "Instagram", "Snapchat", "Fortnite"]
     again = here(*LOAD, "--data", store)
-    assert (again.code, again.out) == (0, "every app is as the list says\n")
+    assert (again.code, again.out) == (0, "all apps already match the list\n")
     apps = listed(store)
     assert len(apps) == len(created) > 100
     assert apps["TikTok"]["popularity"] == 1
     assert {app["appCategory"] for app in listed(store, "--category", "gaming").values()} == {"Gaming"}
+    unknown = here(*LIST, "--data", store, "--category", "Nope")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "no category named Nope; the categories are " in unknown.err
+    assert "Gaming" in unknown.err
 
 
 def test_a_plan_does_nothing(store: Path) -> None:
@@ -74,10 +78,10 @@ def test_what_an_operator_wrote_stays_unless_forced_and_agreed_to(store: Path) -
     here(*LOAD, "--data", store)
     edited(store)
     kept = here(*LOAD, "--data", store)
-    assert kept.out == "1 app kept as somebody edited them: TikTok\n"
+    assert kept.out == "1 app kept with an operator's edits: TikTok\n"
     asked = here(*LOAD, "--data", store, "--force")
-    assert "1 app would be taken back to the list, of those updated: TikTok" in asked.out
-    assert "nothing was done; --yes does it" in asked.err
+    assert "1 app would be overwritten despite edits (also counted as updated): TikTok" in asked.out
+    assert "dry run; add --yes to apply" in asked.err
     assert listed(store)["TikTok"]["domains"] == ["tiktok.com"]
     told = json.loads(here(*LOAD, "--data", store, "--force", "--json").out)
     assert (told["overwritten"], told["done"]) == (["TikTok"], False)
@@ -93,7 +97,7 @@ def test_a_list_of_ones_own_is_loaded_and_brought_up_to_date_by_its_version(
     file = file_of(tmp_path / "ours.json", OURS)
     assert here(*LOAD, file, "--data", store).out == "1 app created: Puzzles\n"
     more = {**OURS, "domains": ["puzzles.example", "puzzles.test"]}
-    assert here(*LOAD, file_of(file, more), "--data", store).out == "every app is as the list says\n"
+    assert here(*LOAD, file_of(file, more), "--data", store).out == "all apps already match the list\n"
     assert here(*LOAD, file_of(file, more, version=2), "--data", store).out == "1 app updated: Puzzles\n"
     assert listed(store)["Puzzles"]["domains"] == ["puzzles.example", "puzzles.test"]
 
@@ -126,7 +130,7 @@ def test_a_file_that_is_no_list_and_one_that_is_not_there_are_refused(store: Pat
     (tmp_path / "x.json").write_text("no JSON")
     assert "A list of apps is" in here(*LOAD, tmp_path / "x.json", "--data", store).err
     (tmp_path / "y.json").write_bytes(b"\xff\xfe")
-    assert "is not text in UTF-8" in here(*LOAD, tmp_path / "y.json", "--data", store).err
+    assert "is not UTF-8 text" in here(*LOAD, tmp_path / "y.json", "--data", store).err
     ran = here(*LOAD, tmp_path / "none.json", "--data", store)
     assert (ran.code, "none.json" in ran.err) == (2, True)
 
@@ -135,7 +139,7 @@ def test_a_store_without_parental_controls_is_left_as_it_is(tmp_path: Path) -> N
     Engine.open(tmp_path / "bare", durability="relaxed").close()
     ran = here(*LOAD, "--data", tmp_path / "bare")
     assert (ran.code, ran.out) == (2, "")
-    assert "there is no table ApplicationRegistry" in ran.err
+    assert "table ApplicationRegistry does not exist" in ran.err
     assert here("db", "tables", "--data", tmp_path / "bare").out.startswith("no tables")
 
 

@@ -17,7 +17,7 @@ def test_a_tree_is_written_checked_and_found_out_of_date(tmp_path: Path) -> None
     assert (ran.code, ran.err) == (0, "")
     assert f"{tmp_path / 'tree' / 'tables.tf'}: written\n" in ran.out
     ran = here(*words, "--check")
-    assert (ran.code, ran.out) == (0, f"{tmp_path / 'tree'}: 10 files, all as the design says\n")
+    assert (ran.code, ran.out) == (0, f"{tmp_path / 'tree'}: 10 files, up to date\n")
     (tmp_path / "tree" / "roles.tf").unlink()
     tables = tmp_path / "tree" / "tables.tf"
     tables.write_text(tables.read_text().replace("GSI1", "GSI3"))
@@ -72,16 +72,16 @@ def test_who_reads_only_the_beginning_is_told_no_fault(command: str, tmp_path: P
     [
         (
             ("journey", "--environment", "prod"),
-            "there is no system journey; there are parental, portal, travel",
+            "no system named journey; choose one of parental, portal, travel",
         ),
-        (("travel", "--environment", "sit"), "travel has no environment sit; its design names dev, prod"),
+        (("travel", "--environment", "sit"), "travel has no environment sit; its design has dev, prod"),
         (
             ("nothing.there:D", "--environment", "sit"),
-            "nothing.there:D cannot be had: No module named 'nothing'",
+            "nothing.there could not be imported: No module named 'nothing'",
         ),
         (
-            ("tablewright.design:parts", "--environment", "x"),
-            "tablewright.design:parts is no design, nor several",
+            ("tablewright.design:Design", "--environment", "x"),
+            "tablewright.design:Design is not a Design or a list of Designs",
         ),
     ],
 )
@@ -116,11 +116,11 @@ def test_an_account_that_nobody_named_is_told_of() -> None:
     ran = here("policies", "travel", "--environment", "prod", "--role", "service")
     assert ran.code == 0
     assert "arn:aws:dynamodb:us-east-1:*:table/" in ran.out
-    assert "no account is named" in ran.err
+    assert "the environment has no account" in ran.err
     assert here("policies", "portal", "--environment", "dev", "--role", "service").err == ""
 
 
 def test_an_account_that_is_none_is_refused() -> None:
     ran = here("policies", "travel", "--environment", "prod", "--account", "12")
     assert (ran.code, ran.out) == (2, "")
-    assert "'12' is not an account: it has 12 digits" in ran.err
+    assert "--account must be a number of 12 digits, got '12'" in ran.err

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.cli.waiting import Stand, waited
-from tablewright.cli.words import as_line, as_pairs, as_table, count, moment, plural, size
+from tablewright.cli.format import as_line, as_pairs, as_table, count, moment, plural, size
+from tablewright.cli.progress import Progress, wait_for
 
 
 def test_columns_are_as_wide_as_needed_and_figures_stand_to_the_right() -> None:
@@ -21,10 +21,10 @@ def test_what_does_not_print_is_shown_escaped() -> None:
 
 @pytest.mark.parametrize(
     ("number", "words"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (25_780, "25.8 kB"), (999_600, "1 MB"), (123_456_789, "123 MB"),
-     (5e15, "5000 TB")],
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1 KB"), (25_780, "25.2 KB"), (1_048_500, "1 MB"), (123_456_789, "118 MB"),
+     (5e15, "4547 TB")],
 )  # fmt: skip
-def test_a_size_has_three_figures_and_a_unit(number: float, words: str) -> None:
+def test_a_size_has_three_figures_and_a_unit_of_1024(number: float, words: str) -> None:
     assert size(number) == words
 
 
@@ -42,7 +42,7 @@ def test_waiting_looks_again_until_the_work_is_over_and_tells_how_far_it_is(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     seen, naps = iter([0, 5, 10, 11]), list[float]()
-    last = waited("copying", lambda: next(seen), lambda n: Stand(n > 10, n, 10), naps.append)
+    last = wait_for("copying", lambda: next(seen), lambda n: Progress(n > 10, n, 10), naps.append)
     assert last == 11
     assert naps == sorted(naps)
     assert len(naps) == 3
@@ -53,8 +53,8 @@ def test_waiting_looks_again_until_the_work_is_over_and_tells_how_far_it_is(
 
 def test_waiting_for_what_tells_nothing_says_so_once(capsys: pytest.CaptureFixture[str]) -> None:
     seen = iter(range(40))
-    waited("copying", lambda: next(seen), lambda n: Stand(n == 30), lambda pause: None)
-    assert capsys.readouterr().err == "copying: under way, how far is not told\n"
+    wait_for("copying", lambda: next(seen), lambda n: Progress(n == 30), lambda pause: None)
+    assert capsys.readouterr().err == "copying: in progress\n"
 
 
 def test_ctrl_c_ends_the_waiting_and_says_that_the_work_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,5 +62,5 @@ def test_ctrl_c_ends_the_waiting_and_says_that_the_work_goes_on(capsys: pytest.C
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        waited("copying", lambda: 1, lambda n: Stand(False), interrupted)
-    assert "copying is not over; it goes on whenever its tables are open" in capsys.readouterr().err
+        wait_for("copying", lambda: 1, lambda n: Progress(False), interrupted)
+    assert "copying is not finished; it continues whenever its store is open" in capsys.readouterr().err

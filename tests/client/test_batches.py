@@ -103,7 +103,7 @@ def test_a_batch_throttled_as_a_whole_is_returned_whole(naps: Naps) -> None:
 def test_a_batch_that_is_refused_says_what_is_not_done(naps: Naps, failure: CallFailed) -> None:
     call, _ = scripted(DONE, failure)
     names = [str(number) for number in range(60)]
-    with pytest.raises(BatchStopped, match=r"^35 writes are not done") as caught:
+    with pytest.raises(BatchStopped, match=r"^35 writes were not done") as caught:
         batch_write(call, {"pets": writes(*names)}, retries=naps.retries())
     assert named(caught.value.unwritten["pets"]) == names[25:]
     assert caught.value.__cause__ is failure

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.client.endpoint import endpoint_of
-from tablewright.client.signing import Credentials, scope_of, signed
+from tablewright.client.signing import Credentials, signed_request
 
 STAMP = "20260131T235959Z"
 WORDS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=40)
@@ -22,8 +22,9 @@ WORDS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, 
 @given(secret=WORDS, token=st.none() | WORDS, body=st.binary(max_size=200))
 def test_a_signature_is_the_one_botocore_makes(url: str, secret: str, token: str | None, body: bytes) -> None:
     where = endpoint_of(url)
-    scope = scope_of(Credentials("AKID", secret, token), "eu-west-1", STAMP[:8])
-    head, _, sent = signed(scope, where, "DynamoDB_20120810.GetItem", STAMP, body).partition(b"\r\n\r\n")
+    credentials = Credentials("AKID", secret, token)
+    request = signed_request(credentials, "eu-west-1", where, "DynamoDB_20120810.GetItem", STAMP, body)
+    head, _, sent = request.partition(b"\r\n\r\n")
     lines = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
 
     theirs = AWSRequest(

@@ -76,7 +76,7 @@ def test_no_token_is_made_up_here() -> None:
 @pytest.mark.parametrize("count", [0, 101])
 def test_a_transaction_has_one_to_a_hundred_actions(count: int) -> None:
     call, asked = scripted()
-    with pytest.raises(TransactionImpossible, match=f"1 to 100 actions, this one {count}"):
+    with pytest.raises(TransactionImpossible, match=f"1 to 100 actions, this one has {count}"):
         transact_write(call, [{"Put": put(str(n))} for n in range(count)])
     with pytest.raises(TransactionImpossible):
         transact_get(call, [keyed(str(n)) for n in range(count)])

@@ -1,6 +1,7 @@
 """DescribeStream: a stream, its view, its keys and its shards.
 
-Elsewhere: shards that roll and split (tests/engine/test_streams.py; an endpoint's clock cannot be moved from here).
+Elsewhere: shards that roll and split (tests/engine/streams/test_shards.py; an endpoint's clock cannot be moved from
+here).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """GetRecords: what a change looks like in a stream, for each view and each kind of write.
 
-Elsewhere: expired iterators and trimmed records, which need a clock that can be moved (tests/engine/test_streams.py).
+Elsewhere: expired iterators and trimmed records, which need a clock that can be moved
+(tests/engine/streams/test_shards.py).
 """
 
 from __future__ import annotations

@@ -45,6 +45,7 @@ def test_every_answer_carries_its_checksum_length_and_a_request_id(send: Send) -
     for reply in replies:
         is_proper(reply)
         assert reply.headers["content-type"] == CONTENT_TYPE
+        assert reply.headers["server"]
     assert replies[0].headers["x-amzn-requestid"] != replies[1].headers["x-amzn-requestid"]
 
 
@@ -76,6 +77,14 @@ def test_the_checksum_is_of_the_bytes_as_sent(
     packed = reply.headers.get("content-encoding") == "gzip"
     plain = gzip.decompress(reply.raw) if packed else reply.raw
     assert json.loads(plain)["Item"]["x"] == {"S": "x" * 20_000}
+
+
+def test_a_page_may_read_the_headers_that_identify_an_answer(line: Line) -> None:
+    reply = posted(line, b"{}", Origin="http://localhost:3000")
+    assert reply.headers["access-control-allow-origin"] == "*"
+    exposed = reply.headers["access-control-expose-headers"].lower()
+    assert "x-amzn-requestid" in exposed
+    assert "access-control-expose-headers" not in posted(line, b"{}").headers
 
 
 def test_the_sdk_gets_its_metadata(client: Any) -> None:
@@ -123,6 +132,30 @@ def test_a_get_is_a_health_check(line: Line) -> None:
     reply = line.post(b"", {}, method="GET")
     assert reply.status == 200
     assert reply.raw.startswith(b"healthy: dynamodb.")
+
+
+@pytest.mark.parametrize("path", ["/other", "/healthy", "/index.html", "//"])
+def test_another_path_is_not_healthy(line: Line, path: str) -> None:
+    reply = line.post(b"", {}, method="GET", path=path)
+    assert reply.status == 404
+    assert b"healthy:" not in reply.raw
+
+
+def test_a_query_does_not_make_another_path(line: Line) -> None:
+    assert line.post(b"", {}, method="GET", path="/?now").status == 200
+
+
+def test_headers_of_more_than_16_kb_are_refused(line: Line) -> None:
+    assert posted(line, b"{}", X_Long="x" * 12_000).status == 200
+    reply = posted(line, b"{}", X_Long="x" * 17_000)
+    assert (reply.status, reply.code) == (400, "")
+    many = {f"X-Long-{number}": "x" * 1000 for number in range(20)}
+    assert line.post(b"{}", line.signed(b"{}", many)).status == 400
+    assert posted(line, b"{}").status == 200
+
+
+def test_a_request_line_of_more_than_16_kb_is_refused(line: Line) -> None:
+    assert line.post(b"", {}, method="GET", path="/?" + "x" * 17_000).status == 400
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])

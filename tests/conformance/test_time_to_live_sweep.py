@@ -1,7 +1,7 @@
 """Expired items leave a table and its stream tells so, over HTTP and with boto3.
 
 On the service this takes hours or days; here the clock is moved, so these tests are about our own engine only.
-Elsewhere: the setting (test_time_to_live.py), the sweep in detail (tests/engine/test_ttl.py).
+Elsewhere: the setting (test_time_to_live.py), the sweep in detail (tests/engine/background/test_ttl.py).
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tablewright import Engine, ServiceError
-from tablewright.engine import chores, storage
+from tablewright.engine.background import maintenance
+from tablewright.engine.storage import sqlite
 
 THREADS = 4
 ACCOUNTS = 3
@@ -107,8 +108,8 @@ CREATE_INDEX: dict[str, Any] = {
 
 def main(directory: str, durability: str, turn: str, plot: str) -> None:
     # Small steps and an eager keeper: the moments worth dying in come often, and chores take their time.
-    chores.BACKFILL_ROWS = chores.REMOVED_ROWS = 1
-    storage.CHECKPOINT_PAGES = 50
+    maintenance.BACKFILL_ROWS = maintenance.DROPPED_ROWS = 1
+    sqlite.CHECKPOINT_PAGES = 50
     engine = Engine.open(directory, durability=durability)
     for thread in range(THREADS):
         who = f"{turn}-{thread}"

@@ -16,8 +16,8 @@ from tests.app.away import copying_of, put
 from tablewright import Engine, testing
 from tablewright.app.copies import bring_further
 from tablewright.app.copy_places import place_of
-from tablewright.engine import history
-from tablewright.engine.transfers import export_lines
+from tablewright.engine.history import time_travel
+from tablewright.engine.transfer import export_lines
 from tablewright.world import real_world
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -43,7 +43,7 @@ def write_for_ever(engine: Engine, day: int) -> None:
 
 
 def main(store: str, where: str, day: str) -> None:
-    export_lines.FILE_BYTES, history.PAGE_ITEMS = 3000, 20
+    export_lines.FILE_BYTES, time_travel.PAGE_ITEMS = 3000, 20
     clock, place = DayClock(int(day)), place_of(where)
     elsewhere = {place.bucket.name: place.where}
     engine = Engine.open(store, durability="relaxed", world=clock.world(), elsewhere=elsewhere)

@@ -42,7 +42,7 @@ def old(number: int) -> Json:
 class Promises:
     """Everything that was told, by who told it: for each kind the numbers, of which the last counts most."""
 
-    told: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    description: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     plots: int = 0
 
     def hear(self, lines: str) -> None:
@@ -52,17 +52,17 @@ class Promises:
                 self.plots += 1
                 continue
             kind, who, number = line.split()
-            self.told.setdefault((kind, who), []).append(int(number))
+            self.description.setdefault((kind, who), []).append(int(number))
 
     def __len__(self) -> int:
-        return sum(map(len, self.told.values()))
+        return sum(map(len, self.description.values()))
 
 
 def broken(engine: Engine, promises: Promises) -> list[str]:
     """Each promise the store does not keep, as a sentence."""
     items = everything(engine, "ledger")
     mistakes: list[str] = []
-    for (kind, who), numbers in promises.told.items():
+    for (kind, who), numbers in promises.description.items():
         last = numbers[-1]
         for number in numbers:
             names = {
@@ -72,7 +72,7 @@ def broken(engine: Engine, promises: Promises) -> list[str]:
             }.get(kind, [])
             mistakes += [f"{name} was answered and is not there" for name in names if name not in items]
         if kind == "new":
-            gone = promises.told.get(("gone", who), [0])[-1]
+            gone = promises.description.get(("gone", who), [0])[-1]
             # Only the newest may be on its way out when the end comes.
             if last > gone and f"new {who} {last}" not in items and f"left {who} {last}" not in items:
                 mistakes.append(f"new {who} {last} was answered and is not there")

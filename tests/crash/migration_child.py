@@ -10,7 +10,8 @@ from datetime import timedelta
 from tests.mapping.migrate.cards import CARDS
 
 from tablewright.client import Credentials, HttpCall
-from tablewright.mapping.migrate import advance, bench, copying, following
+from tablewright.mapping.migrate import advance, backfill, migration_context
+from tablewright.mapping.migrate import change_follower as follower
 
 # Who dies leaves what it leased to the others soon.
 LEASE = timedelta(seconds=1)
@@ -18,8 +19,8 @@ LEASE = timedelta(seconds=1)
 
 def main(url: str) -> None:
     with HttpCall(url, "us-east-1", Credentials("id", "secret")) as call:
-        copying.LEASE = following.LEASE = LEASE
-        at = bench(call, CARDS)
+        backfill.LEASE = follower.LEASE = LEASE
+        at = migration_context(call, CARDS)
         worker = f"child {os.getpid()}"
         while True:
             done = advance(at, worker, pages=1, page=5)

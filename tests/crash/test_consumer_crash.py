@@ -16,7 +16,7 @@ from tests.crash.consumer_child import counting, seen
 
 from tablewright import Engine
 from tablewright.client import embedded
-from tablewright.engine import streams
+from tablewright.engine.streams import shards as streams
 from tablewright.mapping import Db
 from tablewright.wire import serving
 
@@ -28,8 +28,8 @@ class Child:
     """A process, and the file it tells of its doings in."""
 
     def __init__(self, home: Path, url: str, what: str, name: str) -> None:
-        self.told = home / f"told-{what}-{name}"
-        with self.told.open("wb") as out:
+        self.description = home / f"told-{what}-{name}"
+        with self.description.open("wb") as out:
             command = [sys.executable, consumer_child.__file__, url, what, name]
             self.process = subprocess.Popen(command, stdout=out)
 
@@ -39,7 +39,7 @@ class Child:
 
     def lines(self) -> list[tuple[str, int]]:
         """What it has told, but for a last line that was cut off."""
-        whole = self.told.read_text().rpartition("\n")[0]
+        whole = self.description.read_text().rpartition("\n")[0]
         return [(line.split()[1], int(line.split()[2])) for line in whole.splitlines()]
 
 

@@ -16,9 +16,9 @@ from tests.crash import child
 from tests.crash.ledger import LEDGER, Promises, broken, everything, prepare
 
 from tablewright import Engine
-from tablewright.engine import verify
+from tablewright.engine import verify_store
 from tablewright.engine.catalog import load
-from tablewright.engine.storage import Storage
+from tablewright.engine.storage.sqlite import Storage
 
 KILLS = 6
 PATIENCE = 120.0
@@ -63,8 +63,8 @@ def test_every_answered_write_survives_a_kill_and_no_transaction_is_half_done(
     for turn in range(KILLS):
         heard = killed(store, durability, turn)
         assert len(heard) > 0
-        promises.told |= heard.told
-        assert verify(store) == []
+        promises.description |= heard.description
+        assert verify_store(store) == []
         with Engine.open(store) as engine:
             assert broken(engine, promises) == []
 
@@ -77,9 +77,9 @@ def test_an_index_that_was_being_filled_is_filled_after_a_kill(tmp_path: Path, d
     halfway = 0
     for turn in range(1, KILLS + 1):
         halfway += is_filling(store)
-        assert verify(store) == []
+        assert verify_store(store) == []
         if turn < KILLS:
-            promises.told |= killed(store, durability, turn).told
+            promises.description |= killed(store, durability, turn).description
     # A child that had filled everything before it was killed would prove nothing.
     assert halfway > 0
     with Engine.open(store) as engine:
@@ -97,7 +97,7 @@ def test_a_table_that_was_being_removed_is_removed_after_a_kill(tmp_path: Path, 
     prepare(store, filled=("attic",))
     promises = killed(store, durability, 0, "drop")
     assert is_removing(store)
-    assert verify(store) == []
+    assert verify_store(store) == []
     with Engine.open(store) as engine:
         assert engine.call("ListTables", {})["TableNames"] == ["ledger"]
         engine.call("CreateTable", LEDGER | {"TableName": "attic"})
@@ -120,6 +120,6 @@ def is_filling(store: Path) -> bool:
 def is_removing(store: Path) -> bool:
     storage = Storage(store, "relaxed")
     try:
-        return storage.writes.doomed() != []
+        return storage.writes.pending_drops() != []
     finally:
         storage.close()

@@ -21,7 +21,7 @@ from tests.crash.copy_child import DayClock
 
 from tablewright import Engine, testing
 from tablewright.app.copy_places import CopiedTable, CopyPlace, made_ready, moment_name, place_of
-from tablewright.engine import verify
+from tablewright.engine import verify_store
 
 KILLS = 3
 OLD_ITEMS = 200
@@ -83,7 +83,7 @@ def test_a_kill_in_the_middle_of_a_copy_leaves_no_half_that_is_taken_for_whole(t
     halfway = 0
     for day in range(1, KILLS + 1):
         killed(store, away, day)
-        assert verify(store) == []
+        assert verify_store(store) == []
         check_place(place)
         halfway += not any(copy.at.day == day + 1 for copy in place.copies())
     # A child that was done whenever it was killed would prove nothing.

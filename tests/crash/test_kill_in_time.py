@@ -13,14 +13,14 @@ from pathlib import Path
 
 from tests.crash import timed_child
 from tests.crash.ledger import ATTIC, LEDGER, everything
-from tests.engine.stream_reading import arn_of, read_all, shards
+from tests.engine.stream_reader import arn_of, read_all, shards
 
 from tablewright import Engine, testing
-from tablewright.engine import verify
+from tablewright.engine import verify_store
 from tablewright.engine.catalog import load
 from tablewright.engine.journal import microseconds
-from tablewright.engine.storage import Storage
-from tablewright.engine.storage_rows import ROWS_PRUNED
+from tablewright.engine.storage.rows import ROWS_PRUNED
+from tablewright.engine.storage.sqlite import Storage
 
 KILLS = 5
 OLD_ITEMS = 600
@@ -75,7 +75,7 @@ def state(store: Path) -> tuple[datetime, bool, bool]:
     try:
         rows = storage.writes
         ended = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=rows.last_sequence()[1])
-        is_halfway = rows.doomed() != [] or any(table.ttl_backfill for table in load(rows).values())
+        is_halfway = rows.pending_drops() != [] or any(table.ttl_backfill for table in load(rows).values())
         return ended, rows.counts(ROWS_PRUNED)[0] > 0, is_halfway
     finally:
         storage.close()
@@ -90,7 +90,7 @@ def test_a_kill_among_time_s_work_loses_nothing_and_doubles_nothing(tmp_path: Pa
         # At first while a list is filled or removed, later while the journal is pruned.
         sign = "go" if turn < 2 else "pruned"
         promises |= killed(store, turn, ended + timedelta(minutes=10), sign)
-        assert verify(store) == []
+        assert verify_store(store) == []
         ended, is_pruned, is_halfway = state(store)
         halfway += is_halfway
     # A child that had nothing left to do when it was killed would prove nothing.

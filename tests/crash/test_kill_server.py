@@ -23,7 +23,7 @@ from tests.crash import child
 from tests.crash.ledger import Promises, broken, prepare
 
 from tablewright import Engine, ServiceError
-from tablewright.engine import verify
+from tablewright.engine import verify_store
 
 KILLS = 4
 CLIENTS = 4
@@ -104,6 +104,6 @@ def test_every_write_answered_over_http_survives_a_kill_of_the_server(
         for client in clients:
             assert client.lines
             promises.hear(client.lines)
-        assert verify(store) == []
+        assert verify_store(store) == []
         with Engine.open(store) as engine:
             assert broken(engine, promises) == []

@@ -22,9 +22,9 @@ from tests.crash.ledger import everything
 from tests.crash.transfer_child import KEY, START
 
 from tablewright import Engine, testing
-from tablewright.engine import verify
-from tablewright.engine.storage import Storage
-from tablewright.engine.storage_transfers import EXPORTS, IMPORTS
+from tablewright.engine import verify_store
+from tablewright.engine.storage.sqlite import Storage
+from tablewright.engine.transfer.store import EXPORTS, IMPORTS
 
 KILLS = 5
 OLD_ITEMS = 400
@@ -88,7 +88,7 @@ def test_a_kill_among_exports_and_imports_loses_nothing_and_doubles_nothing(tmp_
     halfway = 0
     for turn in range(KILLS):
         promises[turn] = killed(store, turn)
-        assert verify(store) == []
+        assert verify_store(store) == []
         listed = [check_files(store / "buckets" / "vault", path) for path in summaries(store)]
         halfway += under_way(store)
         assert all(listed)

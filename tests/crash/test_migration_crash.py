@@ -15,7 +15,8 @@ from tests.mapping.migrate.test_phases import followed
 from tablewright import Engine
 from tablewright.client import embedded, retrying
 from tablewright.mapping import Db
-from tablewright.mapping.migrate import begin, bench, copying, following, verify
+from tablewright.mapping.migrate import backfill, begin, migration_context, verify
+from tablewright.mapping.migrate import change_follower as follower
 from tablewright.testing import Clock
 from tablewright.wire import serving
 
@@ -36,7 +37,7 @@ def child(url: str, told: Path) -> subprocess.Popen[bytes]:
 
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (copying, following):
+    for module in (backfill, follower):
         monkeypatch.setattr(module, "LEASE", migration_child.LEASE)
 
 
@@ -49,7 +50,7 @@ def test_a_killed_copy_goes_on_where_it_was_and_loses_nothing(tmp_path: Path) ->
         Db(call, old).create_tables()
         cards = At(engine, call, Clock())
         cards.put(*(card(f"c{n}", "text", f"g{n % 7}") for n in range(CARDS_COPIED)))
-        at = bench(call, CARDS)
+        at = migration_context(call, CARDS)
         at.plan(segments=2)
         begin(at)
         for kill in range(KILLS):

@@ -14,8 +14,11 @@ from time import sleep
 from typing import Any
 
 from tablewright import Engine
-from tablewright.engine import chores, retention, storage, streams, ttl
-from tablewright.engine.storage_rows import ROWS_PRUNED
+from tablewright.engine.background import maintenance, ttl
+from tablewright.engine.history import retention
+from tablewright.engine.storage import sqlite
+from tablewright.engine.storage.rows import ROWS_PRUNED
+from tablewright.engine.streams import shards
 from tablewright.world import World, real_world
 
 THREADS = 2
@@ -69,17 +72,17 @@ def watch(engine: Engine, turn: str) -> None:
 
 
 def _pruned(engine: Engine) -> int:
-    rows = engine._storage.lend()
+    rows = engine._storage.acquire_reader()
     try:
         return rows.counts(ROWS_PRUNED)[0]
     finally:
-        engine._storage.give_back(rows)
+        engine._storage.release_reader(rows)
 
 
 def main(directory: str, turn: str, start: str) -> None:
-    chores.BACKFILL_ROWS = chores.REMOVED_ROWS = ttl.SWEPT_ITEMS = 2
-    retention.PRUNED_ROWS, streams.SHARD_RECORDS, streams.COUNTED_ROWS = 3, 20, 5
-    storage.CHECKPOINT_PAGES = 50
+    maintenance.BACKFILL_ROWS = maintenance.DROPPED_ROWS = ttl.SWEPT_ITEMS = 2
+    retention.PRUNED_ROWS, shards.SHARD_RECORDS, shards.COUNTED_ROWS = 3, 20, 5
+    sqlite.CHECKPOINT_PAGES = 50
     world = fast_world(datetime.fromtimestamp(float(start), UTC))
     engine = Engine.open(
         directory, durability="relaxed", world=world, ttl_seconds=0.01, ttl_lag=timedelta(minutes=1)

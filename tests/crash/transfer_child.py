@@ -13,8 +13,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tablewright import Engine
-from tablewright.engine import filling, history, storage
-from tablewright.engine.transfers import export_lines
+from tablewright.engine.history import bulk_load, time_travel
+from tablewright.engine.storage import sqlite
+from tablewright.engine.transfer import export_lines
 from tablewright.world import World, real_world
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/pets"
@@ -63,8 +64,8 @@ def write_for_ever(engine: Engine, turn: int) -> None:
 def main(directory: str, turn: str) -> None:
     export_lines.FILE_BYTES, export_lines.JOURNAL_ROWS = 2000, 200
     export_lines.PART_ROWS, export_lines.IMAGES = 500, 20
-    history.PAGE_ITEMS, filling.INDEXED_ITEMS = 20, 10
-    storage.CHECKPOINT_PAGES = 50
+    time_travel.PAGE_ITEMS, bulk_load.INDEXED_ITEMS = 20, 10
+    sqlite.CHECKPOINT_PAGES = 50
     engine = Engine.open(directory, durability="relaxed", world=later_world(int(turn)))
     threading.Thread(target=write_for_ever, args=(engine, int(turn)), daemon=True).start()
     asked: dict[str, Any] = {"TableArn": ARN, "S3Bucket": "vault"}

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from tablewright.design import Design, Environment, Keys, Load
-from tablewright.design.cost import Line, Report
+from tablewright.design.cost import CostLine, CostReport
 from tablewright.design.cost.calls import calls_of
 
 HERE = Environment("here", region="us-east-1")
@@ -45,7 +45,7 @@ def by_name(*, name: str) -> None:
     """A pet."""
 
 
-def line(report: Report, name: str, part: str | None = None) -> Line:
+def line(report: CostReport, name: str, part: str | None = None) -> CostLine:
     return next(each for each in report.lines if each.name == name and part in (None, each.part))
 
 

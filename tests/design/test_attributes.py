@@ -156,7 +156,7 @@ def test_times_of_a_set_that_are_one_after_the_cut_are_stored_once() -> None:
 
 
 def test_a_time_without_a_zone_is_refused() -> None:
-    with pytest.raises(KeyPartUnusable, match="has no zone"):
+    with pytest.raises(KeyPartUnusable, match="has no time zone"):
         encode_item(model_with(datetime)(value=datetime(2026, 1, 31)))
 
 

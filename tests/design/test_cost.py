@@ -19,7 +19,7 @@ from tablewright.design.cost import EstimateUnknown, Options, ScheduleUnreadable
 from tablewright.design.cost.calls import RECEIPTS, calls_of
 from tablewright.design.cost.schedules import times_a_day
 from tablewright.design.prices import PRICES, RegionHasNoPrices, book_of
-from tablewright.mapping.receipts import KEPT, TABLE
+from tablewright.mapping.receipts import RECEIPT_LIFETIME, TABLE
 
 ONCE = Load(per_month=MILLION, item_bytes=1500)
 
@@ -69,10 +69,10 @@ def test_an_entity_of_which_nobody_says_how_many_there_are_is_named_and_not_gues
 
 
 def test_receipts_are_kept_for_a_month_in_a_table_of_their_own_that_is_paid_by_the_request() -> None:
-    assert (RECEIPTS, timedelta(days=30)) == (TABLE.name, KEPT)
+    assert (RECEIPTS, timedelta(days=30)) == (TABLE.name, RECEIPT_LIFETIME)
     there = replace(HERE, capacity=Provisioned(1, 1), pitr_days=1)
     report = cost_of(pets({"create": Load(per_month=MILLION, once=True)}, index=False), there)
-    own = report.dearest(table=RECEIPTS)
+    own = report.most_expensive(table=RECEIPTS)
     # 2 units each, and 1 000 000 x (250 + 100) bytes
     assert {each.part: each.amount for each in own} == {
         "writes": Decimal("1.25"),
@@ -196,7 +196,7 @@ def test_a_check_changes_nothing_so_no_replica_pays_for_it() -> None:
 def test_receipts_are_replicated_as_the_tables_they_are_of() -> None:
     there = replace(HERE, replicas=("eu-west-1",), pitr_days=7)
     report = cost_of(pets({"create": Load(per_month=MILLION, once=True)}, index=False), there)
-    own = {each.name: each.quantity for each in report.dearest(table=RECEIPTS, part="replication")}
+    own = {each.name: each.quantity for each in report.most_expensive(table=RECEIPTS, part="replication")}
     assert own.keys() == {"writes in eu-west-1", "expiry in eu-west-1", "storage in eu-west-1"}
     assert own["writes in eu-west-1"] == 2 * MILLION
     assert own["expiry in eu-west-1"] == MILLION
@@ -285,8 +285,8 @@ def test_a_report_says_whether_the_limit_is_passed_and_where_it_stands_to_what_w
     design = pets({"create": Load(per_month=MILLION)}, index=False)
     there = replace(HERE, budget=Budget(Decimal(5), Decimal(4), said=(Decimal(5), Decimal(15))))
     by_name = {each.what: each for each in cost_of(design, there).stated}
-    assert by_name["limit"].how == f"${5 - cost_of(design, there).total:.2f} below it"
-    assert by_name["said of the whole"].how.endswith("below what was said")
+    assert by_name["limit"].how == f"${5 - cost_of(design, there).total:.2f} below"
+    assert by_name["total stated by the author"].how.endswith("below what was said")
     more = cost_of(design, there, options=Options(times=Decimal(10)))
     assert more.is_over
     assert [each.what for each in more.stated] == ["alert at", "limit"], (
@@ -312,7 +312,7 @@ def test_sk_30_skratch_costs_what_was_said_of_it() -> None:
     """$5 to $15 a month for 1 000 active users, who read 40 times a day and write 10 times (SK-D26, SK-28)."""
     travel = next(system for system in SYSTEMS if system.name == "travel").designs[0]
     report = cost_of(travel, travel.environments["prod"])
-    said = next(each for each in report.stated if each.what == "said of the whole")
+    said = next(each for each in report.stated if each.what == "total stated by the author")
     assert (said.stated, said.how) == ("$5.00 to $15.00", "within what was said")
     asked = {call.name: call.a_month for call in calls_of(travel)}
     assert asked["operation.create"] == asked["visit.put"] == 1000 * 10 * 30

@@ -21,7 +21,7 @@ from tablewright.design import (
     Load,
     States,
 )
-from tablewright.design.facets import actors
+from tablewright.design.traits import actors
 
 ROOM = Path(room.__file__).parent
 

@@ -20,7 +20,7 @@ from tests.design.travel import (
 
 from tablewright.design import Design, FieldIsFixed, Get, KeyPartUnusable, MoveNotAllowed, StateNeedsAMove
 from tablewright.design.attributes import decode_values, encode_item
-from tablewright.design.paths import Compare
+from tablewright.expressions.nodes import Compare
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 ANA = User(user_id="u1", email="Ana@X.org", name="Ana")
@@ -91,7 +91,7 @@ def test_an_entity_recognises_its_own_keys_and_no_others() -> None:
 
 
 def test_an_entity_can_be_printed() -> None:
-    assert (repr(users), repr(users.shape)) == ("<entity travel.user>", "<shape travel.user>")
+    assert (repr(users), repr(users.shape)) == ("<entity travel.user>", "<entity spec travel.user>")
 
 
 # --- what is derived ---
@@ -138,7 +138,7 @@ def test_a_time_that_stands_in_a_key_with_six_digits_is_stored_with_six() -> Non
     assert lines.shape.key_of(read.__dict__) == lines.get("r", fine).key
     (noted,) = lines.check("r", fine).when(lambda line: line.at == fine).when_
     assert isinstance(noted, Compare)
-    assert noted.value == item["at"]
+    assert noted.right == item["at"]
 
 
 def test_a_guard_lies_at_the_normalised_value() -> None:
@@ -287,7 +287,7 @@ def test_a_view_returns_its_model_under_the_keys_of_its_entity() -> None:
     assert view.model is view.shape.model is VisitLine
     assert [attribute.field for attribute in view.shape.attributes] == ["user_id", "times"]
     assert view.shape.primary == visits.shape.primary
-    assert view.shape.placed.keys() == visits.shape.placed.keys()
+    assert view.shape.index_keys.keys() == visits.shape.index_keys.keys()
     assert view.shape.index("GSI1") == gsi1
 
 
@@ -295,6 +295,6 @@ def test_a_view_without_the_field_that_is_a_key_still_knows_it_as_one() -> None:
     class Price(BaseModel):
         price: int
 
-    (stage, starts) = trips.view(Price).shape.placed["by-stage"]
+    (stage, starts) = trips.view(Price).shape.index_keys["by-stage"]
     assert stage.native is not None
     assert starts.native is not None

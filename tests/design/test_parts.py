@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from tablewright.design import KeyPartUnusable, normalised
-from tablewright.design.parts import UnknownCodec, codec, escape, milliseconds, shard_name
+from tablewright.design.key_codecs import UnknownCodec, codec, escape, milliseconds, shard_name
 
 NOON = datetime(2026, 1, 31, 12, 5, 6, 123456, tzinfo=UTC)
 

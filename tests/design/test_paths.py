@@ -9,9 +9,9 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from tablewright.design import NotAPath, UnknownField, begins_with, contains, exists, one_of, size
-from tablewright.design import paths as the_paths
-from tablewright.design.paths import All, Compare, Either, Exists, Not, OneOf, Place
+from tablewright.design import NotAPath, UnknownField, begins_with, contains, exists, one_of, paths, size
+from tablewright.design.paths import FieldPath
+from tablewright.expressions import Condition, PlaceholderAllocator, render
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -45,35 +45,22 @@ class Pet(BaseModel):
     shots: dict[str, int] = Field(default_factory=dict)
 
 
-def place(path: Callable[[Pet], object]) -> Place:
-    return the_paths.place(Pet, path, "pets")
+def path_of(path: Callable[[Pet], object]) -> FieldPath:
+    return paths.field_path(Pet, path, "pets")
 
 
-def asked(condition: Callable[[Pet], object]) -> Any:
-    return the_paths.test(Pet, condition, "pets")
+def condition_of(condition: Callable[[Pet], object]) -> Condition:
+    return paths.condition(Pet, condition, "pets")
 
 
-def said(condition: Callable[[Pet], object]) -> str:
-    """A condition in words, so that a test shows what was noted."""
-    return words(asked(condition))
-
-
-def words(test: Any) -> str:
-    match test:
-        case All(parts):
-            return f"({' and '.join(map(words, parts))})"
-        case Either(parts):
-            return f"({' or '.join(map(words, parts))})"
-        case Not(part):
-            return f"not {words(part)}"
-        case Exists(where):
-            return f"{where} exists"
-        case OneOf(where, values):
-            return f"{where} in {[*values]}"
-        case Compare(op, where, value, sized):
-            left = f"size({where})" if sized else str(where)
-            return f"{left} {op} {value}"
-    raise AssertionError(test)
+def text_of(condition: Callable[[Pet], object]) -> str:
+    """A condition as text, with its names and values in the place of placeholders."""
+    placeholders = PlaceholderAllocator()
+    text = render(condition_of(condition), placeholders)
+    for known in (placeholders.names, placeholders.values):
+        for placeholder, value in known.items():
+            text = text.replace(placeholder, str(value))
+    return text
 
 
 # --- paths ---
@@ -91,18 +78,18 @@ def words(test: Any) -> str:
     ],
 )
 def test_a_path_is_the_stored_names_down_to_a_value(path: Callable[[Any], object], text: str) -> None:
-    assert str(place(path)) == text
+    assert str(path_of(path)) == text
 
 
 def test_a_path_knows_the_field_of_the_model_it_begins_at() -> None:
-    assert place(lambda v: v.collars[0].colour).field == "collars"
+    assert path_of(lambda v: v.collars[0].colour).field == "collars"
 
 
 def test_equal_paths_are_equal_whichever_model_they_were_read_from() -> None:
     class Other(BaseModel):
         kind: Literal["cat", "dog"]
 
-    assert place(lambda v: v.kind) == the_paths.place(Other, lambda v: v.kind, "others")
+    assert path_of(lambda v: v.kind) == paths.field_path(Other, lambda v: v.kind, "others")
 
 
 @pytest.mark.parametrize(
@@ -110,12 +97,12 @@ def test_equal_paths_are_equal_whichever_model_they_were_read_from() -> None:
 )
 def test_a_field_that_is_not_there_is_refused(path: Callable[[Any], object]) -> None:
     with pytest.raises(UnknownField):
-        place(path)
+        path_of(path)
 
 
 def test_an_unknown_field_is_answered_with_those_there_are() -> None:
     with pytest.raises(UnknownField, match="pets: Collar has no field 'size'; it has colour"):
-        place(lambda v: v.collar.size)  # type: ignore[union-attr]  # the mistake under test
+        path_of(lambda v: v.collar.size)  # type: ignore[union-attr]  # the mistake under test
 
 
 @pytest.mark.parametrize(
@@ -137,7 +124,7 @@ def test_an_unknown_field_is_answered_with_those_there_are() -> None:
 )
 def test_what_is_no_path_is_refused(path: Callable[[Any], object]) -> None:
     with pytest.raises(NotAPath):
-        place(path)
+        path_of(path)
 
 
 # --- conditions ---
@@ -156,20 +143,20 @@ def test_what_is_no_path_is_refused(path: Callable[[Any], object]) -> None:
         (lambda v: v.tame == True, "tame = {'BOOL': True}"),  # noqa: E712  a bare field cannot be noted
         (lambda v: v.mood == Mood.CALM, "mood = {'S': 'calm'}"),
         (lambda v: v.fed_at <= NOON, "fedAt <= {'S': '2026-01-31T12:00:00.000Z'}"),
-        (lambda v: v.nick == None, "not nick exists"),  # noqa: E711  an identity cannot be noted
-        (lambda v: v.nick != None, "nick exists"),  # noqa: E711
-        (lambda v: exists(v.collar), "collar exists"),
-        (lambda v: ~exists(v.collar), "not collar exists"),
-        (lambda v: (v.age < 5) & (v.name == "x"), "(age < {'N': '5'} and name = {'S': 'x'})"),
-        (lambda v: (v.age < 5) | exists(v.nick), "(age < {'N': '5'} or nick exists)"),
-        (lambda v: one_of(v.kind, ["cat", "dog"]), "kind in [{'S': 'cat'}, {'S': 'dog'}]"),
-        (lambda v: begins_with(v.name, "re"), "name begins_with {'S': 're'}"),
-        (lambda v: contains(v.name, "e"), "name contains {'S': 'e'}"),
-        (lambda v: contains(v.friends, "ann"), "friends contains {'S': 'ann'}"),
-        (lambda v: contains(v.tags, "shy"), "tags contains {'S': 'shy'}"),
-        (lambda v: contains(v.moods, Mood.CALM), "moods contains {'S': 'calm'}"),
-        (lambda v: contains(v.meals, NOON), "meals contains {'S': '2026-01-31T12:00:00.000Z'}"),
-        (lambda v: contains(v.chips, b"a"), "chips contains {'B': 'YQ=='}"),
+        (lambda v: v.nick == None, "attribute_not_exists(nick)"),  # noqa: E711  an identity cannot be noted
+        (lambda v: v.nick != None, "attribute_exists(nick)"),  # noqa: E711
+        (lambda v: exists(v.collar), "attribute_exists(collar)"),
+        (lambda v: ~exists(v.collar), "NOT attribute_exists(collar)"),
+        (lambda v: (v.age < 5) & (v.name == "x"), "age < {'N': '5'} AND name = {'S': 'x'}"),
+        (lambda v: (v.age < 5) | exists(v.nick), "age < {'N': '5'} OR attribute_exists(nick)"),
+        (lambda v: one_of(v.kind, ["cat", "dog"]), "kind IN ({'S': 'cat'}, {'S': 'dog'})"),
+        (lambda v: begins_with(v.name, "re"), "begins_with(name, {'S': 're'})"),
+        (lambda v: contains(v.name, "e"), "contains(name, {'S': 'e'})"),
+        (lambda v: contains(v.friends, "ann"), "contains(friends, {'S': 'ann'})"),
+        (lambda v: contains(v.tags, "shy"), "contains(tags, {'S': 'shy'})"),
+        (lambda v: contains(v.moods, Mood.CALM), "contains(moods, {'S': 'calm'})"),
+        (lambda v: contains(v.meals, NOON), "contains(meals, {'S': '2026-01-31T12:00:00.000Z'})"),
+        (lambda v: contains(v.chips, b"a"), "contains(chips, {'B': 'YQ=='})"),
         (lambda v: size(v.friends) < 3, "size(friends) < {'N': '3'}"),
         (lambda v: 3 > size(v.friends), "size(friends) < {'N': '3'}"),  # noqa: SIM300  also from the left
         (lambda v: size(v.friends) < v.limit, "size(friends) < limit"),
@@ -177,7 +164,7 @@ def test_what_is_no_path_is_refused(path: Callable[[Any], object]) -> None:
     ],
 )
 def test_a_condition_is_noted_as_it_reads(condition: Callable[[Any], object], text: str) -> None:
-    assert said(condition) == text
+    assert text_of(condition) == text
 
 
 @pytest.mark.parametrize(
@@ -209,7 +196,7 @@ def test_a_condition_is_noted_as_it_reads(condition: Callable[[Any], object], te
 )
 def test_what_cannot_be_noted_is_refused(condition: Callable[[Any], object]) -> None:
     with pytest.raises(NotAPath):
-        asked(condition)
+        condition_of(condition)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +216,7 @@ def test_what_cannot_be_noted_is_refused(condition: Callable[[Any], object]) -> 
 )
 def test_a_value_of_another_type_is_refused(condition: Callable[[Any], object]) -> None:
     with pytest.raises(NotAPath):
-        asked(condition)
+        condition_of(condition)
 
 
 @pytest.mark.parametrize("word", [exists, size, lambda v: one_of(v, ["a"]), lambda v: contains(v, "a"),

@@ -20,12 +20,12 @@ from tablewright.app.system import Start, System
 from tablewright.app.systems import SYSTEMS
 from tablewright.client import embedded
 from tablewright.design import Design, Environment, Keys, begins
-from tablewright.design.policies import leading, operations_of, roles
-from tablewright.design.shipments import NotShippable, Shipment
-from tablewright.design.statements import document, plain_arns
+from tablewright.design.deployment import Deployment, NotDeployable
+from tablewright.design.iam import document, plain_arns
+from tablewright.design.policies import leading_key, operations, roles
 from tablewright.edge import Issuer
 from tablewright.mapping import Db
-from tablewright.mapping.shipping import shipment
+from tablewright.mapping.deployment import deployment_of
 from tablewright.systems.parental.design import DESIGNS as PARENTAL
 from tablewright.systems.portal.design import DESIGNS as PORTAL
 from tablewright.systems.travel import design as d
@@ -35,16 +35,16 @@ from tablewright.testing import Clock
 
 ACCOUNT = "123456789012"
 PROD = TRAVEL.environments["prod"]
-SKRATCH = shipment("travel", (TRAVEL,), PROD)
+SKRATCH = deployment_of("travel", (TRAVEL,), PROD)
 EVERY = [
-    shipment(name, designs, environment)
+    deployment_of(name, designs, environment)
     for name, designs in (("portal", PORTAL), ("parental", PARENTAL), ("travel", (TRAVEL,)))
     for environment in designs[0].environments.values()
 ]
 TABLE = "table/skratch-data-prod"
 
 
-def documents(of: Shipment) -> dict[str, dict[str, Any]]:
+def documents(of: Deployment) -> dict[str, dict[str, Any]]:
     arn = plain_arns(of, ACCOUNT)
     return {role.name: document(role, arn) for role in roles(of)}
 
@@ -101,7 +101,7 @@ def test_nothing_is_allowed_in_the_clear() -> None:
 
 
 def test_the_registry_is_read_whole_and_no_other_table_is() -> None:
-    parental = shipment("parental", PARENTAL, PARENTAL[0].environments["prod"])
+    parental = deployment_of("parental", PARENTAL, PARENTAL[0].environments["prod"])
     scanned = [
         resource for action, resource in pairs(documents(parental)["service"]) if action == "dynamodb:Scan"
     ]
@@ -139,7 +139,7 @@ def test_a_role_of_patterns_is_there_only_if_all_of_them_begin_with_a_literal() 
     assert {role.name for role in roles(SKRATCH)} == {
         "service", "admin", "public", "deployer", "restorer", "backup",
     }  # fmt: skip
-    portal = shipment("portal", PORTAL, PORTAL[0].environments["prod"])
+    portal = deployment_of("portal", PORTAL, PORTAL[0].environments["prod"])
     assert {role.name for role in roles(portal)} == {"service", "deployer", "restorer", "backup"}
 
 
@@ -173,7 +173,7 @@ def test_a_prefix_ends_with_the_delimiter_or_is_none(pk: str, begins_with: str |
     @design.query(entity, pk=pk, sk=begins("PET#"))
     def of(*, owner: str) -> None: ...
 
-    assert leading(of.plan) == begins_with
+    assert leading_key(of.plan) == begins_with
 
 
 def test_a_partition_without_a_part_that_writes_anything_is_itself() -> None:
@@ -182,8 +182,8 @@ def test_a_partition_without_a_part_that_writes_anything_is_itself() -> None:
     @design.query(entity, on=index, pk="OLD{is_old:when}", roles=("vet",))
     def old(*, is_old: bool = True) -> None: ...
 
-    assert leading(old.plan) == "OLD"
-    vet = documents(shipment("pets", (design.build(),), Environment("dev", "us-east-1")))["vet"]
+    assert leading_key(old.plan) == "OLD"
+    vet = documents(deployment_of("pets", (design.build(),), Environment("dev", "us-east-1")))["vet"]
     assert allows(vet, Right("dynamodb:Query", "table/pets/index/by-name", ("OLD",)))
     assert not allows(vet, Right("dynamodb:Query", "table/pets/index/by-name", ("OLDER",)))
 
@@ -197,7 +197,7 @@ def test_an_index_that_no_pattern_asks_is_not_asked() -> None:
     @design.query(entity, pk="OWNER#{owner}", sk=begins("PET#"))
     def of(*, owner: str) -> None: ...
 
-    service = documents(shipment("pets", (design.build(),), Environment("dev", "us-east-1")))["service"]
+    service = documents(deployment_of("pets", (design.build(),), Environment("dev", "us-east-1")))["service"]
     asked = [arn.partition("table/")[2] for action, arn in pairs(service) if action == "dynamodb:Query"]
     assert asked == ["pets"]
 
@@ -206,7 +206,7 @@ def test_a_stream_is_read_only_where_it_is_followed() -> None:
     found = []
     for followed in (False, True):
         design, _, _ = pets(stream="KEYS_ONLY", followed=followed)
-        made = shipment("pets", (design.build(),), Environment("dev", "us-east-1"))
+        made = deployment_of("pets", (design.build(),), Environment("dev", "us-east-1"))
         service = documents(made)["service"]
         reads = allows(service, Right("dynamodb:GetRecords", "table/pets/stream/1"))
         found.append(({table.name for table in made.tables}, reads))
@@ -214,7 +214,7 @@ def test_a_stream_is_read_only_where_it_is_followed() -> None:
 
 
 @pytest.mark.parametrize("of", EVERY, ids=lambda of: of.title)
-def test_no_role_has_more_than_its_work(of: Shipment) -> None:
+def test_no_role_has_more_than_its_work(of: Deployment) -> None:
     arns = [f":table/{of.physical(table.name)}" for table in of.tables]
     items = {
         "GetItem",
@@ -274,7 +274,7 @@ def test_every_action_is_one_of_amazons() -> None:
 
 
 def test_figures_are_kept_of_operations_that_iam_does_not_know() -> None:
-    told = operations_of(SKRATCH, d.table.table)
+    told = operations(SKRATCH, d.table.table)
     assert {"TransactWriteItems", "TransactGetItems", "Query"} <= set(told)
     assert "ConditionCheckItem" not in told
     assert len(told) <= 10
@@ -285,13 +285,13 @@ INLINE = 10_240
 
 
 @pytest.mark.parametrize("of", EVERY, ids=lambda of: of.title)
-def test_every_policy_is_short_enough_to_be_a_roles_own(of: Shipment) -> None:
+def test_every_policy_is_short_enough_to_be_a_roles_own(of: Deployment) -> None:
     sizes = {name: len(json.dumps(said, separators=(",", ":"))) for name, said in documents(of).items()}
     assert {name: size for name, size in sizes.items() if size > INLINE} == {}
 
 
 def test_who_takes_over_in_the_region_of_a_replica_may_do_the_same_there() -> None:
-    portal = shipment("portal", PORTAL, PORTAL[0].environments["prod"])
+    portal = deployment_of("portal", PORTAL, PORTAL[0].environments["prod"])
     given = pairs(documents(portal)["service"])
     regions = {
         region: {(action, arn.partition(":table/")[2]) for action, arn in given if f":{region}:" in arn}
@@ -306,8 +306,8 @@ def test_a_role_of_patterns_has_a_name_of_its_own() -> None:
     @design.query(entity, on=index, pk="OLD{is_old:when}", roles=("deployer",))
     def old(*, is_old: bool = True) -> None: ...
 
-    with pytest.raises(NotShippable, match="the role 'deployer' is there already"):
-        roles(shipment("pets", (design.build(),), Environment("dev", "us-east-1")))
+    with pytest.raises(NotDeployable, match="the role 'deployer' is defined already"):
+        roles(deployment_of("pets", (design.build(),), Environment("dev", "us-east-1")))
 
 
 # --- what the designs say of their streams ---

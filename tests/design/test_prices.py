@@ -15,7 +15,7 @@ def test_every_region_has_every_figure_with_a_source_and_a_date() -> None:
         PRICES.regions
     )
     for prices in PRICES.regions.values():
-        assert set(prices.figures) == set(PRICES.home.figures)
+        assert set(prices.figures) == set(PRICES.of(HOME).figures)
         for price in prices.figures.values():
             assert price.amount > 0
             assert price.source
@@ -23,9 +23,9 @@ def test_every_region_has_every_figure_with_a_source_and_a_date() -> None:
 
 
 def test_the_region_that_is_told_of_has_no_derived_figure() -> None:
-    assert PRICES.home.region == HOME
-    assert not any(price.derived for price in PRICES.home.figures.values())
-    assert str(PRICES.home["read"]) == "$0.125 per million read units"
+    assert PRICES.of(HOME).region == HOME
+    assert not any(price.derived for price in PRICES.of(HOME).figures.values())
+    assert str(PRICES.of(HOME)["read"]) == "$0.125 per million read units"
 
 
 def test_what_was_read_is_not_derived_and_what_was_not_says_so() -> None:
@@ -49,7 +49,7 @@ def test_a_derived_figure_is_scaled_as_provisioned_writes_are() -> None:
 def test_the_way_to_derive_is_within_half_a_per_cent_where_both_are_known() -> None:
     ireland, ratio = PRICES.of("eu-west-1"), Decimal("0.000735") / Decimal("0.00065")
     for what in ("read", "write", "storage"):
-        assert abs(PRICES.home[what].amount * ratio / ireland[what].amount - 1) < Decimal("0.005")
+        assert abs(PRICES.of(HOME)[what].amount * ratio / ireland[what].amount - 1) < Decimal("0.005")
 
 
 def test_a_region_without_figures_is_refused_and_the_known_ones_are_named() -> None:
@@ -63,6 +63,6 @@ def test_a_load_is_of_a_month_of_thirty_days() -> None:
 
 
 def test_requests_are_priced_by_the_million_and_the_rest_singly() -> None:
-    assert PRICES.home["read"].of(Decimal(450_000)) == Decimal("0.05625")
-    assert PRICES.home["storage"].of(Decimal(4)) == Decimal(1)
-    assert PRICES.home.cost(1_000_000, 2_000_000) == Decimal("1.375")
+    assert PRICES.of(HOME)["read"].of(Decimal(450_000)) == Decimal("0.05625")
+    assert PRICES.of(HOME)["storage"].of(Decimal(4)) == Decimal(1)
+    assert PRICES.of(HOME).cost(1_000_000, 2_000_000) == Decimal("1.375")

@@ -30,13 +30,14 @@ from tablewright.design import (
     UnknownField,
     Write,
 )
+from tablewright.expressions import top_level_names
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 TOKYO = Visit(user_id="u1", region_type="city", region_code="TYO", visited_at=NOON)
 
 
 def steps(write: Write[Any]) -> list[tuple[str, str, Any]]:
-    return [(step.op, str(step.place), step.value) for step in write.steps]
+    return [(step.op, str(step.path), step.value) for step in write.steps]
 
 
 # --- steps ---
@@ -197,7 +198,7 @@ def test_only_updates_and_upserts_have_steps(write: Write[Visit]) -> None:
 
 def test_conditions_add_up() -> None:
     write = users.update("u1").when(lambda u: u.logins < 5).when(lambda u: u.active == True)  # noqa: E712
-    assert [str(test.place) for test in write.when_ if hasattr(test, "place")] == ["logins", "active"]
+    assert [top_level_names(condition) for condition in write.when_] == [("logins",), ("active",)]
 
 
 # --- index keys that follow ---

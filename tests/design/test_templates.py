@@ -51,8 +51,8 @@ def test_a_value_that_does_not_fit_is_named_with_its_field_and_template() -> Non
         ("A#{}", "unreadable part"),
         ("A#{x y}", "unreadable part"),
         ("A#{x:}", "unreadable part"),
-        ("A#{x:wide}", "'wide', which is no way to write a part"),
-        ("A#{x:²}", "no way to write a part"),
+        ("A#{x:wide}", "'wide', which is not a codec"),
+        ("A#{x:²}", "not a codec"),
     ],
 )
 def test_a_template_that_cannot_be_read_says_why_and_what_to_write(text: str, why: str) -> None:

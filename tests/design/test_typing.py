@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from tests.design.typing import right
 from tests.design.typing.stand_in import Page
 
-from tablewright.design.requests import Kind
+from tablewright.design.requests import WriteKind
 
 REPOSITORY = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "typing"
@@ -127,4 +127,4 @@ def test_what_is_right_also_runs() -> None:
     right.conditions()
     assert issubclass(right.anything_readable(right.pets, right.pets).shape.model, BaseModel)
     right.writes(db, owner, tom, ball)
-    assert {write.kind for write in db.written} == {*get_args(Kind)}
+    assert {write.kind for write in db.written} == {*get_args(WriteKind)}

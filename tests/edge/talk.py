@@ -10,11 +10,11 @@ import httpx
 from fastapi import APIRouter, FastAPI
 
 from tablewright.edge import make_app, serving_app
-from tablewright.edge.routes import Under
+from tablewright.edge.routes import MountedRouter
 from tablewright.world import World, real_world
 
 
-def app_of(*routers: APIRouter | Under, world: World | None = None, **options: Any) -> FastAPI:
+def app_of(*routers: APIRouter | MountedRouter, world: World | None = None, **options: Any) -> FastAPI:
     return make_app("test", world or real_world(), routers=routers, **options)
 
 

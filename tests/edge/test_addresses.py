@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.edge.addresses import NotAnAddress, spelled
+from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from tablewright.edge.addresses import NotAnAddress, spelled
     ],
 )
 def test_an_address_has_one_spelling(text: str, found: str) -> None:
-    assert spelled(text) == found
+    assert normalise_address(text) == found
 
 
 @pytest.mark.parametrize(
@@ -33,14 +33,14 @@ def test_an_address_has_one_spelling(text: str, found: str) -> None:
 )  # fmt: skip
 def test_where_nobody_could_get_mail_is_no_address(text: str) -> None:
     with pytest.raises(NotAnAddress):
-        spelled(text)
+        normalise_address(text)
 
 
 @given(st.text(max_size=60) | st.emails() | st.text(min_size=1, max_size=9).map(lambda name: f"a@{name}.com"))
 def test_a_spelling_is_spelled_as_it_is(text: str) -> None:
     try:
-        found = spelled(text)
+        found = normalise_address(text)
     except NotAnAddress:
         return
-    assert spelled(found) == spelled(f" {found} ") == found
+    assert normalise_address(found) == normalise_address(f" {found} ") == found
     assert found.rpartition("@")[2].isascii()

@@ -145,7 +145,7 @@ def test_what_the_app_opened_is_closed_when_it_stops() -> None:
 
 PROGRAM = """
 from tablewright.edge import make_app, run
-from tablewright.edge.logs import log_as_json
+from tablewright.edge.json_logs import log_as_json
 from tablewright.world import real_world
 
 log_as_json()

@@ -115,7 +115,7 @@ def test_any_of_the_roles_is_enough_and_none_is_not(client: httpx.Client, issuer
     assert response.json()["message"].startswith(
         "This needs the role admin or support, which this login does not"
     )
-    assert "ask whoever runs this server" in response.json()["message"]
+    assert "ask your administrator" in response.json()["message"]
     assert code_of(client.get("/staff")) == (401, "LOGIN_REQUIRED")
 
 

@@ -43,3 +43,10 @@ def test_a_check_is_asked_each_time() -> None:
         before = client.get("/ready").status_code
         up[0] = True
         assert (before, client.get("/ready").status_code) == (503, 200)
+
+
+def test_a_warning_is_shown_and_the_server_is_ready_all_the_same() -> None:
+    with calling(app_of(checks={"integrity": lambda: "damage found", "store": lambda: True})) as client:
+        response = client.get("/ready")
+    assert response.status_code == 200
+    assert response.json() == {"status": "ready", "checks": {"integrity": "damage found", "store": "ok"}}

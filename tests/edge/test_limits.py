@@ -13,8 +13,9 @@ from fastapi import APIRouter, Depends, Request
 from starlette.types import Receive, Scope, Send
 from tests.edge.talk import app_of, calling, code_of
 
-from tablewright.edge import ANYONE, Buckets, Issuer, Principal, limited, principal, serving_app
-from tablewright.edge.limits import BodyLimit, Pace, caller_of, network_of
+from tablewright.edge import ANYONE, Issuer, Principal, RateLimiter, limit_rate, principal, serving_app
+from tablewright.edge.rate_limit import RateLimit, network_of, rate_limit_key
+from tablewright.edge.request_bodies import BodyLimit
 
 # --- bodies ---
 
@@ -111,7 +112,7 @@ def test_a_refused_body_is_not_logged_as_our_fault(
 def test_a_client_that_stops_sending_is_not_waited_for_after_its_refusal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tablewright.edge.limits._DRAIN_SECONDS", 0.05)
+    monkeypatch.setattr("tablewright.edge.request_bodies._DRAIN_SECONDS", 0.05)
     with serving_app(app_of(router(), body_bytes=10)) as url:
         host, port = url.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=10) as connection:
@@ -139,7 +140,7 @@ def watch() -> Stopwatch:
 
 
 def test_a_burst_goes_through_at_once_and_then_the_pace_holds(watch: Stopwatch) -> None:
-    buckets, pace = Buckets(clock=watch), Pace(per_minute=6, burst=3)
+    buckets, pace = RateLimiter(clock=watch), RateLimit(per_minute=6, burst=3)
     assert [buckets.take("a", pace).left for _ in range(3)] == [2, 1, 0]
     refused = buckets.take("a", pace)
     assert (refused.granted, refused.wait_seconds) == (False, 10)
@@ -151,7 +152,7 @@ def test_a_burst_goes_through_at_once_and_then_the_pace_holds(watch: Stopwatch) 
 
 
 def test_who_waits_as_long_as_told_is_let_through(watch: Stopwatch) -> None:
-    buckets, pace = Buckets(clock=watch), Pace(per_minute=7, burst=7)
+    buckets, pace = RateLimiter(clock=watch), RateLimit(per_minute=7, burst=7)
     for _ in range(200):
         turn = buckets.take("a", pace)
         if not turn.granted:
@@ -160,20 +161,20 @@ def test_who_waits_as_long_as_told_is_let_through(watch: Stopwatch) -> None:
 
 
 def test_a_refused_call_costs_nothing(watch: Stopwatch) -> None:
-    buckets, pace = Buckets(clock=watch), Pace(per_minute=60, burst=1)
+    buckets, pace = RateLimiter(clock=watch), RateLimit(per_minute=60, burst=1)
     buckets.take("a", pace)
     assert {buckets.take("a", pace).wait_seconds for _ in range(50)} == {1}
 
 
 def test_callers_do_not_wait_for_each_other(watch: Stopwatch) -> None:
-    buckets, pace = Buckets(clock=watch), Pace(per_minute=1, burst=1)
+    buckets, pace = RateLimiter(clock=watch), RateLimit(per_minute=1, burst=1)
     assert buckets.take("a", pace).granted
     assert buckets.take("b", pace).granted
     assert not buckets.take("a", pace).granted
 
 
 def test_a_bucket_that_is_full_again_takes_no_memory(watch: Stopwatch) -> None:
-    buckets, pace = Buckets(clock=watch), Pace(per_minute=60, burst=5)
+    buckets, pace = RateLimiter(clock=watch), RateLimit(per_minute=60, burst=5)
     for number in range(100):
         buckets.take(str(number), pace)
     assert len(buckets) == 100
@@ -183,7 +184,7 @@ def test_a_bucket_that_is_full_again_takes_no_memory(watch: Stopwatch) -> None:
 
 
 def test_no_flood_of_keys_makes_the_buckets_grow_past_their_most(watch: Stopwatch) -> None:
-    buckets, pace = Buckets(clock=watch, most=10), Pace(per_minute=1, burst=1)
+    buckets, pace = RateLimiter(clock=watch, most=10), RateLimit(per_minute=1, burst=1)
     for number in range(100):
         assert buckets.take(str(number), pace).granted
     assert len(buckets) == 10
@@ -191,7 +192,7 @@ def test_no_flood_of_keys_makes_the_buckets_grow_past_their_most(watch: Stopwatc
 
 
 def test_who_keeps_calling_is_not_forgotten_in_a_flood_of_others(watch: Stopwatch) -> None:
-    buckets, pace = Buckets(clock=watch, most=10), Pace(per_minute=1, burst=1)
+    buckets, pace = RateLimiter(clock=watch, most=10), RateLimit(per_minute=1, burst=1)
     assert buckets.take("greedy", pace).granted
     for number in range(100):
         buckets.take(str(number), pace)
@@ -199,7 +200,7 @@ def test_who_keeps_calling_is_not_forgotten_in_a_flood_of_others(watch: Stopwatc
 
 
 def test_threads_share_a_bucket_to_the_last_call(watch: Stopwatch) -> None:
-    buckets, pace, granted = Buckets(clock=watch), Pace(per_minute=1, burst=100), list[bool]()
+    buckets, pace, granted = RateLimiter(clock=watch), RateLimit(per_minute=1, burst=100), list[bool]()
 
     def take() -> None:
         granted.extend([buckets.take("a", pace).granted for _ in range(50)])
@@ -214,8 +215,8 @@ def test_threads_share_a_bucket_to_the_last_call(watch: Stopwatch) -> None:
 
 @pytest.mark.parametrize(("per_minute", "burst"), [(0, 1), (-1, 1), (1, 0)])
 def test_a_pace_that_lets_nobody_through_is_refused(per_minute: float, burst: int) -> None:
-    with pytest.raises(ValueError, match="a pace needs"):
-        Pace(per_minute, burst)
+    with pytest.raises(ValueError, match="a rate limit needs"):
+        RateLimit(per_minute, burst)
 
 
 def request_from(host: str | None) -> Request:
@@ -239,20 +240,20 @@ def test_a_stranger_is_its_address_and_of_ipv6_its_network() -> None:
 
 def test_a_subject_cannot_pass_for_an_address() -> None:
     request = request_from("10.0.0.7")
-    assert caller_of(request, Principal("10.0.0.7")) != caller_of(request, ANYONE)
+    assert rate_limit_key(request, Principal("10.0.0.7")) != rate_limit_key(request, ANYONE)
 
 
 def test_too_many_calls_get_429_with_the_time_to_wait(
     watch: Stopwatch, issuer: Issuer, minute: timedelta
 ) -> None:
-    who, buckets, routes = principal(issuer.verifier(["web"])), Buckets(clock=watch), APIRouter()
-    paced = limited(buckets, "codes", per_minute=6, burst=2, identity=who)
+    who, buckets, routes = principal(issuer.verifier(["web"])), RateLimiter(clock=watch), APIRouter()
+    paced = limit_rate(buckets, "codes", per_minute=6, burst=2, identity=who)
 
     @routes.post("/codes", dependencies=[Depends(paced)])
     def code(caller: Annotated[Principal, Depends(who)]) -> str:
         return caller.subject
 
-    @routes.post("/other", dependencies=[Depends(limited(buckets, "other", per_minute=6, burst=2))])
+    @routes.post("/other", dependencies=[Depends(limit_rate(buckets, "other", per_minute=6, burst=2))])
     def other() -> str:
         return "other"
 
@@ -277,7 +278,7 @@ def test_too_many_calls_get_429_with_the_time_to_wait(
 
 def test_a_caller_cannot_claim_another_address_unless_a_named_proxy_says_so(watch: Stopwatch) -> None:
     routes = APIRouter()
-    paced = limited(Buckets(clock=watch), "x", per_minute=1, burst=1)
+    paced = limit_rate(RateLimiter(clock=watch), "x", per_minute=1, burst=1)
 
     @routes.get("/x", dependencies=[Depends(paced)])
     def x(request: Request) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright.edge.logs import JsonFormatter, log_as_json
+from tablewright.edge.json_logs import JsonFormatter, log_as_json
 
 
 def line_of(**facts: object) -> dict[str, object]:

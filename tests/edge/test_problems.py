@@ -239,7 +239,7 @@ def test_a_path_without_a_route_is_no_such_path(client: httpx.Client) -> None:
 def test_a_method_the_path_does_not_know_gets_the_list_of_those_it_knows(client: httpx.Client) -> None:
     response = client.put("/people/7")
     assert code_of(response) == (405, "METHOD_NOT_ALLOWED")
-    assert response.headers["Allow"] == "DELETE, GET"
+    assert response.headers["Allow"] == "DELETE, GET, HEAD"
 
 
 def test_the_frameworks_own_refusals_are_problems_too(client: httpx.Client) -> None:

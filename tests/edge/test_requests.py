@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends
 from tests.edge.talk import app_of, calling
 
 from tablewright.edge import Issuer, Principal, principal
-from tablewright.edge.requests import HEADER
+from tablewright.edge.request_ids import HEADER
 
 
 def router() -> APIRouter:

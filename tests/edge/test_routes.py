@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from tests.edge.talk import app_of, calling
 
-from tablewright.edge.routes import Under, gather
+from tablewright.edge.routes import MountedRouter, gather
 
 
 def test_a_route_is_made_where_it_is_written_and_once_for_its_app_however_deep_it_was() -> None:
@@ -19,7 +19,7 @@ def test_a_route_is_made_where_it_is_written_and_once_for_its_app_however_deep_i
     inner, outer = APIRouter(), APIRouter()
     gather(inner, [part])
     gather(outer, [inner])
-    with calling(app_of(Under("/v1", outer, ("Pets",)))) as client:
+    with calling(app_of(MountedRouter("/v1", outer, ("Pets",)))) as client:
         assert client.get("/v1/pets").json() == ["rex"]
         assert client.get("/pets").status_code == 404
         described = client.get("/openapi.json").json()["paths"]

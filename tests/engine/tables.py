@@ -95,5 +95,5 @@ def names(engine: Engine, index: str | None = None, table: str = "pets") -> list
 
 def records(engine: Engine) -> list[tuple[int, int, int, int, bytes, bytes | None, bytes | None]]:
     """The journal."""
-    with engine._storage.writing:  # the engine's own chores write too
+    with engine._storage.write_lock:  # the engine's own chores write too
         return list(engine._storage.writes.journal())

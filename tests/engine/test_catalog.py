@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from tests.engine.table_values import AGE, COLOUR, WHOLE, pets
 from tests.engine.tables import definition
-from tests.engine.values_of_tables import AGE, COLOUR, WHOLE, pets
 
 from tablewright import Engine
 from tablewright.engine.catalog import Index, KeySchema, Throughput, from_json, load, to_json
@@ -76,7 +76,7 @@ def test_the_catalog_in_the_store_is_the_catalog_in_the_engine(engine: Engine) -
     engine.call("UpdateTable", {"TableName": "pets", "DeletionProtectionEnabled": False})
     engine.call("DeleteTable", {"TableName": "pets"})
     engine.settle()
-    with engine._storage.writing:
+    with engine._storage.write_lock:
         assert load(engine._storage.writes) == engine.tables
     assert list(engine.tables) == ["zoo"]
 

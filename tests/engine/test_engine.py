@@ -10,7 +10,7 @@ from tests.engine.tables import add, create_index, definition, found, item, keye
 
 from tablewright import Engine, ServiceError
 from tablewright.engine import EngineClosed
-from tablewright.engine.operations import VERBS
+from tablewright.engine.api.registry import VERBS
 
 
 def test_a_verb_nobody_knows_is_an_unknown_operation(engine: Engine) -> None:
@@ -198,7 +198,7 @@ def test_writes_that_wait_for_an_engine_that_is_then_closed_are_told_so(store: P
 
     writers = [threading.Thread(target=write, args=(who,)) for who in range(4)]
     closing = threading.Thread(target=engine.close)
-    with engine._storage.writing:
+    with engine._storage.write_lock:
         for writer in writers:
             writer.start()
         while len(engine._writer._waiting) < 4:
@@ -217,7 +217,7 @@ FILTER = {"FilterExpression": "attribute_exists(wings)"}
 
 
 def test_a_transaction_that_was_broken_off_is_undone_by_the_next_write(engine: Engine) -> None:
-    with engine._storage.writing:  # else the engine's own chores may be writing
+    with engine._storage.write_lock:  # else the engine's own chores may be writing
         engine._storage.begin()
         engine._storage.writes.add_to_counts("left behind", 1, 1)
     engine.call("PutItem", put("a"))
@@ -231,7 +231,7 @@ def test_a_fault_of_ours_in_a_write_is_not_blamed_on_the_caller(
     def broken(*_: object) -> None:
         raise TypeError("ours")
 
-    monkeypatch.setattr("tablewright.engine.operations.put_item.put_of", broken)
+    monkeypatch.setattr("tablewright.engine.api.put_item.put_of", broken)
     with pytest.raises(ServiceError) as failed:
         engine.call("PutItem", put("a"))
     assert failed.value.name == "InternalServerError"

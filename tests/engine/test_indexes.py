@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.engine.values_of_tables import AGE, COLOUR, WHOLE, pet, pets
+from tests.engine.table_values import AGE, COLOUR, WHOLE, pet, pets
 
 from tablewright import ServiceError, testing
 from tablewright.engine.catalog import Index, Table

@@ -12,7 +12,7 @@ import pytest
 from tests.engine.tables import add, definition, item, keyed, put, records, transaction
 
 from tablewright import Engine, ServiceError
-from tablewright.engine.journal import CLIENT, Pen, microseconds, pen_at
+from tablewright.engine.journal import CLIENT, JournalPosition, microseconds, position_at
 from tablewright.testing import Clock
 
 START = microseconds(datetime(2026, 1, 1, tzinfo=UTC))
@@ -136,8 +136,8 @@ def test_a_clock_set_back_between_two_openings_does_not_turn_the_journal_back(st
 
 def test_the_pen_goes_on_from_the_last_record_and_never_back_in_time() -> None:
     moment = datetime(2026, 1, 1, tzinfo=UTC)
-    assert pen_at(Pen(7, 0), moment) == Pen(7, START)
-    assert pen_at(Pen(7, START + 9), moment) == Pen(7, START + 9)
+    assert position_at(JournalPosition(7, 0), moment) == JournalPosition(7, START)
+    assert position_at(JournalPosition(7, START + 9), moment) == JournalPosition(7, START + 9)
 
 
 def test_times_are_whole_microseconds_since_1970() -> None:

@@ -6,7 +6,7 @@ Elsewhere: that key parts sort as their values do (tests/properties/test_value_l
 import itertools
 
 import pytest
-from tests.engine.values_of_tables import AGE, COLOUR, WHOLE, pet, pets
+from tests.engine.table_values import AGE, COLOUR, WHOLE, pet, pets
 
 from tablewright.engine.catalog import Index
 from tablewright.engine.keys import (

@@ -5,7 +5,7 @@ from hypothesis import given as for_any
 from hypothesis import strategies as st
 from tests.expressions.strategies import PARSED_CONDITIONS, PARSED_PATHS, PARSED_UPDATES
 
-from tablewright.expressions import Condition, Path, Update, render
+from tablewright.expressions import Condition, Path, PlaceholderAllocator, Update, render
 from tablewright.expressions.nodes import And, Compare, Not, Or, ValueRef
 from tablewright.expressions.parse import parse_condition, parse_projection, parse_update
 
@@ -38,6 +38,16 @@ def test_a_clause_is_named_once() -> None:
     assert render(parse_update(text)) == text
 
 
-def test_a_resolved_value_has_no_text() -> None:
-    with pytest.raises(TypeError, match="render what parse gave"):
+def test_a_resolved_value_has_no_text_without_placeholders() -> None:
+    with pytest.raises(TypeError, match="without placeholders"):
         render(Compare("=", ("a",), {"N": "1"}))
+
+
+def test_a_resolved_node_is_written_with_a_placeholder_for_each_name_and_value() -> None:
+    placeholders = PlaceholderAllocator()
+    node = And((Compare("=", ("size", 0, "a"), {"N": "1"}), Compare("<", ("a",), {"N": "1"})))
+    assert render(node, placeholders) == "#0[0].#1 = :0 AND #1 < :1"
+    assert placeholders.members() == {
+        "ExpressionAttributeNames": {"#0": "size", "#1": "a"},
+        "ExpressionAttributeValues": {":0": {"N": "1"}, ":1": {"N": "1"}},
+    }

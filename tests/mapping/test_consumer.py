@@ -12,9 +12,9 @@ import pytest
 from tests.mapping.consuming import HOUR, START, Feed, Log, Sign, feed, notes, opened, signs, tallies
 
 from tablewright.client import Call, CallRefused, Retries
-from tablewright.engine import streams
+from tablewright.engine.streams import shards
 from tablewright.mapping import Change, Consumer, ConsumerUnusable, Db, NoStream
-from tablewright.mapping.stream_design import Lease, leases_of
+from tablewright.mapping.consumer.design import Lease, leases_of
 
 
 @pytest.fixture(params=["embedded", "http", "boto3"])
@@ -129,7 +129,7 @@ def test_a_shards_children_are_read_behind_it(at: Feed) -> None:
 
 
 def test_a_key_stays_in_order_when_its_shard_splits(here: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "SHARD_RECORDS", 20)
+    monkeypatch.setattr(shards, "SHARD_RECORDS", 20)
     for number in range(12):
         for name in "abcd":
             here.put(name, number)
@@ -183,7 +183,7 @@ def test_leases_of_shards_that_are_gone_go_too(here: Feed) -> None:
 
 def test_a_busy_neighbour_does_not_hide_a_change(here: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages are empty where others wrote; a closed shard is read to its end however many there are."""
-    from tablewright.engine.operations import get_records
+    from tablewright.engine.api import get_records
 
     monkeypatch.setattr(get_records, "LOOKED_AT", 3)
     here.db.write(tallies.create(tallies.model(id="all")))
@@ -222,7 +222,7 @@ def test_an_iterator_that_expired_is_made_anew_where_the_checkpoint_is(here: Fee
     here.put("a", 1)
     for number in range(2, 5):
         consumer._plan_when_due()
-        for held in tuple(consumer._held.values()):
+        for held in tuple(consumer._leased.values()):
             consumer._turn(held, stop)
         here.clock.move(timedelta(minutes=20))
         here.put("a", number)
@@ -342,7 +342,7 @@ def test_a_consumer_takes_a_design_or_entities_of_its_table_only(here: Feed) -> 
     both: list[Change[Any]] = []
     Consumer(here.db, feed, "feed", "all", both.append).run_once()
     assert [change.shape.tag for change in both] == ["note", "sign"]
-    with pytest.raises(ConsumerUnusable, match="tally live elsewhere"):
+    with pytest.raises(ConsumerUnusable, match="not in this table: tally"):
         Consumer(here.db, [notes, tallies], "feed", "log", log)
     with pytest.raises(ConsumerUnusable, match="no entities"):
         Consumer(here.db, feed, "feeds", "log", log)

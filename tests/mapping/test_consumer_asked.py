@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from tests.mapping.consuming import START, Failing, Feed, Log, PowerCut, note_of, opened
 
-from tablewright.mapping import Change, NotParked, parked
-from tablewright.mapping.leases import Worker
-from tablewright.mapping.stream_design import holds_of
+from tablewright.mapping import Change, NotParked
+from tablewright.mapping.consumer import dead_letters
+from tablewright.mapping.consumer.design import holds_of
+from tablewright.mapping.consumer.leases import Worker
 
 TERM = timedelta(seconds=30)
 
@@ -46,7 +47,7 @@ def parked_notes(at: Feed, log: Log, *ids: str, versions: int = 2) -> None:
 def test_the_next_round_handles_what_was_asked_for_in_order(at: Feed) -> None:
     log = Log()
     parked_notes(at, log, "a", "b")
-    assert parked.ask(outsider(at), ()) == 2
+    assert dead_letters.request_replay(outsider(at), ()) == 2
     at.put("a", 2)
     at.put("c", 0)
     done = at.consumer(log).run_once()
@@ -61,20 +62,20 @@ def test_nothing_is_replayed_that_was_not_asked_for(here: Feed) -> None:
     parked_notes(here, log, "a", "b")
     assert here.consumer(log).run_once().replayed == 0
     behind = here.consumer(log).parked()[2]
-    assert parked.ask(outsider(here), (behind.sequence,)) == 1
+    assert dead_letters.request_replay(outsider(here), (behind.sequence,)) == 1
     assert here.consumer(log).run_once().replayed == 2
     assert log.texts == ["a0", "a1"]
 
 
 def test_only_what_is_parked_can_be_asked_for(here: Feed) -> None:
     with pytest.raises(NotParked, match="no record 17 is parked"):
-        parked.ask(outsider(here), ("17",))
+        dead_letters.request_replay(outsider(here), ("17",))
 
 
 def test_a_record_that_fails_again_waits_to_be_asked_for_again(here: Feed) -> None:
     log = Log()
     parked_notes(here, log, "a")
-    parked.ask(outsider(here), ())
+    dead_letters.request_replay(outsider(here), ())
     log.failing = {"a"}
     here.clock.move(TERM)
     assert here.consumer(log).run_once().replayed == 0
@@ -82,7 +83,7 @@ def test_a_record_that_fails_again_waits_to_be_asked_for_again(here: Feed) -> No
     assert (first.attempts, first.last_tried, second.error) == (2, START + TERM, "Behind")
     log.failing.clear()
     assert here.consumer(log).run_once().replayed == 0
-    parked.ask(outsider(here), ())
+    dead_letters.request_replay(outsider(here), ())
     assert here.consumer(log).run_once().replayed == 2
 
 
@@ -91,7 +92,7 @@ def test_a_worker_that_runs_finds_it_within_a_third_of_its_lease(here: Feed) -> 
     parked_notes(here, log, "a")
     consumer = here.consumer(log)
     consumer._plan_when_due()
-    parked.ask(outsider(here), ())
+    dead_letters.request_replay(outsider(here), ())
     assert consumer._plan_when_due().replayed == 0
     here.clock.move(TERM / 3)
     assert consumer._plan_when_due().replayed == 2
@@ -101,7 +102,7 @@ def test_a_worker_that_runs_finds_it_within_a_third_of_its_lease(here: Feed) -> 
 def test_a_long_replay_leaves_the_leases_their_time_and_still_comes_to_its_end(here: Feed) -> None:
     log = Log()
     parked_notes(here, log, "a", "b", versions=3)
-    parked.ask(outsider(here), ())
+    dead_letters.request_replay(outsider(here), ())
 
     def slow(change: Change[Any]) -> None:
         here.clock.move(TERM / 2)
@@ -124,7 +125,7 @@ def test_a_crash_at_any_call_of_the_round_loses_nothing_and_forgets_no_request(h
         log = Log(failing={"a"})
         here.consumer(log, name, attempts=1).run_once()
         log.failing.clear()
-        parked.ask(outsider(here, name), ())
+        dead_letters.request_replay(outsider(here, name), ())
         try:
             here.consumer(log, name, call=Failing(here.call, left)).run_once()
         except PowerCut:
@@ -140,7 +141,7 @@ def test_a_crash_at_any_call_of_the_round_loses_nothing_and_forgets_no_request(h
 def test_a_record_that_kills_its_workers_is_left_parked_after_a_few_of_them(here: Feed) -> None:
     log = Log()
     parked_notes(here, log, "a")
-    parked.ask(outsider(here), ())
+    dead_letters.request_replay(outsider(here), ())
 
     def deadly(line: Failing) -> Any:
         def handle(change: Change[Any]) -> None:
@@ -160,7 +161,7 @@ def test_a_record_that_kills_its_workers_is_left_parked_after_a_few_of_them(here
         except PowerCut:
             deaths += 1
             here.clock.move(TERM)
-    assert deaths == parked.ASKED
+    assert deaths == dead_letters.REPLAY_ATTEMPTS
     assert len(here.consumer(log).parked()) == 2
 
 
@@ -171,7 +172,7 @@ def test_what_is_parked_of_all_consumers_is_listed_by_table_consumer_and_age(her
     here.put("b", 1)
     for name in ("mailer", "index"):
         here.consumer(Log(failing={"a", "b"}), name, attempts=1).run_once()
-    found = parked.listed_everywhere(here.db)
+    found = dead_letters.list_all_parked(here.db)
     assert [one.consumer for one in found] == ["index", "index", "mailer", "mailer"]
     assert [one.key for one in found] == [one.key for one in found[:2]] * 2
     assert '"NOTE#a"' in found[0].key

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from tests.mapping.consuming import HOUR, Failing, Feed, Log, PowerCut, opened
 
-from tablewright.engine import streams
-from tablewright.mapping import Change, Consumer, Replayed, stream_design
-from tablewright.mapping.stream_design import Lease, leases_of
+from tablewright.engine.streams import shards
+from tablewright.mapping import Change, Consumer, Replayed
+from tablewright.mapping.consumer import design as stream_design
+from tablewright.mapping.consumer.design import Lease, leases_of
 
 TERM = timedelta(seconds=30)
 NAMES = [f"note-{number}-" for number in range(12)]  # enough for every part of the hash
@@ -35,7 +36,7 @@ def owners(at: Feed) -> list[str | None]:
 def split(at: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four open shards or more."""
     with monkeypatch.context() as patch:
-        patch.setattr(streams, "SHARD_RECORDS", 8)
+        patch.setattr(shards, "SHARD_RECORDS", 8)
         for number in range(6):
             for name in NAMES:
                 at.put(name, number)
@@ -174,7 +175,7 @@ def test_a_newcomer_is_given_its_share_and_a_key_is_never_with_both(
     def step(consumer: Consumer) -> None:
         """One round of what `run` does."""
         consumer._plan_when_due()
-        for held in tuple(consumer._held.values()):
+        for held in tuple(consumer._leased.values()):
             consumer._turn(held, stop)
 
     step(first)

@@ -12,7 +12,7 @@ import pytest
 from tests.mapping.consuming import Feed, Log, PowerCut, note_of, opened
 
 from tablewright.mapping import Change
-from tablewright.mapping.stream_design import MARK, leases, leases_of
+from tablewright.mapping.consumer.design import MARKER, leases, leases_of
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_mark_is_never_among_several_and_the_end_of_a_shard_is_seen_behind_it(
     consumer.register()
     for number in range(4):
         at.put(f"n{number}", number)
-    mark = {"PK": {"S": f"{MARK}x"}, "SK": {"S": "MARK"}}
+    mark = {"PK": {"S": f"{MARKER}x"}, "SK": {"S": "MARKER"}}
     at.call("PutItem", {"TableName": "feed", "Item": mark})
     at.put("late", 9)
     (lease,) = at.db.all(leases_of(table="feed", consumer="log"))
@@ -101,7 +101,7 @@ def test_a_mark_is_never_among_several_and_the_end_of_a_shard_is_seen_behind_it(
     consumer._plan_when_due()
     # Decided while it is being read: only a mark makes a worker look.
     at.db.write(leases.update("feed", "log", lease.stream, lease.shard).at(lambda it: it.end).set(place))
-    (held,) = consumer._held.values()
+    (held,) = consumer._leased.values()
     done = consumer._turn(held, Event())
     assert (done.handled, done.shards_ended) == (4, 1)
     assert [note_of(change).id for change in many.one.changes] == ["n0", "n1", "n2", "n3"]

@@ -25,18 +25,9 @@ from tests.mapping.talk import at_once
 
 from tablewright import testing
 from tablewright.client import embedded, pages
-from tablewright.mapping import (
-    Change,
-    Consumer,
-    Db,
-    NotParked,
-    Parked,
-    Replayed,
-    forget_parked,
-    parked_key,
-    stream_design,
-)
-from tablewright.mapping.stream_design import holds_of
+from tablewright.mapping import Change, Consumer, Db, NotParked, Parked, Replayed, forget_parked, parked_key
+from tablewright.mapping.consumer import design as stream_design
+from tablewright.mapping.consumer.design import holds_of
 
 TERM = timedelta(seconds=30)
 

@@ -33,9 +33,10 @@ from tests.mapping.consuming import (
 from tests.properties.effort import effort
 
 from tablewright.client import Retries
-from tablewright.engine import streams
-from tablewright.engine.operations import get_records
-from tablewright.mapping import Change, Consumer, Db, consumer, reading
+from tablewright.engine.api import get_records
+from tablewright.engine.streams import shards
+from tablewright.mapping import Change, Consumer, Db
+from tablewright.mapping.consumer import consumer, shard_reader
 
 NAMES = [f"note-{number}-" for number in range(6)]
 NEVER = Event()
@@ -129,7 +130,7 @@ class Story:
 
         def one(worker: Consumer) -> None:
             worker._plan_when_due()
-            for held in tuple(worker._held.values()):
+            for held in tuple(worker._leased.values()):
                 worker._turn(held, NEVER)
 
         self.act(*who, one)
@@ -167,10 +168,10 @@ class Story:
 @effort(60)
 def test_each_change_has_its_effect_once_and_in_order(steps: list[Step], shard: int, looked_at: int) -> None:
     with ExitStack() as stack:
-        stack.enter_context(patch.object(streams, "SHARD_RECORDS", shard))
+        stack.enter_context(patch.object(shards, "SHARD_RECORDS", shard))
         stack.enter_context(patch.object(get_records, "LOOKED_AT", looked_at))
         # With pages that look at three rows, a hundred of a neighbour's are more than a few empty pages.
-        for module in (consumer, reading):
+        for module in (consumer, shard_reader):
             stack.enter_context(patch.object(module, "EMPTY_PAGES", 20 if looked_at > 3 else 500))
         story = Story(stack.enter_context(opened()))
         for name, what in steps:

@@ -82,7 +82,7 @@ def test_a_second_creation_is_refused_with_the_item_that_is_there(at: Shop) -> N
     first = order(1, total=Decimal(5))
     at.db.write(orders.create(first))
     before = everything(at)
-    with pytest.raises(AlreadyExists, match="order: an item with this key is there already") as refused:
+    with pytest.raises(AlreadyExists, match="order: an item with this key exists already") as refused:
         at.db.write(orders.create(order(1, total=Decimal(99))))
     assert refused.value.current == first
     assert refused.value.key == orders.get("c1", "001").key
@@ -167,7 +167,7 @@ def test_get_or_create_finds_what_is_deleted_softly(db: Db) -> None:
 
 
 def test_get_or_create_does_not_mistake_another_refusal_for_existence(db: Db) -> None:
-    with pytest.raises(ConditionNotMet, match="what the write demanded"):
+    with pytest.raises(ConditionNotMet, match="a condition of the write"):
         db.get_or_create(orders.create(order(1)).when(lambda o: o.total > Decimal(1)))
 
 

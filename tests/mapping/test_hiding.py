@@ -67,7 +67,7 @@ def test_every_goes_on_where_an_answer_of_the_store_ended(at: Shop) -> None:
     for number in range(6):
         at.db.write(customers.create(customer(f"c{number}", notes=["x" * 300_000])))
     assert sorted(found.id for found in at.db.every(customers)) == [f"c{number}" for number in range(6)]
-    assert at.db.meter.spent()["customer.every"].calls > 1
+    assert at.db.meter.spent()["customer.every"].requests > 1
 
 
 def test_one_shows_what_is_deleted_if_asked_but_never_what_has_expired(hidden: Shop) -> None:

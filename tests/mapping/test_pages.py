@@ -162,7 +162,7 @@ def test_sparse_matches_are_looked_for_in_growing_steps(at: Shop) -> None:
     page = at.db.page(orders_of(customer="c1").where(lambda o: o.id >= "299"), size=1)
     assert [o.id for o in page.items] == ["299"]
     assert page.next is None
-    assert at.db.meter.spent()["orders_of"].calls <= 8
+    assert at.db.meter.spent()["orders_of"].requests <= 8
 
 
 # --- shards ---
@@ -173,7 +173,7 @@ def sharded(db: Db) -> Db:
     """Forty orders of five customers; the ids spread over all four shards; pairs are placed at one moment."""
     many = [order(n, customer=f"c{n % 5}", placed=START + timedelta(minutes=n // 2)) for n in range(40)]
     db.batch(orders.put(one) for one in many)
-    shards = {o.shape.placed["GSI2"][0].template.render(one.__dict__) for o in [orders] for one in many}
+    shards = {o.shape.index_keys["GSI2"][0].template.render(one.__dict__) for o in [orders] for one in many}
     assert len(shards) == 4
     return db
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import tablewright.mapping
 from tablewright.mapping import Db, MappingMistake, WriteRefused
-from tablewright.mapping.cursors import LIFETIME
-from tablewright.mapping.receipts import KEPT, TABLE
+from tablewright.mapping.page_tokens import LIFETIME
+from tablewright.mapping.receipts import RECEIPT_LIFETIME, TABLE
 
 HOME = Path(tablewright.mapping.__file__).parent
 README = (HOME / "README.md").read_text()
@@ -42,4 +42,4 @@ def test_the_readme_names_every_file() -> None:
 def test_the_readme_tells_the_figures_as_they_are() -> None:
     assert LIFETIME.days == 1
     assert "die after a day" in README
-    assert f"items of the table `{TABLE.name}`, kept for {KEPT.days} days" in README
+    assert f"items of the table `{TABLE.name}`, kept for {RECEIPT_LIFETIME.days} days" in README

@@ -8,7 +8,7 @@ import pytest
 from tests.mapping.shop import Product, customer, customers, products
 
 from tablewright.client import CallRefused
-from tablewright.mapping import ActionsRefused, Db
+from tablewright.mapping import ActionsRefused, Db, Spent
 
 TOY = Product(sku="s1", category="toy", brand_name="LEGO", unit_price=Decimal(9), stock=2)
 
@@ -72,7 +72,7 @@ def test_many_holders_are_found_each_in_its_place(db: Db) -> None:
     asked = [{"email": f"{n}@example.org"} for n in (3, 9, 0, 3)]
     found = db.holders(customers, "email", asked)
     assert found == [people[3], None, people[0], people[3]]
-    assert db.meter.spent()["customer.holder"].calls == 2
+    assert db.meter.spent()["customer.holder"] == Spent(3, 5.0, 0, 2)
     assert found == [db.holder(customers, "email", email=one["email"]) for one in asked]
     assert db.holders(customers, "email", []) == []
     assert db.holders(customers, "nick", [{"nick": None}]) == [None]

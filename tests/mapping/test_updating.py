@@ -145,7 +145,7 @@ def test_a_nested_counter_gets_the_maps_it_lives_in(db: Db) -> None:
 def test_a_map_that_cannot_begin_empty_is_not_begun(at: Shop) -> None:
     at.db.write(days.create(day()))
     before = everything(at)
-    with pytest.raises(ConditionNotMet, match=r"what lies around home\.city is not there"):
+    with pytest.raises(ConditionNotMet, match=r"the map around home\.city does not exist"):
         at.db.write(update().at(lambda d: d.home.city).set("Bern"))  # type: ignore[union-attr]  # may be absent
     assert everything(at) == before
     at.db.write(
@@ -161,7 +161,7 @@ def test_a_map_that_cannot_begin_empty_is_not_begun(at: Shop) -> None:
 def test_a_list_is_never_begun_for_one_of_its_entries(at: Shop) -> None:
     at.db.write(days.create(day()))
     before = everything(at)
-    with pytest.raises(ConditionNotMet, match=r"what lies around slots\[0\]\.left is not there"):
+    with pytest.raises(ConditionNotMet, match=r"the map around slots\[0\]\.left does not exist"):
         at.db.write(update().at(lambda d: d.slots[0].left).add(1))
     assert everything(at) == before
     at.db.write(update().at(lambda d: d.slots).append(Clicks(), Clicks(right=4)))

@@ -8,8 +8,8 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from tests.properties.deeds import Deed
 from tests.properties.model import Failed, Refused, Table
+from tests.properties.operations import Deed
 from tests.properties.plain import item_size
 from tests.properties.reads import check_in_full
 from tests.properties.requests import Request

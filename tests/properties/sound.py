@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tablewright.engine.iterators import Iterator
-from tablewright.engine.transfers.layout import export_id
+from tablewright.engine.streams.iterators import Iterator
+from tablewright.engine.transfer.export_format import export_id
 
 Json = Any
 

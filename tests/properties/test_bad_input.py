@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engine.unkept import UnkeptEngine
+from tests.engine.stepped_engine import SteppedEngine
 from tests.properties.effort import effort
 from tests.properties.sound import ARN, ITEM, KEY, PETS, SOUND, Json
 
 from tablewright import Engine, ServiceError
-from tablewright.engine.operations import VERBS
+from tablewright.engine.api.registry import VERBS
 from tablewright.testing import Clock
 
 # What a place may be replaced by: the types next door, the ends of the ranges, and words that mean something here.
@@ -80,7 +80,7 @@ def everything(engine: Engine) -> list[tuple[Any, ...]]:
     """All rows of all tables of the store."""
     connection = engine._storage.writes.connection
     tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
-    with engine._storage.writing:  # the engine's own chores write too
+    with engine._storage.write_lock:  # the engine's own chores write too
         names = [name for (name,) in connection.execute(tables)]
         return [(name, *row) for name in names for row in connection.execute(f"SELECT * FROM {name}")]
 
@@ -103,15 +103,15 @@ def begin(engine: Engine) -> None:
 
 
 @contextmanager
-def begun() -> Iterator[UnkeptEngine]:
+def begun() -> Iterator[SteppedEngine]:
     """An engine with a table that has items, a backup, an export and an import; ids are counted, so they are known."""
     ids = count(1)
     world = replace(Clock().world(), new_id=lambda: f"id {next(ids)}")
     # Once the backup is made nobody labours here, so nothing is ever written to the bucket.
-    with UnkeptEngine.unkept(world=world, buckets="nowhere") as engine:
+    with SteppedEngine.stepped(world=world, buckets="nowhere") as engine:
         begin(engine)
         engine.call("CreateBackup", {"TableName": "pets", "BackupName": "first"})
-        while engine.labour():
+        while engine.job_step():
             pass
         recovery = {"PointInTimeRecoveryEnabled": True}
         engine.call(

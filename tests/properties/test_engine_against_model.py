@@ -3,7 +3,7 @@
 Hypothesis walks a story of a few dozen steps, checks every answer against the model, and shrinks a story that goes
 wrong to the shortest one that does. After each step the store is verified, after each story compared in full.
 Elsewhere: the model (model.py), the two sides (sides.py), what is drawn (strategies.py, deeds.py, claims.py,
-edits.py), chores by hand (tests/engine/unkept.py).
+edits.py), chores by hand (tests/engine/stepped_engine.py).
 """
 
 import sys
@@ -12,12 +12,12 @@ from contextlib import ExitStack
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tests.engine.unkept import UnkeptEngine, small_steps
+from tests.engine.stepped_engine import SteppedEngine, small_steps
 from tests.properties import requests, sides
 from tests.properties.claims import ALWAYS
-from tests.properties.deeds import Deed, deeds
 from tests.properties.effort import effort
 from tests.properties.model import Index, Table
+from tests.properties.operations import Deed, deeds
 from tests.properties.reads import check_query, check_scan, same_items
 from tests.properties.requests import Request
 from tests.properties.strategies import global_indexes, keys, shapes
@@ -37,7 +37,7 @@ class Story(RuleBasedStateMachine):
         super().__init__()
         self._open = ExitStack()
         self._open.enter_context(small_steps())
-        self.engine = UnkeptEngine.unkept(world=Clock().world())
+        self.engine = SteppedEngine.stepped(world=Clock().world())
         self._open.callback(self.engine.close)
         self.tables: dict[str, Table] = {}
         # By table, the index that is being filled and cannot be read yet.

@@ -34,7 +34,7 @@ from tablewright.design import (
     normalised,
 )
 from tablewright.design.attributes import decode_values, encode_item
-from tablewright.design.parts import codec
+from tablewright.design.key_codecs import codec
 from tablewright.design.patterns import Sort
 from tablewright.design.requests import SortTest
 from tablewright.values import admit_item

@@ -7,7 +7,7 @@ from copy import copy, deepcopy
 from typing import Any
 
 import pytest
-from tests.engine.unkept import UnkeptEngine
+from tests.engine.stepped_engine import SteppedEngine
 from tests.properties.sound import KEY, SOUND, Json
 from tests.properties.test_bad_input import begin, places
 
@@ -39,7 +39,7 @@ def test_no_odd_value_in_any_place_makes_the_engine_fail(verb: str) -> None:
     for request in SOUND[verb]:
         given = deepcopy(request)
         for path in places(request):
-            with UnkeptEngine.unkept() as engine:
+            with SteppedEngine.stepped() as engine:
                 begin(engine)
                 failed += [(path, odd) for odd in ODD if fails(engine, verb, replaced(request, path, odd))]
                 assert engine.verify() == []
@@ -54,7 +54,7 @@ def test_no_odd_name_beside_any_member_makes_the_engine_fail(verb: str) -> None:
     for request in SOUND[verb]:
         for path in [(), *places(request)]:
             if isinstance(at(request, path), dict):
-                with UnkeptEngine.unkept() as engine:
+                with SteppedEngine.stepped() as engine:
                     begin(engine)
                     failed += [
                         (path, name)

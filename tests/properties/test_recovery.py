@@ -17,7 +17,7 @@ from unittest.mock import patch
 import orjson
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engine.unkept import UnkeptEngine, small_steps
+from tests.engine.stepped_engine import SteppedEngine, small_steps
 from tests.properties import requests
 from tests.properties.claims import ALWAYS
 from tests.properties.effort import effort
@@ -25,10 +25,10 @@ from tests.properties.model import Index, Key, Shape, Table
 from tests.properties.plain import Item
 from tests.properties.sides import compare_in_full
 
-from tablewright.engine import checkpoints, chunks, filling, history, recovery, retention
-from tablewright.engine import storage_history as past
-from tablewright.engine.verify_history import all_items
-from tablewright.engine.writing import Writing
+from tablewright.engine.history import bulk_load, chunks, pitr_window, retention, snapshots, time_travel
+from tablewright.engine.history import store as history_store
+from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.verify.history import all_items
 from tablewright.testing import Clock
 
 START = int(Clock().now().timestamp())
@@ -77,7 +77,7 @@ STEPS = st.one_of(
 class Story:
     """A table in an engine, the same as dicts, and what it was at each second."""
 
-    engine: UnkeptEngine
+    engine: SteppedEngine
     clock: Clock
     table: Table = field(default_factory=lambda: Table("pets", shape()))
     # Since when recovery has been enabled, and how many days it reaches back; what the table held at the end of each
@@ -144,13 +144,13 @@ class Story:
     def work(self, steps: int, chores: bool = False, labours: bool = False, restarts: bool = False) -> None:
         for _ in range(steps):
             if chores:
-                self.engine.keeper.do_chore(due=True)
+                self.engine.background.run_maintenance_step(due=True)
                 self.forget_what_was_swept()
             if labours:
-                self.engine.labour()
+                self.engine.job_step()
             if restarts:
                 # What the labours of a store that is opened again know is what the store says.
-                self.engine._doors.memory.clear()
+                self.engine._session.memory.clear()
 
     def forget_what_was_swept(self) -> None:
         """The sweep goes in steps; what it has deleted by now is what the engine says."""
@@ -211,20 +211,20 @@ def story() -> Iterator[Story]:
         for module, name, value in (
             (chunks, "CUT_MASK", 1),
             (chunks, "MOST_ITEMS", 4),
-            (history, "PAGE_ITEMS", 2),
-            (history, "JOURNAL_ROWS", 3),
-            (history, "MOST_CHANGES", 2),
-            (checkpoints, "FEWEST_CHANGES", 3),
-            (checkpoints, "STEP_REFS", 1),
-            (checkpoints, "REMOVED_CHUNKS", 1),
-            (checkpoints, "COUNTED_ROWS", 3),
-            (filling, "INDEXED_ITEMS", 2),
+            (time_travel, "PAGE_ITEMS", 2),
+            (time_travel, "JOURNAL_ROWS", 3),
+            (time_travel, "MOST_CHANGES", 2),
+            (snapshots, "FEWEST_CHANGES", 3),
+            (snapshots, "STEP_REFS", 1),
+            (snapshots, "REMOVED_CHUNKS", 1),
+            (snapshots, "COUNTED_ROWS", 3),
+            (bulk_load, "INDEXED_ITEMS", 2),
             (retention, "PRUNED_ROWS", 2),
-            (retention, "BLANKED_ROWS", 2),
-            (recovery, "LAG", 0),  # so that every second there was can be asked for
+            (retention, "STRIPPED_ROWS", 2),
+            (pitr_window, "LAG", 0),  # so that every second there was can be asked for
         ):
             stack.enter_context(patch.object(module, name, value))
-        engine = stack.enter_context(UnkeptEngine.unkept(world=clock.world()))
+        engine = stack.enter_context(SteppedEngine.stepped(world=clock.world()))
         made = Story(engine, clock)
         cats = Table("cats", Shape("pk", "sk", {"pk": "S", "sk": "N"}))
         for table in (made.table, cats):
@@ -259,10 +259,10 @@ def test_every_checkpoint_and_the_journal_after_it_give_exactly_the_table(taken:
             told.take(step)
             rows = told.engine._storage.writes
             (number,) = [number for number, name, _ in rows.tables() if name == "pets"]
-            live = {kept.key: kept.item for kept in past.stored(rows, number, b"", 1000)}
-            for snapshot in past.snapshots(rows, number):
+            live = {kept.key: kept.item for kept in history_store.items_from(rows, number, b"", 1000)}
+            for snapshot in history_store.snapshots(rows, number):
                 is_reached = snapshot.seq + 1 >= rows.first_sequence()
-                if snapshot.kind == checkpoints.CHECKPOINT and snapshot.status == "AVAILABLE" and is_reached:
+                if snapshot.kind == snapshots.CHECKPOINT and snapshot.status == "AVAILABLE" and is_reached:
                     state = {kept.key: kept.item for kept in all_items(rows, snapshot.number)}
                     for _, _, _, owner, key, _, new in rows.journal(snapshot.seq):
                         if owner == number and new is None:
@@ -272,8 +272,8 @@ def test_every_checkpoint_and_the_journal_after_it_give_exactly_the_table(taken:
                     assert state == live
 
 
-def hold(held: past.Hold, writing: Writing) -> None:
-    past.add_hold(writing.rows, held)
+def hold(held: history_store.Pin, writing: WriteTransaction) -> None:
+    history_store.add_pin(writing.rows, held)
 
 
 @effort(40)
@@ -296,15 +296,18 @@ def test_a_state_is_the_same_whichever_known_state_it_is_read_from(
         (number,) = [number for number, name, _ in rows.tables() if name == "pets"]
         last = rows.last_sequence()[0]
         seq = data.draw(st.integers(0, min(last, len(taken))))
-        bases = [None, *(one.number for one in past.snapshots(rows, number) if one.status == "AVAILABLE")]
+        bases = [
+            None,
+            *(one.number for one in history_store.snapshots(rows, number) if one.status == "AVAILABLE"),
+        ]
         for base in bases:
-            snapshot = None if base is None else past.snapshot(rows, base)
+            snapshot = None if base is None else history_store.snapshot(rows, base)
             origin = None if snapshot is None else snapshot.seq
-            held = past.Hold("test", number, seq, base, origin)
-            told.engine._doors.write(partial(hold, held))
-            found = [kept for page in history.items_at(told.engine._doors, "test") for kept in page]
+            held = history_store.Pin("test", number, seq, base, origin)
+            told.engine._session.write(partial(hold, held))
+            found = [kept for page in time_travel.items_as_of(told.engine._session, "test") for kept in page]
             assert [kept.key for kept in found] == sorted({kept.key for kept in found})
             items = [orjson.loads(kept.item) for kept in found]
             if seq < len(states):
                 assert {told.table.key_of(item): item for item in items} == states[seq]
-        told.engine._doors.write(lambda w: history.release(w, "test"))
+        told.engine._session.write(lambda w: time_travel.release(w, "test"))

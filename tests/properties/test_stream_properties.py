@@ -14,8 +14,8 @@ from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engine.stream_reading import arn_of, enable, iterator, read_all, read_from, shards
-from tests.engine.unkept import UnkeptEngine, small_steps
+from tests.engine.stepped_engine import SteppedEngine, small_steps
+from tests.engine.stream_reader import arn_of, enable, iterator, read_all, read_from, shards
 from tests.properties import requests
 from tests.properties.claims import ALWAYS
 from tests.properties.effort import effort
@@ -24,8 +24,9 @@ from tests.properties.plain import Item, item_size
 from tests.properties.strategies import PLAIN, VALUES
 
 from tablewright import Engine, ServiceError
-from tablewright.engine import retention, streams
-from tablewright.engine.operations import get_records
+from tablewright.engine.api import get_records
+from tablewright.engine.history import retention
+from tablewright.engine.streams import shards as streams
 from tablewright.testing import Clock
 
 SHAPE = Shape("pk", "sk", {"pk": "S", "sk": "N"})
@@ -72,7 +73,7 @@ class Told:
 class World:
     """A table in an engine, the same as dicts, and every change of it."""
 
-    engine: UnkeptEngine
+    engine: SteppedEngine
     clock: Clock
     table: Table = field(default_factory=lambda: Table("pets", SHAPE))
     other: Table = field(default_factory=lambda: Table("cats", SHAPE))
@@ -85,7 +86,7 @@ class World:
             self.clock.move(timedelta(hours=what))
         elif kind == "chores":
             for _ in range(what):
-                self.engine.keeper.do_chore(due=True)
+                self.engine.background.run_maintenance_step(due=True)
         elif kind == "elsewhere":
             for _ in range(what):
                 self.writes_elsewhere += 1
@@ -123,7 +124,7 @@ def world(view: str) -> Iterator[World]:
             (get_records, "LOOKED_AT", 3),
         ):
             stack.enter_context(patch.object(module, name, value))
-        engine = stack.enter_context(UnkeptEngine.unkept(world=clock.world()))
+        engine = stack.enter_context(SteppedEngine.stepped(world=clock.world()))
         made = World(engine, clock)
         for table in (made.table, made.other):
             engine.call("CreateTable", requests.create_table(table))

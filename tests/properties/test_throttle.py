@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.engine.throttle import SECOND, Bucket
+from tablewright.engine.throughput.token_buckets import SECOND, Bucket
 
 # microseconds since the last, what is asked for in half units
 ASKED = st.lists(
@@ -43,11 +43,11 @@ def test_a_bucket_lets_through_what_the_model_does(
     seconds: int, rate: int, asked: list[tuple[int, int]]
 ) -> None:
     now = 1_767_225_600 * SECOND
-    bucket, model = Bucket.born(rate, seconds, now, now), Model(rate, seconds, now)
+    bucket, model = Bucket.saved_since(rate, seconds, now, now), Model(rate, seconds, now)
     for wait, halves in asked:
         now += wait
         level = model.level(now)
-        assert bucket.has_some(now) == (level > 0)
+        assert bucket.has_units(now) == (level > 0)
         assert bucket.level == level * SECOND
         if level > 0:
             bucket.spend(halves / 2, now)
@@ -59,11 +59,11 @@ def test_over_any_time_no_more_is_used_than_was_saved_and_came_in_and_one_reques
     rate: int, asked: list[tuple[int, int]]
 ) -> None:
     now = start = 1_767_225_600 * SECOND
-    bucket = Bucket.born(rate, 300, now, now - 1000 * SECOND)
+    bucket = Bucket.saved_since(rate, 300, now, now - 1000 * SECOND)
     used: list[tuple[int, float]] = []
     for wait, halves in asked:
         now += wait
-        if bucket.has_some(now):
+        if bucket.has_units(now):
             bucket.spend(halves / 2, now)
             used.append((now, halves / 2))
     dearest = max((units for _, units in used), default=0.0)
@@ -78,7 +78,7 @@ def test_over_any_time_no_more_is_used_than_was_saved_and_came_in_and_one_reques
 @given(rate=RATES, other=RATES, wait=st.integers(0, 500 * SECOND))
 def test_a_changed_rate_keeps_what_was_saved_as_far_as_it_fits(rate: int, other: int, wait: int) -> None:
     now = 1_767_225_600 * SECOND
-    bucket = Bucket.born(rate, 300, now, now)
+    bucket = Bucket.saved_since(rate, 300, now, now)
     before = min(rate * SECOND + wait * rate, rate * 300 * SECOND)
     bucket.set_rate(other, now + wait)
     assert bucket.level == min(before, other * 300 * SECOND)
@@ -87,8 +87,8 @@ def test_a_changed_rate_keeps_what_was_saved_as_far_as_it_fits(rate: int, other:
 @given(rate=RATES, back=st.integers(1, 10_000 * SECOND))
 def test_a_clock_that_is_set_back_brings_and_takes_nothing(rate: int, back: int) -> None:
     now = 1_767_225_600 * SECOND
-    bucket = Bucket.born(rate, 300, now, now)
+    bucket = Bucket.saved_since(rate, 300, now, now)
     bucket.spend(rate, now)
-    assert not bucket.has_some(now - back)
-    assert not bucket.has_some(now)
-    assert bucket.has_some(now + 1)
+    assert not bucket.has_units(now - back)
+    assert not bucket.has_units(now)
+    assert bucket.has_units(now + 1)

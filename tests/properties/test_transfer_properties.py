@@ -15,19 +15,19 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engine.stepped_engine import SteppedEngine
 from tests.engine.tables import definition, item, keyed
-from tests.engine.transfers import (
+from tests.engine.transfer_requests import (
     changes,
     data_of,
+    describe,
     export,
     import_request,
     put_lines,
     recoverable,
     small_pieces,
-    told,
     written,
 )
-from tests.engine.unkept import UnkeptEngine
 from tests.properties import requests
 from tests.properties.effort import effort
 from tests.properties.model import Shape, Table
@@ -35,7 +35,7 @@ from tests.properties.plain import Item
 from tests.properties.strategies import items, shapes
 
 from tablewright import Engine, ServiceError
-from tablewright.engine import history
+from tablewright.engine.history import time_travel
 from tablewright.testing import Clock
 
 Step = tuple[str, Any]
@@ -45,7 +45,7 @@ STEPS = st.one_of(
     st.tuples(st.just("put"), st.tuples(NAMES, st.integers(0, 3))),
     st.tuples(st.just("delete"), NAMES),
     st.tuples(st.just("pass"), st.sampled_from([0.25, 1.0, 300.0, 900.0, 3600.0, 90_000.0])),
-    st.tuples(st.just("labour"), st.integers(1, 3)),
+    st.tuples(st.just("job"), st.integers(1, 3)),
     st.tuples(st.just("export"), st.floats(0, 1)),
     st.tuples(st.just("changes"), st.tuples(st.floats(0, 1), st.integers(900, 86_400))),
     st.tuples(st.just("prune"), st.none()),
@@ -56,7 +56,7 @@ STEPS = st.one_of(
 class Story:
     """An engine, and everything that was ever written with its time."""
 
-    engine: UnkeptEngine
+    engine: SteppedEngine
     clock: Clock
     begun: float
     past: list[tuple[float, str, Item | None]] = field(default_factory=list)
@@ -98,11 +98,11 @@ class Story:
             self.note(what, None)
         elif kind == "pass":
             self.clock.move(timedelta(seconds=what))
-        elif kind == "labour":
+        elif kind == "job":
             for _ in range(what):
-                self.engine.labour()
+                self.engine.job_step()
         elif kind == "prune":
-            while self.engine.keeper.do_chore(due=True):
+            while self.engine.background.run_maintenance_step(due=True):
                 pass
         elif kind == "export":
             moment = self.moment(what)
@@ -130,10 +130,10 @@ def test_an_export_tells_the_past_as_it_was(steps: list[Step]) -> None:
         TemporaryDirectory() as home,
         small_pieces(),
         pytest.MonkeyPatch.context() as patched,
-        UnkeptEngine.open(world=clock.world(), buckets=home) as engine,
+        SteppedEngine.open(world=clock.world(), buckets=home) as engine,
     ):
-        patched.setattr(history, "PAGE_ITEMS", 2)
-        assert isinstance(engine, UnkeptEngine)
+        patched.setattr(time_travel, "PAGE_ITEMS", 2)
+        assert isinstance(engine, SteppedEngine)
         engine.call("CreateTable", definition())
         recoverable(engine)
         story = Story(engine, clock, clock.now().timestamp())
@@ -143,7 +143,7 @@ def test_an_export_tells_the_past_as_it_was(steps: list[Step]) -> None:
         engine.settle()
         assert engine.verify() == []
         for arn, before, after in story.asked:
-            lines = written(Path(home), told(engine, arn))
+            lines = written(Path(home), describe(engine, arn))
             if after is None:
                 assert named(line["Item"] for line in lines) == before
             else:
@@ -205,17 +205,17 @@ def compare(engine: Engine, shape: Shape, left: str, right: str) -> None:
 @effort(80)
 def test_what_is_exported_and_imported_is_the_same_table(drawn: tuple[Shape, list[Item]]) -> None:
     shape, given_items = drawn
-    with TemporaryDirectory() as home, small_pieces(), UnkeptEngine.open(buckets=home) as engine:
+    with TemporaryDirectory() as home, small_pieces(), SteppedEngine.open(buckets=home) as engine:
         engine.call("CreateTable", parameters(shape, "pets"))
         put_all(engine, "pets", given_items)
         recoverable(engine)
         arn = export(engine)
         engine.settle()
-        again = import_request(data_of(told(engine, arn)), InputCompressionType="GZIP")
+        again = import_request(data_of(describe(engine, arn)), InputCompressionType="GZIP")
         again["TableCreationParameters"] = parameters(shape, "copies")
         copied = engine.call("ImportTable", again)["ImportTableDescription"]["ImportArn"]
         engine.settle()
-        assert told(engine, copied)["ImportStatus"] == "COMPLETED"
+        assert describe(engine, copied)["ImportStatus"] == "COMPLETED"
         compare(engine, shape, "pets", "copies")
 
 
@@ -223,7 +223,7 @@ def test_what_is_exported_and_imported_is_the_same_table(drawn: tuple[Shape, lis
 @effort(80)
 def test_an_import_takes_what_puts_would_take(drawn: tuple[Shape, list[Item]], objects: int) -> None:
     shape, given_items = drawn
-    with TemporaryDirectory() as home, small_pieces(), UnkeptEngine.open(buckets=home) as engine:
+    with TemporaryDirectory() as home, small_pieces(), SteppedEngine.open(buckets=home) as engine:
         engine.call("CreateTable", parameters(shape, "pets"))
         size = -(-len(given_items) // objects) or 1
         (Path(home) / "vault").mkdir()
@@ -234,7 +234,7 @@ def test_an_import_takes_what_puts_would_take(drawn: tuple[Shape, list[Item]], o
         request["TableCreationParameters"] = parameters(shape, "copies")
         arn = engine.call("ImportTable", request)["ImportTableDescription"]["ImportArn"]
         engine.settle()
-        end = told(engine, arn)
+        end = describe(engine, arn)
         assert end["ProcessedItemCount"] == len(given_items)
         assert (end["ImportedItemCount"], end["ErrorCount"]) == (sum(taken), len(taken) - sum(taken))
         compare(engine, shape, "pets", "copies")

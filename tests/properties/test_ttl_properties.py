@@ -12,8 +12,8 @@ from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engine.stream_reading import arn_of, enable, read_all
-from tests.engine.unkept import UnkeptEngine, small_steps
+from tests.engine.stepped_engine import SteppedEngine, small_steps
+from tests.engine.stream_reader import arn_of, enable, read_all
 from tests.properties import requests
 from tests.properties.claims import ALWAYS
 from tests.properties.effort import effort
@@ -21,7 +21,7 @@ from tests.properties.model import Index, Key, Shape, Table
 from tests.properties.plain import Item
 from tests.properties.sides import compare_in_full
 
-from tablewright.engine import ttl
+from tablewright.engine.background import ttl
 from tablewright.testing import Clock
 
 NOW = int(Clock().now().timestamp())
@@ -70,7 +70,7 @@ STEPS = st.one_of(
 
 @dataclass
 class Story:
-    engine: UnkeptEngine
+    engine: SteppedEngine
     clock: Clock
     table: Table = field(default_factory=lambda: Table("pets", shape()))
     attribute: str | None = None
@@ -130,7 +130,7 @@ def test_a_sweep_leaves_what_has_not_expired_and_marks_what_it_deleted(
     with (
         small_steps(1),
         patch.object(ttl, "SWEPT_ITEMS", swept),
-        UnkeptEngine.unkept(world=clock.world()) as engine,
+        SteppedEngine.stepped(world=clock.world()) as engine,
     ):
         story = Story(engine, clock)
         engine.call("CreateTable", requests.create_table(story.table))

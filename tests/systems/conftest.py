@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.edge import Issuer
-from tablewright.mapping import reading
+from tablewright.mapping.consumer import shard_reader
 from tablewright.testing import Clock
 
 
@@ -22,7 +22,7 @@ def followers_know_the_end(request: pytest.FixtureRequest) -> Iterator[None]:
     """Who follows changes believes fewer empty pages here: our engine sends one only for every 5000 strange changes."""
     with pytest.MonkeyPatch.context() as patch:
         if not request.config.getoption("--endpoint"):
-            patch.setattr(reading, "EMPTY_PAGES", 3)
+            patch.setattr(shard_reader, "EMPTY_PAGES", 3)
         yield
 
 

@@ -13,7 +13,7 @@ from fastapi import APIRouter
 
 from tablewright.edge import Issuer, make_app, serving_app
 from tablewright.edge.problems import Translations
-from tablewright.edge.routes import Under
+from tablewright.edge.routes import MountedRouter
 from tablewright.testing import Clock
 
 R = TypeVar("R")
@@ -63,7 +63,7 @@ def served(
     name: str, routes: APIRouter, translations: Translations, clock: Clock, issuer: Issuer
 ) -> Iterator[httpx.Client]:
     """A system's routes below its name, served; logins are for that name."""
-    below = Under(f"/{name}", routes)
+    below = MountedRouter(f"/{name}", routes, (name,))
     app = make_app(
         name, clock.world(), verifier=issuer.verifier([name]), routers=[below], translations=translations
     )

@@ -21,10 +21,10 @@ from tests.terraform.command import CHANGES, NO_CHANGES, Terraform, binary, init
 from tablewright import testing
 from tablewright.client import embedded
 from tablewright.design import Alarm, Backups, Design, Environment, Keys, Provisioned
-from tablewright.design.shipments import Shipment
+from tablewright.design.deployment import Deployment
 from tablewright.design.terraform import tree, write
 from tablewright.mapping import Db
-from tablewright.mapping.shipping import shipment
+from tablewright.mapping.deployment import deployment_of
 from tablewright.systems.travel import jobs
 from tablewright.systems.travel.design import TRAVEL
 from tablewright.systems.travel.service import open_travel
@@ -75,7 +75,7 @@ class Pet(BaseModel):
 def pet_key(owner: str, name: str) -> None: ...
 
 
-def everything(**more: Any) -> Shipment:
+def everything(**more: Any) -> Deployment:
     """What none of the systems in the box asks for: keys of one's own, local indexes, some of the attributes."""
     design = Design("pets")
     made = design.table(
@@ -96,7 +96,7 @@ def everything(**more: Any) -> Shipment:
         tags={"Cost Centre": "pets/100%"},
         **more,
     )
-    return shipment("pets", (design.build(),), where)
+    return deployment_of("pets", (design.build(),), where)
 
 
 def test_cp_s14_every_tree_is_valid_to_the_provider(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from typing import Any, cast
 import orjson
 
 from tablewright.engine import Engine, ServiceError
-from tablewright.engine.writing import Place
+from tablewright.engine.read_budget import ReadBudget
+from tablewright.engine.transaction import EngineContext
 
 Json = dict[str, Any]
 
@@ -29,7 +30,7 @@ class FakeEngine:
     disk: threading.Event = field(default_factory=threading.Event)  # clear: commits wait
     groups: list[int] = field(default_factory=list)
     items: dict[str, Json] = field(default_factory=dict)
-    place: Place = Place("us-east-1")  # noqa: RUF009 (a frozen value)
+    place: EngineContext = EngineContext("us-east-1")  # noqa: RUF009 (a frozen value)
     metrics: FakeMetrics = field(default_factory=lambda: FakeMetrics())
     VERBS = ("GetItem", "PutItem", "Query", "Scan")
 
@@ -42,7 +43,7 @@ class FakeEngine:
     def only_reads(self, verb: str, request: Json) -> bool:
         return False
 
-    def answer(self, verb: str, request: Json) -> bytes:
+    def answer(self, verb: str, request: Json, effort: ReadBudget | None = None) -> bytes:
         if verb == "PutItem":
             self.items[request["Item"]["pk"]["S"]] = _checked(request["Item"])
             return b"{}"

@@ -191,7 +191,7 @@ def test_a_client_that_pipelines_too_much_is_not_read_further_until_it_is_answer
 ) -> None:
     engine.disk.clear()
     limits = Limits(waiting_requests=4)
-    flood = request("GetItem", get("a"), headers={"X-Padding": "p" * 50_000})
+    flood = request("GetItem", get("a"), headers={"X-Padding": "p" * 15_000})
     with serving(as_engine(engine), limits=limits) as url, Line(url) as line:
         line.send(request("PutItem", put("a")))
         line.socket.setblocking(False)
@@ -242,19 +242,20 @@ def test_what_is_not_http_is_refused_with_400_and_the_connection_closed(fake_url
         assert line.is_closed()
 
 
-def test_headers_without_end_are_refused_with_431(fake_url: str) -> None:
+def test_headers_without_end_are_refused_with_400(fake_url: str) -> None:
     with Line(fake_url) as line:
         line.send(b"POST / HTTP/1.1\r\n")
         for number in range(20_000):
             line.send(b"X-%d: %s\r\n" % (number, b"v" * 50))
-        assert line.answer().status == 431
+        assert line.answer().status == 400
         assert line.is_closed()
 
 
-def test_one_header_without_end_is_refused_with_431(fake_url: str) -> None:
+@pytest.mark.parametrize("start", [b"POST / HTTP/1.1\r\nX: ", b"POST /"])
+def test_a_header_or_a_request_line_without_end_is_refused_with_400(fake_url: str, start: bytes) -> None:
     with Line(fake_url) as line:
-        line.send(b"POST / HTTP/1.1\r\nX: " + b"v" * MEGABYTE)
-        assert line.answer().status == 431
+        line.send(start + b"v" * MEGABYTE)
+        assert line.answer().status == 400
 
 
 def test_an_announced_body_over_16_mb_is_refused_with_413_at_once(fake_url: str) -> None:
@@ -349,7 +350,7 @@ def test_a_refused_client_that_keeps_sending_is_dropped_in_the_end(quick_url: st
         assert time.monotonic() - started < 3
 
 
-@pytest.mark.parametrize("accepted", ["gzip", "deflate, gzip;q=0.5", "gzip, deflate, br"])
+@pytest.mark.parametrize("accepted", ["gzip", "deflate;q=0, gzip;q=0.5", "br, GZIP, deflate"])
 def test_a_long_answer_is_compressed_for_a_client_that_asks(fake_url: str, accepted: str) -> None:
     answer = once(fake_url, request("Query", {}, headers={"Accept-Encoding": accepted}))
     assert answer.headers["content-encoding"] == "gzip"

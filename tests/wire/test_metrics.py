@@ -15,7 +15,6 @@ from tests.wire.talk import Answer, once, request
 from tablewright import testing
 from tablewright.engine import Regions
 from tablewright.wire import AccessKey, CredentialsUnusable, read_token, serving
-from tablewright.wire.peers import TARGET
 
 HERE, THERE = "us-east-1", "eu-west-1"
 PETS = {
@@ -113,7 +112,9 @@ def test_the_figures_of_a_table_are_guarded_as_all_are(url: str, locked_url: str
         .json["__type"]
         .endswith("NotFoundException")
     )
-    posted = once(url, request(None, {"table": "pets"}, headers={"X-Amz-Target": f"{TARGET}PeerFigures"}))
+    posted = once(
+        url, request(None, {"table": "pets"}, headers={"X-Amz-Target": "DynamoDB_20120810.Figures"})
+    )
     assert posted.json["__type"].endswith("UnknownOperationException")
 
 

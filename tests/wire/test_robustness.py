@@ -33,6 +33,7 @@ PIECES = [
     b"Transfer-Encoding: chunked\r\n",
     b"Transfer-Encoding: gzip, chunked\r\n",
     b"Connection: close\r\n",
+    b"Content-Encoding: gzip\r\n",
     b"Connection: upgrade\r\nUpgrade: websocket\r\n",
     b"Expect: 100-continue\r\n",
     b"0\r\n\r\n",

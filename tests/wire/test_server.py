@@ -17,7 +17,7 @@ from botocore.config import Config
 from tests.wire.fake_engine import FakeEngine, as_engine, get, put
 from tests.wire.talk import Line, once, request
 
-from tablewright.engine import Engine, verify
+from tablewright.engine import Engine, verify_store
 from tablewright.wire import AccessKey, CannotListen, OpenToTheNetwork, serving
 from tablewright.wire import server as wire_server
 
@@ -52,7 +52,7 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     ):
         yield url
     if not in_memory:
-        assert verify(path) == []
+        assert verify_store(path) == []
 
 
 def test_boto3_makes_a_table_writes_reads_and_deletes(store_url: str) -> None:

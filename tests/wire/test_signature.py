@@ -20,7 +20,7 @@ from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 from tests.wire.fake_engine import FakeEngine, as_engine, get
 
-from tablewright.engine.writing import Place
+from tablewright.engine.transaction import EngineContext
 from tablewright.wire import AccessKey, CredentialsUnusable, read_credentials, serving
 from tablewright.world import World, real_world
 
@@ -50,7 +50,7 @@ def clock() -> Clock:
 def locked_url(engine: FakeEngine, clock: Clock) -> Iterator[str]:
     real = real_world()
     world = World(now=clock.now, new_id=real.new_id, jitter=real.jitter)
-    engine.place = Place(REGION)
+    engine.place = EngineContext(REGION)
     with serving(as_engine(engine), credentials=KEYS, world=world) as url:
         yield url
 
@@ -363,3 +363,46 @@ def test_a_credentials_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_key_does_not_show_its_secret_when_printed() -> None:
     assert "secret" not in repr(ANNA).replace("secret=", "")
     assert "token" not in repr(BERT).replace("token=", "")
+
+
+@pytest.mark.parametrize("name", ["x-amz-target", "x-amz-date", "x-amz-anything"])
+def test_a_header_of_the_services_own_that_is_not_signed_is_refused(locked_url: str, name: str) -> None:
+    request = signed(locked_url)
+    if name == "x-amz-anything":
+        request.headers["X-Amz-Anything"] = "added on the way"
+    else:
+        names = request.headers["Authorization"].partition("SignedHeaders=")[2].partition(",")[0]
+        rest = ";".join(each for each in names.split(";") if each != name)
+        request = resigned(request, rest)
+    assert refusal(request) == (
+        "InvalidSignatureException",
+        f"'{name}' must be a 'SignedHeader' in the AWS Authorization.",
+    )
+
+
+def test_a_header_of_another_kind_need_not_be_signed(locked_url: str) -> None:
+    request = signed(locked_url)
+    request.headers["X-Amzn-Trace-Id"] = "Root=1-5759e988-bd862e3fe1be46a994272793"
+    assert sent(request) == (200, {})
+
+
+def resigned(request: AWSRequest, names: str) -> AWSRequest:
+    """The same request, signed properly, but with these headers only."""
+    auth = SigV4Auth(Credentials(ANNA.id, ANNA.secret), "dynamodb", REGION)
+    chosen = {name: request.headers[name] for name in names.split(";") if name in request.headers}
+    bare = AWSRequest(method="POST", url=request.url, data=BODY, headers=chosen)
+    bare.context["timestamp"] = request.headers["X-Amz-Date"]
+    authorization = request.headers["Authorization"]
+    for old, new in (
+        (authorization.partition("SignedHeaders=")[2].partition(",")[0], names),
+        (authorization.rpartition("=")[2], auth.signature(_to_sign(auth, bare), bare)),
+    ):
+        authorization = authorization.replace(old, new)
+    del request.headers["Authorization"]
+    request.headers["Authorization"] = authorization
+    return request
+
+
+def _to_sign(auth: SigV4Auth, request: AWSRequest) -> str:
+    text: str = auth.string_to_sign(request, auth.canonical_request(request))
+    return text

@@ -348,7 +348,7 @@ locals {
   account = "arn:aws:iam::${data.aws_caller_identity.current.account_id}:root"
 }
 
-# Exports go into a bucket that is somebody else's business.
+# Exports go into a bucket that is not part of this tree.
 resource "aws_iam_role_policy" "deployer_exports" {
   count = var.export_bucket == null ? 0 : 1
   name  = "exports"

@@ -13,7 +13,7 @@ variable "route_table_ids" {
 }
 
 variable "trusted" {
-  description = "Who may take on a role, by its name: { service = { Service = [...] } } or { AWS = [...] }. Without an entry: whoever this account allows to."
+  description = "Who may take on a role, by its name: { service = { Service = [...] } } or { AWS = [...] }. Without an entry: every principal that this account allows to."
   type        = map(map(list(string)))
   default     = {}
 

@@ -75,6 +75,7 @@ resource "aws_iam_role_policy" "service" {
           "${aws_dynamodb_table.campaigns.arn}/index/AuditIndex",
           "${aws_dynamodb_table.campaigns.arn}/index/CampaignActiveIndex",
           "${aws_dynamodb_table.campaigns.arn}/index/CampaignProductIndex",
+          aws_dynamodb_table.portal_desk.arn,
           "${aws_dynamodb_table.portal_desk.arn}/index/MailOfTenantIndex",
           "${aws_dynamodb_table.portal_desk.arn}/index/OutboxIndex",
           aws_dynamodb_table.stream_consumers.arn,
@@ -92,6 +93,7 @@ resource "aws_iam_role_policy" "service" {
           "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.campaigns.name}/index/AuditIndex",
           "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.campaigns.name}/index/CampaignActiveIndex",
           "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.campaigns.name}/index/CampaignProductIndex",
+          "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.portal_desk.name}",
           "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.portal_desk.name}/index/MailOfTenantIndex",
           "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.portal_desk.name}/index/OutboxIndex",
           "arn:aws:dynamodb:eu-west-1:${data.aws_caller_identity.current.account_id}:table/${aws_dynamodb_table.stream_consumers.name}",
@@ -316,10 +318,10 @@ resource "aws_iam_role_policy" "restorer" {
   })
 }
 
-# What AWS Backup does to the tables, by itself.
+# What AWS Backup does to the tables on its schedule.
 resource "aws_iam_role" "backup" {
   name        = "portal-prod-backup"
-  description = "What AWS Backup does to the tables, by itself."
+  description = "What AWS Backup does to the tables on its schedule."
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
     Statement = [
@@ -390,7 +392,7 @@ locals {
   account = "arn:aws:iam::${data.aws_caller_identity.current.account_id}:root"
 }
 
-# Exports go into a bucket that is somebody else's business.
+# Exports go into a bucket that is not part of this tree.
 resource "aws_iam_role_policy" "deployer_exports" {
   count = var.export_bucket == null ? 0 : 1
   name  = "exports"

@@ -13,7 +13,7 @@ variable "route_table_ids" {
 }
 
 variable "trusted" {
-  description = "Who may take on a role, by its name: { service = { Service = [...] } } or { AWS = [...] }. Without an entry: whoever this account allows to."
+  description = "Who may take on a role, by its name: { service = { Service = [...] } } or { AWS = [...] }. Without an entry: every principal that this account allows to."
   type        = map(map(list(string)))
   default     = {}
 
@@ -42,7 +42,7 @@ variable "data_events_days" {
 }
 
 variable "alarm_email" {
-  description = "An address that is told of alarms and the budget; it has to confirm. None: nobody but the topic."
+  description = "An e-mail address to notify of alarms and the budget; it has to confirm. None: only the topic is notified."
   type        = string
   default     = null
 }

@@ -400,10 +400,10 @@ resource "aws_iam_role_policy" "restorer" {
   })
 }
 
-# What AWS Backup does to the tables, by itself.
+# What AWS Backup does to the tables on its schedule.
 resource "aws_iam_role" "backup" {
   name        = "travel-dev-backup"
-  description = "What AWS Backup does to the tables, by itself."
+  description = "What AWS Backup does to the tables on its schedule."
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
     Statement = [
@@ -461,7 +461,7 @@ locals {
   account = "arn:aws:iam::${data.aws_caller_identity.current.account_id}:root"
 }
 
-# Exports go into a bucket that is somebody else's business.
+# Exports go into a bucket that is not part of this tree.
 resource "aws_iam_role_policy" "deployer_exports" {
   count = var.export_bucket == null ? 0 : 1
   name  = "exports"

@@ -10,12 +10,13 @@ Elsewhere: proving that an address is one's own (code_login.py), the commands (c
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
+from shlex import quote
 
 from tablewright.app import passwords
 from tablewright.app.design import Account, accounts
 from tablewright.app.people import ENGINEER
 from tablewright.design import Write
-from tablewright.edge.addresses import spelled
+from tablewright.edge.mail_addresses import normalise_address
 from tablewright.mapping import Db, Missing, NotUnique, Stale
 from tablewright.world import World
 
@@ -45,7 +46,9 @@ class AccountExists(AccountMistake):
     """An address that has an account already."""
 
     def __init__(self, email: str) -> None:
-        super().__init__(f"{email} has an account already; `tablewright people change` changes it")
+        super().__init__(
+            f"{email} has an account already; `tablewright people change {quote(email)}` changes it"
+        )
 
 
 class NoSuchAccount(AccountMistake):
@@ -93,7 +96,7 @@ class Accounts:
         return self.db.one(accounts.get(subject), consistent=True)
 
     def with_address(self, email: str) -> Account | None:
-        return self.db.holder(accounts, "email", email=spelled(email))
+        return self.db.holder(accounts, "email", email=normalise_address(email))
 
     def all(self) -> list[Account]:
         """Everybody, by address."""
@@ -106,7 +109,7 @@ class Accounts:
         return accounts.create(
             Account(
                 subject=f"{PREFIX}{self._world.new_id()}",
-                email=spelled(email),
+                email=normalise_address(email),
                 name=_name(name),
                 roles=_known(roles),
                 made=self.now(),
@@ -158,7 +161,7 @@ class Accounts:
         for _ in range(_ATTEMPTS):
             with suppress(SomebodyWasFaster):
                 return self._change(email, {}, ends_logins=True)
-        raise SomebodyWasFaster(spelled(email))
+        raise SomebodyWasFaster(normalise_address(email))
 
     def erase(self, email: str) -> Account:
         """Forget an account, with its address and its logins. What is theirs in the systems belongs to nobody then."""
@@ -174,7 +177,7 @@ class Accounts:
     def _known(self, email: str) -> Account:
         found = self.with_address(email)
         if found is None:
-            raise NoSuchAccount(spelled(email))
+            raise NoSuchAccount(normalise_address(email))
         return found
 
     def _change(self, email: str, changed: Mapping[str, object], *, ends_logins: bool = False) -> Account:

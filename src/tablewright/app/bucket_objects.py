@@ -2,7 +2,7 @@
 
 `objects.json` in the system's directory says where: `{"bucket": "s3://name/prefix"}`; credentials are those that boto3
 finds. Must hold: what lay in the directory before is in the bucket before anybody is served, the list among it.
-Elsewhere: what an object is (systems/travel/objects.py), buckets themselves (engine/transfers/buckets.py).
+Elsewhere: what an object is (systems/travel/objects.py), buckets themselves (engine/transfer/buckets.py).
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import orjson
 
-from tablewright.engine.transfers.buckets import (
+from tablewright.engine.transfer.buckets import (
     NO_SUCH_KEY,
     Bucket,
     Buckets,

@@ -10,24 +10,36 @@ and the pages (console/sign_in.py).
 import hashlib
 import hmac
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from tablewright.app import passwords
 from tablewright.app.accounts import Accounts
-from tablewright.app.design import Account, Challenge, Note, challenges, notes, notes_by_state
+from tablewright.app.design import (
+    Account,
+    Allowance,
+    Challenge,
+    Note,
+    allowances,
+    challenges,
+    notes,
+    notes_by_state,
+)
 from tablewright.edge import codes
-from tablewright.edge.addresses import spelled
-from tablewright.edge.codes import LIVES, TRIES, Count
-from tablewright.edge.dispatch import Dispatch, Letter
-from tablewright.edge.mistakes import Refused, TooOften
-from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing, NotUnique, Stale
+from tablewright.edge.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
+from tablewright.edge.codes import LIFETIME, TRIES, CodeAllowance, CodeLimits
+from tablewright.edge.errors import Refused, TooManyRequests
+from tablewright.edge.mail_addresses import normalise_address
+from tablewright.edge.messages import MessageTemplates, Template, after_attempt
+from tablewright.edge.outbox import OutboxDispatch, OutgoingMessage
+from tablewright.edge.sealed_text import seal_of
+from tablewright.mapping import ConditionNotMet, Missing, NotUnique
 from tablewright.world import World
 
-_ATTEMPTS = 20
+TEMPLATES = {"code": Template("Your code to sign in: {code}", codes.BODY)}
 _WRONG = (
-    "This is not right, or no longer. Look at the newest mail; if you have a password, it is needed as well. "
+    "That code is wrong or has expired. Use the newest mail; if you have a password, it is needed as well. "
     "You can ask for a new code."
 )
 
@@ -46,33 +58,51 @@ class CodeLogin:
     def __init__(self, accounts: Accounts, world: World, secret: bytes) -> None:
         self._accounts, self._db, self._world = accounts, accounts.db, world
         self._secret = hmac.new(secret, b"accounts", hashlib.sha256).digest()
+        self._limits = CodeLimits(lambda text: self._hash("limit", text)[:32], self._add)
+        self.requesters = CodeRequesters(self._secret, world)
+        self.texts = MessageTemplates(TEMPLATES, seal_of(self._secret, "letters", world))
 
-    def start(self, email: str, *, is_open: bool = False) -> None:
-        """Send a code, if the address is one that may sign in; the one before works no longer."""
-        address = spelled(email)
+    def start(
+        self, email: str, caller: RequestOrigin = UNKNOWN_ORIGIN, *, password: str = "", is_open: bool = False
+    ) -> str:
+        """Send a code, if the address is one that may sign in; the asker's one before works no longer. The ticket with
+        which the code may be typed from another network."""
+        address = normalise_address(email)
         account = self._accounts.with_address(address)
         may = is_open if account is None else account.closed is None
-        key = self._hash("address", address)
-        for _ in range(_ATTEMPTS):
-            now = self._accounts.now()
-            before = self._db.one(challenges.get(key), consistent=True)
-            count = codes.allowed(_count(before) if before else None, now, TooOften)
-            code = codes.new_code(self._world, count.wrong)
-            after = self._challenge(key, address, code, count, now)
-            # Whoever asked in the same moment is counted too: of two, one starts over.
-            write = challenges.create(after) if before is None else challenges.change(before, after)
-            with suppress(AlreadyExists, Stale, Missing, ConditionNotMet):
-                self._db.write(write, notes.create(self._note(address if may else "", code, count, now)))
-                return
-        raise TooOften("CODE_LIMIT", "Several codes are being asked for. Try again in a moment.", 5)
+        now, asker = self._accounts.now(), self.requesters.requester(address, replace(caller, ticket=""))
+        allowed = self._limits.allow(address, asker, now, TooManyRequests, vouched=bool(password))
+        if allowed.is_spent:
+            # Sent on to who knows the password alone; and the answer is the same, so that it says nothing about one.
+            may = self._knows_password(account, password) and may
+        code = codes.new_code(self._world, allowed.is_long)
+        challenge = Challenge(
+            address_hash=self._hash("address", address),
+            asker=asker.key,
+            code_hash=self._code_hash(address, code),
+            until=now + LIFETIME,
+        )
+        self._db.write(
+            challenges.put(challenge), notes.create(self._note(address if may else "", code, allowed, now))
+        )
+        return self.requesters.ticket(address, asker)
 
-    def finish(self, email: str, code: str, password: str = "", *, is_open: bool = False) -> SignedIn:
+    def finish(
+        self,
+        email: str,
+        code: str,
+        password: str = "",
+        caller: RequestOrigin = UNKNOWN_ORIGIN,
+        *,
+        is_open: bool = False,
+    ) -> SignedIn:
         """Whose address it is; CODE_INVALID for a wrong code or password, CODE_TRIES after too many."""
-        address = spelled(email)
-        challenge = self._tried(self._hash("address", address))
+        address = normalise_address(email)
+        asker = self.requesters.requester(address, caller)
+        challenge = self._tried(address, asker)
         account = self._accounts.with_address(address)
         is_right = hmac.compare_digest(self._code_hash(address, code.strip()), challenge.code_hash)
-        is_live = challenge.code_ends > self._accounts.now()
+        is_live = challenge.until > self._accounts.now()
         may = is_open if account is None else account.closed is None
         if not (is_right and is_live and may):
             raise _wrong()
@@ -80,62 +110,65 @@ class CodeLogin:
         known = account.password if account is not None else None
         if known is not None and not passwords.is_password(password, known):
             raise _wrong()
-        return SignedIn(self._used(challenge, address, account), ("pwd", "otp", "mfa") if known else ("otp",))
+        signed = SignedIn(
+            self._used(challenge, address, account), ("pwd", "otp", "mfa") if known else ("otp",)
+        )
+        self._limits.count_success(address, asker, self._accounts.now())
+        return signed
 
     @property
-    def dispatch(self) -> Dispatch[Note]:
+    def dispatch(self) -> OutboxDispatch[Note]:
         """How codes leave."""
-        return Dispatch(
+        return OutboxDispatch(
             self._accounts.now,
             lambda state: self._db.all(notes_by_state(state=state)),
-            lambda note: Letter(note.id, note.recipient, note.subject, note.body, note.written),
+            self._letter,
             self._noted,
+            lambda note: note.until,
         )
 
     # --- parts ---
 
-    def _challenge(self, key: str, address: str, code: str, count: Count, now: datetime) -> Challenge:
-        return Challenge(
-            address_hash=key,
-            code_hash=self._code_hash(address, code),
-            sent=count.sent,
-            wrong=count.wrong,
-            code_ends=now + LIVES,
-            window_ends=count.window_ends,
-            day_ends=count.day_ends,
-            until=max(now + LIVES, count.until),
-        )
-
-    def _note(self, recipient: str, code: str, count: Count, now: datetime) -> Note:
+    def _note(self, recipient: str, code: str, allowed: CodeAllowance, now: datetime) -> Note:
         """The letter; where nobody is to get one, something as large that is never sent."""
-        told = code if recipient else "-" * len(code)
+        id, secrets = f"note_{self._world.new_id()}", {"code": code if recipient else "-" * len(code)}
         return Note(
-            id=f"note_{self._world.new_id()}",
+            id=id,
             recipient=recipient,
-            subject=f"Your code to sign in: {told}",
-            body=codes.words(told, count.wrong),
+            **self.texts.row("code", id, recipient, {"warning": codes.warning(allowed.wrong)}, secrets),
             state="PENDING" if recipient else "SENT",
             written=now,
-            until=now + LIVES,
+            until=now + LIFETIME,
         )
 
-    def _tried(self, key: str) -> Challenge:
+    @cached_property
+    def _no_password(self) -> str:
+        return passwords.kept(self._world.new_id(), self._world)
+
+    def _knows_password(self, account: Account | None, password: str) -> bool:
+        """Whether the account has this password; it takes as long if there is no account, or none with a password."""
+        known = account.password if account is not None else None
+        return passwords.is_password(password, known or self._no_password) and known is not None
+
+    def _tried(self, address: str, asker: CodeRequester) -> Challenge:
         """Count the try before looking at it, so that guesses in parallel count too."""
-        attempt = challenges.update(key).at(lambda challenge: challenge.tries).add(1)
-        attempt = attempt.at(lambda challenge: challenge.wrong).add(1)
+        attempt = challenges.update(self._hash("address", address), asker.key)
+        attempt = attempt.at(lambda challenge: challenge.tries).add(1)
         try:
-            return self._db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
+            tried = self._db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
         except Missing:
             raise _wrong() from None
         except ConditionNotMet:
-            raise TooOften("CODE_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
+            raise TooManyRequests("CODE_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
+        self._limits.count_try(address, asker, self._accounts.now())
+        return tried
 
     def _used(self, challenge: Challenge, address: str, account: Account | None) -> Account:
-        """A code is used up by being right; who is new gets an account with it. What was sent stays counted."""
+        """A code is used up by being right; who is new gets an account with it."""
         known = challenge.code_hash
-        used = challenges.update(challenge.address_hash).at(lambda it: it.code_hash).set("used")
-        used = used.at(lambda it: it.wrong).add(-1)  # it was none of them
-        used = used.when(lambda it: it.code_hash == known)
+        used = challenges.discard(challenge.address_hash, challenge.asker).when(
+            lambda it: it.code_hash == known
+        )
         try:
             if account is not None:
                 self._db.write(used)
@@ -147,21 +180,25 @@ class CodeLogin:
         assert new.item is not None
         return new.item
 
+    def _add(self, name: str, window: str, until: datetime, more: int) -> int:
+        start = Allowance(name=name, window=window, until=until)
+        return self._db.apply(allowances.upsert(start).at(lambda it: it.used).add(more)).used
+
+    def _letter(self, note: Note) -> OutgoingMessage:
+        text = self.texts.text(note, note.id, note.recipient)
+        return OutgoingMessage(note.id, note.recipient, text.subject, text.body, note.written)
+
     def _noted(self, note: Note, changed: Mapping[str, object]) -> None:
         if changed["state"] == "SENT":
             self._db.write(notes.discard(note.id))  # it holds a code
         else:
-            self._db.write(notes.change(note, note.model_copy(update=changed)))
+            self._db.write(notes.change(note, note.model_copy(update=after_attempt(note, changed))))
 
     def _code_hash(self, address: str, code: str) -> str:
         return self._hash("code", f"{address}\0{code}")
 
     def _hash(self, purpose: str, text: str) -> str:
         return hmac.new(self._secret, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
-
-
-def _count(before: Challenge) -> Count:
-    return codes.remembered(before.sent, before.window_ends, before.wrong, before.day_ends)
 
 
 def _wrong() -> Refused:

@@ -23,7 +23,7 @@ from tablewright.app.copy_places import BucketUnusable, CopiedTable, Copy, CopyP
 from tablewright.app.schedule import Job
 from tablewright.client import Call, CallRefused
 from tablewright.engine.limits import CLIENT_TOKEN_HOURS
-from tablewright.engine.transfers.layout import home as home_of
+from tablewright.engine.transfer.export_format import home as home_of
 from tablewright.mapping import Db
 from tablewright.world import World
 

@@ -7,6 +7,7 @@ Elsewhere: the copies themselves (copies.py).
 import os
 from pathlib import Path
 
+from tablewright.private_files import private_directory, private_file
 from tablewright.world import World
 
 _ID = "copies.id"
@@ -17,7 +18,7 @@ def kept_id(directory: Path, world: World) -> str:
     path = directory / _ID
     # An empty name would stand for every store at the place.
     if not path.exists() or not path.read_text().strip():
-        directory.mkdir(parents=True, exist_ok=True)
+        private_directory(directory)
         keep_id(directory, world.new_id())
     return path.read_text().strip()
 
@@ -29,7 +30,7 @@ def has_id(directory: Path) -> bool:
 
 def keep_id(directory: Path, store: str) -> None:
     draft = directory / f".{_ID}.draft"
-    with draft.open("w") as file:
+    with open(private_file(draft, os.O_WRONLY | os.O_TRUNC), "w") as file:
         file.write(f"{store}\n")
         file.flush()
         os.fsync(file.fileno())

@@ -6,7 +6,7 @@
     beside/{store}/{system}/...     files that a restore needs besides the tables, as new as they can be
 
 Must hold: what has no entry under `whole/` is no copy, whatever lies under `data/`; nothing secret is put here.
-Elsewhere: making copies (copies.py), coming back from one (copy_restoring.py), buckets (engine/transfers/buckets.py).
+Elsewhere: making copies (copies.py), coming back from one (copy_restoring.py), buckets (engine/transfer/buckets.py).
 """
 
 import json
@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
-from tablewright.engine.transfers.buckets import (
+from tablewright.engine.transfer.buckets import (
     NO_SUCH_KEY,
     Bucket,
     Buckets,

@@ -6,7 +6,7 @@ so in a tag, with the copy it is filled from; cut off, it is filled again from i
 Must hold: a table that is there, and is not half of this very restore, is refused before anything is written
 (`refuse_there`); a file that is not what its manifest says is refused; the files beside the tables are the newest,
 whichever copy is restored.
-Elsewhere: making copies (copies.py), the command (cli/db_copies_restore.py).
+Elsewhere: making copies (copies.py), the command (cli/db/copies_restore.py).
 """
 
 import json
@@ -25,7 +25,8 @@ from tablewright.app.copy_names import keep_id
 from tablewright.app.copy_places import CopiedTable, CopiesUnusable, Copy, CopyPlace, moment_name
 from tablewright.app.progress import Told, silent
 from tablewright.client import Call, CallRefused, batch_write, pages
-from tablewright.engine.transfers.layout import checksum
+from tablewright.engine.transfer.export_format import checksum
+from tablewright.private_files import private_directory
 
 TAG = "tablewright:restoring"
 # Enough for some calls at a time, little enough to be held in memory at 400 kB each.
@@ -206,7 +207,7 @@ def put_back(place: CopyPlace, store: str, directory: Path) -> int:
     for system, names in files_beside(place, store).items():
         for name in names:
             target = directory / "systems" / system / name
-            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_directory(target.parent)
             with place.open(place.key("beside", store, system, name)) as stream:
                 body = stream.read()
             with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

@@ -1,6 +1,6 @@
 """How a place for copies stands, for a person to read: which copies are whole, and which one is under way.
 
-Elsewhere: making copies (copies.py), what is where (copy_places.py), who shows it (cli/db_copies_list.py, the Store
+Elsewhere: making copies (copies.py), what is where (copy_places.py), who shows it (cli/db/copies_list.py, the Store
 page).
 """
 

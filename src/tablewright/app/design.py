@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, JsonValue
 
 from tablewright.design import Data, Design, Expires, Keys, Load, Retention, States, Unique
-from tablewright.edge.dispatch import State as LetterState
+from tablewright.edge.outbox import State as LetterState
 
 KEPT = timedelta(days=30)
 ACCOUNTS = "house_accounts"
@@ -95,27 +95,37 @@ class EndedLogin(BaseModel):
 
 
 class Challenge(BaseModel):
-    """A code on its way to an address, to prove that somebody reads its mail; how many were `sent` in a window, and how
-    many `wrong` ones were typed in a day."""
+    """A code on its way to an address, to prove that its asker reads its mail (edge/code_requesters.py)."""
 
     address_hash: str
+    asker: str
     code_hash: str
     tries: int = 0
-    sent: int = 1
-    wrong: int = 0
-    code_ends: datetime
-    window_ends: datetime
-    day_ends: datetime | None = None
+    until: datetime
+
+
+class Allowance(BaseModel):
+    """How often something was done in an hour or a day: what limits of codes are counted in (edge/codes.py)."""
+
+    name: str
+    window: str
+    used: int = 0
     until: datetime
 
 
 class Note(BaseModel):
-    """A letter with a code, until it is sent. One to nobody is SENT from the beginning."""
+    """A letter with a code, sealed, until it is sent (edge/messages.py). One to nobody is SENT from the beginning.
+
+    `subject` and `body` are of letters from before there were templates.
+    """
 
     id: str
     recipient: str
-    subject: str
-    body: str
+    template: str = ""
+    values: dict[str, str] = {}
+    secrets: str | None = None
+    subject: str | None = None
+    body: str | None = None
     state: LetterState = "PENDING"
     written: datetime
     attempts: int = 0
@@ -126,7 +136,8 @@ class Note(BaseModel):
 
 def _account_key(subject: str) -> None: ...
 def _ended_key(token_id: str) -> None: ...
-def _challenge_key(address_hash: str) -> None: ...
+def _challenge_key(address_hash: str, asker: str) -> None: ...
+def _allowance_key(name: str, window: str) -> None: ...
 def _note_key(id: str) -> None: ...
 def _turn_key(system: str, job: str) -> None: ...
 def _seeded_key(system: str) -> None: ...
@@ -202,11 +213,22 @@ challenges = _accounts.entity(
     _challenge_key,
     tag="challenge",
     pk="CHALLENGE#{address_hash}",
-    sk="CHALLENGE",
+    sk="ASKER#{asker}",
     expires=Expires("until"),
     data={"code_hash": Data.SECRET},
-    retention=Retention(timedelta(days=1), "to prove that somebody reads the mail of an address"),
-    load={"create": Load(per_month=5_000, item_bytes=300)},
+    retention=Retention(timedelta(minutes=15), "to prove that somebody reads the mail of an address"),
+    load={"put": Load(per_month=5_000, item_bytes=300)},
+)
+
+allowances = _accounts.entity(
+    Allowance,
+    _allowance_key,
+    tag="allowance",
+    pk="ALLOWANCE#{name}",
+    sk="WINDOW#{window}",
+    expires=Expires("until"),
+    retention=Retention(timedelta(days=1), "so that nobody is flooded with codes, and none is guessed"),
+    load={"upsert": Load(per_month=25_000, item_bytes=150)},
 )
 
 notes = _accounts.entity(
@@ -217,7 +239,12 @@ notes = _accounts.entity(
     sk="NOTE",
     on={_by_state: Keys("NOTES#{state}", "{written:ms}#{id}")},
     expires=Expires("until"),
-    data={"recipient": Data.PERSONAL, "subject": Data.SECRET, "body": Data.SECRET},
+    data={
+        "recipient": Data.PERSONAL,
+        "secrets": Data.SECRET,
+        "subject": Data.SECRET,
+        "body": Data.SECRET,
+    },
     retention=Retention(timedelta(minutes=15), "until the code in it is of no use"),
     load={"create": Load(per_month=5_000, item_bytes=500)},
 )

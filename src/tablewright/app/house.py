@@ -33,7 +33,7 @@ from tablewright.app.design import house as own_design
 from tablewright.app.identity import in_system
 from tablewright.app.keepsake import kept_secret, new_secret
 from tablewright.app.mail import Directory, Mail, Way
-from tablewright.app.migrating import migration_work, tables_of
+from tablewright.app.migrating import make_tables, migration_work, names_of, tables_of
 from tablewright.app.people import THE_ENGINEER, Person, everybody
 from tablewright.app.progress import Told, silent
 from tablewright.app.schedule import Follower, Schedule
@@ -43,10 +43,11 @@ from tablewright.app.work import Works
 from tablewright.client import Call, embedded
 from tablewright.design import Design
 from tablewright.edge import Issuer, Principal, Verifier
-from tablewright.edge.dispatch import Dispatch, Letter
+from tablewright.edge.outbox import OutboxDispatch, OutgoingMessage
 from tablewright.engine import Engine, Regions
 from tablewright.mapping import Db
-from tablewright.mapping.migrate import sides
+from tablewright.mapping.migrate import Router, routed
+from tablewright.private_files import private_directory, tighten
 from tablewright.wire import serving
 from tablewright.world import World, real_world
 
@@ -65,7 +66,7 @@ class Lived:
     call: Call
 
     @property
-    def dispatch(self) -> Dispatch[Any] | None:
+    def dispatch(self) -> OutboxDispatch[Any] | None:
         """What it has to say by mail, if anything."""
         return self.system.dispatch(self.service) if self.system.dispatch is not None else None
 
@@ -76,7 +77,7 @@ class Post:
 
     system: str
     title: str
-    dispatch: Dispatch[Any]
+    dispatch: OutboxDispatch[Any]
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,16 @@ class House:
         """The tables of a Db, on the side that is open; `call` is of tables by the names they have."""
         return next((each.call for each in self.lived if each.db is db), self.call)
 
+    def open_table(self, db: Db, table: str) -> str:
+        """The name, in this store, of the table that is open under a design's name for it."""
+        led, name = self.led(db), db.physical(table)
+        return led.open_table(name) if isinstance(led, Router) else name
+
+    def names_of(self, db: Db, table: str) -> list[str]:
+        """Every name, in this store, that is of this table of a design: open, or another side of a migration."""
+        found = next((each for each in self.lived if each.db is db), None)
+        return names_of(found.system, table) if found is not None else [db.physical(table)]
+
     def token_for(self, person: Person) -> str:
         """A login as this person, for the demo alone."""
         return logins.of_demo(self.issuer, person)
@@ -153,6 +164,10 @@ class House:
         """Whether the store answers; for /ready."""
         return "TableNames" in self.call("ListTables", {"Limit": 1})
 
+    def integrity(self) -> str:
+        """Whether damage to the store's file is known; for /ready. What is not damaged is served all the same."""
+        return "damage found" if self.engine.scrub.damage() else "ok"
+
     def close(self) -> None:
         """Stop jobs, long work, the DynamoDB port and the systems, then close the store."""
         self._closing.close()
@@ -182,7 +197,6 @@ def open_house(
     throttling: bool = False,
     buckets: str | None = None,
     also_regions: Sequence[str] = (),
-    lease: float | None = None,
     mail: Way | None = None,
     cache: str | None = None,
     copies: str | None = None,
@@ -212,7 +226,6 @@ def open_house(
             Regions.open(
                 ":memory:" if memory else data,
                 also=also_regions,
-                lease=lease,
                 durability=durability,
                 world=world,
                 ttl_seconds=ttl_seconds,
@@ -226,6 +239,9 @@ def open_house(
         home = None if memory else Path(data)
         secret = kept_secret(home, world) if home else new_secret(world)
         files = home or Path(stack.enter_context(TemporaryDirectory(prefix="tablewright-")))
+        private_directory(files / "systems")
+        for name in ("copies.id", "keys", "mail", "systems"):
+            tighten(files / name)
         issuer = Issuer(files / "keys", url, world)
         call = embedded(engine)
         db = Db(call, own_design, world=world, secret=secret)
@@ -283,10 +299,12 @@ def _started(
     cache: str | None,
 ) -> Lived:  # fmt: skip
     here = environment_of(system.designs)
-    led = sides(call, *system.migrations, world=world, environment=here)
+    make_tables(system, call, world)
+    led = routed(call, *system.migrations, world=world, environment=here)
     db = Db(led, *system.designs, world=world, secret=secret, environment=here)
     db.create_tables()
     own = hashlib.sha256(system.name.encode() + secret).digest()
+    private_directory(home)
     service = system.start(
         Start(db, world, own, logins.issued_by(system.name, issuer), issuer.url, home, cache)
     )
@@ -311,7 +329,7 @@ def _named(title: str, told: Told) -> Callable[[int, int | None, str], None]:
     return lambda done, total, what: told(done, total, f"{title}, {what}" if what else title)
 
 
-def _told_long_ago(letter: Letter) -> None:
+def _told_long_ago(letter: OutgoingMessage) -> None:
     """The demo's people got their letters before its story begins; none of them has a mailbox."""
 
 

@@ -1,6 +1,7 @@
 """A secret of this store, made once and kept in a file only its owner can read.
 
-Page tokens are sealed with it, so they outlive a restart. Must hold: two processes that start together end with the
+Page tokens are sealed with it, so they outlive a restart; codes and links in letters that wait, so that no table holds
+them (edge/messages.py). Must hold: two processes that start together end with the
 same secret; a file others can read is not used.
 """
 
@@ -20,7 +21,7 @@ class SecretUnusable(ValueError):
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(
             f"{path} {why}; delete it, and a new one is made at the next start (page links that people have open "
-            "then begin at the first page)"
+            "then begin at the first page, and codes that were not sent yet have to be asked for again)"
         )
 
 

@@ -2,7 +2,7 @@
 
 When the days in which one can go back are over, somebody is told to finish; what was rolled back is deleted by itself,
 because nobody keeps it current: who is erased would stay in it. So is what was left undeleted.
-Where nothing was planned, a follower looks at one item every few seconds, and nothing else is done.
+Where nothing was planned, a follower reads one item every few seconds, from a table that is made at the start.
 Elsewhere: planning, verifying and changing sides is asked for from a terminal (cli/migrate_*.py); how tables are led to
 the open side (house.py).
 """
@@ -17,12 +17,12 @@ from tablewright.app.system import System
 from tablewright.client import Call, CallRefused
 from tablewright.mapping.migrate import (
     BeingDeleted,
-    Bench,
+    MigrationContext,
     NotDrained,
     PhaseMoved,
     abandon,
-    bench,
     finish,
+    migration_context,
     watch,
 )
 from tablewright.world import World
@@ -33,7 +33,7 @@ log = logging.getLogger("tablewright.app")
 def migration_work(system: System, call: Call, world: World) -> list[Job | Follower]:
     """What runs by itself for the migrations of a system; nothing for one that has none."""
     here = environment_of(system.designs)
-    benches = [bench(call, one, world=world, environment=here) for one in system.migrations]
+    benches = [migration_context(call, one, world=world, environment=here) for one in system.migrations]
     work: list[Job | Follower] = [
         Follower(f"migration {at.name}", partial(watch, at), at.migration.about) for at in benches
     ]
@@ -43,25 +43,44 @@ def migration_work(system: System, call: Call, world: World) -> list[Job | Follo
     return work
 
 
+def make_tables(system: System, call: Call, world: World) -> None:
+    """The tables in which the state of a system's migrations is read, before anything reads it."""
+    here = environment_of(system.designs)
+    for one in system.migrations[:1]:  # all migrations share them
+        migration_context(call, one, world=world, environment=here).make_tables()
+
+
 def tables_of(system: System) -> list[str]:
     """Both sides of each migration of a system, by the names they have in this house."""
     here = environment_of(system.designs)
     return [here.physical(form.called) for one in system.migrations for form in (one.source, one.target)]
 
 
-def tend(benches: list[Bench]) -> int:
+def names_of(system: System, table: str) -> list[str]:
+    """The names that a table of a system has in this house: its own, then those of the tables it migrates to."""
+    here = environment_of(system.designs)
+    targets = {
+        here.physical(one.source.called): here.physical(one.target.called) for one in system.migrations
+    }
+    names = [here.physical(table)]
+    while names[-1] in targets:
+        names.append(targets[names[-1]])
+    return names
+
+
+def tend(benches: list[MigrationContext]) -> int:
     """What is to be said of migrations, and what is to go; how many of them."""
     return tell_due(benches) + drop_unneeded(benches)
 
 
-def drop_unneeded(benches: list[Bench]) -> int:
+def drop_unneeded(benches: list[MigrationContext]) -> int:
     """Delete the copies of migrations that were rolled back, once everybody has read what was written to them.
 
     And whatever was to be deleted already, and was not: who was at it died, or the table was protected.
     """
     dropped = 0
     for at in benches:
-        state = at.look()
+        state = at.find_state()
         if state is None or not (state.dropping or state.phase == "rolled_back"):
             continue
         try:
@@ -77,7 +96,7 @@ def drop_unneeded(benches: list[Bench]) -> int:
     return dropped
 
 
-def tell_due(benches: list[Bench]) -> int:
+def tell_due(benches: list[MigrationContext]) -> int:
     """Say which migrations are to be finished: an old copy is not kept without an end."""
     due = [at for at in benches if is_due(at)]
     for at in due:
@@ -85,8 +104,8 @@ def tell_due(benches: list[Bench]) -> int:
     return len(due)
 
 
-def is_due(at: Bench) -> bool:
-    state = at.look()
+def is_due(at: MigrationContext) -> bool:
+    state = at.find_state()
     if state is None or state.phase != "switched" or state.kept_until is None:
         return False
     return at.world.now() >= state.kept_until

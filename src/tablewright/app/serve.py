@@ -20,16 +20,18 @@ from tablewright.app.console.console import Console
 from tablewright.app.console.designs import designs_area, engineer
 from tablewright.app.console.home import home_router
 from tablewright.app.console.page_route import error_page
-from tablewright.app.console.sign_in import sign_in_router
+from tablewright.app.console.problem_pages import problems_router
+from tablewright.app.console.sign_in import account_door_router, sign_in_router
 from tablewright.app.console.work_pages import work_router
 from tablewright.app.house import House
 from tablewright.app.identity import as_of_now, identity_of
 from tablewright.app.mail import Directory
+from tablewright.design import KeyTextUnusable
 from tablewright.edge import SessionCookie, make_app, principal
 from tablewright.edge.problems import Problem, bad_request
-from tablewright.edge.routes import Under
+from tablewright.edge.routes import MountedRouter
 from tablewright.edge.security import LOOPBACK_HOSTS
-from tablewright.mapping import BadCursor, CursorExpired, PageTooLarge
+from tablewright.mapping import BadCursor, CursorExpired, KeyTooLong, PageTooLarge
 from tablewright.mapping.migrate import SideChanged, WritesPaused
 from tablewright.wire.server import is_loopback
 
@@ -51,6 +53,8 @@ TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {
         headers={"Retry-After": "1"},
     ),
 }
+# What the store refuses about a value that was to be a key: nothing can have it.
+UNUSABLE: tuple[type[Exception], ...] = (KeyTextUnusable, KeyTooLong)
 
 
 class DemoIsForThisMachine(ValueError):
@@ -111,12 +115,19 @@ def app_of(
             home_router(console, house),
             sign_in_router(console, titles, house, open_sign_up),
             docs_router(console, titles),
+            problems_router(console),
             work_router(console, house, guard),
-            *(Under(area.path, area.router) for area in areas),
+            *(
+                MountedRouter(area.path, account_door_router(console, house, area, open_sign_up))
+                for area in areas
+                if area.admits is not None
+            ),
+            *(MountedRouter(area.path, area.router) for area in areas),
             *_apis(house, find),
         ],
-        checks={"store": house.is_answering},
+        checks={"store": house.is_answering, "integrity": house.integrity},
         translations=translations,
+        unusable=UNUSABLE,
         hosts={*LOOPBACK_HOSTS, *hosts},
     )
     app.state.console, app.state.areas, app.state.translations = console, tuple(areas), translations
@@ -129,12 +140,12 @@ def _sentence(error: Exception) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _apis(house: House, find: Any) -> Iterator[Under]:
+def _apis(house: House, find: Any) -> Iterator[MountedRouter]:
     """Each system's API under its name, tagged with its title for the docs."""
     for each in house.lived:
         if each.system.router is not None:
             router = each.system.router(each.service, identity_of(find, each.system.name))
-            yield Under(f"/{each.system.name}", router, (each.system.title,))
+            yield MountedRouter(f"/{each.system.name}", router, (each.system.title,))
 
 
 # What a browser can be shown that asks for an address by itself: typed, or an old form's that is opened again.

@@ -21,8 +21,8 @@ from tablewright.app.progress import Told
 from tablewright.app.schedule import Follower, Job
 from tablewright.design import Design
 from tablewright.edge import Principal
-from tablewright.edge.dispatch import Dispatch
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.outbox import OutboxDispatch
 from tablewright.edge.problems import Problem
 from tablewright.mapping import Db
 from tablewright.mapping.migrate import Migration
@@ -72,7 +72,7 @@ class System:
     # What it keeps of a login ends with it.
     sign_out: Callable[[Any, Principal], None] | None = None
     # What it has to say to people by mail.
-    dispatch: Callable[[Any], Dispatch[Any]] | None = None
+    dispatch: Callable[[Any], OutboxDispatch[Any]] | None = None
     # What runs by itself while the app is up.
     jobs: Callable[[Any], Sequence[Job | Follower]] = _no_jobs
     translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)

@@ -13,13 +13,14 @@ from tablewright.app.people import Person
 from tablewright.app.schedule import Follower, Job
 from tablewright.app.system import Start, System, SystemsClash
 from tablewright.edge import Principal
+from tablewright.edge.erased import FOLDER as ERASED_LIST
 from tablewright.systems.parental import api as parental_api
 from tablewright.systems.parental import jobs as parental_jobs
 from tablewright.systems.parental import seed as parental_seed
 from tablewright.systems.parental import sensors
 from tablewright.systems.parental.cache import cache_at
 from tablewright.systems.parental.design import DESIGNS as PARENTAL_DESIGNS
-from tablewright.systems.parental.device_secrets import secrets_in
+from tablewright.systems.parental.device_secrets import DeviceSecrets, secrets_in
 from tablewright.systems.parental.devices import open_driver
 from tablewright.systems.parental.event_files import deliver_all
 from tablewright.systems.parental.events import Batch
@@ -28,8 +29,7 @@ from tablewright.systems.portal import api as portal_api
 from tablewright.systems.portal import jobs as portal_jobs
 from tablewright.systems.portal import seed as portal_seed
 from tablewright.systems.portal.design import DESIGNS as PORTAL_DESIGNS
-from tablewright.systems.portal.erased import FOLDER as PORTAL_ERASED
-from tablewright.systems.portal.service import VERIFY_LINK, Portal, open_portal
+from tablewright.systems.portal.service import ORDER_LINK, VERIFY_LINK, Portal, open_portal
 from tablewright.systems.travel import api as travel_api
 from tablewright.systems.travel import jobs as travel_jobs
 from tablewright.systems.travel import seed as travel_seed
@@ -46,8 +46,16 @@ __all__ = ["PARENTAL", "PORTAL", "SYSTEMS", "TRAVEL", "System", "SystemsClash"]
 
 
 def _start_portal(given: Start) -> Portal:
-    link = given.url.rstrip("/") + VERIFY_LINK
-    portal = open_portal(given.db, given.world, given.secret, given.issue, verify_link=link, home=given.home)
+    url = given.url.rstrip("/")
+    portal = open_portal(
+        given.db,
+        given.world,
+        given.secret,
+        given.issue,
+        verify_link=url + VERIFY_LINK,
+        order_link=url + ORDER_LINK,
+        home=given.home,
+    )
     for consumer in portal_jobs.followers(portal.repository):
         consumer.create_tables()  # before anything is written: changes from before a stream are not in it
     portal.tenants.erase_again()
@@ -67,13 +75,25 @@ def _portal_jobs(portal: Portal) -> Sequence[Job | Follower]:
             "prices",
             timedelta(minutes=1),
             lambda: portal_jobs.apply_due_prices(repository),
-            "Prices whose day has come.",
+            "Applies scheduled prices.",
+        ),
+        Job(
+            "unpaid orders",
+            timedelta(minutes=5),
+            portal.orders.expire_unpaid,
+            "Expires orders that were not paid within a day, and frees their campaign's use.",
+        ),
+        Job(
+            "restored",
+            timedelta(hours=1),
+            portal.tenants.erase_again,
+            "Re-applies erasures after a restore.",
         ),
         Job(
             "reminders",
             timedelta(hours=1),
             lambda: portal_jobs.remind_unvalidated(repository),
-            "A mail to who has not confirmed an address for a day.",
+            "Reminds people who haven't confirmed their address after a day.",
         ),
         Job(
             "tallies",
@@ -102,7 +122,7 @@ PORTAL = System(
     dispatch=lambda portal: portal.dispatch,
     jobs=_portal_jobs,
     translations=portal_api.TRANSLATIONS,
-    beside=(PORTAL_ERASED,),
+    beside=(ERASED_LIST,),
 )
 
 
@@ -110,20 +130,24 @@ PORTAL = System(
 
 
 def _start_parental(given: Start) -> Parental:
-    drivers = open_driver(given.home / "devices", given.world, secrets_in(given.home / "secrets"))
+    secrets = DeviceSecrets(secrets_in(given.home / "secrets"))
+    drivers = open_driver(given.home / "devices", given.world, secrets.of)
     parental = open_parental(
         given.db,
         given.world,
         given.secret,
         given.issue,
         drivers=drivers,
+        secrets=secrets,
         cache=cache_at(given.cache, given.world),
         listen=sensors.ears(given.home / "devices", given.world),
         inbox=given.home / "events",
         invitation_link=given.url.rstrip("/") + INVITATION_LINK,
+        home=given.home,
     )
     for consumer in parental_jobs.followers(parental):
         consumer.create_tables()  # before anything is written: changes from before a stream are not in it
+    parental_jobs.erase_again(parental)  # before anybody is served
     return parental
 
 
@@ -148,6 +172,7 @@ def _parental_jobs(parental: Parental) -> Sequence[Job | Follower]:
     jobs = parental_jobs
     found = [
         Job("errands", minute, partial(jobs.run_errands, parental), "Erasures, moves and new addresses."),
+        Job("restored", hour, partial(jobs.erase_again, parental), "Re-applies erasures after a restore."),
         Job("sessions", minute, partial(jobs.reap_sessions, parental), "Ends those that are not heard of."),
         Job("notices", 5 * minute, partial(jobs.run_notices, parental), "Alerts and weekly reports."),
         Job(
@@ -155,7 +180,12 @@ def _parental_jobs(parental: Parental) -> Sequence[Job | Follower]:
         ),
         Job("files", minute, partial(_read_files, parental), "What sensors wrote into files."),
         Job("purge", hour, partial(jobs.purge_policies, parental), "Policies deleted 30 days ago."),
-        Job("parked", hour, partial(jobs.forget_what_was_parked, parental), "What nobody could follow."),
+        Job(
+            "parked",
+            hour,
+            partial(jobs.forget_what_was_parked, parental),
+            "Deletes changes parked for a month.",
+        ),
         Job("sweep", minute, partial(jobs.sweep, parental), "Looks at everybody, some at a time."),
     ]
     if parental_seed.is_there(parental):
@@ -202,6 +232,7 @@ PARENTAL = System(
     dispatch=lambda parental: parental.dispatch,
     jobs=_parental_jobs,
     translations=parental_api.TRANSLATIONS,
+    beside=(ERASED_LIST,),
 )
 
 
@@ -240,7 +271,7 @@ def _travel_jobs(travel: Travel) -> Sequence[Job | Follower]:
     return (
         Follower(f"changes of {follower.table}", follower.run, "Figures, and who has been to a region."),
         Job("erasures", minute, partial(jobs.erase, travel), "Accounts whose week is over."),
-        Job("restored", hour, partial(jobs.clean_restored, travel), "Who was erased stays erased."),
+        Job("restored", hour, partial(jobs.clean_restored, travel), "Re-applies erasures after a restore."),
         Job(
             "conflicts", minute, partial(jobs.tell_conflicts, travel), "Who has something to settle is told."
         ),

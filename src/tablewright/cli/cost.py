@@ -1,32 +1,43 @@
-"""`tablewright cost [SYSTEM]`: what a design costs in a month, by its own figures; without a system, all in the box.
+"""`tablewright cost [SYSTEM]`: what a design costs per month for its stated load; without SYSTEM, all shipped systems.
 
-Exit code 1 if it is more than the stated budget's limit. Elsewhere: the figures (design/cost/), the console's page.
+The exit code is 1 if the cost exceeds the limit of the stated budget. Elsewhere: the calculation (design/cost/).
 """
 
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tablewright.cli.shipped import NoSuchEnvironment, designs_of, systems_in_the_box
-from tablewright.cli.where import Misused, answer, misused
-from tablewright.cli.words import as_json, as_pairs, as_table
+from tablewright.cli.designs import NoSuchEnvironment, load_designs, shipped_systems
+from tablewright.cli.format import as_json, as_pairs, as_table
+from tablewright.cli.output import print_result, report_error
+from tablewright.cli.own_designs import FORMS
+from tablewright.cli.usage_error import UsageError
+from tablewright.design import Design, Environment
+from tablewright.design.cost import (
+    NO_LOAD,
+    PARTS,
+    STATE_LOAD,
+    CostLine,
+    CostReport,
+    Options,
+    cost_of,
+    usual_environment,
+)
+from tablewright.design.cost.format import money
+from tablewright.design.errors import DesignMistake
 
-if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
-    from tablewright.design import Design, Environment
-    from tablewright.design.cost import Line, Options, Report
-
-SUMMARY = "Show what a system costs a month on DynamoDB, by its design's own figures, beside what was stated."
-EXAMPLES = """Prices are of a dated list that comes along; some are derived, and marked with *. --explain shows how each
-figure came to be, and what was assumed. The exit code is 1 if it is over the stated budget's limit.
+EXAMPLES = """Prices come from a dated list that is shipped with Tablewright; derived prices are marked with *.
+--explain shows the calculation and the assumptions. The exit code is 1 if the cost exceeds the limit of the stated
+budget.
 
 examples:
   tablewright cost
   tablewright cost travel --environment prod --times 10 --explain"""
 
-# As on the console's page.
-MOST_TIMES, MOST_MONTHS = 1_000_000, 120
+# The same limits as on the console's cost page.
+MAX_TIMES, MAX_MONTHS = 1_000_000, 120
 _SHOWN, _PART = 8, len("replication")
 
 
@@ -35,27 +46,29 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "system",
         metavar="SYSTEM",
         nargs="?",
-        help="one in the box, or package.module:DESIGN (default: all in the box, a line each)",
+        help=f"a shipped system, or {FORMS} (default: all shipped systems, one line each)",
     )
-    parser.add_argument("--environment", metavar="NAME", help="of the design (default: prod, or its last)")
-    parser.add_argument("--region", metavar="REGION", help="as if it were in this region")
+    parser.add_argument(
+        "--environment", metavar="NAME", help="an environment of the design (default: prod, or its last)"
+    )
+    parser.add_argument("--region", metavar="REGION", help="use the prices of this region")
     parser.add_argument(
         "--times",
         type=_times,
         default=Decimal(1),
         metavar="N",
-        help="so many times the stated workload (default: 1)",
+        help="load multiplier (default: 1)",
     )
     parser.add_argument(
         "--months",
         type=_months,
         default=12,
         metavar="N",
-        help="how long what is never deleted has grown (default: %(default)s)",
+        help="months of growth of data that is never deleted (default: %(default)s)",
     )
-    parser.add_argument("--free-tier", action="store_true", help="take off what is free for an account")
-    parser.add_argument("--explain", action="store_true", help="show the arithmetic of every figure")
-    parser.add_argument("--json", action="store_true", help="print a JSON list, with every figure")
+    parser.add_argument("--free-tier", action="store_true", help="apply the free tier")
+    parser.add_argument("--explain", action="store_true", help="show the calculation of every amount")
+    parser.add_argument("--json", action="store_true", help="print a JSON list with every amount")
 
 
 def _times(text: str) -> Decimal:
@@ -63,103 +76,103 @@ def _times(text: str) -> Decimal:
         times = Decimal(text)
     except InvalidOperation:
         times = Decimal("NaN")
-    if not times.is_finite() or not 0 < times <= MOST_TIMES:
-        raise argparse.ArgumentTypeError(f"times is a number above 0, up to a million, not {text!r}")
+    if not times.is_finite() or not 0 < times <= MAX_TIMES:
+        raise argparse.ArgumentTypeError(f"must be a number greater than 0 and at most 1000000, got {text!r}")
     return times
 
 
 def _months(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_MONTHS:
-        raise argparse.ArgumentTypeError(f"months are 1 to {MOST_MONTHS}, not {text!r}")
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MAX_MONTHS:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number of months from 1 to {MAX_MONTHS}, got {text!r}"
+        )
     return int(text)
 
 
 def run(given: argparse.Namespace) -> int:
-    from tablewright.design.mistakes import DesignMistake
 
     try:
         reports = list(_reports(given))
-    except (Misused, DesignMistake) as mistake:
-        return misused(str(mistake))
-    answer(_answer(given, reports))
+    except (UsageError, DesignMistake) as error:
+        return report_error(str(error))
+    print_result(_render(given, reports))
     return 1 if any(report.is_over for report in reports) else 0
 
 
-def _answer(given: argparse.Namespace, reports: "list[Report]") -> str:
+def _render(given: argparse.Namespace, reports: list[CostReport]) -> str:
     if given.json:
-        return as_json([_told(report) for report in reports])
+        return as_json([_as_json(report) for report in reports])
     if given.system is None and not given.explain:
         return _overview(reports)
-    return "\n\n".join(_shown(report, given.explain) for report in reports)
+    return "\n\n".join(_report_text(report, given.explain) for report in reports)
 
 
-def _reports(given: argparse.Namespace) -> "Iterator[Report]":
-    from tablewright.design.cost import Options, cost_of
+def _reports(given: argparse.Namespace) -> Iterator[CostReport]:
 
     options = Options(given.times, given.months, given.free_tier)
-    wanted = systems_in_the_box() if given.system is None else [given.system]
-    for design in (design for system in wanted for design in designs_of(system)):
+    wanted = shipped_systems() if given.system is None else [given.system]
+    for design in (design for system in wanted for design in load_designs(system)):
         environment = _environment(design, given.environment)
         if given.region is not None:
             environment = replace(environment, region=given.region)
         yield cost_of(design, environment, options=options)
 
 
-def _environment(design: "Design", name: str | None) -> "Environment":
-    from tablewright.design.cost import environments_of
+def _environment(design: Design, name: str | None) -> Environment:
 
     if name is not None and name not in design.environments:
         raise NoSuchEnvironment(design.name, name, list(design.environments))
-    there = environments_of(design)
-    return there[name] if name is not None else there.get("prod") or list(there.values())[-1]
+    return design.environments[name] if name is not None else usual_environment(design)
 
 
 # --- as text ---
 
 
-def _overview(reports: "list[Report]") -> str:
-    from tablewright.design.cost.words import money
+def _overview(reports: list[CostReport]) -> str:
 
-    rows = [
-        [r.design, r.environment, r.region, _figure(r.total, r.is_derived), _limit(r), _dearest(r)]
-        for r in reports
-    ]
+    rows = [[r.design, r.environment, r.region, _total(r), _limit(r), _largest_part(r)] for r in reports]
     total = sum((report.total for report in reports), Decimal())
     rows.append(["all", "", "", _figure(total, any(report.is_derived for report in reports)), "", ""])
-    text = as_table(("system", "environment", "region", "$ a month", "of the limit", "most of it"), rows)
-    return f"{text}\n\n{money(total)} a month for {len(reports)} systems. {_asked(reports[0].options)}"
-
-
-def _limit(report: "Report") -> str:
-    if report.limit is None:
-        return "-"
+    text = as_table(("system", "environment", "region", "$ a month", "of limit", "largest part"), rows)
     return (
-        f"{100 * report.total / report.limit:.0f} % of ${report.limit}{', over it' if report.is_over else ''}"
+        f"{text}\n\n{money(total)} per month for {len(reports)} systems. {_options_text(reports[0].options)}"
     )
 
 
-def _dearest(report: "Report") -> str:
-    from tablewright.design.cost import PARTS
+def _total(report: CostReport) -> str:
+    return _figure(report.total, report.is_derived) if report.is_priced else "no load stated"
 
+
+def _limit(report: CostReport) -> str:
+    if report.limit is None or not report.is_priced:
+        return "-"
+    return f"{100 * report.total / report.limit:.0f} % of ${report.limit}{', over limit' if report.is_over else ''}"
+
+
+def _largest_part(report: CostReport) -> str:
+
+    if not report.total:
+        return "-"
     part, amount = max(report.by_part.items(), key=lambda each: each[1])
-    return f"{PARTS[part].lower()}, {100 * amount / report.total:.0f} %" if report.total else "-"
+    return f"{PARTS[part].lower()}, {100 * amount / report.total:.0f} %"
 
 
-def _shown(report: "Report", explain: bool) -> str:
-    from tablewright.design.cost import PARTS
-    from tablewright.design.cost.words import money
+def _report_text(report: CostReport, explain: bool) -> str:
 
-    title = f"{report.design}, {report.environment} in {report.region}: {money(report.total)} a month"
-    pieces = [f"{title}\n{_asked(report.options)}"]
+    title = f"{report.design}, {report.environment} in {report.region}: "
+    if not report.is_priced:
+        return f"{title}{NO_LOAD}\n{STATE_LOAD}."
+    title += f"{money(report.total)} per month{'' if report.is_load_stated else '; ' + NO_LOAD.lower()}"
+    pieces = [f"{title}\n{_options_text(report.options)}"]
     parts = [
         [PARTS[part], _figure(amount), _share(amount, report.total)]
         for part, amount in report.by_part.items()
     ]
     pieces.append(as_table(("part", "$ a month", "share"), [*parts, ["total", _figure(report.total), ""]]))
     for table, amount in report.by_table.items():
-        pieces.append(f"{table or 'of no table'}: {money(amount)}\n{_lines(report, table, explain)}")
+        pieces.append(f"{table or 'without a table'}: {money(amount)}\n{_lines(report, table, explain)}")
     if report.stated:
-        head = ("stated", "figure", "computed", "difference")
+        head = ("stated by the author", "amount", "computed", "difference")
         pieces.append(as_table(head, [
             [each.what, each.stated, money(each.computed), f"{'! ' if each.is_wrong else ''}{each.how}"]
             for each in report.stated
@@ -169,11 +182,11 @@ def _shown(report: "Report", explain: bool) -> str:
     return "\n\n".join(pieces)
 
 
-_DERIVED = "* Its price was derived, not read: do not quote it."
+_DERIVED = "* Derived price, not from the price list: do not quote it."
 
 
-def _lines(report: "Report", table: str, explain: bool) -> str:
-    lines = report.dearest(table=table)
+def _lines(report: CostReport, table: str, explain: bool) -> str:
+    lines = report.most_expensive(table=table)
     if explain:
         return as_pairs([pair for line in lines for pair in _explained(line)])
     shown = [line for line in lines if abs(line.amount) >= Decimal("0.005")][:_SHOWN] or lines[:1]
@@ -182,18 +195,18 @@ def _lines(report: "Report", table: str, explain: bool) -> str:
     if rest:
         left = sum((line.amount for line in rest), Decimal())
         rows.append(["", f"{len(rest)} more", _figure(left, any(line.derived for line in rest))])
-    return as_table(("part", "what", "$ a month"), rows)
+    return as_table(("part", "item", "$ a month"), rows)
 
 
-def _explained(line: "Line") -> list[tuple[str, str]]:
+def _explained(line: CostLine) -> list[tuple[str, str]]:
     mark = "*" if line.derived and line.amount else ""
-    said = [("", f"  assumed: {note}") for note in line.assumed]
-    return [(f"{line.part:<{_PART}}  {line.name}", f"{line.how}{mark}"), *said]
+    assumptions = [("", f"  assumed: {note}") for note in line.assumed]
+    return [(f"{line.part:<{_PART}}  {line.name}", f"{line.how}{mark}"), *assumptions]
 
 
 def _figure(amount: Decimal, derived: bool = False) -> str:
-    """`12.30`; what is nearly nothing is shown as that, and a derived price has its star."""
-    # As `money` rounds: one figure must not read 1.12 here and $1.13 in its arithmetic.
+    """`12.30`; derived prices are marked with a star."""
+    # The same rounding as `money`: an amount must not be 1.12 here and $1.13 in its calculation.
     text = f"{amount.quantize(Decimal('0.01'), ROUND_HALF_UP):,}".replace(",", " ")
     return f"{'0.00' if text == '-0.00' else text}{'*' if derived and amount else ''}"
 
@@ -202,17 +215,17 @@ def _share(amount: Decimal, total: Decimal) -> str:
     return f"{100 * amount / total:.0f} %" if total else "-"
 
 
-def _asked(options: "Options") -> str:
-    times = f"{options.times:f} times the stated workload" if options.times != 1 else "The stated workload"
-    free = ", what is free taken off" if options.free_tier else ""
+def _options_text(options: Options) -> str:
+    times = f"{options.times:f} times the stated load" if options.times != 1 else "Stated load"
+    free = ", free tier applied" if options.free_tier else ""
     return f"{times}, after {options.months} month{'s' if options.months != 1 else ''}{free}."
 
 
 # --- as JSON ---
 
 
-def _told(report: "Report") -> dict[str, Any]:
-    """Everything, with amounts as numbers in text so that none is rounded."""
+def _as_json(report: CostReport) -> dict[str, Any]:
+    """The whole report; amounts are strings, so that none is rounded; no total if no load is stated."""
     return {
         "design": report.design,
         "environment": report.environment,
@@ -220,7 +233,8 @@ def _told(report: "Report") -> dict[str, Any]:
         "times": f"{report.options.times:f}",
         "months": report.options.months,
         "freeTier": report.options.free_tier,
-        "total": _exact(report.total),
+        "loadStated": report.is_load_stated,
+        "total": _exact(report.total) if report.is_priced else None,
         "parts": {part: _exact(amount) for part, amount in report.by_part.items()},
         "tables": {table: _exact(amount) for table, amount in report.by_table.items()},
         "callsAMonth": {f"{kind}s": _exact(count) for kind, count in report.calls.items()},

@@ -1,65 +1,63 @@
-"""`tablewright policies SYSTEM --environment NAME`: who may do what, as IAM's policies."""
+"""`tablewright policies SYSTEM --environment NAME`: print the IAM policies of a design."""
 
 import argparse
 import re
 import sys
 
-from tablewright.cli.shipped import arguments as shipment_arguments
-from tablewright.cli.shipped import shipped
-from tablewright.cli.where import Misused, answer, misused
-from tablewright.cli.words import as_json
+from tablewright.cli.designs import add_design_arguments, load_deployment
+from tablewright.cli.format import as_json
+from tablewright.cli.output import print_result, report_error
+from tablewright.cli.usage_error import UsageError
+from tablewright.design import DesignMistake
+from tablewright.design.iam import document, plain_arns
+from tablewright.design.policies import roles
 
-SUMMARY = (
-    "Print the IAM policies of a design: what its service, its readers and its keepers may do, and no more."
-)
 EXAMPLES = """examples:
   tablewright policies travel --environment prod --role service
   tablewright policies travel --environment prod --account 123456789012"""
 
 
-class NotAnAccount(Misused):
-    """A text that is not the number of an account of Amazon's."""
+class NotAnAccount(UsageError):
+    """The text is not an AWS account number."""
 
 
-class NoSuchRole(Misused):
-    """A role that a shipment does not have."""
+class NoSuchRole(UsageError):
+    """The deployment has no role of this name."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    shipment_arguments(parser)
+    add_design_arguments(parser)
+    parser.add_argument("--role", metavar="NAME", help="only the policy of this role (default: all, by name)")
     parser.add_argument(
-        "--role", metavar="NAME", help="only this one's document (default: all, by their names)"
-    )
-    parser.add_argument(
-        "--account", metavar="ID", help="the account of the tables (default: the environment's)"
+        "--account", metavar="ID", help="the AWS account of the tables (default: that of the environment)"
     )
 
 
 def run(given: argparse.Namespace) -> int:
-    from tablewright.design import DesignMistake
 
     try:
-        return _printed(given)
-    except (Misused, DesignMistake) as mistake:
-        return misused(str(mistake))
+        return _print_policies(given)
+    except (UsageError, DesignMistake) as error:
+        return report_error(str(error))
 
 
-def _printed(given: argparse.Namespace) -> int:
-    from tablewright.design.policies import roles
-    from tablewright.design.statements import document, plain_arns
+def _print_policies(given: argparse.Namespace) -> int:
 
-    shipment = shipped(given)
+    deployment = load_deployment(given)
     if given.account is not None and not re.fullmatch(r"\d{12}", given.account):
-        raise NotAnAccount(f"{given.account!r} is not an account: it has 12 digits")
-    account = given.account or shipment.environment.account or "*"
+        raise NotAnAccount(f"--account must be a number of 12 digits, got {given.account!r}")
+    account = given.account or deployment.environment.account or "*"
     if account == "*":
-        print("tablewright: no account is named, so the ARNs say '*'; --account says which", file=sys.stderr)
-    arn = plain_arns(shipment, account)
-    found = {role.name: document(role, arn) for role in roles(shipment)}
+        print(
+            "tablewright: the environment has no account, so ARNs contain '*'; name one with --account",
+            file=sys.stderr,
+        )
+    arn = plain_arns(deployment, account)
+    found = {role.name: document(role, arn) for role in roles(deployment)}
     if given.role is None:
-        answer(as_json(found))
+        print_result(as_json(found))
         return 0
     if given.role not in found:
-        raise NoSuchRole(f"{shipment.title} has no role {given.role}; it has {', '.join(found)}")
-    answer(as_json(found[given.role]))
+        raise NoSuchRole(f"{deployment.title} has no role {given.role}; it has {', '.join(found)}")
+    print_result(as_json(found[given.role]))
     return 0

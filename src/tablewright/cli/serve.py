@@ -1,7 +1,7 @@
-"""`tablewright serve`: every system, the console and the DynamoDB protocol in one process, until it is told to stop.
+"""`tablewright serve`: every system, the console and the DynamoDB API in one process, until it is stopped.
 
-Says on stdout what is where; tells how far seeding is on stderr. SIGTERM or Ctrl-C finishes what was accepted and
-exits 0.
+Prints the URLs to stdout and the progress of seeding to stderr. SIGTERM or Ctrl-C finishes accepted requests and exits
+0; a second one exits at once, with 130 or 143.
 """
 
 import argparse
@@ -11,24 +11,63 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tablewright.app.bucket_objects import ObjectsUnusable
+from tablewright.app.copy_places import CopiesUnusable
+from tablewright.app.house import open_house
+from tablewright.app.keepsake import SecretUnusable
+from tablewright.app.mail import PASSWORD, MailMistake, password_in, smtp_from
+from tablewright.app.progress import Terminal
+from tablewright.app.serve import DemoIsForThisMachine, app_of, check_reach
 from tablewright.cli import engine_options
 from tablewright.cli.engine_serve import port
+from tablewright.cli.files import buckets_location, error_text
+from tablewright.cli.hints import command_hint
+from tablewright.cli.stderr_logs import log_to_stderr
+from tablewright.edge import CannotListen as CannotListenHere
+from tablewright.edge import listening, url_of
+from tablewright.edge import run as run_app
+from tablewright.edge.connections import raise_file_limit
+from tablewright.edge.json_logs import log_as_json
+from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreInUse
+from tablewright.mapping import TableDiffers
+from tablewright.systems.parental.cache import CacheMistake
+from tablewright.systems.travel.apple import AppleSettingsUnusable
+from tablewright.systems.travel.keyring import SecretUnusable as TravelSecretUnusable
+from tablewright.systems.travel.secret_checks import SecretsAreOthers
+from tablewright.wire import CannotListen as CannotListenThere
+from tablewright.wire.server import is_loopback
 
-SUMMARY = (
-    "Serve everything: the systems with their APIs, the web console, and DynamoDB's protocol beside them."
-)
-EXAMPLES = """Anyone may sign in as a person of the demo, so only this machine is listened to. With --no-demo-sign-in
-people sign in to accounts, with a code by mail, and another --host may be given; name the hosts it goes by with --name.
+EXAMPLES = """Anyone can sign in as a demo user, so the server listens only on this machine. With --no-demo-sign-in
+people sign in to accounts with a code sent by e-mail, and another --host is allowed; give the server's host names
+with --name.
 
 examples:
   tablewright serve
   tablewright serve --port 9000 --no-dynamodb --memory"""
+# Errors that the caller can correct: a port in use, a store in use, a wrong setting.
+STARTUP_ERRORS = (
+    CacheMistake,
+    CopiesUnusable,
+    ObjectsUnusable,
+    AppleSettingsUnusable,
+    SecretsAreOthers,
+    TravelSecretUnusable,
+    DemoIsForThisMachine,
+    SecretUnusable,
+    MailMistake,
+    StoreInUse,
+    NotAStore,
+    BucketsUnknown,
+    RegionsMistake,
+    TableDiffers,
+    OSError,
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument(
-        "--port", type=port, default=8080, help="port to listen on, 0 for any free one (default: %(default)s)"
+        "--port", type=port, default=8080, help="port to listen on, 0 for a free port (default: %(default)s)"
     )
     dynamodb = parser.add_mutually_exclusive_group()
     dynamodb.add_argument(
@@ -36,122 +75,123 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=port,
         default=8000,
         metavar="PORT",
-        help="port of DynamoDB's protocol on this machine, 0 for any free one (default: %(default)s)",
+        help="port of the DynamoDB API on this machine, 0 for a free port (default: %(default)s)",
     )
-    dynamodb.add_argument("--no-dynamodb", action="store_true", help="do not listen for DynamoDB's protocol")
+    dynamodb.add_argument("--no-dynamodb", action="store_true", help="do not serve the DynamoDB API")
     store = parser.add_mutually_exclusive_group()
     store.add_argument("--data", metavar="DIR", default="./data", help="the store (default: %(default)s)")
-    store.add_argument("--memory", action="store_true", help="keep everything in memory, lose it at the end")
+    store.add_argument("--memory", action="store_true", help="keep everything in memory; it is lost at exit")
     parser.add_argument(
         "--durability",
         choices=("durable", "relaxed"),
         default="durable",
-        help="durable: no acknowledged write is lost on power loss; relaxed: none on a crash of this process "
+        help="durable: acknowledged writes survive a power loss; relaxed: they survive a crash of this process "
         "(default: %(default)s)",
     )
-    parser.add_argument(
-        "--no-seed", action="store_true", help="start with empty systems, without the demo world"
-    )
-    parser.add_argument(
-        "--no-demo-sign-in", action="store_true", help="nobody may sign in as a person of the demo"
-    )
+    parser.add_argument("--no-seed", action="store_true", help="start with empty systems, without demo data")
+    parser.add_argument("--no-demo-sign-in", action="store_true", help="disable sign-in as a demo user")
     parser.add_argument(
         "--open-sign-up",
         action="store_true",
-        help="whoever has a mailbox may make an account, without roles (else: `tablewright people add`)",
+        help="anyone with an e-mail address can create an account without roles (otherwise: `tablewright people add`)",
     )
     parser.add_argument(
-        "--name", action="append", default=[], metavar="HOST", help="a further host name this server goes by"
+        "--name",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="a further host name of this server; can be repeated",
     )
     parser.add_argument(
         "--https",
         action="store_true",
-        help="a proxy in front speaks HTTPS: cookies for it only (also said by an https --url)",
+        help="a proxy in front serves HTTPS: send cookies over HTTPS only (implied by an https --url)",
     )
     parser.add_argument(
         "--proxy",
         action="append",
         default=[],
         metavar="ADDRESS",
-        help="a proxy to be believed about who is calling; without it all who come through one count as one caller",
+        help="the address of a trusted proxy, whose X-Forwarded-For is used for rate limits; can be repeated "
+        "(default: all clients behind a proxy count as one)",
     )
     parser.add_argument(
         "--url",
         metavar="URL",
-        help="how people reach this server, for links in mail and the way back from Apple (default: where it listens)",
+        help="the public URL of this server, for links in mail and redirects from Apple (default: the listening "
+        "address)",
     )
     parser.add_argument(
         "--smtp",
         metavar="URL",
-        help="the server that mail goes to: smtp://user@host:587 (STARTTLS), smtps://user@host:465, or without TLS and "
-        "password smtp+plain://host:25. The password is in TABLEWRIGHT_SMTP_PASSWORD or in a file. Without --smtp mail "
-        "is kept in the store's directory mail, and the console shows it",
+        help="the mail server: smtp://user@host:587 (STARTTLS), smtps://user@host:465, or smtp+plain://host:25 without "
+        "TLS and password. The password is in TABLEWRIGHT_SMTP_PASSWORD or in --smtp-password-file. Without --smtp, "
+        "mail "
+        "is kept in the directory mail of the store and shown in the console",
     )
-    parser.add_argument("--smtp-password-file", metavar="FILE", help="a file that only its owner can read")
     parser.add_argument(
-        "--mail-from", metavar="WHO", help="the sender of mail, such as 'Example Ltd <post@example.com>'"
+        "--smtp-password-file",
+        metavar="FILE",
+        help="a file with the SMTP password that only its owner can read",
+    )
+    parser.add_argument(
+        "--mail-from", metavar="WHO", help="the sender address, such as 'Example Ltd <post@example.com>'"
     )
     parser.add_argument(
         "--cache",
         metavar="URL",
-        help="a Redis for what is read often: redis://host:6379/0; needs tablewright[redis] (default: this process)",
+        help="a Redis server as cache: redis://host:6379/0; needs tablewright[redis] (default: a cache in this "
+        "process)",
     )
     parser.add_argument(
         "--log",
         choices=("faults", "json"),
         default="faults",
-        help="faults: what goes wrong, for people; json: a line for each request as well (default: %(default)s)",
+        help="faults: errors only, as text; json: errors and a line per request (default: %(default)s)",
     )
-    engine_options.expiry(parser)
+    engine_options.add_ttl_options(parser)
     parser.add_argument(
         "--throttle",
         action="store_true",
-        help="refuse what is faster than the provisioned or on-demand throughput, as the service does",
+        help="throttle requests above provisioned or on-demand capacity, as AWS does",
     )
     parser.add_argument(
         "--also-region",
         action="append",
         default=[],
         metavar="REGION",
-        help="a further region in which tables may have replicas; may be given several times",
+        help="a further region in which tables can have replicas; can be repeated",
     )
-    engine_options.lease_of_writers(parser)
     parser.add_argument(
         "--buckets",
+        type=buckets_location,
         metavar="DIR",
-        help="the directory exports go to and imports come from, each bucket a directory in it (default: buckets in "
-        "the store); s3: for S3, s3:URL for another endpoint of that kind",
+        help="the directory of the buckets for exports and imports (default: buckets in the store); s3: for "
+        "Amazon S3, s3:URL for an S3-compatible endpoint",
     )
     parser.add_argument(
         "--copies",
         metavar="DIR",
-        help="where a daily copy goes of each table whose design wants one elsewhere: a directory that is there "
-        "(another disk, a mount), or s3://bucket/prefix (another region)",
+        help="where to write a daily copy of each table whose design asks for one: an existing directory (another "
+        "disk or a mount) or s3://bucket/prefix (another region)",
     )
 
 
 def run(given: argparse.Namespace) -> int:
-    """Open the house, serve it, close it."""
-    from tablewright.app.house import open_house
-    from tablewright.app.progress import Terminal
-    from tablewright.app.serve import app_of, check_reach
-    from tablewright.cli.logs import log_to_stderr
-    from tablewright.edge import listening, run, url_of
-    from tablewright.edge.logs import log_as_json
+    """Open the systems, serve them, close them."""
 
     if given.log == "json":
         log_as_json()
     else:
         log_to_stderr()
+    raise_file_limit()
     is_demo = not given.no_demo_sign_in
     progress = Terminal(sys.stderr, prefix="tablewright: seeding ")
     if is_demo and given.open_sign_up:
-        print(
-            "tablewright: accounts are for a server without the demo; add --no-demo-sign-in", file=sys.stderr
-        )
+        print("tablewright: --open-sign-up needs --no-demo-sign-in", file=sys.stderr)
         return 2
     try:
-        check_reach(given.host, is_demo)  # before a store is made for nothing
+        check_reach(given.host, is_demo)  # before a store is created
         _warn(given)
         mail = _mail(given)
         opened = listening(given.host, given.port)
@@ -170,7 +210,6 @@ def run(given: argparse.Namespace) -> int:
                 throttling=given.throttle,
                 buckets=given.buckets,
                 also_regions=given.also_region,
-                lease=given.lease,
                 mail=mail,
                 cache=given.cache,
                 copies=given.copies,
@@ -185,17 +224,17 @@ def run(given: argparse.Namespace) -> int:
                     is_https=is_https(given),
                     url=given.url or "",
                 )
-                gc.freeze()  # what is loaded by now stays: no collection during a request looks at it again
-                gc.set_threshold(50_000, 20, 100)  # requests leave no cycles behind: look for some rarely
-                run(
+                gc.freeze()  # objects loaded so far are permanent: later collections skip them
+                gc.set_threshold(50_000, 20, 100)  # requests create no reference cycles, so collect rarely
+                run_app(
                     app,
                     opened=opened,
                     proxies=given.proxy,
                     ready=lambda url: print(ready_lines(given, url, house), flush=True),
                 )
-    except _mistakes() as mistake:
+    except STARTUP_ERRORS as error:
         progress.end()
-        print(f"tablewright: {_advice(given, mistake)}", file=sys.stderr)
+        print(f"tablewright: {_error_text(given, error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         progress.end()
@@ -204,85 +243,51 @@ def run(given: argparse.Namespace) -> int:
 
 
 def is_https(given: argparse.Namespace) -> bool:
-    """Whether browsers reach this server over HTTPS, as far as we were told."""
+    """True if the options say that browsers reach this server over HTTPS."""
     return bool(given.https or (given.url or "").lower().startswith("https://"))
 
 
 def _warn(given: argparse.Namespace) -> None:
-    from tablewright.wire.server import is_loopback
 
     if not is_loopback(given.host) and not is_https(given):
         print(
-            f"tablewright: {given.host} may be reached by others without HTTPS: who listens on the way can take "
-            "logins. Put a proxy that speaks it in front, and name it with --url https://...",
+            f"tablewright: {given.host} is reachable without HTTPS, so sessions can be stolen on the network. Put an "
+            "HTTPS "
+            "proxy in front and name it with --url https://...",
             file=sys.stderr,
         )
 
 
 def _mail(given: argparse.Namespace) -> Any:
-    """The way mail goes; None for the store's own directory."""
-    from tablewright.app.mail import PASSWORD, MailMistake, password_in, smtp_from
+    """The SMTP sender; None if mail is kept in the store's directory."""
 
     if given.smtp is None:
         if given.mail_from or given.smtp_password_file:
-            raise MailMistake("mail goes nowhere yet; say where to with --smtp smtp://user@host:587")
+            raise MailMistake(
+                "--mail-from and --smtp-password-file need --smtp, such as --smtp smtp://user@host:587"
+            )
         return None
     if not given.mail_from:
-        raise MailMistake("mail needs a sender; add --mail-from 'Example Ltd <post@example.com>'")
+        raise MailMistake("--smtp needs a sender; add --mail-from 'Example Ltd <post@example.com>'")
     file = given.smtp_password_file
     password = password_in(Path(file)) if file else os.environ.get(PASSWORD, "")
     return smtp_from(given.smtp, given.mail_from, password)
 
 
-def _mistakes() -> tuple[type[Exception], ...]:
-    """What is the caller's to mend: a port that is taken, a store that is in use."""
-    from tablewright.app.bucket_objects import ObjectsUnusable
-    from tablewright.app.copy_places import CopiesUnusable
-    from tablewright.app.keepsake import SecretUnusable
-    from tablewright.app.mail import MailMistake
-    from tablewright.app.serve import DemoIsForThisMachine
-    from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreInUse
-    from tablewright.mapping import TableDiffers
-    from tablewright.systems.parental.cache import CacheMistake
-    from tablewright.systems.travel.apple import AppleSettingsUnusable
-    from tablewright.systems.travel.keyring import SecretUnusable as TravelSecretUnusable
-    from tablewright.systems.travel.secret_checks import SecretsAreOthers
+def _error_text(given: argparse.Namespace, error: Exception) -> str:
 
-    return (
-        CacheMistake,
-        CopiesUnusable,
-        ObjectsUnusable,
-        AppleSettingsUnusable,
-        SecretsAreOthers,
-        TravelSecretUnusable,
-        DemoIsForThisMachine,
-        SecretUnusable,
-        MailMistake,
-        StoreInUse,
-        NotAStore,
-        BucketsUnknown,
-        RegionsMistake,
-        TableDiffers,
-        OSError,
-    )
-
-
-def _advice(given: argparse.Namespace, mistake: Exception) -> str:
-    from tablewright.edge import CannotListen as CannotListenHere
-    from tablewright.wire import CannotListen as CannotListenThere
-
-    if isinstance(mistake, CannotListenHere):
-        return f"{mistake} (--port 0 takes any free one)"
-    if isinstance(mistake, CannotListenThere):
+    if isinstance(error, CannotListenHere):
+        return f"{error} (--port 0 takes a free port)"
+    if isinstance(error, CannotListenThere):
         return (
-            f"DynamoDB's protocol {str(mistake).partition(';')[0]}; "
-            "choose another port (--dynamodb-port 8001) or go without it (--no-dynamodb)"
+            f"DynamoDB API: {str(error).partition(';')[0]}; "
+            "choose another port (--dynamodb-port 8001) or switch it off (--no-dynamodb)"
         )
-    return str(mistake)
+    return error_text(error)
 
 
 def ready_lines(given: argparse.Namespace, url: str, house: Any) -> str:
-    """What is where, one line each."""
+    """The URLs and locations, one line each."""
     lines = [f"tablewright: console   {url}/"]
     lines += [
         f"tablewright: {each.system.title}   {url}{'/console' if each.system.area else ''}/{each.system.name}"
@@ -291,16 +296,17 @@ def ready_lines(given: argparse.Namespace, url: str, house: Any) -> str:
     lines.append(f"tablewright: API docs  {url}/docs")
     if house.dynamodb_url:
         lines.append(f"tablewright: DynamoDB  {house.dynamodb_url} (any AWS SDK; any keys)")
-    kept = "memory, gone when this ends" if given.memory else f"{given.data} ({given.durability})"
-    lines.append(f"tablewright: data      {kept}")
-    # Without the demo the first code must be read before anybody can see the page.
-    kept_at = house.mail.way.where if given.no_demo_sign_in else f"{url}/console/designs/mail"
-    goes = house.mail.way.where if given.smtp else f"stays here; read it at {kept_at}"
-    lines.append(f"tablewright: mail      {goes}")
+    store = "memory, lost at exit" if given.memory else f"{given.data} ({given.durability})"
+    lines.append(f"tablewright: data      {store}")
+    # Without demo sign-in the first code must be read before anyone can open that page.
+    mail_at = house.mail.way.where if given.no_demo_sign_in else f"{url}/console/designs/mail"
+    destination = house.mail.way.where if given.smtp else f"not sent; read it at {mail_at}"
+    lines.append(f"tablewright: mail      {destination}")
     if given.copies:
         lines.append(f"tablewright: copies    once a day to {given.copies}")
-    lines += [f"tablewright: copies    {sentence}" for sentence in house.advice]
-    if given.no_demo_sign_in:
-        lines.append("tablewright: people    `tablewright people add ADDRESS` lets somebody sign in")
-    lines.append("tablewright: ready; Ctrl-C ends it")
+    lines += [f"tablewright: copies    {advice}" for advice in house.advice]
+    if given.no_demo_sign_in and house.dynamodb_url:
+        add = command_hint(argparse.Namespace(endpoint=house.dynamodb_url), "people", "add", "ADDRESS")
+        lines.append(f"tablewright: people    add an account with `{add}`")
+    lines.append("tablewright: ready; Ctrl-C stops it")
     return "\n".join(lines)

@@ -1,56 +1,54 @@
-"""`tablewright terraform SYSTEM --environment NAME --to DIR`: a design as a tree of Terraform."""
+"""`tablewright terraform SYSTEM --environment NAME --to DIR`: write a design as Terraform files."""
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tablewright.cli.shipped import arguments as shipment_arguments
-from tablewright.cli.shipped import shipped
-from tablewright.cli.where import Misused, answer, misused
-from tablewright.cli.words import as_json, plural
+from tablewright.cli.designs import add_design_arguments, load_deployment
+from tablewright.cli.files import error_text
+from tablewright.cli.format import as_json, plural
+from tablewright.cli.output import print_result, report_error
+from tablewright.cli.usage_error import UsageError
+from tablewright.design import DesignMistake
+from tablewright.design.terraform import Differences, differences, tree, write
 
-if TYPE_CHECKING:  # heavy, and nothing heavy is imported before a command runs
-    from tablewright.design.terraform import Differences
-
-SUMMARY = "Print a design as Terraform: tables, backups, roles, alarms, budget, and what is around them."
 EXAMPLES = """examples:
   tablewright terraform travel --environment prod --to deploy/travel/prod
   tablewright terraform travel --environment prod --to deploy/travel/prod --check"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    shipment_arguments(parser)
-    parser.add_argument("--to", metavar="DIR", type=Path, required=True, help="where the files are, or go")
+    add_design_arguments(parser)
+    parser.add_argument("--to", metavar="DIR", type=Path, required=True, help="the directory of the files")
     parser.add_argument(
-        "--check", action="store_true", help="write nothing; say what is out of date, with code 1"
+        "--check",
+        action="store_true",
+        help="write nothing; list files that are out of date, with exit code 1",
     )
     parser.add_argument(
-        "--json", action="store_true", help="print a JSON object: which files, and what of them"
+        "--json", action="store_true", help="print a JSON object with the files and their changes"
     )
 
 
 def run(given: argparse.Namespace) -> int:
-    from tablewright.design import DesignMistake
 
     try:
-        return _printed(given)
-    except (Misused, DesignMistake, OSError) as mistake:
-        return misused(str(mistake))
+        return _write_tree(given)
+    except (UsageError, DesignMistake, OSError) as error:
+        return report_error(error_text(error))
 
 
-def _printed(given: argparse.Namespace) -> int:
-    from tablewright.design.terraform import differences, tree, write
+def _write_tree(given: argparse.Namespace) -> int:
 
-    printed = tree(shipped(given))
+    printed = tree(load_deployment(given))
     found = differences(printed, given.to) if given.check else write(printed, given.to)
     if given.json:
-        answer(as_json(_told(given, list(printed), found)))
+        print_result(as_json(_as_json(given, list(printed), found)))
     else:
-        answer("\n".join(_lines(given, len(printed), found)))
+        print_result("\n".join(_lines(given, len(printed), found)))
     return 1 if given.check and found else 0
 
 
-def _told(given: argparse.Namespace, files: list[str], found: "Differences") -> dict[str, object]:
+def _as_json(given: argparse.Namespace, files: list[str], found: Differences) -> dict[str, object]:
     return {
         "system": given.system,
         "environment": given.environment,
@@ -62,11 +60,11 @@ def _told(given: argparse.Namespace, files: list[str], found: "Differences") -> 
     }
 
 
-def _lines(given: argparse.Namespace, count: int, found: "Differences") -> list[str]:
+def _lines(given: argparse.Namespace, count: int, found: Differences) -> list[str]:
     if not found:
-        return [f"{given.to}: {plural(count, 'file')}, all as the design says"]
-    words = ("missing", "out of date", "not printed any more")
+        return [f"{given.to}: {plural(count, 'file')}, up to date"]
+    labels = ("missing", "out of date", "no longer generated")
     if not given.check:
-        words = ("written", "written anew", "removed")
-    named = zip(words, (found.missing, found.changed, found.left_over), strict=True)
-    return [f"{given.to / name}: {word}" for word, names in named for name in names]
+        labels = ("written", "rewritten", "removed")
+    named = zip(labels, (found.missing, found.changed, found.left_over), strict=True)
+    return [f"{given.to / name}: {label}" for label, names in named for name in names]

@@ -1,12 +1,16 @@
-"""DynamoDB's verbs over one seam, `Call`: in this process, over HTTP, or through boto3.
+"""DynamoDB's verbs as one function type, `Call`: in this process, over HTTP, or through boto3.
 
     call = embedded(engine)                       # or HttpCall(...), HttpCall.resolve(), through_boto3(client)
     call("PutItem", {"TableName": "pets", "Item": {"name": {"S": "rex"}}})
     for page in pages(call, "Query", {...}): ...
 
-Must hold: everything here works with any Call, and raises CallFailed or one of its children.
+Must hold: everything here works with any Call, and raises CallFailed or a subclass of it.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from tablewright.client.aws_config import NotResolved
 from tablewright.client.batches import BatchRead, BatchStopped, batch_get, batch_write
 from tablewright.client.boto import through_boto3
 from tablewright.client.call import (
@@ -17,12 +21,11 @@ from tablewright.client.call import (
     NoAnswer,
     RequestUnsendable,
 )
-from tablewright.client.connections import ConnectionsClosed, Timeouts
-from tablewright.client.embedded import embedded
+from tablewright.client.connection_pool import ConnectionsClosed, Timeouts
+from tablewright.client.consumed_capacity import IndexUnits, Units, total_units, units_of
 from tablewright.client.endpoint import EndpointUnusable
 from tablewright.client.http import HttpCall
 from tablewright.client.paging import pages
-from tablewright.client.resolution import NotResolved
 from tablewright.client.retries import ONCE, Retries, retrying
 from tablewright.client.signing import Credentials, CredentialsUnusable, RegionUnusable
 from tablewright.client.transactions import (
@@ -33,7 +36,17 @@ from tablewright.client.transactions import (
     transact_get,
     transact_write,
 )
-from tablewright.client.units import Share, Units, total_units, units_of
+
+if TYPE_CHECKING:  # the type checker needs the real name; at run time this import would load the engine
+    from tablewright.client.in_process import embedded
+else:
+
+    def __getattr__(name):
+        if name != "embedded":
+            raise AttributeError(f"module 'tablewright.client' has no attribute {name!r}")
+        # The module has another name: importing it would otherwise hide the function.
+        return import_module("tablewright.client.in_process").embedded
+
 
 __all__ = [
     "ONCE",
@@ -49,13 +62,13 @@ __all__ = [
     "CredentialsUnusable",
     "EndpointUnusable",
     "HttpCall",
+    "IndexUnits",
     "NoAnswer",
     "NotResolved",
     "Reason",
     "RegionUnusable",
     "RequestUnsendable",
     "Retries",
-    "Share",
     "Timeouts",
     "TransactionImpossible",
     "TransactionRefused",

@@ -1,10 +1,10 @@
 """Any number of gets, puts and deletes, in as many batches as they need.
 
 At most 100 keys or 25 writes go into one call, over all tables, and at most 16 MB. What the service leaves
-unprocessed is sent again, after a jittered pause; what is still left when patience ends is returned.
-Must hold: nothing is lost silently; of two writes to one item the later one wins, since whatever is left over
-goes before everything that was not sent yet.
-Elsewhere: refusals of a whole batch are the Call's to repeat (http.py, `retrying` in retries.py).
+unprocessed is sent again, after a jittered pause; what is still left after the last attempt is returned.
+Must hold: nothing is lost silently; of two writes to one item the later one wins, since unprocessed writes are sent
+before those that were not sent yet.
+Elsewhere: a batch that is refused as a whole is retried by the Call (http.py, `retrying` in retries.py).
 """
 
 from collections import deque
@@ -14,38 +14,38 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from tablewright.client.call import Call, CallFailed, CallRefused, json_of
-from tablewright.client.identity import place_of
+from tablewright.client.item_identity import identity_of
 from tablewright.client.retries import Retries
 from tablewright.world import World, real_world
 
 KEYS = 100
 WRITES = 25
-# Of the 16 MB of a request, a little is left for what stands around its items.
+# Of the 16 MB of a request, a little is left for what surrounds its items.
 BYTES = 16 * 1024 * 1024 - 65536
 
 Json: TypeAlias = dict[str, Any]
-One: TypeAlias = tuple[str, Mapping[str, Any]]  # a table, and a key to get or a request to write
-Send: TypeAlias = Callable[[list[One]], list[One]]
+Entry: TypeAlias = tuple[str, Mapping[str, Any]]  # a table, and a key to get or a request to write
+Send: TypeAlias = Callable[[list[Entry]], list[Entry]]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRead:
-    """What was found, with its table, in no order; and the keys that were never answered, empty as a rule."""
+    """The items found, each with its table, in no order; and the keys that stayed unprocessed, usually none."""
 
     items: tuple[tuple[str, Json], ...]
     unread: Mapping[str, list[Mapping[str, Any]]]
 
 
 class BatchStopped(CallFailed):
-    """A batch was refused or got no answer; `unwritten` holds every write that is not known to be done.
+    """A batch was refused or got no answer; `unwritten` holds every write that may not have been done.
 
-    The refusal or silence is its `__cause__`. Puts and deletes of a batch may be repeated without harm.
+    The error is its `__cause__`. Puts and deletes of a batch may be repeated without harm.
     """
 
     def __init__(self, why: CallFailed, unwritten: Mapping[str, list[Mapping[str, Any]]]) -> None:
         self.why, self.unwritten = why, unwritten
         count = sum(map(len, unwritten.values()))
-        super().__init__(f"{count} writes are not done: {why}")
+        super().__init__(f"{count} writes were not done: {why}")
 
 
 def batch_get(
@@ -66,14 +66,14 @@ def batch_get(
         settings["ExpressionAttributeNames"] = dict(names)
     found: list[tuple[str, Json]] = []
 
-    def send(chunk: list[One]) -> list[One]:
+    def send(chunk: list[Entry]) -> list[Entry]:
         asked = {table: {"Keys": some, **settings} for table, some in _by_table(chunk).items()}
         answer = call("BatchGetItem", {"RequestItems": asked})
         found.extend((table, item) for table, items in answer.get("Responses", {}).items() for item in items)
         left = answer.get("UnprocessedKeys") or {}
         return [(table, key) for table, rest in left.items() for key in rest["Keys"]]
 
-    distinct = {place_of(table, key): (table, key) for table, some in keys.items() for key in some}
+    distinct = {identity_of(table, key): (table, key) for table, some in keys.items() for key in some}
     waiting = deque(distinct.values())
     _drain(waiting, KEYS, send, world or real_world(), retries or Retries())
     return BatchRead(tuple(found), _by_table(waiting))
@@ -86,12 +86,12 @@ def batch_write(
     world: World | None = None,
     retries: Retries | None = None,
 ) -> Mapping[str, list[Mapping[str, Any]]]:
-    """Carry out `{"PutRequest": ...}` and `{"DeleteRequest": ...}`, by table; returns what was left undone.
+    """Carry out `{"PutRequest": ...}` and `{"DeleteRequest": ...}`, by table; returns those that stayed unprocessed.
 
-    A batch is not a transaction: when it raises BatchStopped, earlier writes stand.
+    A batch is not a transaction: when it raises BatchStopped, earlier writes remain.
     """
 
-    def send(chunk: list[One]) -> list[One]:
+    def send(chunk: list[Entry]) -> list[Entry]:
         answer = call("BatchWriteItem", {"RequestItems": _by_table(chunk)})
         left = answer.get("UnprocessedItems") or {}
         return [(table, request) for table, rest in left.items() for request in rest]
@@ -104,10 +104,10 @@ def batch_write(
     return _by_table(waiting)
 
 
-def _drain(waiting: deque[One], most: int, send: Send, world: World, retries: Retries) -> None:
-    """Send until nothing waits, or nothing at all was done `attempts` times running.
+def _drain(waiting: deque[Entry], most: int, send: Send, world: World, retries: Retries) -> None:
+    """Send until nothing waits, or until `attempts` calls in a row processed nothing.
 
-    Whatever happens, `waiting` then holds what is not known to be done.
+    In every case `waiting` then holds what may not have been done.
     """
     tried, room = 0, most
     while waiting:
@@ -116,11 +116,11 @@ def _drain(waiting: deque[One], most: int, send: Send, world: World, retries: Re
         try:
             left = send(chunk)
         except CallRefused as refusal:
-            if refusal.is_retryable:  # the Call has been patient already
+            if refusal.is_retryable:  # the Call has retried it already
                 return
-            if not _names_one_item_twice(refusal) or len(chunk) == 1:
+            if not _is_duplicate_refusal(refusal) or len(chunk) == 1:
                 raise
-            # Which two are one item only the table's schema tells. Refused as a whole, nothing is done: the
+            # Which two are one item depends on the table's schema. The batch was refused as a whole: send the
             # first half now, the second after it, until the two are apart.
             room = len(chunk) // 2
             continue
@@ -133,11 +133,11 @@ def _drain(waiting: deque[One], most: int, send: Send, world: World, retries: Re
             retries.sleep(retries.pause(max(tried, 1), world.jitter()))
 
 
-def _names_one_item_twice(refusal: CallRefused) -> bool:
+def _is_duplicate_refusal(refusal: CallRefused) -> bool:
     return refusal.name == "ValidationException" and "contains duplicates" in refusal.message
 
 
-def _take(waiting: deque[One], most: int) -> list[One]:
+def _take(waiting: deque[Entry], most: int) -> list[Entry]:
     count, room = 0, BYTES
     for one in islice(waiting, most):
         room -= len(json_of("A batch", one))
@@ -147,7 +147,7 @@ def _take(waiting: deque[One], most: int) -> list[One]:
     return [waiting.popleft() for _ in range(count)]
 
 
-def _by_table(some: Iterable[One]) -> dict[str, list[Mapping[str, Any]]]:
+def _by_table(some: Iterable[Entry]) -> dict[str, list[Mapping[str, Any]]]:
     tables: dict[str, list[Mapping[str, Any]]] = {}
     for table, one in some:
         tables.setdefault(table, []).append(one)

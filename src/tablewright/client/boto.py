@@ -1,9 +1,9 @@
-"""A boto3 client as a Call, for programs that have one already: its retries, its hooks, its credentials.
+"""A boto3 client as a Call, for programs that have one already, with its retries, hooks and credentials.
 
-boto3 speaks bytes and datetimes where the wire has base64 and seconds; both are translated here, both ways.
+boto3 uses bytes and datetimes where the wire has base64 and seconds; both are converted here, both ways.
 Must hold: a refusal reads as the same refusal does over HTTP; botocore is imported only to recognise its errors.
 The client must be one of `boto3.client("dynamodb")`: that of a resource rewrites items on its own. Who reads streams
-gives one of `boto3.client("dynamodbstreams")` besides: to boto3 they are another service.
+needs `boto3.client("dynamodbstreams")` as well: to boto3 they are another service.
 """
 
 import base64
@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from tablewright.client.aws_config import NotResolved
 from tablewright.client.call import (
     STREAM_VERBS,
     Call,
@@ -21,13 +22,12 @@ from tablewright.client.call import (
     NoAnswer,
     RequestUnsendable,
 )
-from tablewright.client.resolution import NotResolved
 
 _OF_BOTO = frozenset(("Error", "Message", "ResponseMetadata", "message"))
 
 
 def through_boto3(client: Any, *, streams: Any = None) -> Call:
-    """Calls that are made by `client`; those of DynamoDB Streams by `streams`."""
+    """A Call through `client`; verbs of DynamoDB Streams go through `streams`."""
 
     def call(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         method = _method(streams if verb in STREAM_VERBS else client, verb)
@@ -58,8 +58,8 @@ def _method(client: Any, verb: str) -> Callable[..., dict[str, Any]]:
 def _to_boto(verb: str, value: Any) -> Any:
     """The same request with binaries as bytes.
 
-    An object whose one member is B with a text, or BS with a list of texts, is a binary wherever it stands:
-    attributes hold objects, table names have three letters at least, and placeholders begin with # or :.
+    An object whose one member is B with a text, or BS with a list of texts, is a binary wherever it appears:
+    attributes hold objects, table names have at least three characters, and placeholders begin with # or :.
     """
     if isinstance(value, Mapping):
         if len(value) == 1:
@@ -96,7 +96,7 @@ def _to_wire(value: Any) -> Any:
 
 
 def _failure(verb: str, error: Exception) -> CallFailed | None:
-    """Our error for botocore's; none for what is not botocore's."""
+    """Our error for an error of botocore; None for any other error."""
     try:
         from botocore import exceptions as boto
     except ModuleNotFoundError:
@@ -104,7 +104,7 @@ def _failure(verb: str, error: Exception) -> CallFailed | None:
     if isinstance(error, boto.ClientError):
         return _refusal(error.response)
     if isinstance(error, boto.ParamValidationError):
-        # botocore checks the form of a request before the service can; to the caller it is one kind of mistake.
+        # botocore validates a request before the service can; to the caller both are validation errors.
         return CallRefused("ValidationException", str(error))
     if isinstance(error, boto.EndpointConnectionError | boto.ConnectTimeoutError | boto.SSLError):
         return NoAnswer(verb, str(error), may_have_been_carried_out=False)
@@ -116,7 +116,7 @@ def _failure(verb: str, error: Exception) -> CallFailed | None:
 
 
 def _refusal(response: Mapping[str, Any]) -> CallRefused:
-    said = response.get("Error", {})
+    error = response.get("Error", {})
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 400)
     fields = {name: _to_wire(value) for name, value in response.items() if name not in _OF_BOTO}
-    return CallRefused(said.get("Code", ""), said.get("Message", ""), status, fields)
+    return CallRefused(error.get("Code", ""), error.get("Message", ""), status, fields)

@@ -1,11 +1,11 @@
-"""The seam: one function type between everything above and whatever answers.
+"""`Call`: one function type between the code above and the database.
 
     Call = (verb, request) -> answer, all three in the wire's JSON form
 
-In this process (embedded.py), over HTTP (http.py) or through somebody's boto3 client (boto.py): code that takes
-a Call cannot tell which. Must hold: a Call answers, or raises one of the errors here; a refusal has changed
-nothing unless it says `follows_lost_answer`.
-Elsewhere: which refusals are worth repeating, and how (retries.py).
+In this process (in_process.py), over HTTP (http.py) or through a boto3 client (boto.py): code that takes a Call cannot
+tell which. Must hold: a Call returns an answer, or raises one of the errors here; a refused call has changed nothing
+unless `follows_lost_answer` is set.
+Elsewhere: how refusals are retried (retries.py).
 """
 
 from collections.abc import Callable, Mapping
@@ -15,9 +15,9 @@ import orjson
 
 Call: TypeAlias = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 
-# What passes by itself. TransactionConflict on a single write is among them: nothing was written, and the
-# transaction in the way lives for milliseconds. Not among them, though the service's table says "retry":
-# LimitExceeded (also a quota that no waiting lifts), ItemCollectionSizeLimitExceeded and UnrecognizedClient.
+# Transient refusals. TransactionConflict on a single write is one: nothing was written, and the conflicting
+# transaction lasts for milliseconds. Not among them, though the service's table says "retry": LimitExceeded (also
+# a quota that waiting does not lift), ItemCollectionSizeLimitExceeded and UnrecognizedClient.
 RETRYABLE = frozenset(
     (
         "InternalFailure",
@@ -41,11 +41,11 @@ STREAM_VERBS = frozenset(("DescribeStream", "GetRecords", "GetShardIterator", "L
 
 
 class CallFailed(Exception):
-    """The base of this room's errors: a call brought no answer that can be used."""
+    """The base of this package's errors: a call returned no usable answer."""
 
 
 class CallRefused(CallFailed):
-    """The service answered with an error: its short name, its sentence, and what else it said."""
+    """The service answered with an error: its short name, its message, and its other members."""
 
     def __init__(
         self, name: str, message: str = "", status: int = 400, fields: Mapping[str, Any] | None = None
@@ -53,27 +53,27 @@ class CallRefused(CallFailed):
         super().__init__(f"{name}: {message}" if message else name)
         self.name, self.message, self.status = name, message, status
         self.fields: dict[str, Any] = dict(fields or {})  # Item, CancellationReasons and the like
-        # An earlier attempt of this very call may have been carried out unseen: a condition that failed now
-        # may have failed because of our own write.
+        # An earlier attempt of this call may have been carried out although its answer was lost: a condition that
+        # failed now may have failed because of our own write.
         self.follows_lost_answer = False
 
     @property
     def is_retryable(self) -> bool:
-        """Whether the same request may well be granted in a moment."""
+        """Whether the same request may succeed in a moment."""
         return self.name in RETRYABLE or self.status >= 500 or self.status == _TOO_MANY_REQUESTS
 
 
 class NoAnswer(CallFailed):
-    """The line failed or the time was up, so nobody knows the answer."""
+    """The connection failed or the call timed out, so the outcome is unknown."""
 
     def __init__(self, verb: str, why: str, *, may_have_been_carried_out: bool) -> None:
         self.verb, self.why, self.may_have_been_carried_out = verb, why, may_have_been_carried_out
-        fate = (
+        outcome = (
             "it may have been carried out: read before you repeat a write that is not idempotent"
             if may_have_been_carried_out
-            else "it was not carried out"
+            else "nothing was changed"
         )
-        super().__init__(f"{verb} got no answer: {why}; {fate}")
+        super().__init__(f"{verb} got no answer: {why}; {outcome}")
 
 
 class AnswerNotUnderstood(CallFailed):
@@ -87,7 +87,7 @@ class AnswerNotUnderstood(CallFailed):
 
 
 class RequestUnsendable(CallFailed):
-    """A request that has no JSON form, or a verb that is no name."""
+    """A request that has no JSON form, or a verb that is not a name."""
 
     def __init__(self, verb: str, why: str) -> None:
         self.verb, self.why = verb, why
@@ -98,7 +98,7 @@ class RequestUnsendable(CallFailed):
 
 
 def json_of(verb: str, request: Any) -> bytes:
-    """The request as it travels; any Mapping will do for an object."""
+    """The request as JSON; an object may be any Mapping."""
     try:
         return orjson.dumps(request, _plain)
     except TypeError as error:
@@ -108,4 +108,4 @@ def json_of(verb: str, request: Any) -> bytes:
 def _plain(value: Any) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"there is no JSON for a {type(value).__name__}")
+    raise TypeError(f"a {type(value).__name__} has no JSON form")

@@ -1,4 +1,4 @@
-"""Where a service listens, taken apart once: `http://127.0.0.1:8000`, `https://dynamodb.eu-west-1.amazonaws.com`.
+"""The address of a service, parsed once: `http://127.0.0.1:8000`, `https://dynamodb.eu-west-1.amazonaws.com`.
 
 Must hold: the authority is spelled as it goes into the Host header, since it is signed.
 """
@@ -33,21 +33,21 @@ class Endpoint:
 
 
 def endpoint_of(text: str) -> Endpoint:
-    """Read an address; raises EndpointUnusable."""
+    """Parse an address; raises EndpointUnusable."""
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
         raise EndpointUnusable(text, str(error)) from None
-    if not text.isprintable():  # urlsplit drops line ends in silence
-        raise EndpointUnusable(text, "it holds a line end or the like")
-    why = _wrong(parts.scheme, parts.netloc, parts.hostname, parts.path)
+    if not text.isprintable():  # urlsplit drops line ends silently
+        raise EndpointUnusable(text, "it contains a line end or another control character")
+    why = _flaw(parts.scheme, parts.netloc, parts.hostname, parts.path)
     if why or parts.query or parts.fragment or parts.hostname is None:
         raise EndpointUnusable(text, why or "it has a query or a fragment")
-    shown = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    usual = _PORTS[parts.scheme]
-    port = usual if port is None else port
-    authority = shown if port == usual else f"{shown}:{port}"
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    default = _PORTS[parts.scheme]
+    port = default if port is None else port
+    authority = host if port == default else f"{host}:{port}"
     return Endpoint(parts.hostname, port, authority, parts.path.rstrip("/") + "/", parts.scheme == "https")
 
 
@@ -61,14 +61,14 @@ def streams_endpoint(endpoint: Endpoint) -> Endpoint:
     return replace(endpoint, host=host, authority=endpoint.authority.replace(endpoint.host, host))
 
 
-def _wrong(scheme: str, netloc: str, host: str | None, path: str) -> str:
+def _flaw(scheme: str, netloc: str, host: str | None, path: str) -> str:
     if scheme not in _PORTS:
         return "it begins with neither http:// nor https://"
     if not host or not re.fullmatch(r"[A-Za-z0-9._:%-]+", host):
-        return "it names no host"
+        return "it has no host"
     if "@" in netloc:
-        return "it holds a user name; credentials are given apart"
-    # Other characters would have to be escaped once to be sent and twice to be signed.
+        return "it contains a user name; credentials are given separately"
+    # Other characters would be escaped once when sent and twice when signed.
     if not re.fullmatch(r"[A-Za-z0-9/_.~-]*", path) or re.search(r"//|/\.\.?(/|$)", path):
-        return "its path is more than plain words"
+        return "its path may only have letters, digits and _ . ~ - between slashes"
     return ""

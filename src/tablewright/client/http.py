@@ -3,27 +3,24 @@
     with HttpCall("http://127.0.0.1:8000", "us-east-1", Credentials("id", "secret")) as call: ...
     with HttpCall.resolve() as call: ...       # region, endpoint and credentials as boto3 would find them
 
-What is tried again: refusals that pass by themselves, answers with a wrong CRC-32, and lost connections, for
-every verb, as the AWS SDKs do. A write whose answer was lost may thus be carried out twice: a bare `ADD` counts
-double, a condition fails on our own first write. Who cannot have that uses a transaction (each gets a
-ClientRequestToken, so repeating it is harmless) or reads again when told so: `CallRefused.follows_lost_answer`,
-`NoAnswer.may_have_been_carried_out`.
-The four verbs of DynamoDB Streams go out under that service's name and, on Amazon, to its own host.
-Must hold: a mistake is never repeated; no call takes longer than `Timeouts.total`; each attempt is signed anew.
-Not supported: proxies, redirects, compressed answers, HTTP/2.
-Elsewhere: sockets (connections.py), bytes (answers.py), signatures (signing.py), botocore (resolution.py).
+Retried: transient refusals, responses with a wrong CRC-32, and lost connections, for every verb, as the AWS SDKs do. A
+write whose response was lost may therefore be carried out twice: a bare `ADD` counts double, a condition fails because
+of our own first write. Where that matters, use a transaction (each gets a ClientRequestToken, so repeating it is
+harmless), or read again after `CallRefused.follows_lost_answer` or `NoAnswer.may_have_been_carried_out`.
+The four verbs of DynamoDB Streams are sent under that service's name and, on Amazon, to its own host.
+Must hold: an invalid request is never retried; no call takes longer than `Timeouts.total`; each attempt is signed.
+Not supported: proxies, redirects, compressed responses, HTTP/2.
+Elsewhere: sockets (connection_pool.py), bytes (http_response.py), signatures (signing.py), botocore (aws_config.py).
 """
 
 import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC
 from types import TracebackType
 from typing import Any, Self
 
-from tablewright.client import resolution
-from tablewright.client.answers import AnswerDamaged, understood
+from tablewright.client import aws_config
 from tablewright.client.call import (
     STREAM_VERBS,
     CallFailed,
@@ -32,10 +29,12 @@ from tablewright.client.call import (
     RequestUnsendable,
     json_of,
 )
-from tablewright.client.connections import Lost, Pool, Timeouts
+from tablewright.client.connection_pool import ConnectionPool, ExchangeFailed, Timeouts
 from tablewright.client.endpoint import Endpoint, endpoint_of, streams_endpoint
+from tablewright.client.http_response import ChecksumMismatch, result_of
 from tablewright.client.retries import Retries
-from tablewright.client.signing import Credentials, Scope, checked_region, scope_of, signed
+from tablewright.client.signing import Credentials, checked_region, signed_request
+from tablewright.sigv4 import amz_date
 from tablewright.world import World, real_world
 
 _TABLES = "DynamoDB_20120810"
@@ -47,15 +46,15 @@ class _Service:
     """Tables or streams: two services to an SDK, with one signing name."""
 
     target: str
-    where: Endpoint
-    pool: Pool
+    endpoint: Endpoint
+    pool: ConnectionPool
 
 
 class HttpCall:
-    """A Call over HTTP. Any number of threads may use it; it owns connections: close it.
+    """A Call over HTTP. Threads may share it. It owns connections: close it.
 
-    `credentials` may be a function, asked before each attempt, for keys that change.
-    `pool_size` is how many connections are kept while idle; calls at the same time may open more.
+    `credentials` may be a function, called before each attempt, for keys that change.
+    `pool_size` is how many connections are kept while idle; concurrent calls may open more.
     """
 
     def __init__(
@@ -74,15 +73,14 @@ class HttpCall:
         self._credentials = credentials
         self._world, self._retries = world or real_world(), retries or Retries()
         self._timeouts = timeouts or Timeouts()
-        where = endpoint_of(endpoint)
-        if tls is None and where.is_tls:
+        parsed = endpoint_of(endpoint)
+        if tls is None and parsed.is_tls:
             tls = ssl.create_default_context()
-        pool = Pool(where, self._timeouts, pool_size, tls)
-        self._tables = _Service(_TABLES, where, pool)
-        streams = streams_endpoint(where)
-        pool = pool if streams == where else Pool(streams, self._timeouts, pool_size, tls)
+        pool = ConnectionPool(parsed, self._timeouts, pool_size, tls)
+        self._tables = _Service(_TABLES, parsed, pool)
+        streams = streams_endpoint(parsed)
+        pool = pool if streams == parsed else ConnectionPool(streams, self._timeouts, pool_size, tls)
         self._streams = _Service(_STREAMS, streams, pool)
-        self._scope: Scope | None = None
 
     @classmethod
     def resolve(
@@ -97,7 +95,7 @@ class HttpCall:
         pool_size: int = 10,
     ) -> Self:
         """Region, endpoint and credentials from where boto3 finds them; raises NotResolved."""
-        found = resolution.resolve(region, endpoint, profile)
+        found = aws_config.resolve(region, endpoint, profile)
         return cls(
             found.endpoint,
             found.region,
@@ -120,27 +118,29 @@ class HttpCall:
         tried, in_doubt, was_stale = 0, False, False
         while True:
             try:
-                return understood(verb, service.pool.exchange(self._signed(service, verb, body), deadline))
+                return result_of(
+                    verb, service.pool.exchange(self._signed_request(service, verb, body), deadline)
+                )
             except CallRefused as refusal:
                 refusal.follows_lost_answer = in_doubt
                 if not refusal.is_retryable:
                     raise
                 failure: CallFailed = refusal
-                # Of a server that stumbled nobody knows how far it had come.
+                # A server that failed may have carried the request out.
                 in_doubt = in_doubt or refusal.status >= 500
-            except AnswerDamaged as damage:
+            except ChecksumMismatch as mismatch:
                 in_doubt = True
-                failure = NoAnswer(verb, str(damage), may_have_been_carried_out=True)
-            except Lost as lost:
-                in_doubt = in_doubt or lost.was_sent
-                failure = NoAnswer(verb, lost.why, may_have_been_carried_out=in_doubt)
-                failure.__cause__ = lost
-                if lost.is_hopeless:
-                    raise failure from lost
-                if lost.was_stale and not was_stale:
-                    # The server had hung up on an idle line: no sign of trouble, so no pause; once.
+                failure = NoAnswer(verb, str(mismatch), may_have_been_carried_out=True)
+            except ExchangeFailed as failed:
+                in_doubt = in_doubt or failed.was_sent
+                failure = NoAnswer(verb, failed.why, may_have_been_carried_out=in_doubt)
+                failure.__cause__ = failed
+                if failed.is_permanent:
+                    raise failure from failed
+                if failed.was_stale and not was_stale:
+                    # The server had closed an idle connection, which is not a fault: retry without a pause, once.
                     was_stale = True
-                    service.pool.forget()
+                    service.pool.close_idle()
                     continue
             tried += 1
             self._wait_or_give_up(tried, deadline, failure)
@@ -151,20 +151,17 @@ class HttpCall:
             raise failure
         self._retries.sleep(pause)
 
-    def _signed(self, service: _Service, verb: str, body: bytes) -> bytes:
+    def _signed_request(self, service: _Service, verb: str, body: bytes) -> bytes:
         credentials = self._credentials
         if not isinstance(credentials, Credentials):
             credentials = credentials()
-        # Not strftime: it costs more than the hashing.
-        moment = self._world.now().astimezone(UTC).isoformat(timespec="seconds")
-        stamp = moment[:19].replace("-", "").replace(":", "") + "Z"
-        scope = self._scope
-        if scope is None or scope.day != stamp[:8] or scope.credentials != credentials:
-            self._scope = scope = scope_of(credentials, self.region, stamp[:8])
-        return signed(scope, service.where, f"{service.target}.{verb}", stamp, body)
+        stamp = amz_date(self._world.now())
+        return signed_request(
+            credentials, self.region, service.endpoint, f"{service.target}.{verb}", stamp, body
+        )
 
     def close(self) -> None:
-        """Close all connections that are idle; those at work close when they are done."""
+        """Close idle connections now, those in use when their call ends."""
         self._tables.pool.close()
         self._streams.pool.close()
 

@@ -1,7 +1,7 @@
-"""Page after page of an answer that does not fit into one.
+"""The pages of a Query, Scan or list.
 
-Must hold: a page is asked for only when it is wanted; a start that is not there is left out, never sent as null.
-Elsewhere: page tokens for strangers, which must be opaque and signed (not in this room).
+Must hold: a page is requested only when the caller iterates to it; a start key that is None is left out, never sent as
+null. Elsewhere: page tokens for untrusted callers, which must be opaque and signed (mapping).
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 from tablewright.client.call import Call
 
-# Verb: the member that says where the page ended, and the one that asks to go on from there.
+# Verb: the member of the answer that says where the page ended, and the member of the next request that starts there.
 _CURSORS = {
     "ListTables": ("LastEvaluatedTableName", "ExclusiveStartTableName"),
     "ListBackups": ("LastEvaluatedBackupArn", "ExclusiveStartBackupArn"),
@@ -22,17 +22,17 @@ def pages(
 ) -> Iterator[dict[str, Any]]:
     """The answers of Query, Scan, ListTables or ListBackups until the last, or `most` of them.
 
-    A page may be empty and not the last: a filter has let nothing through. The last page of a walk that was
-    ended by `most` still says where it ended.
+    A page may be empty and not the last, if a filter matched nothing. If `most` ended the iteration, the last page
+    still has its LastEvaluatedKey.
     """
-    ended, start = _CURSORS.get(verb, _USUAL)
-    asked = {name: value for name, value in request.items() if name != start or value is not None}
-    given = 0
-    while most is None or given < most:
-        page = call(verb, asked)
-        given += 1
+    end, start = _CURSORS.get(verb, _USUAL)
+    next_request = {name: value for name, value in request.items() if name != start or value is not None}
+    count = 0
+    while most is None or count < most:
+        page = call(verb, next_request)
+        count += 1
         yield page
-        after = page.get(ended)
+        after = page.get(end)
         if not after:
             return
-        asked = {**asked, start: after}
+        next_request = {**next_request, start: after}

@@ -1,8 +1,8 @@
-"""How often something is tried, and how long to wait in between: exponential, with full jitter.
+"""How often a call is tried, and how long to wait in between: exponential backoff with full jitter.
 
-Must hold: chance comes from World, sleeping from `Retries.sleep`, so a test waits for nothing.
-Elsewhere: what is worth repeating (`CallRefused.is_retryable` in call.py), lost connections (http.py),
-the leftovers of batches (batches.py), cancelled transactions (transactions.py).
+Must hold: randomness comes from World, sleeping from `Retries.sleep`, so that tests do not wait.
+Elsewhere: what is retried (`CallRefused.is_retryable` in call.py), lost connections (http.py), the unprocessed part of
+batches (batches.py), cancelled transactions (transactions.py).
 """
 
 import time
@@ -25,7 +25,7 @@ class Retries:
 
     def __post_init__(self) -> None:
         if self.attempts < 1 or self.base < 0 or self.cap < 0:
-            raise ValueError(f"{self}: a call is tried at least once, and pauses are not negative")
+            raise ValueError(f"{self}: attempts must be at least 1, and pauses not negative")
 
     def pause(self, tried: int, chance: float) -> float:
         """Seconds to wait after `tried` tries; `chance` is from 0 to 1."""
@@ -37,10 +37,10 @@ ONCE = Retries(attempts=1)
 
 
 def retrying(call: Call, *, world: World | None = None, retries: Retries | None = None) -> Call:
-    """The same Call, patient: what is refused for a moment only is asked again. HttpCall needs none of this."""
+    """The same Call, which retries transient refusals. HttpCall does that already."""
     world, retries = world or real_world(), retries or Retries()
 
-    def patient(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    def with_retries(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         tried = 0
         while True:
             try:
@@ -51,4 +51,4 @@ def retrying(call: Call, *, world: World | None = None, retries: Retries | None 
                     raise
             retries.sleep(retries.pause(tried, world.jitter()))
 
-    return patient
+    return with_retries

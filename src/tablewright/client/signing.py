@@ -1,29 +1,29 @@
-"""Signature Version 4, the signing side: a request's head, signed.
+"""Signed requests: head and body of a DynamoDB call, with credentials.
 
 Only what DynamoDB needs: POST, no query string, four or five headers, all of them signed.
-Must hold: what is signed is what is sent, byte for byte; a secret never appears in a repr or a sentence.
-Elsewhere: the side that verifies (wire/signature.py); where credentials come from (resolution.py).
+Must hold: what is signed is what is sent, byte for byte; a secret never appears in a repr or in an error message.
+Elsewhere: the signature itself (sigv4.py); where credentials come from (aws_config.py).
 """
 
-import hashlib
-import hmac
 import re
 from dataclasses import dataclass, field
 
 from tablewright.client.endpoint import Endpoint
+from tablewright.sigv4 import ALGORITHM, canonical_request, credential_scope, signing_key, string_to_sign
 
 SERVICE = "dynamodb"
-_ALGORITHM = "AWS4-HMAC-SHA256"
-_KIND = "application/x-amz-json-1.0"
+_CONTENT_TYPE = "application/x-amz-json-1.0"
+_NAMES = "content-type;host;x-amz-date;x-amz-target"
+_NAMES_WITH_TOKEN = "content-type;host;x-amz-date;x-amz-security-token;x-amz-target"
 
 
 class CredentialsUnusable(ValueError):
-    """An access key that cannot be written into a header."""
+    """An access key that cannot be sent in a header."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What requests are signed with."""
+    """An access key, with which requests are signed."""
 
     key_id: str
     secret: str = field(repr=False)
@@ -34,17 +34,17 @@ class Credentials:
             _is_one_word(self.key_id) and self.secret and (self.token is None or _is_one_word(self.token))
         ):
             raise CredentialsUnusable(
-                "an access key needs an id, a secret, and ids and tokens without spaces or line ends; "
-                "look for a stray character where they were copied from"
+                "an access key needs an id and a secret, and its id and token must not contain spaces or line ends; "
+                "check for a stray character from copying"
             )
 
 
 class RegionUnusable(ValueError):
-    """A region that is no name of one."""
+    """A text that is not the name of a region."""
 
     def __init__(self, region: str) -> None:
         self.region = region
-        super().__init__(f"{region!r} is no region; write it as us-east-1, also for a server of your own")
+        super().__init__(f"{region!r} is not a region; write it as us-east-1, also for a server of your own")
 
 
 def checked_region(region: str) -> str:
@@ -57,52 +57,27 @@ def _is_one_word(text: str) -> bool:
     return text.isascii() and text.isprintable() and bool(text) and " " not in text
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What all signatures with one key, on one day, for one region share: worked out once."""
-
-    credentials: Credentials
-    day: str
-    path: str
-    # HMAC's two hashes with the key already in them. hmac.digest looks its hash up by name each time, which
-    # costs more than all the rest of a signature.
-    inner: "hashlib._Hash" = field(repr=False)
-    outer: "hashlib._Hash" = field(repr=False)
-
-    def signature(self, text: str) -> str:
-        inner, outer = self.inner.copy(), self.outer.copy()
-        inner.update(text.encode())
-        outer.update(inner.digest())
-        return outer.hexdigest()
-
-
-def scope_of(credentials: Credentials, region: str, day: str) -> Scope:
-    key = f"AWS4{credentials.secret}".encode()
-    for part in (day, region, SERVICE, "aws4_request"):
-        key = hmac.digest(key, part.encode(), "sha256")
-    block = key.ljust(64, b"\0")
-    inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
-    return Scope(credentials, day, f"{day}/{region}/{SERVICE}/aws4_request", inner, outer)
-
-
-def signed(scope: Scope, endpoint: Endpoint, target: str, stamp: str, body: bytes) -> bytes:
+def signed_request(
+    credentials: Credentials, region: str, endpoint: Endpoint, target: str, stamp: str, body: bytes
+) -> bytes:
     """The whole request, head and body; `stamp` is the time as 20260131T235959Z."""
-    token = scope.credentials.token
-    if token is None:
-        names, token_line, token_header = "content-type;host;x-amz-date;x-amz-target", "", ""
-    else:
-        names = "content-type;host;x-amz-date;x-amz-security-token;x-amz-target"
+    day, token = stamp[:8], credentials.token
+    names, token_line, token_header = _NAMES, "", ""
+    if token is not None:
+        names = _NAMES_WITH_TOKEN
         token_line, token_header = f"x-amz-security-token:{token}\n", f"X-Amz-Security-Token: {token}\r\n"
-    canonical = (
-        f"POST\n{endpoint.path}\n\ncontent-type:{_KIND}\nhost:{endpoint.authority}\nx-amz-date:{stamp}\n"
-        f"{token_line}x-amz-target:{target}\n\n{names}\n{hashlib.sha256(body).hexdigest()}"
+    lines = (
+        f"content-type:{_CONTENT_TYPE}\nhost:{endpoint.authority}\nx-amz-date:{stamp}\n"
+        f"{token_line}x-amz-target:{target}\n"
     )
-    digest = hashlib.sha256(canonical.encode()).hexdigest()
-    signature = scope.signature(f"{_ALGORITHM}\n{stamp}\n{scope.path}\n{digest}")
+    request = canonical_request(b"POST", endpoint.path.encode(), b"", lines.encode(), names.encode(), body)
+    scope = credential_scope(day, region, SERVICE)
+    key = signing_key(credentials.secret, day, region, SERVICE)
+    signature = key.sign(string_to_sign(stamp, scope, request))
     head = (
-        f"POST {endpoint.path} HTTP/1.1\r\nHost: {endpoint.authority}\r\nContent-Type: {_KIND}\r\n"
+        f"POST {endpoint.path} HTTP/1.1\r\nHost: {endpoint.authority}\r\nContent-Type: {_CONTENT_TYPE}\r\n"
         f"X-Amz-Target: {target}\r\nX-Amz-Date: {stamp}\r\n{token_header}"
-        f"Authorization: {_ALGORITHM} Credential={scope.credentials.key_id}/{scope.path}, "
+        f"Authorization: {ALGORITHM} Credential={credentials.key_id}/{scope}, "
         f"SignedHeaders={names}, Signature={signature}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body

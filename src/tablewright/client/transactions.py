@@ -1,9 +1,9 @@
-"""All or nothing: up to 100 writes and checks, or gets, as one.
+"""Transactions: up to 100 writes and condition checks, or gets, all or nothing.
 
-A transaction that was cancelled only by others in its way (a conflict, throttling) is tried again; one that was
-cancelled for a reason of its own raises TransactionRefused, with each reason at its action's position.
-Must hold: what the service is bound to refuse, and we can see, is refused before it is sent.
-Elsewhere: tokens that make a lost answer harmless (http.py gives one to each call; boto3 does too).
+A transaction that was cancelled only by conflicts or throttling is retried; one that was cancelled for another reason
+raises TransactionRefused, with each reason at its action's position.
+Must hold: what the service would refuse, as far as it can be known here, is refused before it is sent.
+Elsewhere: tokens that make a lost answer harmless (http.py adds one to each call; boto3 does too).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from tablewright.client.call import Call, CallFailed, CallRefused
-from tablewright.client.identity import place_of
+from tablewright.client.item_identity import identity_of
 from tablewright.client.retries import Retries
 from tablewright.world import World, real_world
 
 ACTIONS = 100
-PASSING = frozenset(("ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"))
+TRANSIENT = frozenset(("ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"))
 
 Action: TypeAlias = Mapping[
     str, Any
@@ -26,7 +26,7 @@ KeyNames: TypeAlias = Mapping[str, Sequence[str]]  # table: its key attributes
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why one action stopped the transaction; `item` as it stood, if the action asked for it."""
+    """Why one action cancelled the transaction; `item` as it was stored, if the action asked for it."""
 
     position: int
     code: str
@@ -35,7 +35,7 @@ class Reason:
 
 
 class TransactionRefused(CallRefused):
-    """The service cancelled the transaction: nothing of it was done. `reasons` names the actions at fault."""
+    """The service cancelled the transaction: nothing was written. `reasons` names the actions at fault."""
 
     def __init__(self, refusal: CallRefused) -> None:
         super().__init__(refusal.name, refusal.message, refusal.status, refusal.fields)
@@ -48,12 +48,12 @@ class TransactionRefused(CallRefused):
 
     @property
     def is_retryable(self) -> bool:
-        """Whether only others were in the way."""
-        return bool(self.reasons) and all(reason.code in PASSING for reason in self.reasons)
+        """Whether all reasons are transient."""
+        return bool(self.reasons) and all(reason.code in TRANSIENT for reason in self.reasons)
 
 
 class TransactionImpossible(CallFailed):
-    """A transaction no service would take, refused before it was sent."""
+    """A transaction that the service would refuse, refused before it was sent."""
 
 
 def transact_write(
@@ -67,16 +67,16 @@ def transact_write(
 ) -> None:
     """Do all of `actions` or none.
 
-    `token` makes the same transaction a no-op for ten minutes. `key_names` lets two Puts of one item be seen
-    here; without it the service refuses them.
+    `token` makes a repetition of the transaction a no-op for ten minutes. With `key_names` two Puts of one item are
+    refused here; without it the service refuses them.
     """
     _refuse_count(len(actions))
     known = _known_keys(actions, key_names)
-    _refuse_twice([_write_place(action, known) for action in actions])
+    _refuse_duplicates([_item_of_write(action, known) for action in actions])
     request: dict[str, Any] = {"TransactItems": list(actions)}
     if token is not None:
         request["ClientRequestToken"] = token
-    _patiently(lambda: call("TransactWriteItems", request), world or real_world(), retries or Retries())
+    _with_retries(lambda: call("TransactWriteItems", request), world or real_world(), retries or Retries())
 
 
 def transact_get(
@@ -86,21 +86,21 @@ def transact_get(
     world: World | None = None,
     retries: Retries | None = None,
 ) -> list[dict[str, Any] | None]:
-    """The items of `gets` (`{"TableName": ..., "Key": ...}`) at one moment, each in its place; None: not there."""
+    """The items of `gets` (`{"TableName": ..., "Key": ...}`) at one moment, in that order; None for a missing one."""
     _refuse_count(len(gets))
-    _refuse_twice([place_of(get["TableName"], get["Key"]) for get in gets])
+    _refuse_duplicates([identity_of(get["TableName"], get["Key"]) for get in gets])
     request = {"TransactItems": [{"Get": get} for get in gets]}
-    answer = _patiently(
+    answer = _with_retries(
         lambda: call("TransactGetItems", request), world or real_world(), retries or Retries()
     )
     return [one.get("Item") for one in answer["Responses"]]
 
 
-def _patiently(ask: Callable[[], dict[str, Any]], world: World, retries: Retries) -> dict[str, Any]:
+def _with_retries(send: Callable[[], dict[str, Any]], world: World, retries: Retries) -> dict[str, Any]:
     tried = 0
     while True:
         try:
-            return ask()
+            return send()
         except CallRefused as refusal:
             if refusal.name != "TransactionCanceledException":
                 raise
@@ -114,26 +114,26 @@ def _patiently(ask: Callable[[], dict[str, Any]], world: World, retries: Retries
 def _refuse_count(count: int) -> None:
     if not 1 <= count <= ACTIONS:
         raise TransactionImpossible(
-            f"a transaction has 1 to {ACTIONS} actions, this one {count}; what need not happen together "
-            "may go into several"
+            f"a transaction has 1 to {ACTIONS} actions, this one has {count}; actions that need not happen together "
+            "may go into several transactions"
         )
 
 
-def _refuse_twice(places: Sequence[tuple[str, str] | None]) -> None:
+def _refuse_duplicates(items: Sequence[tuple[str, str] | None]) -> None:
     seen: dict[tuple[str, str], int] = {}
-    for position, place in enumerate(places):
-        if place is None:
+    for position, item in enumerate(items):
+        if item is None:
             continue
-        first = seen.setdefault(place, position)
+        first = seen.setdefault(item, position)
         if first != position:
             raise TransactionImpossible(
-                f"actions {first} and {position} (from 0) are about the same item of {place[0]}; a transaction may "
+                f"actions {first} and {position} (from 0) are about the same item of {item[0]}; a transaction may "
                 "name an item once: make them one action, with both changes or with the check as its condition"
             )
 
 
 def _known_keys(actions: Sequence[Action], given: KeyNames | None) -> dict[str, frozenset[str]]:
-    """The key attributes of each table, as told or as any action with a Key shows them."""
+    """The key attributes of each table, from `given` or from an action with a Key."""
     known = {
         one["TableName"]: frozenset(one["Key"])
         for action in actions
@@ -143,18 +143,18 @@ def _known_keys(actions: Sequence[Action], given: KeyNames | None) -> dict[str, 
     return known | {table: frozenset(names) for table, names in (given or {}).items()}
 
 
-def _write_place(action: Action, known: Mapping[str, frozenset[str]]) -> tuple[str, str] | None:
+def _item_of_write(action: Action, known: Mapping[str, frozenset[str]]) -> tuple[str, str] | None:
     for one in _bodies(action):
         table = one["TableName"]
         if "Key" in one:
-            return place_of(table, one["Key"])
+            return identity_of(table, one["Key"])
         if table in known:
-            return place_of(table, {name: one["Item"][name] for name in known[table] & set(one["Item"])})
+            return identity_of(table, {name: one["Item"][name] for name in known[table] & set(one["Item"])})
     return None
 
 
 def _bodies(action: Action) -> list[Mapping[str, Any]]:
-    """What the action says, if it is one that names an item; the form is the service's to check."""
+    """The bodies of an action that name an item; whether they are valid is left to the service."""
     bodies = [
         one for one in action.values() if isinstance(one, Mapping) and isinstance(one.get("TableName"), str)
     ]

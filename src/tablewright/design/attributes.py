@@ -20,8 +20,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, JsonValue
 
-from tablewright.design.mistakes import NotStorable
-from tablewright.design.parts import milliseconds, utc
+from tablewright.design.errors import NotStorable
+from tablewright.design.key_codecs import milliseconds, utc
 from tablewright.values import Item, Value
 
 Encode: TypeAlias = Callable[[Any], Value | None]
@@ -29,7 +29,7 @@ Decode: TypeAlias = Callable[[Value], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class AttributeKind:
     """How values of one annotation are stored; `model` or `members` say what lies inside."""
 
     letter: str
@@ -50,7 +50,7 @@ class Attribute:
     given: str
     annotation: Any
     optional: bool
-    kind: Kind
+    kind: AttributeKind
 
 
 @cache
@@ -118,7 +118,7 @@ _Row: TypeAlias = tuple[str, str, str, bool, Decode, Callable[[], Any] | None]
 def _rows(model: type[BaseModel]) -> tuple[_Row, ...]:
     """What decoding needs of each attribute, laid flat: its loop runs for every item that is read.
 
-    The name stored and the name given; the letter, and whether its content is the value as it stands; how to
+    The name stored and the name given; the type letter, and whether its content is the value itself; how to
     decode it otherwise; and what its absence stands for, if for anything.
     """
     return tuple(
@@ -158,10 +158,10 @@ def _unwrapped(annotation: Any) -> Any:
             return annotation
 
 
-def kind_of(annotation: Any, where: str, above: tuple[type, ...] = ()) -> Kind:
+def kind_of(annotation: Any, where: str, above: tuple[type, ...] = ()) -> AttributeKind:
     """How an annotation is stored; NotStorable says why it cannot be. `above` are the models it lies in."""
     if annotation is JsonValue:
-        return Kind("M", _json_to_wire, _json_from_wire)
+        return AttributeKind("M", _json_to_wire, _json_from_wire)
     if isinstance(annotation, type) and annotation in _SCALARS:
         return _SCALARS[annotation]
     if isinstance(annotation, type):
@@ -182,14 +182,16 @@ def kind_of(annotation: Any, where: str, above: tuple[type, ...] = ()) -> Kind:
     )
 
 
-def _class_kind(annotation: type, where: str, above: tuple[type, ...]) -> Kind:
+def _class_kind(annotation: type, where: str, above: tuple[type, ...]) -> AttributeKind:
     if issubclass(annotation, BaseModel):
         if annotation in above:
             raise NotStorable(
                 where, f"{annotation.__name__} contains itself", "store the inner ones as items"
             )
         _attributes(annotation, above)  # refuses here what it cannot hold
-        return Kind("M", lambda value: {"M": encode_item(value)}, _decode_model(annotation), model=annotation)
+        return AttributeKind(
+            "M", lambda value: {"M": encode_item(value)}, _decode_model(annotation), model=annotation
+        )
     if issubclass(annotation, Enum):
         return _choice_kind([member.value for member in annotation], annotation, where)
     if issubclass(annotation, float):
@@ -207,16 +209,16 @@ def _decode_model(model: type[BaseModel]) -> Decode:
     return lambda wire: decode_values(model, wire["M"])
 
 
-def _choice_kind(values: Sequence[Any], back: Callable[[Any], Any], where: str) -> Kind:
+def _choice_kind(values: Sequence[Any], back: Callable[[Any], Any], where: str) -> AttributeKind:
     if values and all(isinstance(value, str) for value in values):
-        return Kind(
+        return AttributeKind(
             "S",
             lambda value: {"S": value.value if isinstance(value, Enum) else value},
             lambda wire: back(wire["S"]),
             choices=tuple(values),
         )
     if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
-        return Kind(
+        return AttributeKind(
             "N",
             lambda value: {"N": str(value.value if isinstance(value, Enum) else value)},
             lambda wire: back(int(wire["N"])),
@@ -224,7 +226,7 @@ def _choice_kind(values: Sequence[Any], back: Callable[[Any], Any], where: str) 
     raise NotStorable(where, "its values are not all texts or all whole numbers", "give every choice a text")
 
 
-def _list_kind(member: Any, where: str, above: tuple[type, ...]) -> Kind:
+def _list_kind(member: Any, where: str, above: tuple[type, ...]) -> AttributeKind:
     bare, optional = without_none(member)
     inner = kind_of(bare, where, above)
 
@@ -239,10 +241,10 @@ def _list_kind(member: Any, where: str, above: tuple[type, ...]) -> Kind:
     def decode(wire: Value) -> list[Any]:
         return [_inside(inner, each, optional) for each in wire["L"]]
 
-    return Kind("L", encode, decode, members=bare)
+    return AttributeKind("L", encode, decode, members=bare)
 
 
-def _map_kind(key: Any, member: Any, where: str, above: tuple[type, ...]) -> Kind:
+def _map_kind(key: Any, member: Any, where: str, above: tuple[type, ...]) -> AttributeKind:
     if without_none(key)[0] is not str and get_origin(without_none(key)[0]) is not Literal:
         raise NotStorable(where, "a map's keys must be texts", "use dict[str, T]")
     bare, optional = without_none(member)
@@ -259,10 +261,10 @@ def _map_kind(key: Any, member: Any, where: str, above: tuple[type, ...]) -> Kin
     def decode(wire: Value) -> dict[str, Any]:
         return {name: _inside(inner, each, optional) for name, each in wire["M"].items()}
 
-    return Kind("M", encode, decode, members=bare)
+    return AttributeKind("M", encode, decode, members=bare)
 
 
-def _inside(inner: Kind, wire: Value, optional: bool) -> Any:
+def _inside(inner: AttributeKind, wire: Value, optional: bool) -> Any:
     """A member of a list or map; NULL stands for None there, or for a set that is empty."""
     if "NULL" in wire:
         return set() if inner.letter in _SETS and not optional else None
@@ -272,7 +274,7 @@ def _inside(inner: Kind, wire: Value, optional: bool) -> Any:
 _SETS = ("SS", "NS", "BS")
 
 
-def _set_kind(member: Any, where: str) -> Kind:
+def _set_kind(member: Any, where: str) -> AttributeKind:
     bare, _ = without_none(member)
     inner = kind_of(bare, where)
     if inner.letter not in ("S", "N", "B"):
@@ -286,7 +288,7 @@ def _set_kind(member: Any, where: str) -> Kind:
     def decode(wire: Value) -> set[Any]:
         return {inner.decode({inner.letter: each}) for each in wire[letter]}
 
-    return Kind(letter, encode, decode, members=bare)
+    return AttributeKind(letter, encode, decode, members=bare)
 
 
 def _number(value: Decimal) -> Value:
@@ -333,28 +335,28 @@ def microseconds(value: object) -> str:
 
 
 # A time that stands in a key with six digits is stored with six, or the item would not find its own key.
-FINE_TIME = Kind(
+FINE_TIME = AttributeKind(
     "S",
     lambda value: {"S": microseconds(value)},
     lambda wire: datetime.fromisoformat(wire["S"]),
     plain=datetime,
 )
-_SCALARS: dict[type, Kind] = {
-    str: Kind("S", lambda value: {"S": str(value)}, lambda wire: wire["S"], plain=str),
-    bool: Kind("BOOL", lambda value: {"BOOL": value}, lambda wire: wire["BOOL"], plain=bool),
-    int: Kind("N", lambda value: {"N": str(value)}, lambda wire: int(wire["N"]), plain=int),
-    Decimal: Kind("N", _number, lambda wire: Decimal(wire["N"]), plain=Decimal),
-    datetime: Kind(
+_SCALARS: dict[type, AttributeKind] = {
+    str: AttributeKind("S", lambda value: {"S": str(value)}, lambda wire: wire["S"], plain=str),
+    bool: AttributeKind("BOOL", lambda value: {"BOOL": value}, lambda wire: wire["BOOL"], plain=bool),
+    int: AttributeKind("N", lambda value: {"N": str(value)}, lambda wire: int(wire["N"]), plain=int),
+    Decimal: AttributeKind("N", _number, lambda wire: Decimal(wire["N"]), plain=Decimal),
+    datetime: AttributeKind(
         "S",
         lambda value: {"S": milliseconds(value)},
         lambda wire: datetime.fromisoformat(wire["S"]),
         plain=datetime,
     ),
-    date: Kind(
+    date: AttributeKind(
         "S", lambda value: {"S": value.isoformat()}, lambda wire: date.fromisoformat(wire["S"]), plain=date
     ),
-    UUID: Kind("S", lambda value: {"S": str(value)}, lambda wire: UUID(wire["S"]), plain=UUID),
-    bytes: Kind(
+    UUID: AttributeKind("S", lambda value: {"S": str(value)}, lambda wire: UUID(wire["S"]), plain=UUID),
+    bytes: AttributeKind(
         "B", lambda value: {"B": b64encode(value).decode()}, lambda wire: b64decode(wire["B"]), plain=bytes
     ),
 }

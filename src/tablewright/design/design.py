@@ -13,13 +13,13 @@ from pydantic import BaseModel
 from tablewright.design.attributes import attributes
 from tablewright.design.check import findings
 from tablewright.design.entities import Entity, Readable
+from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.environments import Alarm, Environment
-from tablewright.design.facets import Copy, Data, Expires, Load, Retention, Schema, SoftDelete, States, Unique
-from tablewright.design.mistakes import DesignClosed, DesignRefused, Finding, NotStorable
+from tablewright.design.errors import DesignClosed, DesignRefused, Finding, NotStorable
 from tablewright.design.patterns import GetPattern, Pattern, Plan, Sort
-from tablewright.design.shape import Shape
 from tablewright.design.tables import Index, Keys, Names, Projection, Table, names
 from tablewright.design.templates import BadTemplate, parse
+from tablewright.design.traits import Copy, Data, Expires, Load, Retention, Schema, SoftDelete, States, Unique
 
 E = TypeVar("E", bound=BaseModel)
 A = TypeVar("A", bound=BaseModel)
@@ -37,7 +37,7 @@ class Design:
         self.name, self.version, self.about = name, version, about
         self.tables: dict[str, Table] = {}
         self.indexes: list[Index] = []
-        self.shapes: list[Shape] = []
+        self.shapes: list[EntitySpec] = []
         self.plans: list[Plan] = []
         self.environments: dict[str, Environment] = {}
         self.alarms: list[Alarm] = []
@@ -168,7 +168,7 @@ class Design:
         self.is_built = True
         return self
 
-    def shape(self, tag: str) -> Shape:
+    def shape(self, tag: str) -> EntitySpec:
         return next(shape for shape in self.shapes if shape.tag == tag)
 
     def plan(self, name: str) -> Plan:
@@ -188,8 +188,8 @@ class Design:
         for text in texts:
             try:
                 found.append(parse(text))
-            except BadTemplate as mistake:
-                self._note("K001", where, str(mistake).partition(". Fix:")[0], mistake.fix, whole=True)
+            except BadTemplate as error:
+                self._note("K001", where, str(error).partition(". Fix:")[0], error.fix, whole=True)
                 found.append(parse("UNREADABLE"))
         return tuple(found)
 
@@ -262,7 +262,7 @@ class DesignTable:
         for each in unique:
             others += [each.value, *([each.pk] if each.pk else []), each.sk, *each.keep.values()]
         design._templates(where, *others)
-        shape = Shape(
+        shape = EntitySpec(
             tag,
             self.table,
             model,
@@ -286,8 +286,8 @@ class DesignTable:
         )
         try:
             attributes(model)
-        except NotStorable as mistake:
-            design._early.append(Finding("K010", f"{design.name}.{mistake.where}", mistake.why, mistake.fix))
+        except NotStorable as error:
+            design._early.append(Finding("K010", f"{design.name}.{error.where}", error.why, error.fix))
         if any(known.tag == tag for known in design.shapes):
             design._note("K016", tag, "two entities have this tag", "name one of them differently")
         design.shapes.append(shape)

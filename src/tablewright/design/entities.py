@@ -2,7 +2,7 @@
 
     tenants.get("tenant_1")                               one item
     tenants.create(tenant)                                if there is none
-    tenants.change(before, after)                         if nobody changed it meanwhile
+    tenants.change(before, after)                         if it is unchanged since it was read
     tenants.update("tenant_1").at(lambda t: t.logins).add(1)
     tenants.move(before, after, by="admin")               if the state machine allows it
 
@@ -14,9 +14,9 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from pydantic import BaseModel
 
-from tablewright.design.mistakes import FieldIsFixed, StateNeedsAMove
+from tablewright.design.entity_spec import EntitySpec
+from tablewright.design.errors import FieldIsFixed, StateNeedsAMove
 from tablewright.design.requests import Get, Write
-from tablewright.design.shape import Shape
 
 E = TypeVar("E", bound=BaseModel)
 W = TypeVar("W", bound=BaseModel)
@@ -26,12 +26,12 @@ K = ParamSpec("K")
 class Readable(Generic[E]):
     """What a pattern can return: an entity, or a view of one."""
 
-    def __init__(self, shape: Shape, model: type[E]) -> None:
+    def __init__(self, shape: EntitySpec, model: type[E]) -> None:
         self.shape, self.model = shape, model
 
 
 class Entity(Readable[E], Generic[E, K]):
-    """The typed face of a Shape."""
+    """An EntitySpec with the types of its model and key."""
 
     def __repr__(self) -> str:
         return f"<entity {self.shape.table.design}.{self.shape.tag}>"
@@ -53,7 +53,7 @@ class Entity(Readable[E], Generic[E, K]):
         return self._whole("create", item)
 
     def put(self, item: E) -> Write[E]:
-        """The item as it is, whatever was there. For records nobody else writes."""
+        """Write the item, replacing any other. For records with one writer."""
         if self.shape.unique or self.shape.version or self.shape.states:
             raise FieldIsFixed(
                 f"{self.shape.tag} is versioned, unique or has states: a blind put would overwrite another's "
@@ -62,7 +62,7 @@ class Entity(Readable[E], Generic[E, K]):
         return self._whole("put", item)
 
     def change(self, before: E, after: E) -> Write[E]:
-        """From what was read to what it shall be; Stale if somebody else was faster."""
+        """Replace the item that was read; Stale if it was changed since."""
         states = self.shape.states
         if states is not None and getattr(before, states.field) != getattr(after, states.field):
             raise StateNeedsAMove(self.shape.tag, states.field)
@@ -93,11 +93,11 @@ class Entity(Readable[E], Generic[E, K]):
         return self._whole("upsert", start)
 
     def delete(self, item: E) -> Write[E]:
-        """Remove an item that was read, with its guards; Stale if somebody changed it meanwhile."""
+        """Remove an item that was read, with its guards; Stale if it was changed since."""
         return replace(self._whole("delete", item), before=item)
 
     def discard(self, *args: K.args, **kwargs: K.kwargs) -> Write[E]:
-        """Remove whatever is at a key; nothing there is fine."""
+        """Remove the item at a key, if there is one."""
         if self.shape.unique:
             raise FieldIsFixed(
                 f"{self.shape.tag} has guards to remove: read the item and write {self.shape.tag}.delete(item)"

@@ -36,8 +36,8 @@ class Backups:
 class Budget:
     """Per month, in US dollars; `estimate` are the figures the design's author gave, by what they are for.
 
-    `said` is what others said the whole would cost, from and to, such as the document a design was made from; nobody
-    corrects it, a report says how its own figure stands to it.
+    `said` is an estimate of the total by others, from and to, such as that of the document a design was made from; a
+    report compares its own figure with it.
     """
 
     limit: Decimal
@@ -49,7 +49,8 @@ class Budget:
 @dataclass(frozen=True, slots=True)
 class Environment:
     """One deployment. `table_name` turns a logical name into the physical one; `of_tables` are the capacities of tables
-    that have another than the rest, by their logical names."""
+    that have another than the rest, by their logical names. `renamed` gives tables another physical name, by their
+    logical names: a table restored beside a damaged one takes its place by being named here."""
 
     name: str
     region: str
@@ -64,6 +65,7 @@ class Environment:
     tags: Mapping[str, str] = field(default_factory=dict)
     budget: Budget | None = None
     table_name: str = "{table}"
+    renamed: Mapping[str, str] = field(default_factory=dict)
     recovery: Mapping[str, str] = field(default_factory=dict)
 
     def capacity_of(self, table: str) -> OnDemand | Provisioned:
@@ -71,12 +73,12 @@ class Environment:
         return self.of_tables.get(table, self.capacity)
 
     def physical(self, table: str) -> str:
-        return self.table_name.format(table=table, env=self.name)
+        return self.renamed.get(table) or self.table_name.format(table=table, env=self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """When somebody must look: a metric over a threshold for a while."""
+    """When an operator must act: a metric over a threshold for some minutes."""
 
     name: str
     metric: str

@@ -1,7 +1,8 @@
-"""Lambdas that a type checker reads as Python and we read as paths and conditions.
+"""Lambdas as paths and conditions: a type checker checks them as Python, a tracer records what they do.
 
-`lambda v: v.times` is a path; `lambda v: (v.used < 5) & (v.status == "open")` a condition. They are run once on
-a tracer that notes what is touched. Must hold: anything a tracer cannot note is refused, never guessed.
+`lambda v: v.times` is a path; `lambda v: (v.used < 5) & (v.status == "open")` is a condition. A lambda is called once,
+with a tracer in place of the item; the result is a FieldPath, or a resolved condition of `tablewright.expressions`.
+Must hold: an operation that a tracer cannot record raises NotAPath; nothing is guessed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,8 +14,9 @@ from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel
 
-from tablewright.design.attributes import Attribute, Kind, by_field, kind_of, without_none
-from tablewright.design.mistakes import NotAPath, UnknownField
+from tablewright.design.attributes import Attribute, AttributeKind, by_field, kind_of, without_none
+from tablewright.design.errors import NotAPath, UnknownField
+from tablewright.expressions.nodes import And, Call, Compare, Condition, In, Not, Operand, Or
 from tablewright.values import Value
 
 V = TypeVar("V")
@@ -22,15 +24,15 @@ MAX_CHOICES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A resolved path: the stored names (or list positions) down to a value, and how that value is stored.
+class FieldPath:
+    """A path to a value in an item: the stored names or list positions, and how the value is stored.
 
-    Equal steps, same place: kinds hold functions, of which no two are equal.
+    Equality compares the steps and the field only: a Kind holds functions, which never compare equal.
     """
 
     steps: tuple[str | int, ...]
     field: str
-    kind: Kind = member(compare=False)
+    kind: AttributeKind = member(compare=False)
     optional: bool = member(default=True, compare=False)
 
     def __str__(self) -> str:
@@ -40,166 +42,133 @@ class Place:
         return text
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """`op` is one of = <> < <= > >= begins_with contains; `sized` compares the size instead of the value."""
+class _ConditionTracer:
+    """A recorded condition; `&`, `|` and `~` join them."""
 
-    op: str
-    place: Place
-    value: Value | Place
-    sized: bool = False
+    def __init__(self, condition: Condition) -> None:
+        self.condition = condition
 
+    def __and__(self, other: object) -> "_ConditionTracer":
+        return _ConditionTracer(And((self.condition, _recorded(other))))
 
-@dataclass(frozen=True, slots=True)
-class Exists:
-    place: Place
+    def __or__(self, other: object) -> "_ConditionTracer":
+        return _ConditionTracer(Or((self.condition, _recorded(other))))
 
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    place: Place
-    values: tuple[Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class All:
-    parts: tuple["Test", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Either:
-    parts: tuple["Test", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    part: "Test"
-
-
-Test: TypeAlias = Compare | Exists | OneOf | All | Either | Not
-
-
-class _Noted:
-    """A condition in the making; `&`, `|` and `~` join them."""
-
-    def __init__(self, test: Test) -> None:
-        self.test = test
-
-    def __and__(self, other: object) -> "_Noted":
-        return _Noted(All((self.test, _noted(other))))
-
-    def __or__(self, other: object) -> "_Noted":
-        return _Noted(Either((self.test, _noted(other))))
-
-    def __invert__(self) -> "_Noted":
-        return _Noted(Not(self.test))
+    def __invert__(self) -> "_ConditionTracer":
+        return _ConditionTracer(Not(self.condition))
 
     def __bool__(self) -> NoReturn:
         raise NotAPath(
-            "conditions are joined with & and |, each side in parentheses: not with and, or, not, a < b < c"
+            "join conditions with & and |, each side in parentheses; and, or, not and a < b < c cannot be recorded"
         )
 
 
-class _Tracer:
-    """Stands in for an item and notes which fields are read."""
+class _FieldTracer:
+    """Stands in for a value of an item and records which fields are read."""
 
-    __slots__ = ("_place", "_sized", "_where")
+    __slots__ = ("_path", "_sized", "_where")
 
-    def __init__(self, place: Place, where: str, sized: bool = False) -> None:
-        self._place, self._where, self._sized = place, where, sized
+    def __init__(self, path: FieldPath, where: str, sized: bool = False) -> None:
+        self._path, self._where, self._sized = path, where, sized
 
-    def __getattr__(self, name: str) -> "_Tracer":
-        model = self._place.kind.model
+    def __getattr__(self, name: str) -> "_FieldTracer":
+        model = self._path.kind.model
         if model is None:
-            raise UnknownField(f"{self._where}: '{self._place}' has no fields to read '{name}' from")
-        return _Tracer(
-            _field(by_field(model), model.__name__, name, self._place.steps, self._place.field, self._where),
+            raise UnknownField(f"{self._where}: '{self._path}' has no fields to read '{name}' from")
+        return _FieldTracer(
+            _field(by_field(model), model.__name__, name, self._path.steps, self._path.field, self._where),
             self._where,
         )
 
-    def __getitem__(self, at: object) -> "_Tracer":
-        kind = self._place.kind
+    def __getitem__(self, at: object) -> "_FieldTracer":
+        kind = self._path.kind
         named = kind.letter == "M" and isinstance(at, str)
         numbered = kind.letter == "L" and isinstance(at, int) and at >= 0
         if kind.members is not None and (named or numbered):
             inner = kind_of(without_none(kind.members)[0], self._where)
             step = cast(str | int, at)
-            return _Tracer(Place((*self._place.steps, step), self._place.field, inner), self._where)
-        raise NotAPath(f"{self._where}: '{self._place}' has no entry {at!r}")
+            return _FieldTracer(FieldPath((*self._path.steps, step), self._path.field, inner), self._where)
+        raise NotAPath(f"{self._where}: '{self._path}' has no entry {at!r}")
 
-    # Python would walk along __getitem__ for ever.
+    # Without this, Python would iterate with __getitem__ and never end.
     def __iter__(self) -> NoReturn:
-        raise NotAPath(f"{self._where}: '{self._place}' cannot be walked along; ask contains() or one_of()")
+        raise NotAPath(f"{self._where}: '{self._path}' cannot be iterated over; use contains() or one_of()")
 
     def __contains__(self, other: object) -> NoReturn:
-        raise NotAPath(f"{self._where}: write contains(v.{self._place.field}, ...) instead of `in`")
+        raise NotAPath(f"{self._where}: write contains(v.{self._path.field}, ...) instead of `in`")
 
     def __len__(self) -> NoReturn:
-        raise NotAPath(f"{self._where}: write size(v.{self._place.field}) instead of len()")
+        raise NotAPath(f"{self._where}: write size(v.{self._path.field}) instead of len()")
 
-    def _compare(self, op: str, other: object) -> _Noted:
-        if isinstance(other, _Tracer):
+    @property
+    def _operand(self) -> Operand:
+        return Call("size", (self._path.steps,)) if self._sized else self._path.steps
+
+    def _compare(self, op: str, other: object) -> _ConditionTracer:
+        if isinstance(other, _FieldTracer):
             if other._sized and self._sized:
                 raise NotAPath(f"{self._where}: two sizes cannot be compared with each other")
             if other._sized:
                 return other._compare(_SWAPPED[op], self)
-            return _Noted(Compare(op, self._place, other._place, self._sized))
+            return _ConditionTracer(Compare(op, self._operand, other._operand))
         if self._sized:
             if not isinstance(other, int) or isinstance(other, bool):
                 raise NotAPath(f"{self._where}: a size is compared with a whole number, not {other!r}")
-            return _Noted(Compare(op, self._place, {"N": str(other)}, sized=True))
-        return _Noted(Compare(op, self._place, encoded(self._place, other, self._where)))
+            return _ConditionTracer(Compare(op, self._operand, {"N": str(other)}))
+        return _ConditionTracer(Compare(op, self._operand, encoded(self._path, other, self._where)))
 
     def __eq__(self, other: object) -> Any:
         if other is None and not self._sized:
-            return _Noted(Not(Exists(self._place)))
+            return _ConditionTracer(Call("attribute_not_exists", (self._path.steps,)))
         return self._compare("=", other)
 
     def __ne__(self, other: object) -> Any:
         if other is None and not self._sized:
-            return _Noted(Exists(self._place))
+            return _ConditionTracer(Call("attribute_exists", (self._path.steps,)))
         return self._compare("<>", other)
 
-    def __lt__(self, other: object) -> _Noted:
+    def __lt__(self, other: object) -> _ConditionTracer:
         return self._compare("<", other)
 
-    def __le__(self, other: object) -> _Noted:
+    def __le__(self, other: object) -> _ConditionTracer:
         return self._compare("<=", other)
 
-    def __gt__(self, other: object) -> _Noted:
+    def __gt__(self, other: object) -> _ConditionTracer:
         return self._compare(">", other)
 
-    def __ge__(self, other: object) -> _Noted:
+    def __ge__(self, other: object) -> _ConditionTracer:
         return self._compare(">=", other)
 
     def __bool__(self) -> NoReturn:
-        raise NotAPath(f"{self._where}: write `v.{self._place.field} == True`; a bare field cannot be noted")
+        raise NotAPath(
+            f"{self._where}: write `v.{self._path.field} == True`; a condition cannot be a field alone"
+        )
 
-    __hash__ = None  # type: ignore[assignment]  # equality notes instead of comparing
+    __hash__ = None  # type: ignore[assignment]  # __eq__ records a condition instead of comparing
 
 
 _SWAPPED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def encoded(place: Place, value: object, where: str) -> Value:
-    """A value as it is stored at a place."""
-    if not _is_of(place.kind, value):
-        raise NotAPath(f"{where}: {value!r} is not a value of '{place}'")
+def encoded(path: FieldPath, value: object, where: str) -> Value:
+    """A value as it is stored at a path; NotAPath if its type does not fit."""
+    if not _is_of(path.kind, value):
+        raise NotAPath(f"{where}: {value!r} is not a value of '{path}'")
     try:
-        wire = place.kind.encode(value)
-    except (AttributeError, TypeError, ValueError) as mistake:
-        raise NotAPath(f"{where}: {type(value).__name__} does not fit '{place}': {mistake}") from None
+        wire = path.kind.encode(value)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise NotAPath(f"{where}: {type(value).__name__} does not fit '{path}': {error}") from None
     if wire is None:
-        raise NotAPath(f"{where}: an empty value cannot be stored at '{place}'")
+        raise NotAPath(f"{where}: an empty value cannot be stored at '{path}'")
     return wire
 
 
-def _is_of(kind: Kind, value: object) -> bool:
-    """Whether a plain value is what the model would hold: the encoders trust it to be."""
+def _is_of(kind: AttributeKind, value: object) -> bool:
+    """Whether a plain value has the type the model would hold: the encoders do not check it."""
     if kind.plain in (int, Decimal):
         return isinstance(value, int | Decimal) and not isinstance(value, bool) and Decimal(value).is_finite()
     if kind.plain is not None:
-        # A time is a date to Python, and would be stored in the form of a time.
+        # A datetime is a date to isinstance, and would be stored as a time.
         return isinstance(value, kind.plain) and (kind.plain is datetime or not isinstance(value, datetime))
     if kind.choices:
         return getattr(value, "value", value) in kind.choices
@@ -208,15 +177,15 @@ def _is_of(kind: Kind, value: object) -> bool:
 
 def _field(
     known: Mapping[str, Attribute], of: str, name: str, above: tuple[str | int, ...], top: str, where: str
-) -> Place:
+) -> FieldPath:
     if name not in known:
         raise UnknownField(f"{where}: {of} has no field '{name}'; it has {', '.join(known)}")
     attribute = known[name]
-    return Place((*above, attribute.stored), top or name, attribute.kind, attribute.optional)
+    return FieldPath((*above, attribute.stored), top or name, attribute.kind, attribute.optional)
 
 
-class _Item:
-    """The tracer's first step: the item itself."""
+class _ItemTracer:
+    """The tracer that a lambda gets: it stands in for the whole item."""
 
     __slots__ = ("_fields", "_name", "_where")
 
@@ -224,50 +193,54 @@ class _Item:
         self._fields = by_field(of) if isinstance(of, type) else of
         self._name, self._where = of.__name__ if isinstance(of, type) else "the entity", where
 
-    def __getattr__(self, name: str) -> _Tracer:
-        return _Tracer(_field(self._fields, self._name, name, (), "", self._where), self._where)
+    def __getattr__(self, name: str) -> _FieldTracer:
+        return _FieldTracer(_field(self._fields, self._name, name, (), "", self._where), self._where)
 
 
 # A model, or the fields of one as an entity stores them.
 Fields: TypeAlias = type[BaseModel] | Mapping[str, Attribute]
 
 
-def place(of: Fields, path: Callable[[Any], object], where: str) -> Place:
-    """What a lambda such as `lambda v: v.times` points at."""
-    found = path(_Item(of, where))
-    if not isinstance(found, _Tracer) or found._sized:
+def field_path(of: Fields, path: Callable[[Any], object], where: str) -> FieldPath:
+    """The path that a lambda such as `lambda v: v.times` reads."""
+    found = path(_ItemTracer(of, where))
+    if not isinstance(found, _FieldTracer) or found._sized:
         raise NotAPath(f"{where}: a path only reads fields, such as lambda v: v.note")
-    return found._place
+    return found._path
 
 
-def test(of: Fields, condition: Callable[[Any], object], where: str) -> Test:
-    """What a lambda such as `lambda v: v.times < 5` asks."""
-    return _noted(condition(_Item(of, where)), where)
+def condition(of: Fields, function: Callable[[Any], object], where: str) -> Condition:
+    """The condition that a lambda such as `lambda v: v.times < 5` stands for, resolved."""
+    return _recorded(function(_ItemTracer(of, where)), where)
 
 
-def _noted(found: object, where: str = "a condition") -> Test:
-    if not isinstance(found, _Noted):
+def _recorded(found: object, where: str = "a condition") -> Condition:
+    if not isinstance(found, _ConditionTracer):
         raise NotAPath(f"{where}: a condition compares fields, such as lambda v: v.times < 5")
-    return found.test
+    return found.condition
 
 
-# --- what operators cannot say; inside conditions only ---
+# --- functions for conditions, where Python has no operator ---
 
 
-def _traced(value: object, name: str) -> _Tracer:
-    if not isinstance(value, _Tracer):
+def _traced(value: object, name: str) -> _FieldTracer:
+    if not isinstance(value, _FieldTracer):
         raise NotAPath(f"{name}() belongs inside a condition, as in lambda v: {name}(v.field, ...)")
     return value
 
 
+def _called(name: str, traced: _FieldTracer, *values: Value) -> _ConditionTracer:
+    return _ConditionTracer(Call(name, (traced._path.steps, *values)))
+
+
 def exists(field: object) -> bool:
-    """Whether the item has the field at all."""
-    return cast(bool, _Noted(Exists(_traced(field, "exists")._place)))
+    """Whether the item has the field."""
+    return cast(bool, _called("attribute_exists", _traced(field, "exists")))
 
 
 def absent(field: object) -> bool:
-    """Whether the item does not have the field, or is not there at all."""
-    return cast(bool, _Noted(Not(Exists(_traced(field, "absent")._place))))
+    """Whether the item does not have the field, or there is no item."""
+    return cast(bool, _called("attribute_not_exists", _traced(field, "absent")))
 
 
 def one_of(field: V, values: Sequence[V]) -> bool:
@@ -275,34 +248,34 @@ def one_of(field: V, values: Sequence[V]) -> bool:
     traced = _traced(field, "one_of")
     if not 1 <= len(values) <= MAX_CHOICES:
         raise NotAPath(f"one_of takes 1 to {MAX_CHOICES} values, not {len(values)}")
-    wires = tuple(encoded(traced._place, value, "one_of") for value in values)
-    return cast(bool, _Noted(OneOf(traced._place, wires)))
+    wires = tuple(encoded(traced._path, value, "one_of") for value in values)
+    return cast(bool, _ConditionTracer(In(traced._path.steps, wires)))
 
 
 def begins_with(field: str | None, prefix: str) -> bool:
     traced = _traced(field, "begins_with")
-    if traced._place.kind.letter != "S":
-        raise NotAPath(f"begins_with: '{traced._place}' is not text")
-    return cast(bool, _Noted(Compare("begins_with", traced._place, {"S": prefix})))
+    if traced._path.kind.letter != "S":
+        raise NotAPath(f"begins_with: '{traced._path}' is not text")
+    return cast(bool, _called("begins_with", traced, {"S": prefix}))
 
 
 def contains(field: object, value: object) -> bool:
     """Whether a text has this part, or a list or set this member."""
     traced = _traced(field, "contains")
-    kind = traced._place.kind
+    kind = traced._path.kind
     if kind.letter == "S":
         inner = kind_of(str, "contains")
     elif kind.letter in ("L", "SS", "NS", "BS"):
         inner = kind_of(kind.members, "contains")
     else:
-        raise NotAPath(f"contains: '{traced._place}' is no text, list or set")
-    wire = encoded(replace(traced._place, kind=inner), value, "contains")
-    return cast(bool, _Noted(Compare("contains", traced._place, wire)))
+        raise NotAPath(f"contains: '{traced._path}' is not a text, a list or a set")
+    wire = encoded(replace(traced._path, kind=inner), value, "contains")
+    return cast(bool, _called("contains", traced, wire))
 
 
 def size(field: object) -> int:
     """The length of a text, list, set or map, to be compared with a number."""
     traced = _traced(field, "size")
-    if traced._place.kind.letter in ("N", "BOOL"):
-        raise NotAPath(f"size: '{traced._place}' has none; compare it directly")
-    return cast(int, _Tracer(traced._place, traced._where, sized=True))
+    if traced._path.kind.letter in ("N", "BOOL"):
+        raise NotAPath(f"size: '{traced._path}' has none; compare it directly")
+    return cast(int, _FieldTracer(traced._path, traced._where, sized=True))

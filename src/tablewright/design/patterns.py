@@ -16,13 +16,13 @@ from typing import Any, Generic, Literal, ParamSpec, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from tablewright.design.facets import Load
-from tablewright.design.mistakes import KeyPartUnusable
-from tablewright.design.parts import BEHIND_DELIMITER, DELIMITER, shard_name
+from tablewright.design.entity_spec import EntitySpec, KeyAttribute
+from tablewright.design.errors import KeyPartUnusable
+from tablewright.design.key_codecs import BEHIND_DELIMITER, DELIMITER, shard_name
 from tablewright.design.requests import Get, Query, SortTest
-from tablewright.design.shape import KeyAttribute, Shape
 from tablewright.design.tables import Index, Table
 from tablewright.design.templates import Template, parse
+from tablewright.design.traits import Load
 from tablewright.values import Value, compare
 
 E = TypeVar("E", bound=BaseModel)
@@ -77,7 +77,7 @@ class Plan:
     kind: Literal["query", "get"]
     table: Table
     index: Index | None
-    shapes: tuple[Shape, ...]
+    shapes: tuple[EntitySpec, ...]
     signature: inspect.Signature
     pk: tuple[Template, ...]
     sk: tuple[Sort, ...]
@@ -111,7 +111,7 @@ class Plan:
     @cached_property
     def key_attributes(self) -> tuple[KeyAttribute, ...]:
         shape = self.shapes[0]
-        return shape.primary if self.index is None else shape.placed[self.index.name]
+        return shape.primary if self.index is None else shape.index_keys[self.index.name]
 
 
 class Pattern(Generic[P, E]):

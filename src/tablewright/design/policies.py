@@ -1,30 +1,30 @@
-"""Who may do what to a shipment's tables, from its access patterns: IAM policies of least privilege, as data.
+"""IAM policies of least privilege for a deployment's tables, from its access patterns, as data.
 
-`roles(shipment)` says which roles there are; statements.py writes one as JSON, terraform/roles.py as HCL.
+`roles(deployment)` lists the roles; iam.py writes one as JSON, terraform/roles.py as HCL.
 
 service    what mapping sends for the designs: reads and writes of items, Query on the table or on exactly the indexes
            that patterns name, Scan only of tables that are read whole, streams only of tables that are followed
 deployer   tables and their settings, backups, exports; no items
 restorer   puts a table back under another name (`...-restored...`); Amazon asks for rights to items of that one
-backup     what AWS Backup does to the tables, by itself
+backup     what AWS Backup does to the tables on its schedule
 and one for each role that patterns name, if each of its patterns begins its partition with a literal: reads, and only
 of keys that begin so (`dynamodb:LeadingKeys`).
 
-Must hold: no Allow has a wildcard in an action, or names a table that is not the shipment's. There is no reader of
+Must hold: no Allow has a wildcard in an action, or names a table that is not the deployment's. There is no reader of
 "everything that is not personal": a condition on attribute names holds for the whole table, keys of a shared table
-carry ids of people, and what a design does not call personal is not thereby harmless. Who shall read for analytics is
-given patterns with a role, or the weekly file.
+carry ids of people, and what a design does not call personal is not thereby harmless. For analytics, give a role
+to patterns, or use the weekly file.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tablewright.design.parts import DELIMITER
+from tablewright.design.deployment import Deployment, NotDeployable
+from tablewright.design.entity_spec import EntitySpec
+from tablewright.design.iam import ENCRYPTED, RecoveryPoints, Role, Statement, TableTarget, Vault
+from tablewright.design.key_codecs import DELIMITER
 from tablewright.design.patterns import Plan
-from tablewright.design.shape import Shape
-from tablewright.design.shipments import NotShippable, Shipment
-from tablewright.design.statements import ENCRYPTED, On, Points, Role, Statement, Vault
 from tablewright.design.tables import Table
 from tablewright.design.templates import Part
 
@@ -47,15 +47,15 @@ RESTORED = "-restored*"
 BACKUP = "backup"
 
 
-def roles(shipment: Shipment) -> tuple[Role, ...]:
-    """Every role of a shipment, the service's first."""
-    found = [service(shipment), *_of_patterns(shipment), deployer(shipment), restorer(shipment)]
-    if shipment.environment.backups is not None:
-        found.append(backup(shipment))
+def roles(deployment: Deployment) -> tuple[Role, ...]:
+    """Every role of a deployment, the service's first."""
+    found = [service(deployment), *_pattern_roles(deployment), deployer(deployment), restorer(deployment)]
+    if deployment.environment.backups is not None:
+        found.append(backup(deployment))
     for name, count in Counter(role.name for role in found).items():
         if count > 1:
-            raise NotShippable(
-                shipment.title, f"the role '{name}' is there already", "call that of the patterns otherwise"
+            raise NotDeployable(
+                deployment.title, f"the role '{name}' is defined already", "rename the role of the patterns"
             )
     return tuple(found)
 
@@ -63,18 +63,18 @@ def roles(shipment: Shipment) -> tuple[Role, ...]:
 # --- the service ---
 
 
-def service(shipment: Shipment) -> Role:
-    items: dict[tuple[str, ...], list[On]] = {}
-    for table in shipment.tables:
-        items.setdefault(items_of(shipment, table), []).append(On(table.name))
-    queried = [target for table in shipment.tables for target in queried_of(shipment, table)]
-    streams = [On(table.name, "/stream/*") for table in shipment.tables if table.followed]
+def service(deployment: Deployment) -> Role:
+    items: dict[tuple[str, ...], list[TableTarget]] = {}
+    for table in deployment.tables:
+        items.setdefault(item_actions(deployment, table), []).append(TableTarget(table.name))
+    queried = [target for table in deployment.tables for target in query_targets(deployment, table)]
+    streams = [TableTarget(table.name, "/stream/*") for table in deployment.tables if table.followed]
     found = [
         (f"Items{number}", actions, targets) for number, (actions, targets) in enumerate(items.items(), 1)
     ]
     found += [("Queries", ("Query",), queried), ("Changes", STREAMS, streams)]
     statements = (
-        Statement(sid, _dynamodb(actions), _everywhere(shipment, targets))
+        Statement(sid, _dynamodb(actions), _everywhere(deployment, targets))
         for sid, actions, targets in found
         if actions and targets
     )
@@ -82,81 +82,81 @@ def service(shipment: Shipment) -> Role:
     return Role("service", about, (*statements, ENCRYPTED))
 
 
-def _everywhere(shipment: Shipment, targets: Sequence[On]) -> tuple[On, ...]:
+def _everywhere(deployment: Deployment, targets: Sequence[TableTarget]) -> tuple[TableTarget, ...]:
     """Targets, and what they are in the regions of replicas: who takes over there is the same service."""
     elsewhere = (
-        replace(target, region=region) for region in shipment.environment.replicas for target in targets
+        replace(target, region=region) for region in deployment.environment.replicas for target in targets
     )
     return (*targets, *elsewhere)
 
 
-def items_of(shipment: Shipment, table: Table) -> tuple[str, ...]:
+def item_actions(deployment: Deployment, table: Table) -> tuple[str, ...]:
     """What mapping can do to single items, or all items, of a table."""
-    for bare in shipment.bare:
-        if bare.table == table:
-            return bare.actions
-    shapes = shipment.shapes(table)
+    for auxiliary in deployment.auxiliary:
+        if auxiliary.table == table:
+            return auxiliary.actions
+    shapes = deployment.shapes(table)
     if not shapes:
-        return _guarded(shipment, table)
+        return _guard_actions(deployment, table)
     # A batch carries no condition: what can be discarded blindly goes into one, and what is cleared out of a range.
-    batches = any(map(_is_batched, shapes)) or On(table.name) in queried_of(shipment, table)
+    batches = any(map(_is_batched, shapes)) or TableTarget(table.name) in query_targets(deployment, table)
     return (*READS, *WRITES, *(("BatchWriteItem",) if batches else ()), *(("Scan",) if table.whole else ()))
 
 
-def _is_batched(shape: Shape) -> bool:
+def _is_batched(shape: EntitySpec) -> bool:
     return not shape.unique
 
 
-def _guarded(shipment: Shipment, table: Table) -> tuple[str, ...]:
+def _guard_actions(deployment: Deployment, table: Table) -> tuple[str, ...]:
     """A table of nothing but guards: they are written and removed with what they guard, and looked up."""
-    shapes = [shape for design in shipment.every_design for shape in design.shapes]
+    shapes = [shape for design in deployment.every_design for shape in design.shapes]
     kept = any(unique.table == table for shape in shapes for unique in shape.unique)
     return (*READS, "PutItem", "DeleteItem", "ConditionCheckItem") if kept else ()
 
 
-def queried_of(shipment: Shipment, table: Table) -> list[On]:
+def query_targets(deployment: Deployment, table: Table) -> list[TableTarget]:
     """The table and the indexes that patterns of the designs ask."""
-    return _asked(plan for plan in _plans(shipment) if plan.table == table)
+    return _targets(plan for plan in _plans(deployment) if plan.table == table)
 
 
-def operations_of(shipment: Shipment, table: Table) -> tuple[str, ...]:
+def operations(deployment: Deployment, table: Table) -> tuple[str, ...]:
     """The operations by which Amazon counts what is done to a table: transactions, for which IAM has no action, too."""
-    actions = items_of(shipment, table)
+    actions = item_actions(deployment, table)
     transactions = ("TransactWriteItems",) if "PutItem" in actions else ()
     reads = ("TransactGetItems",) if "GetItem" in actions else ()
-    queries = ("Query",) if queried_of(shipment, table) else ()
+    queries = ("Query",) if query_targets(deployment, table) else ()
     return (*(a for a in actions if a != "ConditionCheckItem"), *queries, *transactions, *reads)
 
 
 # --- those that patterns name ---
 
 
-def _of_patterns(shipment: Shipment) -> list[Role]:
-    names = dict.fromkeys(name for plan in _plans(shipment) for name in plan.roles)
-    found = (_reader(shipment, name) for name in sorted(names))
+def _pattern_roles(deployment: Deployment) -> list[Role]:
+    names = dict.fromkeys(name for plan in _plans(deployment) for name in plan.roles)
+    found = (_reader(deployment, name) for name in sorted(names))
     return [role for role in found if role is not None]
 
 
-def _reader(shipment: Shipment, name: str) -> Role | None:
+def _reader(deployment: Deployment, name: str) -> Role | None:
     """A role that reads what its patterns read; None where one of them may begin with anything."""
-    plans = [plan for plan in _plans(shipment) if name in plan.roles]
-    if any(leading(plan) is None for plan in plans):
+    plans = [plan for plan in _plans(deployment) if name in plan.roles]
+    if any(leading_key(plan) is None for plan in plans):
         return None
     statements = []
-    for table in shipment.tables:
+    for table in deployment.tables:
         here = [plan for plan in plans if plan.table == table]
         gets = [plan for plan in here if plan.kind == "get"]
         if gets:
-            statements.append(_keyed(shipment, "Items", READS, On(table.name), gets))
-        for target in _asked(here):
+            statements.append(_keyed(deployment, "Items", READS, TableTarget(table.name), gets))
+        for target in _targets(here):
             mine = [plan for plan in here if plan.kind == "query" and _target(plan) == target]
             part = target.under.rpartition("/")[2]
-            statements.append(_keyed(shipment, f"Queries{_words(part)}", ("Query",), target, mine))
+            statements.append(_keyed(deployment, f"Queries{_words(part)}", ("Query",), target, mine))
     about = f"Reads what patterns of the role '{name}' read, and no other keys."
     return Role(name, about, (*statements, ENCRYPTED))
 
 
-def leading(plan: Plan) -> str | None:
+def leading_key(plan: Plan) -> str | None:
     """What every partition of a pattern is or begins with, as IAM writes it (`GEO#*`); None if that is nothing.
 
     A prefix ends with the delimiter: `GEO*` would be GEOGRAPHY too.
@@ -179,25 +179,27 @@ def _writes_nothing(piece: str | Part) -> bool:
 
 
 def _keyed(
-    shipment: Shipment, what: str, actions: Sequence[str], target: On, plans: Sequence[Plan]
+    deployment: Deployment, what: str, actions: Sequence[str], target: TableTarget, plans: Sequence[Plan]
 ) -> Statement:
-    keys = sorted({key for plan in plans if (key := leading(plan)) is not None})
+    keys = sorted({key for plan in plans if (key := leading_key(plan)) is not None})
     # ForAllValues also holds of no values at all: a request that names no key must not pass.
     condition: dict[str, dict[str, object]] = {
         "ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys},
         "Null": {"dynamodb:LeadingKeys": "false"},
     }
     sid = f"{_words(target.table)}{what}"
-    return Statement(sid, _dynamodb(actions), _everywhere(shipment, [target]), condition=condition)
+    return Statement(sid, _dynamodb(actions), _everywhere(deployment, [target]), condition=condition)
 
 
 # --- those who keep the tables ---
 
 
-def deployer(shipment: Shipment) -> Role:
-    tables = [On(table.name) for table in shipment.tables]
-    deletes = () if shipment.environment.deletion_protection else ("DeleteTable",)
-    under = [On(table.name, part) for table in shipment.tables for part in ("/backup/*", "/export/*")]
+def deployer(deployment: Deployment) -> Role:
+    tables = [TableTarget(table.name) for table in deployment.tables]
+    deletes = () if deployment.environment.deletion_protection else ("DeleteTable",)
+    under = [
+        TableTarget(table.name, part) for table in deployment.tables for part in ("/backup/*", "/export/*")
+    ]
     return Role(
         "deployer",
         "Tables and their settings, backups and exports; never an item.",
@@ -210,13 +212,13 @@ def deployer(shipment: Shipment) -> Role:
     )
 
 
-def restorer(shipment: Shipment) -> Role:
-    tables = [On(table.name) for table in shipment.own]
-    copies = [On(table.name, "/backup/*") for table in shipment.own]
-    restored = [On(table.name, RESTORED) for table in shipment.own]
+def restorer(deployment: Deployment) -> Role:
+    tables = [TableTarget(table.name) for table in deployment.own]
+    copies = [TableTarget(table.name, "/backup/*") for table in deployment.own]
+    restored = [TableTarget(table.name, RESTORED) for table in deployment.own]
     looks = ("DescribeTable", "DescribeContinuousBackups")
     sources = ["RestoreTableToPointInTime", "RestoreTableFromBackup"]
-    if shipment.environment.backups is not None:
+    if deployment.environment.backups is not None:
         sources.append("RestoreTableFromAwsBackup")
     return Role(
         "restorer",
@@ -229,22 +231,22 @@ def restorer(shipment: Shipment) -> Role:
             ),
             ENCRYPTED,
         ),
-        ("backup.amazonaws.com",) if shipment.environment.backups is not None else (),
+        ("backup.amazonaws.com",) if deployment.environment.backups is not None else (),
     )
 
 
-def backup(shipment: Shipment) -> Role:
-    tables = [On(table.name) for table in shipment.own]
-    copies = [On(table.name, "/backup/*") for table in shipment.own]
-    environment = shipment.environment
+def backup(deployment: Deployment) -> Role:
+    tables = [TableTarget(table.name) for table in deployment.own]
+    copies = [TableTarget(table.name, "/backup/*") for table in deployment.own]
+    environment = deployment.environment
     elsewhere = environment.backups.copy_to if environment.backups is not None else None
     vaults = (Vault(), Vault(copy=True)) if elsewhere else (Vault(),)
-    points = [Points(region) for region in (environment.region, elsewhere) if region]
+    points = [RecoveryPoints(region) for region in (environment.region, elsewhere) if region]
     makes = ("DescribeTable", "ListTagsOfResource", "CreateBackup", "StartAwsBackupJob")
     moves = ("backup:DescribeBackupVault", "backup:CopyFromBackupVault", "backup:CopyIntoBackupVault")
     return Role(
         BACKUP,
-        "What AWS Backup does to the tables, by itself.",
+        "What AWS Backup does to the tables on its schedule.",
         (
             Statement("Copies", _dynamodb(makes), tuple(tables)),
             Statement("OldCopies", _dynamodb(("DescribeBackup", "DeleteBackup")), tuple(copies)),
@@ -258,18 +260,18 @@ def backup(shipment: Shipment) -> Role:
 # --- parts ---
 
 
-def _plans(shipment: Shipment) -> list[Plan]:
-    return [plan for design in shipment.every_design for plan in design.plans]
+def _plans(deployment: Deployment) -> list[Plan]:
+    return [plan for design in deployment.every_design for plan in design.plans]
 
 
-def _asked(plans: Iterable[Plan]) -> list[On]:
+def _targets(plans: Iterable[Plan]) -> list[TableTarget]:
     """What queries are asked of, the table before its indexes."""
     found = {_target(plan) for plan in plans if plan.kind == "query"}
     return sorted(found, key=lambda target: target.under)
 
 
-def _target(plan: Plan) -> On:
-    return On(plan.table.name, f"/index/{plan.index.name}" if plan.index is not None else "")
+def _target(plan: Plan) -> TableTarget:
+    return TableTarget(plan.table.name, f"/index/{plan.index.name}" if plan.index is not None else "")
 
 
 def _dynamodb(actions: Iterable[str]) -> tuple[str, ...]:

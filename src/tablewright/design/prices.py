@@ -10,19 +10,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias, get_args
 
-from tablewright.design.mistakes import DesignMistake
+from tablewright.design.errors import DesignMistake
 
 MILLION = Decimal(1_000_000)
 HOME = "us-east-1"
-What: TypeAlias = Literal[
+PriceKind: TypeAlias = Literal[
     "read", "write", "replicated_write", "read_hour", "write_hour", "replicated_write_hour", "storage", "recovery",
     "backup", "stream_read",
 ]  # fmt: skip
-_MEASURES: Mapping[What, str] = {
+_MEASURES: Mapping[PriceKind, str] = {
     "read": "per million read units",
     "write": "per million write units",
     "replicated_write": "per million replicated write units",
@@ -35,7 +34,7 @@ _MEASURES: Mapping[What, str] = {
     "stream_read": "per million stream reads",
 }
 # By which of its own figures a region is compared with the one that has all; the first it has.
-_SCALES: tuple[What, ...] = ("write_hour", "write", "replicated_write")
+_SCALES: tuple[PriceKind, ...] = ("write_hour", "write", "replicated_write")
 
 
 class RegionHasNoPrices(DesignMistake):
@@ -53,7 +52,7 @@ class Price:
     """One figure, in US dollars."""
 
     amount: Decimal
-    what: What
+    what: PriceKind
     source: str
     as_of: str
     derived: bool = False
@@ -76,9 +75,9 @@ class Prices:
     """The prices of a region."""
 
     region: str
-    figures: Mapping[What, Price]
+    figures: Mapping[PriceKind, Price]
 
-    def __getitem__(self, what: What) -> Price:
+    def __getitem__(self, what: PriceKind) -> Price:
         return self.figures[what]
 
     def cost(self, read_units: float, write_units: float = 0.0) -> Decimal:
@@ -99,11 +98,6 @@ class PriceBook:
             raise RegionHasNoPrices(region, tuple(sorted(self.regions)))
         return found
 
-    @cached_property
-    def home(self) -> Prices:
-        """The region that what is told without a region is told of."""
-        return self.of(HOME)
-
 
 def book_of(text: str) -> PriceBook:
     """The book in a JSON text; what a region lacks is derived from the one that lacks nothing."""
@@ -112,7 +106,7 @@ def book_of(text: str) -> PriceBook:
     return PriceBook({region: Prices(region, _whole(figures, full)) for region, figures in read.items()})
 
 
-def _read(entries: list[dict[str, Any]]) -> dict[What, Price]:
+def _read(entries: list[dict[str, Any]]) -> dict[PriceKind, Price]:
     return {
         what: Price(Decimal(figure), what, entry["source"], entry["as_of"])
         for entry in entries
@@ -120,10 +114,12 @@ def _read(entries: list[dict[str, Any]]) -> dict[What, Price]:
     }
 
 
-def _whole(figures: Mapping[What, Price], full: Mapping[What, Price]) -> dict[What, Price]:
+def _whole(figures: Mapping[PriceKind, Price], full: Mapping[PriceKind, Price]) -> dict[PriceKind, Price]:
     by = next(what for what in _SCALES if what in figures)
     ratio = figures[by].amount / full[by].amount
-    return {what: figures.get(what) or _derived(full[what], ratio, figures[by]) for what in get_args(What)}
+    return {
+        what: figures.get(what) or _derived(full[what], ratio, figures[by]) for what in get_args(PriceKind)
+    }
 
 
 def _derived(price: Price, ratio: Decimal, by: Price) -> Price:

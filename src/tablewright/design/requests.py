@@ -1,7 +1,7 @@
-"""Requests as values: a Get, a Query, a Write say what is wanted; mapping/db.py runs them.
+"""Requests as values: Get, Query and Write describe a request; mapping/db.py runs it.
 
-So each can be printed, explained, priced, put into a transaction, and tested with no database. Must hold: a write
-that would leave an index key wrong, change a key, or move a state behind its machine's back cannot be made.
+So each can be printed, explained, priced, put into a transaction, and tested without a database. Must hold: a write
+that would leave an index key wrong, change a key, or change a state without its transition check cannot be made.
 """
 
 import builtins
@@ -12,10 +12,11 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from pydantic import BaseModel
 
-from tablewright.design.mistakes import FieldIsFixed, IndexKeyNeedsTheItem, NotAPath, StateNeedsAMove
-from tablewright.design.paths import Place, Test, encoded, place, test
-from tablewright.design.shape import Shape
+from tablewright.design.entity_spec import EntitySpec
+from tablewright.design.errors import FieldIsFixed, IndexKeyNeedsTheItem, NotAPath, StateNeedsAMove
+from tablewright.design.paths import FieldPath, condition, encoded, field_path
 from tablewright.design.tables import Index, Table
+from tablewright.expressions.nodes import Condition
 from tablewright.values import Value
 
 E = TypeVar("E", bound=BaseModel)
@@ -23,7 +24,7 @@ E_co = TypeVar("E_co", bound=BaseModel, covariant=True)
 V = TypeVar("V")
 T = TypeVar("T")
 
-Kind: TypeAlias = Literal["create", "put", "change", "update", "upsert", "delete", "check"]
+WriteKind: TypeAlias = Literal["create", "put", "change", "update", "upsert", "delete", "check"]
 Op: TypeAlias = Literal["set", "add", "remove", "append", "include", "exclude", "lowest", "highest"]
 
 
@@ -32,7 +33,7 @@ class Get(Generic[E_co]):
     """One item, by its key. `name` is what its units are counted under."""
 
     name: str
-    shape: Shape
+    shape: EntitySpec
     key: Mapping[str, Value]
     consistent: bool = False
 
@@ -55,7 +56,7 @@ class Query(Generic[E_co]):
     name: str
     table: Table
     index: Index | None
-    shapes: tuple[Shape, ...]
+    shapes: tuple[EntitySpec, ...]
     partitions: tuple[tuple[Value, ...], ...]
     sort: tuple[tuple[str, SortTest], ...]
     descending: bool
@@ -63,7 +64,7 @@ class Query(Generic[E_co]):
     page: int
     at_most: int
     arguments: Mapping[str, object]
-    filters: tuple[Test, ...] = ()
+    filters: tuple[Condition, ...] = ()
     others: bool = False
 
     def beside(self, other: "Query[E_co]") -> "Query[E_co]":
@@ -75,20 +76,20 @@ class Query(Generic[E_co]):
         more = tuple(partition for partition in other.partitions if partition not in self.partitions)
         return replace(self, partitions=self.partitions + more)
 
-    def where(self, condition: Callable[[E_co], bool]) -> "Query[E_co]":
-        """Only items of which this holds. They are read and paid for all the same; pages stay full."""
-        tests = tuple(test(shape.fields, condition, f"{self.name}.where") for shape in self.shapes)
-        if any(each != tests[0] for each in tests):
+    def where(self, matches: Callable[[E_co], bool]) -> "Query[E_co]":
+        """Only items that match. All items are read and paid for; pages stay full."""
+        filters = [condition(shape.fields, matches, f"{self.name}.where") for shape in self.shapes]
+        if any(each != filters[0] for each in filters):
             raise FieldIsFixed(f"{self.name}: the filter reads a field that the entities store differently")
-        return replace(self, filters=(*self.filters, tests[0]))
+        return replace(self, filters=(*self.filters, filters[0]))
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One change to one place of an item."""
+    """One change of one value of an item."""
 
     op: Op
-    place: Place
+    path: FieldPath
     value: Value | None = None
 
 
@@ -100,14 +101,14 @@ class Write(Generic[E]):
     `steps` what an update does, `derived` the key attributes that follow, `when` further conditions.
     """
 
-    kind: Kind
-    shape: Shape
+    kind: WriteKind
+    shape: EntitySpec
     key: Mapping[str, Value]
     values: Mapping[str, object]
     item: E | None = None
     before: E | None = None
     steps: tuple[Step, ...] = ()
-    when_: tuple[Test, ...] = ()
+    when_: tuple[Condition, ...] = ()
     moved: bool = False
     known: Mapping[str, object] = field(default_factory=dict)
 
@@ -117,59 +118,59 @@ class Write(Generic[E]):
         return f"{self.shape.tag}.{self.kind}"
 
     def at(self, path: Callable[[E], V]) -> "Slot[E, V]":
-        """A place in the item, to be set or added to. For update and upsert: the others write whole items."""
+        """A value in the item, to be set or added to. For update and upsert only: the others write whole items."""
         if self.kind not in ("update", "upsert"):
             raise FieldIsFixed(
                 f"{self.name} is about a whole item; write {self.shape.tag}.update(...).at(...)"
             )
-        found = place(self.shape.fields, path, self.name)
+        found = field_path(self.shape.fields, path, self.name)
         _refuse_fixed(self.shape, found.field)
         return Slot(self, found)
 
-    def when(self, condition: Callable[[E], bool]) -> "Write[E]":
-        """Only if this holds; otherwise nothing is written and ConditionNotMet is raised."""
-        return replace(self, when_=(*self.when_, test(self.shape.fields, condition, f"{self.name}.when")))
+    def when(self, holds: Callable[[E], bool]) -> "Write[E]":
+        """Write only if this holds; otherwise nothing is written and ConditionNotMet is raised."""
+        return replace(self, when_=(*self.when_, condition(self.shape.fields, holds, f"{self.name}.when")))
 
     @property
     def derived(self) -> Mapping[str, Value | None]:
         """Key attributes that follow from an update's steps; None is to be removed."""
-        return _follow(self) if self.kind in ("update", "upsert") else {}
+        return _derived(self) if self.kind in ("update", "upsert") else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Slot(Generic[E, V]):
-    """A place in an item, waiting for what to do there."""
+    """A value in an item, and the changes that can be made to it."""
 
     write: Write[E]
-    place: Place
+    path: FieldPath
 
     def _step(self, op: Op, value: Value | None = None, known: object = None) -> Write[E]:
         write = self.write
-        steps = (*write.steps, Step(op, self.place, value))
-        if op in ("set", "remove") and len(self.place.steps) == 1:
-            return replace(write, steps=steps, known={**write.known, self.place.field: known})
-        _refuse_in_keys(write.shape, self.place.field)
+        steps = (*write.steps, Step(op, self.path, value))
+        if op in ("set", "remove") and len(self.path.steps) == 1:
+            return replace(write, steps=steps, known={**write.known, self.path.field: known})
+        _refuse_in_keys(write.shape, self.path.field)
         return replace(write, steps=steps)
 
     def _wire(self, value: object) -> Value:
-        return encoded(self.place, value, f"{self.write.name}.{self.place}")
+        return encoded(self.path, value, f"{self.write.name}.{self.path}")
 
     def _needs(self, what: str, *letters: str) -> None:
-        if self.place.kind.letter not in letters:
-            raise NotAPath(f"{self.write.name}: '{self.place}' is not {what}")
+        if self.path.kind.letter not in letters:
+            raise NotAPath(f"{self.write.name}: '{self.path}' is not {what}")
 
     def _removed(self) -> Write[E]:
-        if not self.place.optional:
+        if not self.path.optional:
             raise FieldIsFixed(
-                f"{self.write.name}: '{self.place}' is required: without it nobody could read the item"
+                f"{self.write.name}: '{self.path}' is required and cannot be removed; set another value"
             )
         return self._step("remove")
 
     def set(self, value: V) -> Write[E]:
-        """Put a value there; None takes the field away, as an empty set does."""
+        """Set the value; None and an empty set remove the field."""
         if value is None:
             return self._removed()
-        if self.place.kind.letter in ("SS", "NS", "BS") and self.place.kind.encode(value) is None:
+        if self.path.kind.letter in ("SS", "NS", "BS") and self.path.kind.encode(value) is None:
             return self._step("remove", known=None)
         return self._step("set", self._wire(value), value)
 
@@ -182,12 +183,12 @@ class Slot(Generic[E, V]):
     @overload
     def add(self: "Slot[E, Decimal | None]", amount: Decimal) -> Write[E]: ...
     def add(self: "Slot[E, Any]", amount: int | Decimal) -> Write[E]:
-        """Count up, or down with a negative amount; what is not there counts as 0."""
+        """Add a number, which may be negative; an absent value counts as 0."""
         self._needs("a number", "N")
         return self._step("add", self._wire(amount))
 
     def remove(self: "Slot[E, T | None]") -> Write[E]:
-        """Take the field away; only what may be absent can be."""
+        """Remove the field; only an optional field can be removed."""
         return self._removed()
 
     def append(self: "Slot[E, list[T]]", *values: T) -> Write[E]:
@@ -216,13 +217,15 @@ class Slot(Generic[E, V]):
         return self._step("highest", self._wire(value))
 
 
-def _refuse_fixed(shape: Shape, name: str) -> None:
+def _refuse_fixed(shape: EntitySpec, name: str) -> None:
     if name in shape.fixed:
         raise FieldIsFixed(
             f"{shape.tag}: '{name}' never changes: it is part of the key or declared immutable"
         )
     if name == shape.version:
-        raise FieldIsFixed(f"{shape.tag}: '{name}' is the version; every write counts it up by itself")
+        raise FieldIsFixed(
+            f"{shape.tag}: '{name}' is the version, which every write increments automatically; do not set it"
+        )
     if shape.states is not None and name == shape.states.field:
         raise StateNeedsAMove(shape.tag, name)
     for unique in shape.guards:
@@ -235,8 +238,8 @@ def _refuse_fixed(shape: Shape, name: str) -> None:
             )
 
 
-def _refuse_in_keys(shape: Shape, name: str) -> None:
-    """A value the store computes, or a piece of one, cannot be followed by a key made here."""
+def _refuse_in_keys(shape: EntitySpec, name: str) -> None:
+    """A key cannot be derived from a value that the store computes, or from a part of one."""
     for attribute, template in shape.derivations.items():
         if name in template.fields:
             raise IndexKeyNeedsTheItem(shape.tag, attribute, name, [])
@@ -244,7 +247,7 @@ def _refuse_in_keys(shape: Shape, name: str) -> None:
         raise IndexKeyNeedsTheItem(shape.tag, shape.table.ttl or "ttl", name, [])
 
 
-def _follow(write: Write[Any]) -> Mapping[str, Value | None]:
+def _derived(write: Write[Any]) -> Mapping[str, Value | None]:
     """The derived attributes of an update, recomputed from what it sets and the key; refused if that is not enough."""
     shape, touched = write.shape, write.known
     if not touched:

@@ -2,7 +2,7 @@
 
 Must hold: a template renders two different tuples of values to two different texts. That rests on three things:
 parts never contain '#', so the number of segments is the template's; a segment has at most one part of varying
-width; parts of fixed width are of fixed width. The first is held by parts.py, the second by check/keys.py.
+width; parts of fixed width are of fixed width. The first is held by key_codecs.py, the second by check/keys.py.
 """
 
 import re
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from tablewright.design.mistakes import KeyPartUnusable
-from tablewright.design.parts import DELIMITER, Codec, UnknownCodec, codec
+from tablewright.design.errors import KeyPartUnusable, KeyTextUnusable
+from tablewright.design.key_codecs import DELIMITER, Codec, UnknownCodec, codec
 
 _HOLE = re.compile(r"\{([^{}]*)\}")
 _INSIDE = re.compile(r"([A-Za-z_]\w*)(?::([\w.\-]+))?")
@@ -83,8 +83,13 @@ class Template:
                 return None
             try:
                 text = piece.codec.encode(value)
-            except KeyPartUnusable as mistake:
-                raise KeyPartUnusable(f"'{piece.field}' in the key '{self.text}': {mistake}") from None
+            except KeyTextUnusable as error:
+                # The value as it was given: what is only blank is empty once it is trimmed.
+                raise KeyTextUnusable(
+                    f"'{piece.field}' in the key '{self.text}': {error}", str(value)
+                ) from None
+            except KeyPartUnusable as error:
+                raise KeyPartUnusable(f"'{piece.field}' in the key '{self.text}': {error}") from None
             if text is None:
                 return None
             texts.append(text)
@@ -124,7 +129,7 @@ def _part(whole: str, inside: str) -> Part:
     except UnknownCodec:
         known = "lower, upper, ms, us, s, hour, day, month, bool, flag, when, unless, hash, shard.N, only.V, 12, 8.2"
         raise BadTemplate(
-            whole, f"asks for '{found[2]}', which is no way to write a part", f"use one of {known}"
+            whole, f"asks for '{found[2]}', which is not a codec", f"use one of {known}"
         ) from None
 
 

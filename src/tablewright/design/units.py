@@ -2,8 +2,8 @@
 
 Reads count 4 KB, writes 1 KB; an eventual read is half, a transactional one double; nothing is less than one unit, or
 half an eventual one. A query adds up the bytes of all its items and rounds once, in each shard it reads.
-Elsewhere: which calls a design makes (cost/calls.py); what the embedded engine counts (engine/capacity.py), which tests
-compare with this.
+Elsewhere: which calls a design makes (cost/calls.py); what the embedded engine counts (engine/consumed_capacity.py),
+which tests compare with this.
 """
 
 from decimal import ROUND_CEILING, Decimal

@@ -1,4 +1,4 @@
-"""The edge: what every HTTP system of ours needs around its routes. See README.md."""
+"""HTTP plumbing for every system: apps, identity, problems, ETags, rate limits, logs. See README.md."""
 
 from tablewright.edge.app import AppDidNotStart, CannotListen, listening, make_app, run, serving_app, url_of
 from tablewright.edge.identity import (
@@ -11,20 +11,20 @@ from tablewright.edge.identity import (
     require,
     require_owner,
 )
-from tablewright.edge.limits import Buckets, limited
 from tablewright.edge.problems import Problem
+from tablewright.edge.rate_limit import RateLimiter, limit_rate
 
 __all__ = [
     "ANYONE",
     "AppDidNotStart",
-    "Buckets",
     "CannotListen",
     "Issuer",
     "Principal",
     "Problem",
+    "RateLimiter",
     "SessionCookie",
     "Verifier",
-    "limited",
+    "limit_rate",
     "listening",
     "make_app",
     "principal",

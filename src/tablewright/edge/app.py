@@ -1,34 +1,44 @@
-"""The whole of an HTTP system: routers in, an app out; and the app behind a port.
+"""An HTTP app from routers, and the server that runs it.
 
-The layers, outermost first: request id and log line, page headers, faults, host, same origin, body size, routes.
-Must hold: a server that stops answers what it had accepted. Only proxies that were named are believed about the
+The middleware, outermost first: request id and log line, HEAD, page headers, compression, faults, host, same origin,
+bodies, routes.
+Must hold: a server that stops answers the requests it has accepted. Only the proxies that were named may set the
 caller's address.
-Elsewhere: each layer (requests.py, security.py, problems.py, limits.py), how routes come together (routes.py).
+Elsewhere: each middleware (request_ids.py, security.py, problems.py, request_bodies.py), routers (routes.py).
 """
 
 import asyncio
 import os
-import signal
 import socket
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import uvicorn
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from tablewright.edge.access import describe_access
+from tablewright.edge.compression import Compression, StaticContent
+from tablewright.edge.connections import ConnectionLimits, Connections, TimedProtocol, limits_of_this_process
+from tablewright.edge.head_requests import HeadRequests
 from tablewright.edge.health import Check, health_router
 from tablewright.edge.identity.verifier import Verifier
-from tablewright.edge.limits import BODY_BYTES, BodyLimit
 from tablewright.edge.problems import RESPONSES, Translations, install
-from tablewright.edge.requests import RequestIds
-from tablewright.edge.routes import Under
+from tablewright.edge.query_parameters import only_known_parameters
+from tablewright.edge.request_bodies import BODY_BYTES, HELD_BYTES, BodyLimit
+from tablewright.edge.request_ids import RequestIds
+from tablewright.edge.routes import MountedRouter
 from tablewright.edge.security import LOOPBACK_HOSTS, PAGE_HEADERS, Hosts, PageHeaders, SameOrigin
+from tablewright.edge.unusable_keys import refuse_unusable_values
+from tablewright.signals import exit_on_signal, stop_on_signal
 from tablewright.world import World
 
 STOP_SECONDS = 10
+HALF_SENT_SECONDS = 1
 IDLE_SECONDS = 30
 
 
@@ -37,66 +47,79 @@ def make_app(
     world: World,
     *,
     verifier: Verifier | None = None,
-    routers: Sequence[APIRouter | Under] = (),
+    routers: Sequence[APIRouter | MountedRouter] = (),
     checks: Mapping[str, Check] | None = None,
     translations: Translations | None = None,
+    unusable: tuple[type[Exception], ...] = (),
     hosts: Collection[str] = LOOPBACK_HOSTS,
     trusted_origins: Collection[str] = (),
     body_bytes: int = BODY_BYTES,
     larger_bodies: Mapping[str, int] | None = None,
+    held_bytes: int = HELD_BYTES,
     headers: Mapping[str, str] = PAGE_HEADERS,
     version: str = "1",
     openapi_url: str | None = "/openapi.json",
     lifespan: Any = None,
 ) -> FastAPI:
-    """An app with everything around its routers. `hosts` are the names it goes by: this machine's unless told."""
+    """An app with all middleware around its routers. `hosts` are its host names, by default those of this machine.
+
+    `unusable` are the errors of the store about a value in the request that cannot be a key.
+    """
     app = FastAPI(
         title=title,
         version=version,
         openapi_url=None,  # _describe adds it
-        redirect_slashes=False,  # one path for one thing; and a redirect would repeat the query string
+        redirect_slashes=False,  # one path for one resource; and a redirect would repeat the query string
         responses=RESPONSES,
         lifespan=lifespan,
     )
-    app.state.verifier = verifier
+    app.state.verifier, app.state.known_parameters = verifier, {}
     for each in (health_router(checks or {}), *routers):
-        if isinstance(each, Under):
-            app.include_router(each.router, prefix=each.path, tags=[*each.tags])
+        if isinstance(each, MountedRouter):
+            # APIs refuse unknown parameters; pages have no tags.
+            strict = [Depends(only_known_parameters)] if each.tags else []
+            app.include_router(each.router, prefix=each.path, tags=[*each.tags], dependencies=strict)
         else:
             app.include_router(each)
     if openapi_url is not None:
         _describe(app, openapi_url)
-    # Each added layer goes around those before it.
-    app.add_middleware(BodyLimit, most=body_bytes, larger=larger_bodies)
+    # Each added middleware goes around those before it.
+    app.add_middleware(BodyLimit, most=body_bytes, larger=larger_bodies, held_bytes=held_bytes)
     app.add_middleware(SameOrigin, trusted=trusted_origins)
     app.add_middleware(Hosts, allowed=hosts)
     install(app, translations)
+    refuse_unusable_values(app, unusable)
+    app.add_middleware(Compression)
     app.add_middleware(PageHeaders, headers=headers)
+    app.add_middleware(HeadRequests)
     app.add_middleware(RequestIds, world=world)
     return app
 
 
 def _describe(app: FastAPI, path: str) -> None:
-    """The description of the API at a path, made once however many ask for it at once.
+    """Serve the API's description at a path; it is made once, also for concurrent requests.
 
-    Making it takes seconds in a large app: FastAPI's own route would do that on the event loop, and nobody would be
-    answered meanwhile.
+    Making it takes seconds in a large app: FastAPI's own route would do that on the event loop, which would block all
+    other requests.
     """
     make, lock = app.openapi, threading.Lock()
+    cached: list[StaticContent] = []
 
     def described() -> dict[str, Any]:
         with lock:
-            return make()
+            return describe_access(make(), app.routes)
 
     def answer(request: Request) -> Response:
-        return JSONResponse(described())
+        if not cached:
+            cached.append(StaticContent(bytes(JSONResponse(described()).body), "application/json"))
+        return cached[0].response(request)
 
     app.openapi = described  # type: ignore[method-assign]  # FastAPI's documented way to have one's own
     app.add_route(path, answer, include_in_schema=False)
 
 
 class CannotListen(OSError):
-    """The address is taken, unknown, or not ours to use."""
+    """The address is in use, unknown, or not allowed to this process."""
 
     def __init__(self, host: str, port: int, why: OSError) -> None:
         super().__init__(
@@ -106,16 +129,14 @@ class CannotListen(OSError):
 
 
 class AppDidNotStart(RuntimeError):
-    """The app's own start-up failed; the log says where."""
+    """The app's start-up failed; the log says where."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "the app failed while it started, before it answered anything; see the log for where"
-        )
+        super().__init__("the app failed during start-up; see the log")
 
 
 def listening(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
-    """A listening socket, so that its URL is known before the app is made (port 0 is any free one)."""
+    """A listening socket, so that its URL is known before the app is made; port 0 is any free port."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         opened = socket.socket(family, kind, protocol)
@@ -137,22 +158,30 @@ def url_of(opened: socket.socket) -> str:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server, told where signals come from and telling when it is ready."""
+    """uvicorn's server with our signal handling, timeouts, and a callback when it is ready."""
 
     def __init__(
-        self, app: FastAPI, opened: socket.socket, proxies: Sequence[str], ready: Callable[[], None]
+        self,
+        app: FastAPI,
+        opened: socket.socket,
+        proxies: Sequence[str],
+        ready: Callable[[], None],
+        limits: ConnectionLimits | None = None,
     ) -> None:
+        # A trusted proxy forwards many callers, and is not counted as one.
+        trusted = ProxyHeadersMiddleware(app, list(proxies)).trusted_hosts  # type: ignore[arg-type]  # Starlette's types
+        self._connections = Connections(limits or limits_of_this_process(), trusted.__contains__)
         config = uvicorn.Config(
             app,
+            http=partial(TimedProtocol, self._connections),  # type: ignore[arg-type]  # uvicorn only calls it
             log_config=None,
-            access_log=False,  # requests.py writes the line, without the path
+            access_log=False,  # request_ids.py writes the line, without the path
             server_header=False,
             lifespan="on",
             ws="none",
             proxy_headers=bool(proxies),
             forwarded_allow_ips=list(proxies),
             timeout_keep_alive=IDLE_SECONDS,
-            timeout_graceful_shutdown=STOP_SECONDS,
         )
         super().__init__(config)
         self._opened, self._ready = opened, ready
@@ -168,20 +197,42 @@ class _Server(uvicorn.Server):
             raise AppDidNotStart from None
         self._ready()
 
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:  # ten ticks are a second
+            self._connections.check_timeouts(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
     def stop(self) -> None:
-        """Finish what was accepted; asked a second time, leave at once."""
-        self.force_exit = self.should_exit
+        """Answer the requests that were accepted, then stop."""
         self.should_exit = True
+
+    async def _wait_tasks_to_complete(self) -> None:
+        """Give requests time to be answered, and incomplete ones a moment to arrive; then end them all."""
+        state, clock = self.server_state, asyncio.get_running_loop().time
+        began = clock()
+        while (state.connections or state.tasks) and clock() - began < STOP_SECONDS:
+            await asyncio.sleep(0.05)
+            if clock() - began > HALF_SENT_SECONDS:
+                self._connections.end_half_sent()
+        self._connections.end_all()
+        await asyncio.sleep(
+            0.05
+        )  # the connections are closed, so that nothing is sent for cancelled requests
+        for task in list(state.tasks):
+            task.cancel()
+        for server in self.servers:
+            await server.wait_closed()
 
     def run_here(self, *, until_signal: bool) -> None:
         async def main() -> None:
             if until_signal:
-                for number in (signal.SIGTERM, signal.SIGINT):
-                    asyncio.get_running_loop().add_signal_handler(number, self.stop)
+                stop_on_signal(self.stop)
             await self.serve([self._opened])
 
         with self._opened, asyncio.Runner(loop_factory=self.config.get_loop_factory()) as runner:
             runner.run(main())
+        if until_signal:
+            exit_on_signal()
 
 
 def run(
@@ -193,9 +244,9 @@ def run(
     proxies: Sequence[str] = (),
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; `ready` is told the URL.
+    """Serve until SIGTERM or SIGINT; a second one ends the process. `ready` is called with the URL.
 
-    `proxies` are the addresses whose X-Forwarded-For and -Proto are believed.
+    `proxies` are the addresses whose X-Forwarded-For and -Proto are trusted.
     """
     opened = opened or listening(host, port)
     url = url_of(opened)
@@ -210,18 +261,19 @@ def serving_app(
     *,
     opened: socket.socket | None = None,
     proxies: Sequence[str] = (),
+    limits: ConnectionLimits | None = None,
 ) -> Iterator[str]:
     """The app in a thread of this process while the block lasts: `with serving_app(app) as url:`."""
     opened = opened or listening(host, port)
     url = url_of(opened)
     started = threading.Event()
     failure: list[BaseException] = []
-    server = _Server(app, opened, proxies, started.set)
+    server = _Server(app, opened, proxies, started.set, limits)
 
     def work() -> None:
         try:
             server.run_here(until_signal=False)
-        except BaseException as error:  # handed to the thread that waits
+        except BaseException as error:  # raised in the waiting thread
             failure.append(error)
         finally:
             started.set()

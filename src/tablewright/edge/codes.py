@@ -1,96 +1,142 @@
-"""Codes by mail, counted: how long one is, how long it works, how many an address gets. Pure.
+"""Codes by mail and their limits: length, lifetime, and how many an address and a requester get.
 
-Must hold: a code works once, for a quarter of an hour and five tries; an address gets five an hour. That leaves
-hundreds of guesses a day for ever, so wrong ones are counted over all codes of a day: from fifty on codes have twelve
-digits, which nobody guesses, and the letter says why. A refusal for the day would let anybody lock anybody out.
-Elsewhere: where it is counted, with each try and before it is looked at (app/code_login.py, systems/travel/
-email_login.py, systems/portal/verification.py, and for numbers of phones systems/parental/numbers.py).
+A code belongs to an address and to its requester (code_requesters.py): the codes and wrong tries of other requesters do
+not affect it.
+Must hold: a code works once, for 15 minutes and five tries. One requester gets five an hour and twenty a day; all
+requesters together cause at most sixty mails a day to an address, so that many networks cannot flood a mailbox. A
+browser that signed in with the address before is outside that limit, and so is a request with the account's password:
+neither can be locked out.
+Guessing: of the codes that unknown requesters get in a day the first ten have six digits, which allows fifty guesses;
+the others, and all after the fiftieth wrong one, have twelve, and the mail says why. Every try is counted in the store
+before it is checked, so the limits hold over processes; refusals are the same whether an address is known or not.
+Elsewhere: app/code_login.py, systems/travel/email_login.py, systems/portal/verification.py; for numbers of phones,
+where a signed-in family asks, systems/parental/numbers.py.
 """
 
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
+from tablewright.edge.code_requesters import CodeRequester
 from tablewright.world import World
 
-LIVES, WINDOW, DAY = timedelta(minutes=15), timedelta(hours=1), timedelta(days=1)
-TRIES, CODES_A_WINDOW, WRONG_A_DAY = 5, 5, 50
+LIFETIME, WINDOW, DAY = timedelta(minutes=15), timedelta(hours=1), timedelta(days=1)
+TRIES, CODES_A_WINDOW, CODES_A_DAY, ADDRESS_A_DAY = 5, 5, 20, 60
+SHORT_A_DAY, WRONG_A_DAY = 10, 50
 _SHORT, _LONG = 6, 12
+# The text of the mail; `warning` is below.
+BODY = "Your code is {code}. It works once, for 15 minutes.\nIf you did not ask for it, ignore this mail.{warning}"
+# (name, window, expiry, more) -> the count of the name in this window, after adding `more`.
+Add: TypeAlias = Callable[[str, str, datetime, int], int]
+Refusal: TypeAlias = Callable[[str, str, int], Exception]
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
-    """What is remembered of an address from one code to the next: how many were sent, how many were wrong."""
+class CodeAllowance:
+    """What kind of code may be sent. `is_spent`: the address had today's codes, and only a password gets another."""
 
-    sent: int
-    window_ends: datetime
     wrong: int
-    day_ends: datetime
-
-    @property
-    def until(self) -> datetime:
-        """How long it is worth remembering."""
-        return max(self.window_ends, self.day_ends)
+    is_long: bool
+    is_spent: bool
 
 
-def remembered(sent: int, window_ends: datetime, wrong: int, day_ends: datetime | None) -> Count:
-    """The count as it was kept; before there were days, what was wrong counted for as long as what was sent."""
-    return Count(sent, window_ends, wrong, day_ends or window_ends)
+@dataclass(frozen=True, slots=True)
+class CodeLimits:
+    """The counts of one system. `hash` is keyed, because a count may outlive the person it is about."""
 
+    hash: Callable[[str], str]
+    add: Add
 
-def allowed(before: Count | None, now: datetime, refusal: Callable[[str, str, int], Exception]) -> Count:
-    """The count with one more code; refused, as the caller says it, while there were too many."""
-    count = one_more(before, now)
-    if seconds := wait(count, now):
-        words = (
-            f"{CODES_A_WINDOW} codes were asked for within an hour, which is the most. The next is sent in "
-            f"{-(-seconds // 60)} minutes; the last one works for 15 minutes."
+    def allow(
+        self,
+        address: str,
+        requester: CodeRequester,
+        now: datetime,
+        refusal: Refusal,
+        *,
+        vouched: bool = False,
+    ) -> CodeAllowance:
+        """Count one more code; raises `refusal` if there were too many. With `vouched` a password was given, which the
+        caller must check if the address is spent."""
+        name = self._codes(address, requester)
+        self._refuse_over(
+            self._add(name, now, WINDOW), CODES_A_WINDOW, "hour", seconds_left(now, WINDOW), refusal
         )
-        raise refusal("CODE_LIMIT", words, seconds)
-    return count
+        self._refuse_over(self._add(name, now, DAY), CODES_A_DAY, "day", seconds_left(now, DAY), refusal)
+        wrong = self._add(self._wrong(address, requester), now, DAY, 0)
+        if requester.is_known:
+            return CodeAllowance(wrong, wrong >= WRONG_A_DAY, is_spent=False)
+        sent = self._add(f"address-{self.hash(address)}", now, DAY)
+        if sent > ADDRESS_A_DAY and not vouched:
+            raise refusal("CODE_LIMIT", _SPENT, seconds_left(now, DAY))
+        return CodeAllowance(wrong, wrong >= WRONG_A_DAY or sent > SHORT_A_DAY, sent > ADDRESS_A_DAY)
+
+    def count_try(self, address: str, requester: CodeRequester, now: datetime) -> None:
+        """Count a try as a wrong one, before it is checked."""
+        self._add(self._wrong(address, requester), now, DAY)
+
+    def count_success(self, address: str, requester: CodeRequester, now: datetime) -> None:
+        """The try was right: neither it nor its code counts any more, for the requester or for the address."""
+        self._add(self._wrong(address, requester), now, DAY, -1)
+        self._add(self._codes(address, requester), now, DAY, -1)
+        if not requester.is_known:
+            self._add(f"address-{self.hash(address)}", now, DAY, -1)
+
+    def _codes(self, address: str, requester: CodeRequester) -> str:
+        return f"codes-{self.hash(f'{address}|{requester.key}')}"
+
+    def _wrong(self, address: str, requester: CodeRequester) -> str:
+        return f"wrong-{self.hash(f'{address}|{requester.key}' if requester.is_known else address)}"
+
+    def _add(self, name: str, now: datetime, window: timedelta, more: int = 1) -> int:
+        return self.add(name, span(now, window), now + window, more)
+
+    def _refuse_over(self, used: int, most: int, window: str, wait: int, refusal: Refusal) -> None:
+        if used > most:
+            words = (
+                f"You asked for {most} codes within this {window}, which is the most. The next is sent in "
+                f"{_duration(wait)}; the last one works for 15 minutes."
+            )
+            raise refusal("CODE_LIMIT", words, wait)
 
 
-def one_more(before: Count | None, now: datetime) -> Count:
-    """The count with one more code; what is over counts no longer."""
-    is_same_hour = before is not None and before.window_ends > now
-    is_same_day = before is not None and before.day_ends > now
-    return Count(
-        sent=before.sent + 1 if before and is_same_hour else 1,
-        window_ends=before.window_ends if before and is_same_hour else now + WINDOW,
-        wrong=before.wrong if before and is_same_day else 0,
-        day_ends=before.day_ends if before and is_same_day else now + DAY,
-    )
+_SPENT = (
+    "Too many codes were sent to this address today. If your account has a password, enter it and ask again; or use "
+    "a browser that you have signed in with before. Otherwise try again tomorrow."
+)
 
 
-def wait(count: Count, now: datetime) -> int:
-    """The seconds until so many codes may be sent; 0 if they may."""
-    if count.sent <= CODES_A_WINDOW:
-        return 0
-    return max(1, int((count.window_ends - now).total_seconds()))
+def span(now: datetime, window: timedelta) -> str:
+    """The name of the clock hour, or day, that a moment is in."""
+    return f"{now:%Y-%m-%dT%H}" if window == WINDOW else f"{now:%Y-%m-%d}"
 
 
-def new_code(world: World, wrong: int) -> str:
-    """A code for an address for which so many wrong ones were typed today."""
-    digits = _LONG if wrong >= WRONG_A_DAY else _SHORT
-    # Ids are 122 bits of the system's own chance; a digest spreads them over the digits.
-    chance = hashlib.sha256(world.new_id().encode()).digest()
-    return f"{int.from_bytes(chance[:16], 'big') % 10**digits:0{digits}d}"
+def seconds_left(now: datetime, window: timedelta) -> int:
+    """The seconds until a window ends: a clock hour or a day."""
+    seconds = int(window.total_seconds())
+    return seconds - int(now.timestamp()) % seconds
 
 
-def words(code: str, wrong: int) -> str:
-    """What a letter says of a code."""
-    told = (
-        f"Your code is {code}. It works once, for 15 minutes.\nIf you did not ask for it, ignore this mail."
-    )
-    return told + warning(wrong)
+def _duration(seconds: int) -> str:
+    minutes = -(-seconds // 60)
+    return f"{minutes} minutes" if minutes < 120 else f"{-(-minutes // 60)} hours"
+
+
+def new_code(world: World, is_long: bool) -> str:
+    """A code of six digits, or of twelve, which cannot be guessed."""
+    digits = _LONG if is_long else _SHORT
+    # Ids are 122 random bits; a digest spreads them over the digits.
+    digest = hashlib.sha256(world.new_id().encode()).digest()
+    return f"{int.from_bytes(digest[:16], 'big') % 10**digits:0{digits}d}"
 
 
 def warning(wrong: int) -> str:
-    """What a letter says besides, if somebody guesses."""
+    """What the mail adds after many wrong codes."""
     if wrong < WRONG_A_DAY:
         return ""
     return (
-        f"\n\n{wrong} wrong codes were typed for this address within a day. If that was not you, somebody "
-        "tries to sign in as you. They cannot guess this code: it is longer until that day is over."
+        f"\n\n{wrong} wrong codes were typed for this address within a day. If that was not you, someone is "
+        "trying to sign in as you. They cannot guess this code: codes are longer for the rest of the day."
     )

@@ -1,8 +1,8 @@
-"""Versions over HTTP: ETag, If-Match, If-None-Match, and how long a page may be kept.
+"""Versions over HTTP: ETag, If-Match, If-None-Match, and how long a page may be cached.
 
-Must hold: only strong tags are made, so equal tags mean equal bytes to a cache and an equal version to a writer.
-The check here is the early answer; two writers in the same instant are told apart by the version in the write's
-condition.
+Must hold: only strong tags are made, so equal tags mean equal bytes to a cache and an equal version to a writer. The
+compressed form of a version has a tag of its own, which names the same version.
+The check here is the early one; of two concurrent writers, the condition of the write refuses the second.
 """
 
 import re
@@ -13,6 +13,7 @@ from tablewright.edge.problems import Problem, bad_request, stale
 
 Version = int | str
 PUBLIC_SECONDS = 60
+GZIP_ENDING = "-gzip"  # of the tag of a compressed response (compression.py)
 _OPAQUE = re.compile(r"[\x21\x23-\x7e]+")
 _TAG = re.compile(r'\s*(?:(W/)?"([\x21\x23-\x7e]*)")?\s*(?:,|$)')
 
@@ -38,16 +39,16 @@ def tags_in(header: str, *, weak: bool) -> list[str] | None:
                 "BAD_ETAG", 'A list of tags looks like "7", "8": each in double quotes, or a single *.'
             )
         if found[2] is not None and (weak or found[1] is None):
-            tags.append(found[2])
+            tags.append(found[2].removesuffix(GZIP_ENDING))
         at = found.end()
     return tags
 
 
 def if_match(header: str | None, current: Version | None, *, required: bool = False) -> None:
-    """Raise 412 STALE unless the caller has seen the current version; `current` is None when there is nothing yet."""
+    """Raise 412 STALE unless the caller has read the current version; `current` is None if nothing exists yet."""
     if header is None:
         if required:
-            words = "Send If-Match with the ETag you read, so that nobody's change is lost."
+            words = "Send If-Match with the ETag you read, so that no change is lost."
             raise Problem(428, "PRECONDITION_REQUIRED", words)
         return
     tags = tags_in(header, weak=False)
@@ -61,13 +62,13 @@ def if_match(header: str | None, current: Version | None, *, required: bool = Fa
 def unchanged(
     request: Request, version: Version, *, cache_control: str = "private, no-cache"
 ) -> Response | None:
-    """The 304 for a caller whose copy is still good, else None. Use the same `cache_control` on the full answer."""
+    """The 304 for a caller whose copy is current, else None. Use the same `cache_control` on the full response."""
     header = request.headers.get("If-None-Match")
     if header is None or request.method not in ("GET", "HEAD"):
         return None
     tags = tags_in(
         header, weak=True
-    )  # reading compares weakly: a proxy may have weakened the tag by compressing
+    )  # reads compare weakly: a proxy that compresses may have weakened the tag
     if tags is not None and str(version) not in tags:
         return None
     return Response(status_code=304, headers={"ETag": etag(version), "Cache-Control": cache_control})
@@ -79,6 +80,6 @@ def public_cache(seconds: int = PUBLIC_SECONDS) -> str:
 
 
 def mark(response: Response, version: Version, *, cache_control: str = "private, no-cache") -> None:
-    """Put the version and its keeping time on an answer."""
+    """Set the ETag and Cache-Control of a response."""
     response.headers["ETag"] = etag(version)
     response.headers["Cache-Control"] = cache_control

@@ -1,7 +1,8 @@
-"""Is the process alive, and is it ready to serve: `/health` and `/ready` for load balancers and people.
+"""`/health` (the process is alive) and `/ready` (it can serve), for load balancers and people.
 
-Must hold: the answers name checks, never what they found: anyone may ask. A check that raises has failed, and why is
-in the log by kind and place. A check brings its own patience: it is waited for.
+Must hold: responses name checks, never the errors they found, because anyone may read them. A check that raises has
+failed; the log has the type and place of its error. A check has its own timeout: its result is waited for. A check that
+returns a text has passed with that warning.
 """
 
 import logging
@@ -13,21 +14,21 @@ from tablewright.engine.errors import fault
 
 log = logging.getLogger("tablewright.edge")
 
-Check = Callable[[], object]  # raises, or returns False, when what it looks at is not there
+Check = Callable[[], object]  # raises or returns False if it failed; a text is a warning
 
 
 def health_router(checks: Mapping[str, Check]) -> APIRouter:
-    """The two paths. Neither asks for a login, and neither is part of the API's own description."""
+    """The two paths. Neither needs a login, and neither is in the API's description."""
     router = APIRouter(include_in_schema=False)
 
-    # On the loop, unlike every other handler: it must answer while all threads are busy.
+    # On the event loop, unlike every other handler: it must respond while all threads are busy.
     @router.get("/health")
     async def health() -> dict[str, str]:
         return {"status": "ok"}
 
     @router.get("/ready")
     def ready(response: Response) -> dict[str, object]:
-        found = {name: "ok" if passes(name, check) else "failed" for name, check in checks.items()}
+        found = {name: outcome(name, check) for name, check in checks.items()}
         is_ready = "failed" not in found.values()
         response.status_code = 200 if is_ready else 503
         return {"status": "ready" if is_ready else "not ready", "checks": found}
@@ -35,13 +36,14 @@ def health_router(checks: Mapping[str, Check]) -> APIRouter:
     return router
 
 
-def passes(name: str, check: Check) -> bool:
-    """Run one check."""
+def outcome(name: str, check: Check) -> str:
+    """Run one check: `ok`, `failed`, or its warning."""
     try:
-        good = check() is not False
+        result = check()
     except Exception as error:
         log.warning("check failed", extra={"check": name} | fault(error))
-        return False
-    if not good:
+        return "failed"
+    if result is False:
         log.warning("check failed", extra={"check": name})
-    return good
+        return "failed"
+    return result if isinstance(result, str) else "ok"

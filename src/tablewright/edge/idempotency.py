@@ -1,7 +1,7 @@
-"""Idempotency keys: a header by which a caller may ask twice and get one thing done.
+"""Idempotency keys: a header with which a caller may repeat a request that is carried out once.
 
-The key is the caller's; what it was used for is remembered by a receipt in the transaction itself (mapping's `once=`),
-so nothing is stored here. Must hold: a key is bound to who sent it, or one caller could read another's answer.
+The caller chooses the key; its use is recorded by a receipt in the transaction itself (mapping's `once=`), so nothing
+is stored here. Must hold: a key is bound to its caller, or one caller could read another's response.
 """
 
 import re
@@ -15,7 +15,7 @@ _KEY = re.compile(r"[\x21-\x7e]{8,200}")
 
 
 def idempotency_key(request: Request) -> str | None:
-    """The caller's key, or None; 400 if it is too short to be one of a kind."""
+    """The caller's key, or None; 400 if it is too short to be unique."""
     given = request.headers.get(HEADER)
     if given is None:
         return None

@@ -1,9 +1,9 @@
-"""Errors for the caller of an HTTP API: `application/problem+json` with the members every system of ours sends.
+"""Errors for the caller of an HTTP API: `application/problem+json` with the same members in every system.
 
 type, title, status and detail are RFC 9457's; code, message, field and requestId are what clients match on and show.
-Must hold: a fault of ours is answered with its request id alone and logged once, by kind and place; neither the
-answer nor the log repeats an exception's message, which may quote somebody's data.
-Elsewhere: the sentences about single fields (fields.py), the request's id (requests.py).
+Must hold: an internal error is answered with its request id alone and logged once, by type and place; neither the
+response nor the log repeats an exception's message, which may quote personal data.
+Elsewhere: the sentences about single fields (field_errors.py), the request's id (request_ids.py).
 """
 
 import json
@@ -19,8 +19,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tablewright.edge.fields import broken_json, field_mistake, is_broken_json
-from tablewright.edge.requests import request_id_of
+from tablewright.edge.field_errors import broken_json, field_error, is_broken_json
+from tablewright.edge.request_ids import request_id_of
 from tablewright.engine.errors import fault
 
 log = logging.getLogger("tablewright.edge")
@@ -32,7 +32,7 @@ Translations = Mapping[type[Exception], Callable[[Any], "Problem"]]
 
 
 class Problem(Exception):
-    """An answer that is an error. `code` is stable and for programs, `message` is a sentence for people."""
+    """An error response. `code` is stable and for programs, `message` is a sentence for people."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Problem(Exception):
         self.extra, self.headers = dict(extra or {}), dict(headers or {})
 
     def body(self, request_id: str | None = None) -> dict[str, Any]:
-        """The members of the answer. `extra` adds to them and cannot replace one."""
+        """The members of the response. `extra` adds to them and cannot replace one."""
         return self.extra | {
             "type": f"/problems/{self.code}",
             "title": self.code.replace("_", " ").capitalize(),
@@ -74,7 +74,7 @@ class ProblemBody(BaseModel):
     requestId: str | None
 
 
-# For OpenAPI: naming 4XX also keeps FastAPI from promising a 422 of its own shape.
+# For OpenAPI: naming 4XX also keeps FastAPI from describing a 422 of its own shape.
 RESPONSES: dict[int | str, dict[str, Any]] = {
     range_: {"description": words, "content": {MEDIA_TYPE: {"schema": ProblemBody.model_json_schema()}}}
     for range_, words in (("4XX", "The request was refused"), ("5XX", "A fault of ours"))
@@ -86,7 +86,7 @@ def bad_request(code: str, message: str, field: str | None = None) -> Problem:
 
 
 def unauthorized(code: str, message: str) -> Problem:
-    """401; the challenge says what kind of credentials would do, and what was wrong with those that came."""
+    """401; the challenge names the kind of credentials needed, and what was wrong with those that were sent."""
     challenge = (
         "Bearer" if code == "LOGIN_REQUIRED" else f'Bearer error="invalid_token", error_description="{code}"'
     )
@@ -131,7 +131,7 @@ def answer(problem: Problem, scope: Scope) -> Response:
 
 
 async def refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer from inside a middleware; a websocket is turned away before it opens."""
+    """Answer from inside a middleware; a websocket is refused before it opens."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": problem.code})
     else:
@@ -139,7 +139,7 @@ async def refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -
 
 
 def install(app: FastAPI, translations: Translations | None = None) -> None:
-    """Every error of this app becomes a problem; `translations` says which of the domain's own errors become which."""
+    """Every error of this app becomes a problem; `translations` maps the domain's own errors to problems."""
 
     async def on_problem(request: Request, error: Any) -> Response:
         return answer(error, request.scope)
@@ -165,7 +165,7 @@ def install(app: FastAPI, translations: Translations | None = None) -> None:
 
 
 class Faults:
-    """ASGI middleware: what nobody else answered is our fault.
+    """ASGI middleware: an exception that no handler answered becomes 500 INTERNAL.
 
     Not an exception handler: Starlette raises the exception again after one for `Exception`, and the server would
     then print its message.
@@ -180,16 +180,16 @@ class Faults:
             return
         began = False
 
-        async def watched(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal began
             began = True
             await send(message)
 
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, send_and_note)
         except Exception as error:
             log.error("request failed", extra={"request": request_id_of(scope), **fault(error)})
-            # An answer that had begun is left as it is: the server breaks the connection of one without an end.
+            # A response that had begun stays as it is: the server closes the connection, since it has no end.
             if not began:
                 words = "Something went wrong on our side. Name the requestId when you report it."
                 await answer(Problem(500, "INTERNAL", words), scope)(scope, receive, send)
@@ -199,13 +199,13 @@ def _invalid(error: RequestValidationError) -> Problem:
     errors = error.errors()
     if is_broken_json(errors):
         return bad_request("BAD_JSON", broken_json(errors[0]))
-    mistakes = [field_mistake(each) for each in errors[:ERRORS_LISTED]]
-    extra = {"errors": [mistake.as_json() for mistake in mistakes], "errorCount": len(errors)}
-    return Problem(422, "INVALID_FIELD", mistakes[0].message, mistakes[0].field, extra)
+    field_errors = [field_error(each) for each in errors[:ERRORS_LISTED]]
+    extra = {"errors": [each.as_json() for each in field_errors], "errorCount": len(errors)}
+    return Problem(422, "INVALID_FIELD", field_errors[0].message, field_errors[0].field, extra)
 
 
 def _of_http(request: Request, error: HTTPException) -> Problem:
-    """The framework's own refusals, in our words."""
+    """The framework's own errors as problems."""
     routed = "endpoint" in request.scope
     if error.status_code == 404 and not routed:
         return not_found(
@@ -213,7 +213,7 @@ def _of_http(request: Request, error: HTTPException) -> Problem:
         )
     if error.status_code == 405:
         allowed = ", ".join(_allowed(request.scope))
-        words = f"This path does not know {request.method}; it knows {allowed}."
+        words = f"This path does not support {request.method}; it supports {allowed}."
         return Problem(405, "METHOD_NOT_ALLOWED", words, headers={"Allow": allowed})
     if error.status_code == 400 and isinstance(error.__cause__, UnicodeDecodeError | RecursionError):
         return bad_request("BAD_JSON", "The body is not valid JSON: it is not UTF-8, or nested too deeply.")
@@ -222,11 +222,12 @@ def _of_http(request: Request, error: HTTPException) -> Problem:
 
 
 def _allowed(scope: Scope) -> list[str]:
-    """Every method of this path. Starlette names only those of the first route that fits."""
+    """Every method of this path. Starlette names only those of the first route that matches."""
     clean = {name: value for name, value in scope.items() if name != "fastapi"}
     routes = scope["app"].router.routes
 
-    def knows(method: str) -> bool:
-        return any(route.matches(clean | {"method": method})[0] is Match.FULL for route in routes)
+    def is_allowed(method: str) -> bool:
+        routed_as = "GET" if method == "HEAD" else method  # a route that answers GET answers HEAD
+        return any(route.matches(clean | {"method": routed_as})[0] is Match.FULL for route in routes)
 
-    return [method for method in _METHODS if knows(method)]
+    return [method for method in _METHODS if is_allowed(method)]

@@ -1,20 +1,26 @@
-"""How the routes of many files come together in one app, each looked through as seldom as can be.
+"""Routes of many files in one app, each analysed as seldom as possible.
 
-FastAPI makes a route anew, with all that is asked of its arguments, for every router that takes it in; and once more,
-for nothing, for a router that has other routers in it and is taken in without a prefix. In a large app that is most
-of the time it takes to start.
-Must hold: a route is made where it is written and once for the app it is in, and nowhere between.
+FastAPI creates a route again, with the analysis of its arguments, for every router that includes it, and once more,
+without need, for a router that contains others and is included without a prefix. In a large app that is most of the
+start-up time.
+Must hold: a route is created where it is written and once for its app, and nowhere between.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fastapi import APIRouter
+from fastapi.dependencies.models import Dependant
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.params import Query
 
 
 @dataclass(frozen=True, slots=True)
-class Under:
-    """A router below a path, for make_app; its routes are told under `tags` in the description of the API."""
+class MountedRouter:
+    """A router below a path, for make_app; `tags` group its routes in the API's description.
+
+    Routes with tags refuse unknown query parameters (query_parameters.py).
+    """
 
     path: str
     router: APIRouter
@@ -22,6 +28,11 @@ class Under:
 
 
 def gather(router: APIRouter, parts: Iterable[APIRouter]) -> None:
-    """Put the routes of parts behind those of a router, as they are: for parts of one area, with the same settings."""
+    """Append the routes of `parts` to a router, unchanged: for parts of one area with the same settings."""
     for part in parts:
         router.routes.extend(part.routes)
+
+
+def query_names(dependant: Dependant) -> set[str]:
+    """The names of all query parameters that a route and its dependencies read."""
+    return {one.alias for one in get_flat_params(dependant) if isinstance(one.field_info, Query)}

@@ -1,9 +1,9 @@
-"""What protects people who use a browser: headers on every answer, and who may call at all.
+"""Protection for browsers: headers on every response, allowed hosts, and changes requested by other sites.
 
-`Hosts` turns away names that are not ours (a foreign name that resolves to this machine is DNS rebinding).
-`SameOrigin` turns away changes that another site's page asks for with our user's cookie.
-Must hold: a request that carries a bearer token was not made by another site's form, so it needs no such check; a
-cookie is never looked at when there is a bearer token (identity/guards.py).
+`Hosts` refuses host names that are not ours (a foreign name that resolves to this machine is DNS rebinding).
+`SameOrigin` refuses changes that another site's page requests with our user's cookie.
+Must hold: a request with a bearer token was not made by another site's form, so it needs no such check; a cookie is
+never read if there is a bearer token (identity/guards.py).
 """
 
 from collections.abc import Collection, Mapping
@@ -25,15 +25,15 @@ PAGE_HEADERS: Mapping[str, str] = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # Answers hold personal data unless their maker says otherwise (etags.py).
+    # Responses hold personal data unless their handler sets another value (etags.py).
     "Cache-Control": "no-store",
 }
-# Only where every answer comes over HTTPS: a browser that saw it refuses plain HTTP for a year.
+# Only if every response is sent over HTTPS: a browser that saw it refuses plain HTTP for a year.
 HTTPS_HEADERS: Mapping[str, str] = {"Strict-Transport-Security": "max-age=31536000"}
 
 
 class PageHeaders:
-    """ASGI middleware: puts `headers` on every answer that does not have them already."""
+    """ASGI middleware: sets `headers` on every response that does not have them already."""
 
     def __init__(self, app: ASGIApp, *, headers: Mapping[str, str] = PAGE_HEADERS) -> None:
         self._app, self._headers = app, dict(headers)
@@ -50,7 +50,7 @@ class PageHeaders:
 
 
 class Hosts:
-    """ASGI middleware: 421 for a Host that is not among `allowed`, whatever its port."""
+    """ASGI middleware: 421 for a Host that is not among `allowed`, on any port."""
 
     def __init__(self, app: ASGIApp, *, allowed: Collection[str] = LOOPBACK_HOSTS) -> None:
         self._app, self._allowed = app, frozenset(name.lower() for name in allowed)
@@ -59,7 +59,7 @@ class Hosts:
         if scope["type"] in ("http", "websocket"):
             hosts = Headers(scope=scope).getlist("host")
             if len(hosts) != 1 or host_name(hosts[0]) not in self._allowed:
-                words = "This service does not go by the name in your Host header."
+                words = "This service is not available under the name in your Host header."
                 await refuse(Problem(421, "HOST_NOT_ALLOWED", words), scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -72,21 +72,21 @@ def host_name(host: str) -> str:
 
 
 class SameOrigin:
-    """ASGI middleware: 403 for a change that a page of another origin asked for."""
+    """ASGI middleware: 403 for a change requested by a page of another origin."""
 
     def __init__(self, app: ASGIApp, *, trusted: Collection[str] = ()) -> None:
         self._app, self._trusted = app, frozenset(origin.rstrip("/").lower() for origin in trusted)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and not self._may(scope):
+        if scope["type"] in ("http", "websocket") and not self._is_allowed(scope):
             words = (
-                "A page of another site asked for this change. Open this service's own page and repeat it."
+                "A page of another site requested this change. Open this service's own page and repeat it."
             )
             await refuse(forbidden("CROSS_SITE", words), scope, receive, send)
             return
         await self._app(scope, receive, send)
 
-    def _may(self, scope: Scope) -> bool:
+    def _is_allowed(self, scope: Scope) -> bool:
         headers = Headers(scope=scope)
         # A websocket opens with a GET and then carries changes; browsers let any page open one.
         if scope["type"] == "http" and scope["method"] in _SAFE:
@@ -98,5 +98,5 @@ class SameOrigin:
             return True
         if site is not None:
             return site in ("same-origin", "none")
-        # Browsers send Origin with every change. Who sends neither is a program, and has no one else's cookies.
+        # Browsers send Origin with every change. A client that sends neither is a program, without a user's cookies.
         return origin is None or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()

@@ -5,26 +5,25 @@ engine = Engine.open("data")
 engine.call("PutItem", {"TableName": "pets", "Item": {"name": {"S": "rex"}}})
 """
 
-from tablewright.engine.doors import EngineClosed
+from tablewright.engine.background.session import EngineClosed
 from tablewright.engine.engine import Engine
 from tablewright.engine.errors import ServiceError
-from tablewright.engine.regions import Regions, RegionsMistake
-from tablewright.engine.replica_lines import PeerUnreachable
-from tablewright.engine.storage import NotAStore, StoreInUse
-from tablewright.engine.transfers.buckets import BucketsUnknown
-from tablewright.engine.verify import verify
-from tablewright.engine.writer import Group
+from tablewright.engine.group_commit import PendingCommit
+from tablewright.engine.replication.regions import Regions
+from tablewright.engine.storage.region_stores import RegionsMistake
+from tablewright.engine.storage.sqlite import NotAStore, StoreInUse
+from tablewright.engine.transfer.buckets import BucketsUnknown
+from tablewright.engine.verify.invariants import verify_store
 
 __all__ = [
     "BucketsUnknown",
     "Engine",
     "EngineClosed",
-    "Group",
     "NotAStore",
-    "PeerUnreachable",
+    "PendingCommit",
     "Regions",
     "RegionsMistake",
     "ServiceError",
     "StoreInUse",
-    "verify",
+    "verify_store",
 ]

@@ -1,8 +1,8 @@
-"""Tables as they stand: schema, indexes, settings; how they are kept and how they are described.
+"""Tables: schema, indexes and settings; how they are stored and how they are described.
 
 A Table is a value; changing one makes another. The catalog is a map from name to Table that is replaced as
 a whole when a change to it commits, so a reader never sees half of one.
-Elsewhere: the rules a new table must obey (definitions.py).
+Elsewhere: the rules a new table must obey (api/table_definitions.py).
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 
+from tablewright.engine.api.replica_description import described_replicas
 from tablewright.engine.limits import (
     HASH_KEY_BYTES,
     RANGE_KEY_BYTES,
@@ -18,10 +19,9 @@ from tablewright.engine.limits import (
     WARM_READ_UNITS,
     WARM_WRITE_UNITS,
 )
-from tablewright.engine.metric_names import CONSUMED_WRITE, Key
-from tablewright.engine.replica_group import Group, Ledger, group_from
-from tablewright.engine.replica_views import described_replicas
-from tablewright.engine.storage_rows import Rows, collections_name, index_name, table_name
+from tablewright.engine.metrics.names import CONSUMED_WRITE, MetricKey
+from tablewright.engine.replication.group import Group, StampTable, group_from
+from tablewright.engine.storage.rows import RowReader, collections_name, index_name, table_name
 from tablewright.values import WrongJson
 from tablewright.values.codec import NOT_UTF8
 
@@ -68,7 +68,7 @@ class Index:
     included: tuple[str, ...] = ()
     status: str = "ACTIVE"
     # While an index is created on a table that has items: rows up to the first number are in it, rows from
-    # there to the second are still to come and no business of a write, rows beyond came after.
+    # there to the second are filled in later and ignored by writes, rows beyond were written since.
     backfill: tuple[int, int] | None = None
     throughput: Throughput = Throughput()
     on_demand: Mapping[str, int] | None = None
@@ -89,7 +89,7 @@ class IndexKey:
 
 
 class KeyPart(NamedTuple):
-    """A key attribute on its way into bytes: its name, its type, the most bytes it may have."""
+    """A key attribute to be encoded: its name, its type, and how many bytes it may have."""
 
     name: str
     type: str
@@ -102,7 +102,7 @@ class EntryPlan(NamedTuple):
     hash: tuple[KeyPart, ...]
     range: tuple[KeyPart, ...]
     counted: str
-    spent: Key
+    spent: MetricKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +143,10 @@ class Table:
     # Point-in-time recovery while it is enabled: since when (microseconds), and for how many days back.
     recovery_since: int | None = None
     recovery_days: int = RECOVERY_DAYS
-    # All its replicas, if it has any (replica_group.py).
+    # All its replicas, if it has any (replication/group.py).
     replicas: Group | None = None
-    # What was said of autoscaling beside targets and limits, by kind of units and index (scaling_settings.py).
+    # What was said of autoscaling beside targets and limits, by kind of units and index
+    # (throughput/autoscaling_settings.py).
     scaling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # Worked out once, because every write asks: the index keys, alphabetically by index; how the key and the entries
     # (by the index's number) are made; and the figure that a write adds to.
@@ -153,7 +154,7 @@ class Table:
     has_local_indexes: bool = field(init=False, repr=False, compare=False)
     key_parts: tuple[tuple[KeyPart, ...], tuple[KeyPart, ...]] = field(init=False, repr=False, compare=False)
     entry_plans: Mapping[int, EntryPlan] = field(init=False, repr=False, compare=False)
-    spent: Key = field(init=False, repr=False, compare=False)
+    spent: MetricKey = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         keys = tuple(
@@ -188,10 +189,10 @@ class Table:
         return f"{self.arn}/stream/{self.stream_label}"
 
     @property
-    def ledger(self) -> Ledger:
-        """Where the stamps of a table with replicas are."""
+    def stamp_table(self) -> StampTable:
+        """The SQL table of the stamps of a table with replicas."""
         assert self.replicas is not None, "only a table with replicas has stamps"
-        return Ledger(self.number, self.replicas.stamps)
+        return StampTable(self.number, self.replicas.stamps)
 
     def sql_tables(self) -> list[str]:
         """What the table has in the store."""
@@ -200,7 +201,7 @@ class Table:
             numbers.append(self.ttl_index)
         names = [table_name(self.number), *(index_name(self.number, number) for number in numbers)]
         if self.replicas is not None:
-            names.append(self.ledger.name)
+            names.append(self.stamp_table.name)
         return [*names, collections_name(self.number)] if self.has_local_indexes else names
 
     def index(self, name: str) -> Index | None:
@@ -215,7 +216,7 @@ class Table:
         return replace(self, indexes=tuple(index if i.name == index.name else i for i in self.indexes))
 
     def without_index(self, name: str) -> "Table":
-        """The table without that index and without attribute types nobody uses any more."""
+        """The table without that index and without attribute types that are not used any more."""
         kept = tuple(index for index in self.indexes if index.name != name)
         used = set(self.schema.names).union(*(index.schema.names for index in kept))
         return replace(self, indexes=kept, types={n: t for n, t in self.types.items() if n in used})
@@ -245,7 +246,7 @@ def from_json(number: int, body: bytes) -> Table:
     return Table(**fields)
 
 
-def load(rows: Rows) -> dict[str, Table]:
+def load(rows: RowReader) -> dict[str, Table]:
     tables = [from_json(number, body) for number, _, body in rows.tables()]
     return {table.name: table for table in tables}
 
@@ -262,7 +263,7 @@ def _schema(fields: dict[str, Any]) -> KeySchema:
     return KeySchema(tuple(fields["hash"]), tuple(fields["range"]))
 
 
-def describe(table: Table, rows: Rows, status: str | None = None) -> dict[str, Any]:
+def describe(table: Table, rows: RowReader, status: str | None = None) -> dict[str, Any]:
     """The TableDescription of a table; `status` where it is to be shown as changing."""
     items, size = rows.counts(table_name(table.number))
     if status is None and table.status == "ACTIVE":
@@ -311,7 +312,7 @@ def describe(table: Table, rows: Rows, status: str | None = None) -> dict[str, A
     return shown
 
 
-def _described_index(table: Table, index: Index, rows: Rows, status: str) -> dict[str, Any]:
+def _described_index(table: Table, index: Index, rows: RowReader, status: str) -> dict[str, Any]:
     items, size = rows.counts(index_name(table.number, index.number))
     projection: dict[str, Any] = {"ProjectionType": index.projection}
     if index.included:

@@ -1,12 +1,13 @@
-"""The front door: `call(verb, request)`.
+"""The engine: `call(verb, request)`.
 
-Must hold: an answer to a write leaves only after its commit; a request that is refused has changed nothing;
-any number of threads may call.
-Elsewhere: what a verb does (operations/), how writes share a commit (writer.py), what is done beside the requests
-(keeper.py).
+Must hold: a write is answered only after its commit; a request that is refused has changed nothing; any number of
+threads may call.
+Elsewhere: what a verb does (api/), how writes share a commit (group_commit.py), background work
+(background/threads.py).
 """
 
 import logging
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -17,10 +18,13 @@ from typing import Any, TypeVar
 
 import orjson
 
-from tablewright.engine import forks, replica_peers
-from tablewright.engine.autoscaling import Autoscaling
+from tablewright.engine.api.operation import ReadOperation, WriteOperation
+from tablewright.engine.api.registry import READ_ONLY, VERBS
+from tablewright.engine.api.shapes import Request, check
+from tablewright.engine.background import forks
+from tablewright.engine.background.session import Closable, EngineClosed, Session
+from tablewright.engine.background.threads import BackgroundThreads
 from tablewright.engine.catalog import Catalog
-from tablewright.engine.doors import Closed, Doors, EngineClosed
 from tablewright.engine.errors import (
     ServiceError,
     fault,
@@ -29,20 +33,25 @@ from tablewright.engine.errors import (
     serialization,
     unknown_operation,
 )
+from tablewright.engine.group_commit import GroupCommit, PendingCommit, Work
 from tablewright.engine.journal import microseconds
-from tablewright.engine.keeper import Keeper
-from tablewright.engine.metric_names import Mark
-from tablewright.engine.metric_refusals import disowned, failure, lost, refusal
-from tablewright.engine.metrics import Metrics
-from tablewright.engine.operations import READING, VERBS, Read, Write
-from tablewright.engine.shapes import Request, check
-from tablewright.engine.statements import only_reads
-from tablewright.engine.storage import Storage
-from tablewright.engine.throttle import Throttle
-from tablewright.engine.transfers.bucket_routes import routed
-from tablewright.engine.verify import mistakes
-from tablewright.engine.writer import Group, Work, Writer
-from tablewright.engine.writing import Place, Reading, Writing
+from tablewright.engine.metrics.collector import MetricsCollector
+from tablewright.engine.metrics.errors import (
+    failure_sample,
+    lost_commit_samples,
+    refused_samples,
+)
+from tablewright.engine.metrics.names import Sample
+from tablewright.engine.partiql.statements import only_reads
+from tablewright.engine.read_budget import Bounded, ExceedsBudget, ReadBudget
+from tablewright.engine.storage.rows import DamagedRow
+from tablewright.engine.storage.sqlite import Storage
+from tablewright.engine.throughput.autoscaling import Autoscaling
+from tablewright.engine.throughput.token_buckets import Throttle
+from tablewright.engine.transaction import EngineContext, ReadTransaction, WriteTransaction
+from tablewright.engine.transfer.bucket_routes import routed
+from tablewright.engine.verify.invariants import mistakes
+from tablewright.engine.verify.scrub import Scrub
 from tablewright.expressions import BadExpression
 from tablewright.values import BadValue, WrongJson
 from tablewright.values.codec import NOT_UTF8
@@ -50,7 +59,7 @@ from tablewright.world import World, real_world
 
 log = logging.getLogger("tablewright.engine")
 
-Context = TypeVar("Context", Reading, Writing)
+Context = TypeVar("Context", ReadTransaction, WriteTransaction)
 T = TypeVar("T")
 
 CLOSED = "this engine is closed; open the store again"
@@ -60,42 +69,51 @@ class Engine:
     """An open DynamoDB-compatible database.
 
     `Engine.open(path)` keeps its store in the directory `path`; without one it lives in memory.
-    `durability="durable"` loses no answered write even when the power goes; `"relaxed"` loses none when the
-    process does. What time brings (expired items swept, shards rolled, the journal pruned) is done every
-    `ttl_seconds`; items that have expired stay for `ttl_lag`, as the service lets them stay for hours. Backups,
+    `durability="durable"` loses no answered write when the power fails; `"relaxed"` loses none when the
+    process is killed. Scheduled work (sweeping expired items, rolling shards, pruning the journal) is done every
+    `ttl_seconds`; expired items stay for `ttl_lag`, as the service lets them stay for hours. Backups,
     restores and other long work are done by a thread of their own. With `throttling` what is faster than the
-    provisioned, or the on-demand, throughput is refused (throttle.py). `metrics` is what was measured.
+    provisioned, or the on-demand, throughput is refused (throughput/token_buckets.py). `metrics` is what was measured.
     `buckets` is the directory that exports go to and imports come from (`<path>/buckets` if none is named), or
-    `s3:` for S3 (transfers/buckets.py); `elsewhere` are those that lie in another place, by their names.
+    `s3:` for S3 (transfer/buckets.py); `elsewhere` are those that lie in another place, by their names.
     """
 
     VERBS = VERBS
-    KEEPER = Keeper
+    BACKGROUND = BackgroundThreads
 
     def __init__(
         self,
         storage: Storage,
         world: World,
-        place: Place,
+        place: EngineContext,
         ttl_seconds: float,
         ttl_lag: timedelta,
         throttling: bool = False,
     ) -> None:
         self._storage, self._world = storage, world
         self._throttle = Throttle(lambda: microseconds(world.now())) if throttling else None
-        self._writer = Writer(storage, world, place, self._throttle, _Watching(self))
-        # The tables as they were when the store was opened; what was under way goes on from here.
+        self._writer = GroupCommit(storage, world, place, self._throttle, _Watching(self))
+        # The catalog when the store was opened; unfinished work continues from it.
         self.found: Catalog = self._writer.tables
         self._closed = False
         self._is_inherited = False
-        self._doors = _Doors(self)
-        self.metrics = Metrics(self._doors, world)
-        self.autoscaling = Autoscaling(self._doors)
-        # One round of following other regions, if there are any (regions.py); whether anything came of it.
-        self.follow: Callable[[], bool] | None = None
-        self.keeper = self.KEEPER(self, storage, self._writer, world, ttl_seconds, ttl_lag)
-        self.keeper.start()
-        forks.watch(self)
+        self._session = _EngineSession(self)
+        self.metrics = MetricsCollector(self._session, world)
+        self.autoscaling = Autoscaling(self._session)
+        self.scrub = Scrub(self._session, storage.damaged, lambda: self._closed)
+        self.background = self.BACKGROUND(
+            self._session,
+            storage,
+            self._writer,
+            world,
+            self.metrics,
+            self.autoscaling,
+            self.scrub,
+            ttl_seconds,
+            ttl_lag,
+        )
+        self.background.start()
+        forks.register(self)
 
     @classmethod
     def open(
@@ -115,26 +133,26 @@ class Engine:
             raise ValueError("ttl_seconds is more than 0, ttl_lag not less than 0")
         if buckets is None and str(path) != ":memory:":
             buckets = Path(path) / "buckets"
-        place = Place(region)
+        place = EngineContext(region)
         place = replace(place, buckets=routed(buckets, elsewhere or {}, region, place.account))
         return cls(Storage(path, durability), world or real_world(), place, ttl_seconds, ttl_lag, throttling)
 
     # --- calls ---
 
     def call(self, verb: str, request: Request) -> dict[str, Any]:
-        """Answer a request in the wire's JSON form; mistakes are raised as ServiceError."""
+        """The response to a request, both in the wire's JSON form; refusals are raised as ServiceError."""
         answer: dict[str, Any] = orjson.loads(self.answer(verb, request))
         return answer
 
-    def answer(self, verb: str, request: Request) -> bytes:
-        """The same, as the JSON text a server would send."""
+    def answer(self, verb: str, request: Request, effort: ReadBudget | None = None) -> bytes:
+        """The same, as the JSON text a server would send; a read whose effort is bounded may raise ExceedsBudget."""
         operation = VERBS.get(verb)
         if operation is None:
             raise unknown_operation(verb)
         if self.only_reads(verb, request):
-            operation = READING[verb]
-        if isinstance(operation, Read):
-            return self._read(verb, operation, request)
+            operation = READ_ONLY[verb]
+        if isinstance(operation, ReadOperation):
+            return self._read(verb, operation, request, effort)
         outcome = self._writer.wait_for(_work(verb, request))
         if isinstance(outcome, ServiceError):
             raise outcome
@@ -142,99 +160,113 @@ class Engine:
 
     @property
     def tables(self) -> Catalog:
-        """The tables as they stand after the last commit."""
+        """The catalog after the last commit."""
         return self._writer.tables
 
     @property
-    def place(self) -> Place:
-        """Where this is, and what is near (regions.py)."""
+    def place(self) -> EngineContext:
+        """The region and account of the engine, and the other regions of the process (replication/regions.py)."""
         return self._writer.place
 
     @place.setter
-    def place(self, place: Place) -> None:
+    def place(self, place: EngineContext) -> None:
         self._writer.place = place
 
     @property
-    def doors(self) -> Doors:
-        """The way to the store for work that is not a request (doors.py)."""
-        return self._doors
+    def session(self) -> Session:
+        """How work that is not a request accesses the store (background/session.py)."""
+        return self._session
 
     def now(self) -> datetime:
         return self._world.now()
 
-    def peer(self, verb: str, request: Request) -> bytes:
-        """Answer another region, or who looks after replicas: the verbs of replica_peers.py."""
-        return replica_peers.answer(self._doors, verb, request)
-
     def writes(self, verb: str) -> bool:
         """Whether a verb may change anything and so has to go through the writer."""
-        return isinstance(VERBS.get(verb), Write)
+        return isinstance(VERBS.get(verb), WriteOperation)
 
     def only_reads(self, verb: str, request: Request) -> bool:
         """Whether a request of a verb that may write (PartiQL's may) writes nothing, and so needs no writer."""
-        return verb in READING and only_reads(request)
+        return verb in READ_ONLY and only_reads(request)
 
     @property
     def commit_blocks(self) -> bool:
         """Whether a commit waits for the disk."""
         return self._storage.commit_blocks
 
-    def _read(self, verb: str, operation: Read, request: Request) -> bytes:
+    def _read(
+        self, verb: str, operation: ReadOperation, request: Request, effort: ReadBudget | None
+    ) -> bytes:
         self.refuse_closed()
+        if self._throttle is not None and verb != "GetItem" and isinstance(effort, Bounded):
+            raise ExceedsBudget  # what it has used by the time it stops would be counted twice
         tables, place = self._writer.tables, self._writer.place
-        marks: list[Mark] = []
+        samples: list[Sample] = []
         begun = perf_counter()
+        answer: bytes | None
         try:
             if self._storage.in_memory:
                 # There is one connection only, so readers take their turn with the writer.
-                with self._storage.writing:
-                    reading = Reading(self._storage.writes, tables, place, self._world, self._throttle, marks)
-                    answer = _served(operation, operation.run, reading, request)
-            else:
-                rows = self._storage.lend()
+                turn = _Turn(self._storage.write_lock)
+                writes, throttle = self._storage.writes, self._throttle
                 try:
-                    reading = Reading(rows, tables, place, self._world, self._throttle, marks)
-                    answer = _served(operation, operation.run, reading, request)
+                    txn = ReadTransaction(
+                        writes, tables, place, self._world, throttle, samples, effort, turn.end
+                    )
+                    answer = _served(operation, operation.run, txn, request)
+                except ExceedsBudget:
+                    answer = None
                 finally:
-                    self._storage.give_back(rows)
+                    turn.end()
+            else:
+                rows = self._storage.acquire_reader()
+                try:
+                    txn = ReadTransaction(rows, tables, place, self._world, self._throttle, samples, effort)
+                    answer = _served(operation, operation.run, txn, request)
+                except ExceedsBudget:
+                    answer = (
+                        None  # the exception, and the walk in it, are gone before the rows are lent again
+                    )
+                finally:
+                    self._storage.release_reader(rows)
         except ServiceError as mistake:
-            marks += refusal(verb, request.get("TableName"), mistake)
-            self.metrics.note("", begun, marks)
+            samples += refused_samples(verb, request.get("TableName"), mistake)
+            self.metrics.record_request("", begun, samples)
             raise
         except Exception as error:
             self.refuse_closed()
             if tables is self.tables:
                 log.error("read failed", extra=fault(error))
-                self.metrics.note("", begun, [failure(verb, request.get("TableName"))])
+                self.metrics.record_request("", begun, [failure_sample(verb, request.get("TableName"))])
                 raise internal_error() from error
-            # A table was dropped between our look at the catalog and our look at its rows: look again.
-            return self._read(verb, operation, request)
-        if marks:
-            self.metrics.note(verb, begun, marks)
+            # A table was dropped after the catalog was read and before its rows were: read again.
+            return self._read(verb, operation, request, effort)
+        if answer is None:
+            raise ExceedsBudget
+        if samples:
+            self.metrics.record_request(verb, begun, samples)
         return answer
 
-    def start_group(self, work: Sequence[tuple[str, Request]], *, wait: bool = False) -> Group | None:
+    def start_group(self, work: Sequence[tuple[str, Request]], *, wait: bool = False) -> PendingCommit | None:
         """Run writes on this thread, to be committed together by `finish`.
 
-        None if another thread is writing and we are not to wait for it.
+        None if another thread is writing and `wait` is false.
         """
         return self._writer.start_group([_work(verb, request) for verb, request in work], wait=wait)
 
     def settle(self) -> None:
-        """Wait until nothing is owed and nothing is due.
+        """Wait until no background work is pending or due.
 
         New indexes are filled, dropped tables are removed, backups and restores are done; expired items are swept,
-        shards rolled and the journal pruned by the time it is now; what can be had of other regions was taken over.
-        Long work that throws is thrown here.
+        shards rolled and the journal pruned by the present time. An exception of a job is raised here.
         """
-        self.keeper.settle()
+        self.background.settle()
 
     # --- the end ---
 
     def verify(self) -> list[str]:
         """Every broken invariant of the store, as a sentence; none is the normal answer."""
         self.refuse_closed()
-        with self._storage.writing:
+        with self._storage.write_lock:
             return mistakes(self._storage.writes)
 
     def close(self) -> None:
@@ -242,8 +274,8 @@ class Engine:
         if self._is_inherited:
             return
         is_first, self._closed = not self._closed, True
-        self.keeper.stop()
-        self._doors.close()
+        self.background.stop()
+        self._session.close()
         if is_first:
             self._keep_last_figures()
         self._storage.close()
@@ -253,7 +285,7 @@ class Engine:
     def _keep_last_figures(self) -> None:
         try:
             self.metrics.flush(self._writer.write_last)
-        except Exception as error:  # a full disk, say: no reason to stay open
+        except Exception as error:  # a full disk, for example: no reason to stay open
             log.error("keeping the figures failed", extra=fault(error))
 
     def refuse_closed(self) -> None:
@@ -261,12 +293,12 @@ class Engine:
         if self._closed:
             raise EngineClosed(forks.FORKED if self._is_inherited else CLOSED)
 
-    def disinherit(self) -> None:
-        """In a forked child: the engine is the parent's (forks.py)."""
+    def close_in_child(self) -> None:
+        """In a forked child: the engine is the parent's (background/forks.py)."""
         self._is_inherited = not self._closed
         self._closed = True
-        self.keeper.disinherit()
-        self._storage.disinherit()
+        self.background.close_in_child()
+        self._storage.close_in_child()
 
     def __enter__(self) -> "Engine":
         return self
@@ -277,8 +309,23 @@ class Engine:
         self.close()
 
 
+class _Turn:
+    """A reader's hold of the only connection of a store in memory. It may end before the read does."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: threading.Lock) -> None:
+        lock.acquire()
+        self._lock: threading.Lock | None = lock
+
+    def end(self) -> None:
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            lock.release()
+
+
 class _Watching:
-    """What an engine makes of the outcomes of its writes: figures, and work for the keeper."""
+    """The engine's callbacks about its writes: figures, and waking the background threads."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -286,71 +333,61 @@ class _Watching:
     def refuse_closed(self) -> None:
         self._engine.refuse_closed()
 
-    def committed(self, writing: Writing, is_new_catalog: bool) -> None:
+    def committed(self, txn: WriteTransaction, is_new_catalog: bool) -> None:
         engine = self._engine
-        if writing.marks:
-            engine.metrics.note_group(writing.begun, writing.marks, writing.done)
+        if txn.samples:
+            engine.metrics.record_group(txn.begun, txn.samples, txn.done)
         if is_new_catalog:
-            engine.keeper.wake()
-        elif writing.is_owing:
-            engine.keeper.wake_labourer()
-        if writing.leased:
-            self._disown_lapsed(writing)
+            engine.background.wake()
+        elif txn.has_background_work:
+            engine.background.wake_jobs()
 
-    def _disown_lapsed(self, writing: Writing) -> None:
-        """What is not to be acknowledged after all is told so."""
-        tables = writing.disown_lapsed()
-        if tables:
-            log.warning("a lease ran out before the commit", extra={"tables": sorted(tables)})
-            marks = disowned(writing.marks, writing.done, tables)
-            self._engine.metrics.note("", writing.begun, marks)
+    def not_committed(self, txn: WriteTransaction) -> None:
+        self._engine.metrics.record_request("", txn.begun, lost_commit_samples(txn.samples, txn.done))
 
-    def not_committed(self, writing: Writing) -> None:
-        self._engine.metrics.note("", writing.begun, lost(writing.marks, writing.done))
-
-    def failed(self, writing: Writing) -> None:
-        if writing.failed is not None:
-            self._engine.metrics.note("", writing.begun, [failure(*writing.failed)])
+    def failed(self, txn: WriteTransaction) -> None:
+        if txn.failed is not None:
+            self._engine.metrics.record_request("", txn.begun, [failure_sample(*txn.failed)])
 
 
-class _Doors:
-    """The labourer's way into an engine (doors.py)."""
+class _EngineSession:
+    """How jobs access an engine (background/session.py)."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.memory: dict[str, Any] = {}
 
     def close(self) -> None:
-        """Close what labours keep open between two steps."""
+        """Close what jobs keep open between two steps."""
         for kept in self.memory.values():
-            if isinstance(kept, Closed):
+            if isinstance(kept, Closable):
                 kept.close()
 
-    def read(self, look: Callable[[Reading], T]) -> T:
+    def read(self, fn: Callable[[ReadTransaction], T]) -> T:
         engine = self._engine
         engine.refuse_closed()
         storage, tables = engine._storage, engine.tables
         if storage.in_memory:
-            with storage.writing:
-                return look(Reading(storage.writes, engine.tables, engine.place, engine._world))
-        rows = storage.lend()
+            with storage.write_lock:
+                return fn(ReadTransaction(storage.writes, engine.tables, engine.place, engine._world))
+        rows = storage.acquire_reader()
         try:
             with rows.snapshot():
-                return look(Reading(rows, tables, engine.place, engine._world))
+                return fn(ReadTransaction(rows, tables, engine.place, engine._world))
         except Exception:
-            # A table was dropped between our look at the catalog and our look at its rows: look again.
+            # A table was dropped after the catalog was read and before its rows were: read again.
             if tables is engine.tables:
                 raise
         finally:
-            storage.give_back(rows)
-        return self.read(look)
+            storage.release_reader(rows)
+        return self.read(fn)
 
-    def write(self, deed: Callable[[Writing], T]) -> T:
+    def write(self, fn: Callable[[WriteTransaction], T]) -> T:
         answers: list[T] = []
 
-        def work(writing: Writing) -> bytes:
-            answers.append(deed(writing))
-            writing.done.append(("", len(writing.marks)))
+        def work(txn: WriteTransaction) -> bytes:
+            answers.append(fn(txn))
+            txn.done.append(("", len(txn.samples)))
             return b"done"
 
         outcome = self._engine._writer.wait_for(work)
@@ -361,38 +398,41 @@ class _Doors:
 
 def _work(verb: str, request: Request) -> Work:
     operation = VERBS[verb]
-    assert isinstance(operation, Write)
+    assert isinstance(operation, WriteOperation)
 
-    def work(writing: Writing) -> bytes:
+    def work(txn: WriteTransaction) -> bytes:
         try:
-            answer = _served(operation, operation.run, writing, request)
+            answer = _served(operation, operation.run, txn, request)
         except ServiceError as mistake:
-            writing.marks += refusal(verb, request.get("TableName"), mistake)
-            writing.done.append(("", len(writing.marks)))
+            txn.samples += refused_samples(verb, request.get("TableName"), mistake)
+            txn.done.append(("", len(txn.samples)))
             raise
         except Exception:
-            writing.failed = verb, request.get("TableName")
+            txn.failed = verb, request.get("TableName")
             raise
-        if writing.marks:
-            writing.done.append((verb, len(writing.marks)))
+        if txn.samples:
+            txn.done.append((verb, len(txn.samples)))
         return answer
 
     return work
 
 
 def _served(
-    operation: Read | Write,
+    operation: ReadOperation | WriteOperation,
     run: Callable[[Context, Request], dict[str, Any]],
     context: Context,
     request: Request,
 ) -> bytes:
-    """The request checked against its shape, run and answered; mistakes in the service's type and words."""
+    """The response to a request, after checking its shape; refusals in the service's type and words."""
     try:
-        check(operation.shape, operation.fits, request)
-        return orjson.dumps(run(context, request))
+        return orjson.dumps(run(context, check(operation.shape, operation.fits, request)))
     except (BadValue, BadExpression) as mistake:
         raise invalid(str(mistake)) from None
     except WrongJson as mistake:
         raise serialization(str(mistake)) from None
     except UnicodeEncodeError:
         raise serialization(NOT_UTF8) from None
+    except DamagedRow as damage:
+        names = [table.name for table in context.tables.values() if table.number == damage.table]
+        log.error("damaged row not served", extra={"table": "".join(names) or "a table that was dropped"})
+        raise internal_error() from None

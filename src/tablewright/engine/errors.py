@@ -1,7 +1,7 @@
-"""What the caller did wrong, in the service's own type and words.
+"""Refusals, in the service's own types and words.
 
 SDKs read these: the name decides which exception a client raises, the message is often matched on.
-Must hold: a ServiceError leaves the store as it was, except for one of status 500: then nobody knows.
+Must hold: a ServiceError leaves the store as it was, except one of status 500: after that its effect is unknown.
 """
 
 import traceback
@@ -37,7 +37,7 @@ DUPLICATE = "Duplicate primary key exists in table"
 
 
 class ServiceError(Exception):
-    """An answer that is an error. `fields` are further members of the body, such as Item."""
+    """A response that is an error. `fields` are further members of the body, such as Item."""
 
     def __init__(
         self, name: str, message: str = "", status: int = 400, fields: Mapping[str, Any] | None = None
@@ -113,22 +113,14 @@ def condition_failed(item: Mapping[str, Any] | None) -> ServiceError:
     return ServiceError("ConditionalCheckFailedException", "The conditional request failed", fields=fields)
 
 
-def left_behind(table: str, region: str) -> ServiceError:
-    """A write to a replica that has writes the others gave up. Ours, as below."""
-    return ServiceError(
-        "ReplicaNotWriterException",
-        f"Table {table} takes no writes in {region}: it was not there when another region took over, and has writes "
-        f"that no other has. Compare them, then let {region} rejoin",
-    )
-
-
 def not_the_writer(table: str, region: str, writer: str | None, epoch: int) -> ServiceError:
-    """A write to a replica that leaves writing to another region. Ours: the service lets every replica write."""
-    return ServiceError(
-        "ReplicaNotWriterException",
-        f"Table {table} takes no writes in {region}: since epoch {epoch} its writer is {writer}. "
-        f"Write there, or promote {region}",
+    """A write to a replica that takes none. Ours: on the service every replica takes writes."""
+    why = (
+        f"its writer is {writer} since epoch {epoch}. Write there, or fail over to {region}"
+        if writer not in (None, region)
+        else f"it has writes that the other regions do not have, or is being copied. Let {region} rejoin"
     )
+    return ServiceError("ReplicaNotWriterException", f"Table {table} takes no writes in {region}: {why}")
 
 
 def duplicate_item() -> ServiceError:

@@ -1,4 +1,4 @@
-"""What an item is in a secondary index: the entry's attributes and size, and what a write does to it. Pure."""
+"""Entries of secondary indexes: their attributes and size, and how a write changes them. Pure."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from tablewright.values import Item, item_size
 
 @dataclass(slots=True)
 class EntryChange:
-    """One index before and after a write. A key is None where the item is not in the index."""
+    """The entry of an item in one index before and after a write. A key is None where there is no entry."""
 
     index: Index
     old_key: bytes | None
@@ -37,7 +37,7 @@ def entry_size(table: Table, index: Index, item: Item, size: int) -> int:
 def changes(
     table: Table, key: bytes, row: int, old: Item | None, old_size: int, new: Item | None, new_size: int
 ) -> list[EntryChange]:
-    """For each index the item was or will be in: where it stood, where it will stand."""
+    """The changes of the entries of an item: for each index that has an entry before or after."""
     changed = []
     for index in table.indexes:
         if index.backfill is not None and index.awaits(row):
@@ -46,7 +46,7 @@ def changes(
         if new is None:
             new_key = None
         elif old is not None and not [n for n in index.schema.names if old.get(n) != new.get(n)]:
-            # Most updates leave the key as it is.
+            # Most updates do not change the key.
             new_key = old_key
         else:
             new_key = entry_key(table, index, new, key)
@@ -58,7 +58,7 @@ def changes(
 
 
 def additions(table: Table, key: bytes, row: int, new: Item, size: int) -> list[EntryChange]:
-    """`changes` for an item that comes where none was, as most of them do."""
+    """`changes` for a new item, which is the common case."""
     added = []
     for index in table.indexes:
         if index.backfill is not None and index.awaits(row):

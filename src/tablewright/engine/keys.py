@@ -1,9 +1,8 @@
-"""Key attributes as bytes: where an item lives in its table and in its indexes.
+"""Key attributes as bytes: the position of an item in its table and in its indexes.
 
-A key is a hash of the partition (31 bits, so that every key sorts below 80 00 00 00), the partition's parts,
-and the sort parts. Scanning in byte order therefore walks partitions in hash order, and a segment of a
-parallel scan is a range. An index key is followed by the key of the item, which keeps it unique and orders
-equal index keys.
+A key is a hash of the partition (31 bits, so that every key sorts below 80 00 00 00), the partition's parts, and the
+sort parts. A scan in byte order therefore reads partitions in hash order, and a segment of a parallel scan is a range.
+An index key is followed by the key of the item, which makes it unique and orders equal index keys.
 Must hold: no part is a prefix of another (values/ordering.py), so a partition is exactly one byte range.
 """
 
@@ -25,7 +24,7 @@ def partition_bytes(values: Iterable[Value]) -> bytes:
 
 
 def item_key(table: Table, item: Item) -> bytes:
-    """Where an item with these attributes lives; its key attributes are there and of the right type."""
+    """The key of an item; its key attributes must be present and of the right type."""
     schema = table.schema
     parts = key_part(item[schema.hash[0]])
     prefix = (crc32(parts) >> 1).to_bytes(4)
@@ -35,7 +34,7 @@ def item_key(table: Table, item: Item) -> bytes:
 
 
 def possible_key(table: Table, item: Item) -> bytes | None:
-    """Where an item with these attributes lives; None if they lack a key attribute the table can take."""
+    """The key of an item; None if a key attribute is missing or does not fit the table."""
     partition, sort = table.key_parts
     whole = _joined(b"", partition, item)
     if whole is None:
@@ -50,7 +49,7 @@ def partition_of(table: Table, item: Item) -> bytes:
 
 
 def entry_key(table: Table, index: Index, item: Item, key: bytes) -> bytes | None:
-    """Where the item stands in the index; None if it lacks a key attribute the index can take."""
+    """The entry key of an item in an index; None if a key attribute is missing or does not fit the index."""
     plan = table.entry_plans[index.number]
     whole = _joined(b"", plan.hash, item)
     if whole is None:
@@ -61,9 +60,9 @@ def entry_key(table: Table, index: Index, item: Item, key: bytes) -> bytes | Non
 
 
 def _joined(whole: bytes, parts: Sequence[KeyPart], item: Item) -> bytes | None:
-    """`whole` and after it the values of these parts; None if one is missing, of another type, empty or too long.
+    """`whole` followed by the values of these parts; None if one is missing, of another type, empty or too long.
 
-    An index leaves such items out: those from before it may hold what a write would now be refused for.
+    An index leaves such items out: items older than the index may have values that a write would now be refused for.
     """
     for name, kind, most_bytes in parts:
         value = item.get(name)
@@ -72,7 +71,7 @@ def _joined(whole: bytes, parts: Sequence[KeyPart], item: Item) -> bytes | None:
         content: str | None = value.get(kind)
         if not content or (len(content) * 4 > most_bytes and size_of(value) > most_bytes):
             return None
-        # Most are texts without a zero: this is `key_part` for them without the call.
+        # Most are strings without a NUL: this is `key_part` for them without the call.
         if kind == "S" and "\0" not in content:
             whole += content.encode() + b"\0\0"
         else:
@@ -81,13 +80,13 @@ def _joined(whole: bytes, parts: Sequence[KeyPart], item: Item) -> bytes | None:
 
 
 def expiry_key(table: Table, item: Item, key: bytes) -> bytes | None:
-    """Where the item stands in the list of what expires: by time, then by key. None if it never does."""
+    """The entry key of an item in the expiry list: by time, then by key. None if it never expires."""
     value = item.get(table.ttl_attribute or "")
     return None if value is None or "N" not in value else key_part(value) + key
 
 
 def after(prefix: bytes) -> bytes:
-    """The least bytes above everything that begins with `prefix`."""
+    """The smallest bytes above everything that begins with `prefix`."""
     last = prefix[-1]
     if last < 255:
         return prefix[:-1] + _BYTES[last + 1]
@@ -123,7 +122,7 @@ def plan_range(plan: KeyPlan) -> tuple[bytes, bytes]:
 
 
 def segment_range(segment: int, total: int) -> tuple[bytes, bytes]:
-    """The part of the hash space that belongs to a segment of a parallel scan."""
+    """The range of the hash space of a segment of a parallel scan."""
     low = -(-segment * HASH_SPACE // total)
     high = -(-(segment + 1) * HASH_SPACE // total)
     return low.to_bytes(4), high.to_bytes(4)
@@ -135,7 +134,7 @@ def key_names(table: Table, index: Index | None) -> tuple[str, ...]:
 
 
 def position(table: Table, index: Index | None, key: Item) -> bytes:
-    """Where a LastEvaluatedKey points to."""
+    """The key bytes of a LastEvaluatedKey."""
     base = item_key(table, key)
     if index is None:
         return base

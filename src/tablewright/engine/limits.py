@@ -1,4 +1,4 @@
-"""Every number AWS sets, once. Source: the DynamoDB Developer Guide's quotas and observed behaviour."""
+"""The limits of DynamoDB. Source: the Developer Guide's quotas and observed behaviour."""
 
 KB = 1024
 MB = 1024 * KB
@@ -43,7 +43,7 @@ WARM_WRITE_UNITS = 4_000
 PARTITION_READ_UNITS = 3_000
 PARTITION_WRITE_UNITS = 1_000
 BURST_SECONDS = 300
-# On demand, traffic may be twice what it was at its highest this long ago.
+# On demand, traffic may be twice the highest traffic from before this time.
 PEAK_SECONDS = 1_800
 DECREASES_A_DAY = 4
 

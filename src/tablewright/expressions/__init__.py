@@ -14,6 +14,7 @@ from tablewright.expressions.key_texts import key_condition
 from tablewright.expressions.keys import KeyPlan, KeyTest, key_tests, plan_keys
 from tablewright.expressions.legacy import attribute_updates, expected, filter_conditions, key_conditions
 from tablewright.expressions.nodes import Condition, Path, Update, paths_in, top_level_names
+from tablewright.expressions.placeholders import PlaceholderAllocator
 from tablewright.expressions.projections import project
 from tablewright.expressions.render import render
 from tablewright.expressions.resolve import Placeholders, condition, projection, update
@@ -25,6 +26,7 @@ __all__ = [
     "KeyPlan",
     "KeyTest",
     "Path",
+    "PlaceholderAllocator",
     "Placeholders",
     "Update",
     "apply",

@@ -1,4 +1,4 @@
-"""The one mistake this room knows: an expression the service refuses."""
+"""The one error of this package: an expression the service refuses."""
 
 
 class BadExpression(ValueError):

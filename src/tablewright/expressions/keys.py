@@ -164,7 +164,7 @@ def _no_sort(
     """The sentence for tests that are left over once the sort attributes have been gone through."""
     used = [name for name in range_names if name in by_name]
     if len(hash_names) + len(used) < len(by_name):
-        # A test of something that is no key here: the service names the key it might have meant.
+        # A test of something that is not a key here: the service names the key it might have meant.
         return BadExpression(_MISSED + next(name for name in range_names if name not in by_name))
     left_of_last = range_names[: range_names.index(used[-1])]
     loose = [name for name in left_of_last if name not in by_name or by_name[name].op != "="]

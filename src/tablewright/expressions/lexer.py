@@ -1,6 +1,6 @@
 """Text to tokens, and the sentence for a token that cannot stand where it stands.
 
-There is one lexer for all five kinds of expression, so a keyword of one (`SET`) is no name in another.
+There is one lexer for all five kinds of expression, so a keyword of one (`SET`) is not a name in another.
 A character the grammar does not know becomes a token of its own: the parser will stumble over it in
 its place, which is how the service reports it.
 """

@@ -180,7 +180,7 @@ def _refuse_addend(name: str, allowed: frozenset[str], operand: Operand) -> None
 
 
 def _refuse_twins(name: str, operands: tuple[Operand, ...]) -> None:
-    """A path compared with itself. Two equal values are no mistake."""
+    """Refuse a path compared with itself. Two equal values are allowed."""
     first = operands[0]
     if isinstance(first, tuple) and first in operands[1:]:
         raise BadExpression(

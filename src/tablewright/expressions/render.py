@@ -1,19 +1,19 @@
-"""Parsed nodes back to text: `parse(render(node)) == node` for all that parse can make.
+"""Nodes to text: `parse(render(node)) == node` for all that parse can make.
 
-Only placeholders have a text, so a resolved value cannot be rendered.
+A parsed node is written with the placeholders it holds. A resolved node holds names and values instead, and is written
+with placeholders from a PlaceholderAllocator; without one, a resolved value cannot be rendered.
 """
+
+from typing import TypeAlias
 
 from tablewright.expressions.nodes import (
     Action,
-    Add,
     And,
     Arithmetic,
     Between,
     Call,
     Compare,
     Condition,
-    Delete,
-    In,
     Not,
     Operand,
     Or,
@@ -23,81 +23,95 @@ from tablewright.expressions.nodes import (
     Update,
     ValueRef,
 )
+from tablewright.expressions.placeholders import PlaceholderAllocator
 
 
-def render(node: Condition | Update | tuple[Path, ...]) -> str:
+def render(
+    node: Condition | Update | tuple[Path, ...], placeholders: PlaceholderAllocator | None = None
+) -> str:
     """The text of a condition, an update, or the paths of a projection."""
     if isinstance(node, tuple):
-        return ", ".join(map(_path, node))
-    return _update(node) if isinstance(node, Update) else _condition(node)
+        return ", ".join(_path(path, placeholders) for path in node)
+    return _update(node, placeholders) if isinstance(node, Update) else _condition(node, placeholders)
 
 
-def _condition(node: Condition) -> str:
-    match node:
-        case Or(parts):
-            # AND binds closer than OR and needs no parentheses here.
-            return " OR ".join(_condition(p) if isinstance(p, And) else _tight(p) for p in parts)
-        case And(parts):
-            return " AND ".join(map(_tight, parts))
-        case Not(part):
-            return "NOT " + _tight(part)
-        case Compare(op, left, right):
-            return f"{_operand(left)} {op} {_operand(right)}"
-        case Between(operand, low, high):
-            return f"{_operand(operand)} BETWEEN {_operand(low)} AND {_operand(high)}"
-        case In(operand, options):
-            return f"{_operand(operand)} IN ({', '.join(map(_operand, options))})"
-        case Call():
-            return _operand(node)
+_Given: TypeAlias = PlaceholderAllocator | None
 
 
-def _tight(part: Condition) -> str:
-    """A part of an AND or a NOT, in parentheses if it would otherwise be torn apart."""
-    return f"({_condition(part)})" if isinstance(part, And | Or) else _condition(part)
+# The mapping renders each of its requests: isinstance takes a fifth of the time of a match on the same classes.
 
 
-def _operand(operand: Operand) -> str:
-    match operand:
-        case tuple():
-            return _path(operand)
-        case ValueRef(name):
-            return name
-        case Call(name, operands):
-            return f"{name}({', '.join(map(_term, operands))})"
-        case Arithmetic(op, left, right):
-            return f"{_term(left)} {op} {_term(right)}"
-        case _:
-            raise TypeError("a resolved value has no text: render what parse gave")
+def _condition(node: Condition, given: _Given) -> str:
+    if isinstance(node, Compare):
+        return f"{_operand(node.left, given)} {node.op} {_operand(node.right, given)}"
+    if isinstance(node, Call):
+        return _operand(node, given)
+    if isinstance(node, And):
+        return " AND ".join([_tight(part, given) for part in node.parts])
+    if isinstance(node, Or):
+        # AND binds closer than OR and needs no parentheses here.
+        return " OR ".join(
+            [_condition(part, given) if isinstance(part, And) else _tight(part, given) for part in node.parts]
+        )
+    if isinstance(node, Not):
+        return "NOT " + _tight(node.part, given)
+    operand = _operand(node.operand, given)
+    if isinstance(node, Between):
+        return f"{operand} BETWEEN {_operand(node.low, given)} AND {_operand(node.high, given)}"
+    return f"{operand} IN ({', '.join([_operand(option, given) for option in node.options])})"
 
 
-def _term(operand: Operand) -> str:
-    return f"({_operand(operand)})" if isinstance(operand, Arithmetic) else _operand(operand)
+def _tight(part: Condition, given: _Given) -> str:
+    """A part of an AND or a NOT, in parentheses if AND or OR would bind differently without them."""
+    text = _condition(part, given)
+    return f"({text})" if isinstance(part, And | Or) else text
 
 
-def _path(path: Path) -> str:
-    text = str(path[0])
+def _operand(operand: Operand, given: _Given) -> str:
+    if isinstance(operand, tuple):
+        return _path(operand, given)
+    if isinstance(operand, dict):
+        if given is None:
+            raise TypeError("a resolved value has no text without placeholders")
+        return given.value(operand)
+    if isinstance(operand, ValueRef):
+        return operand.name
+    if isinstance(operand, Call):
+        return f"{operand.name}({', '.join([_term(part, given) for part in operand.operands])})"
+    return f"{_term(operand.left, given)} {operand.op} {_term(operand.right, given)}"
+
+
+def _term(operand: Operand, given: _Given) -> str:
+    text = _operand(operand, given)
+    return f"({text})" if isinstance(operand, Arithmetic) else text
+
+
+def _path(path: Path, given: _Given) -> str:
+    first = path[0]
+    assert isinstance(first, str)  # a path begins with an attribute
+    text = first if given is None else given.name(first)
     for element in path[1:]:
-        text += f"[{element}]" if isinstance(element, int) else f".{element}"
+        if isinstance(element, int):
+            text += f"[{element}]"
+        else:
+            text += f".{element if given is None else given.name(element)}"
     return text
 
 
-def _update(update: Update) -> str:
+def _update(update: Update, given: _Given) -> str:
     text = ""
     clause: type[Action] | None = None
     for action in update.actions:
         if type(action) is clause:
-            text += ", " + _action(action)
+            text += ", " + _action(action, given)
         else:
             clause = type(action)
-            text += f" {clause.__name__.upper()} {_action(action)}"
+            text += f" {clause.__name__.upper()} {_action(action, given)}"
     return text.lstrip()
 
 
-def _action(action: Action) -> str:
-    match action:
-        case Set(path, value):
-            return f"{_path(path)} = {_operand(value)}"
-        case Remove(path):
-            return _path(path)
-        case Add(path, value) | Delete(path, value):
-            return f"{_path(path)} {_operand(value)}"
+def _action(action: Action, given: _Given) -> str:
+    path = _path(action.path, given)
+    if isinstance(action, Remove):
+        return path
+    return f"{path}{' = ' if isinstance(action, Set) else ' '}{_operand(action.value, given)}"

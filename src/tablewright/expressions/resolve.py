@@ -96,7 +96,7 @@ def update(text: str, given: Placeholders) -> Update:
 
 
 # What is known of a text: its nodes, and its placeholders in order of appearance. A text without any
-# is resolved as it stands.
+# needs no resolving.
 
 _NOTHING = Placeholders(None, None)
 

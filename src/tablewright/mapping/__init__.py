@@ -3,7 +3,14 @@
 `Db` runs what entities and patterns make; the errors say what went wrong in the design's words.
 """
 
-from tablewright.mapping.consumer import Consumer, ConsumerUnusable
+from tablewright.mapping.consumer.consumer import Consumer, ConsumerUnusable
+from tablewright.mapping.consumer.dead_letters import NotParked, Replayed
+from tablewright.mapping.consumer.design import Parked, stream_consumers
+from tablewright.mapping.consumer.leases import ChangesLost
+from tablewright.mapping.consumer.processor import Progress
+from tablewright.mapping.consumer.purge import forget_parked, forget_parked_saying, parked_key
+from tablewright.mapping.consumer.records import Change, change_in, change_of
+from tablewright.mapping.consumer.shards import NoStream
 from tablewright.mapping.db import Db, Page
 from tablewright.mapping.errors import (
     ActionsRefused,
@@ -12,6 +19,7 @@ from tablewright.mapping.errors import (
     ConditionNotMet,
     CursorExpired,
     ItemUnreadable,
+    KeyTooLong,
     MappingMistake,
     Missing,
     NotForBatches,
@@ -24,15 +32,8 @@ from tablewright.mapping.errors import (
     WriteRefused,
 )
 from tablewright.mapping.explain import Explanation
-from tablewright.mapping.forgetting import forget_parked, forget_parked_saying, parked_key
-from tablewright.mapping.handling import Progress
-from tablewright.mapping.leases import ChangesLost
 from tablewright.mapping.meter import Meter, Spent
-from tablewright.mapping.parked import NotParked, Replayed
 from tablewright.mapping.receipts import Written
-from tablewright.mapping.records import Change, change_in, change_of
-from tablewright.mapping.shards import NoStream
-from tablewright.mapping.stream_design import Parked, stream_consumers
 from tablewright.mapping.tables import create_table
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "Db",
     "Explanation",
     "ItemUnreadable",
+    "KeyTooLong",
     "MappingMistake",
     "Meter",
     "Missing",

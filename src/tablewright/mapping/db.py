@@ -6,7 +6,8 @@
 
 Must hold: two or more writes are one transaction; a refusal has written nothing; reads never show what has expired
 or is deleted; every call's units are counted under the name of its pattern. Any number of threads may call.
-Elsewhere: running writes (running.py), what is sent (reads.py, writes.py), what a refusal means (refusals.py).
+Elsewhere: running writes (executor.py), what is sent (read_requests.py, write_requests.py), what a refusal means
+(error_mapping.py).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,10 +29,9 @@ from tablewright.client import (
     transact_write,
 )
 from tablewright.client import pages as paged
-from tablewright.client.identity import place_of
+from tablewright.client.item_identity import identity_of
 from tablewright.design import Design, Entity, Environment, Get, Query, Table, Write
-from tablewright.mapping import pages, running
-from tablewright.mapping.cursors import Seal
+from tablewright.mapping import executor, pages
 from tablewright.mapping.errors import (
     ActionsRefused,
     AlreadyExists,
@@ -41,15 +41,25 @@ from tablewright.mapping.errors import (
     NotUnique,
     PageTooLarge,
 )
+from tablewright.mapping.executor import ATTEMPTS, Executor, shared_name
 from tablewright.mapping.explain import Explanation, explain
-from tablewright.mapping.items import is_deleted, is_expired, is_shown, is_sieved, item_of, model_of, shape_of
+from tablewright.mapping.extremes import has_trackers
+from tablewright.mapping.items import (
+    is_deleted,
+    is_expired,
+    is_visible,
+    item_of,
+    model_of,
+    models_of,
+    needs_local_filter,
+)
+from tablewright.mapping.key_length import with_key_length_errors
 from tablewright.mapping.meter import Meter
-from tablewright.mapping.reads import get_request, query_request, scan_request
-from tablewright.mapping.receipts import KEPT, TABLE, Written, kept_result
-from tablewright.mapping.running import ATTEMPTS, Line
+from tablewright.mapping.page_tokens import TokenCipher
+from tablewright.mapping.read_requests import get_request, query_request, scan_request
+from tablewright.mapping.receipts import RECEIPT_LIFETIME, TABLE, Written, stored_result
 from tablewright.mapping.tables import create_table, make_tables
-from tablewright.mapping.trackers import has_trackers
-from tablewright.mapping.writes import OWNER, actions
+from tablewright.mapping.write_requests import OWNER, actions
 from tablewright.values import Item, Value
 from tablewright.world import World, real_world
 
@@ -91,11 +101,11 @@ class Db:
         self.designs, self.environment = designs, environment
         self.world = world or real_world()
         self.meter = meter or Meter()
-        # HttpCall is patient by itself; patience upon patience would be a hundred attempts.
+        # HttpCall retries already; retries around retries would be a hundred attempts.
         is_patient = isinstance(call, HttpCall) or getattr(call, "is_patient", False)
-        self._call = call if is_patient else retrying(call, world=self.world)
-        self._line = Line(self._ask, self.physical, self.world)
-        self._seal = Seal(
+        self._call = with_key_length_errors(call if is_patient else retrying(call, world=self.world))
+        self._executor = Executor(self._ask, self.physical, self.world)
+        self._seal = TokenCipher(
             secret if secret is not None else (self.world.new_id() + self.world.new_id()).encode()
         )
         self._loads = {plan.name: plan.load for design in designs for plan in design.plans if plan.load}
@@ -104,7 +114,7 @@ class Db:
         """The name a table has in this environment."""
         return self.environment.physical(table) if self.environment else table
 
-    def create_tables(self, told: Callable[[str], None] = lambda name: None) -> None:
+    def create_tables(self, notify: Callable[[str], None] = lambda name: None) -> None:
         """Make the tables that are missing; TableDiffers if one is there and is another.
 
         Where the environment says so, those of the designs can be recovered to any moment; receipts need not be.
@@ -121,8 +131,8 @@ class Db:
             "BillingMode": "PAY_PER_REQUEST",
         }
         days = self.environment.pitr_days if self.environment else 0
-        make_tables(self._call, requests, told=told, recovery_days=days)
-        make_tables(self._call, [(receipts, TABLE.ttl)], told=told)
+        make_tables(self._call, requests, notify=notify, recovery_days=days)
+        make_tables(self._call, [(receipts, TABLE.ttl)], notify=notify)
 
     # --- reads ---
 
@@ -146,11 +156,10 @@ class Db:
     ) -> list[Item | None]:
         """The same as they are stored, for who writes them back as `transact` takes them."""
         strong = any(get.consistent for get in gets) if consistent is None else consistent
-        found = self._at_keys(
-            "+".join(dict.fromkeys(get.name for get in gets)),
-            [(get.shape.table, get.key) for get in gets],
-            strong,
-        )
+        # A key that is given twice is asked for once.
+        names = {identity_of(self.physical(get.shape.table.name), get.key): get.name for get in gets}
+        name, calls = shared_name(names.values())
+        found = self._at_keys(name, [(get.shape.table, get.key) for get in gets], strong, calls)
         return [self._shown(get, item, deleted) for get, item in zip(gets, found, strict=True)]
 
     def holder(
@@ -166,7 +175,8 @@ class Db:
         if held is None:
             return None
         get: Get[E] = Get(f"{entity.shape.tag}.holder", entity.shape, held[OWNER]["M"], True)
-        return self.one(get, deleted=deleted)
+        answer = self._ask(get.name, "GetItem", get_request(get, self.physical, True), calls=0)
+        return self._seen(get, answer.get("Item"), deleted)
 
     def holders(
         self, entity: Entity[E, Any], unique: str, values: Sequence[Mapping[str, object]]
@@ -175,17 +185,20 @@ class Db:
         name, shape = f"{entity.shape.tag}.holder", entity.shape
         guard = next(guard for guard in shape.guards if guard.unique.name == unique)
         keys = [guard.key(fields) for fields in values]
-        held = iter(self._at_keys(name, [(guard.table, key) for key in keys if key is not None], True))
+        asked = [(guard.table, key) for key in keys if key is not None]
+        distinct = {identity_of(guard.table.name, key) for _, key in asked}
+        held = iter(self._at_keys(name, asked, True, len(distinct)))
         guards = [None if key is None else next(held) for key in keys]
         gets: list[Get[E]] = [Get(name, shape, item[OWNER]["M"], True) for item in guards if item is not None]
-        owners = iter(self.many(gets))
+        found = self._at_keys(name, [(shape.table, get.key) for get in gets], True, 0)
+        owners = iter([self._seen(get, item, False) for get, item in zip(gets, found, strict=True)])
         return [None if item is None else next(owners) for item in guards]
 
     def together(self, *gets: Get[Any], deleted: bool = False) -> tuple[Any, ...]:
         """Several items as they stood at one moment."""
         asked = [get_request(get, self.physical, False) for get in gets]
-        name = "+".join(dict.fromkeys(get.name for get in gets))
-        items = transact_get(self._line.metered(name), asked, world=self.world)
+        name, calls = shared_name(get.name for get in gets)
+        items = transact_get(self._executor.metered(name, calls), asked, world=self.world)
         return tuple(self._seen(get, item, deleted) for get, item in zip(gets, items, strict=True))
 
     def page(
@@ -204,11 +217,11 @@ class Db:
         now = self.world.now()
         places = self._seal.open(after, query, reader, now) if after else {}
         units = [0.0]
-        found = pages.fill(query, self._asker(query, deleted, units), places, size)
+        found = pages.read_page(query, self._asker(query, deleted, units), places, size)
         token = None
         if found.more is not None:
             token = self._seal.close(found.more, query, reader, now, self.world.new_id())
-        return Page(tuple(self._models(query, found.items)), token, units[0])
+        return Page(tuple(models_of(query.shapes, found.items)), token, units[0])
 
     def token_at(self, query: Query[E], item: E, reader: str = "") -> str | None:
         """The token of what follows an item of a pattern, for who stopped there or turns round.
@@ -218,7 +231,7 @@ class Db:
         if len(query.partitions) > 1:
             return None
         shape = next(shape for shape in query.shapes if shape.model is type(item))
-        keys = (*shape.primary, *(shape.placed[query.index.name] if query.index is not None else ()))
+        keys = (*shape.primary, *(shape.index_keys[query.index.name] if query.index is not None else ()))
         values = item.__dict__
         if any(name not in values for key in keys for name in key.template.fields):
             return None
@@ -227,39 +240,37 @@ class Db:
 
     def all(self, query: Query[E], *, deleted: bool = False) -> Iterator[E]:
         """Every item, page after page, as they are wanted."""
-        return self._models(query, pages.every(query, self._asker(query, deleted, [0.0]), _AT_A_TIME))
+        return models_of(query.shapes, pages.read_all(query, self._asker(query, deleted, [0.0]), _AT_A_TIME))
 
     def first(self, query: Query[E], *, deleted: bool = False) -> E | None:
         """The first item of a pattern, if there is any."""
-        found = pages.fill(query, self._asker(query, deleted, [0.0]), {}, 1).items
-        return next(iter(self._models(query, found)), None)
+        found = pages.read_page(query, self._asker(query, deleted, [0.0]), {}, 1).items
+        return next(iter(models_of(query.shapes, found)), None)
 
     def every(self, entity: Entity[E, Any], *, deleted: bool = False) -> Iterator[E]:
         """Every item of an entity as it is when it is come to, in no order: for small tables that are wanted whole.
 
-        Reads, and is charged for, the whole table and whoever else is in it.
+        Reads, and is charged for, the whole table, with the items of other entities.
         """
         shape = entity.shape
         request = scan_request(shape, self.physical, self._now(), deleted=deleted)
-        for answer in paged(
-            lambda verb, asked: self._ask(f"{shape.tag}.every", verb, asked), "Scan", request
-        ):
+        for answer in paged(self._executor.metered(f"{shape.tag}.every"), "Scan", request):
             # Tables are shared, and only a key tells whose an item is.
-            found = (item for item in answer["Items"] if is_shown((shape,), item, deleted))
+            found = (item for item in answer["Items"] if is_visible((shape,), item, deleted))
             yield from (model_of(shape, item) for item in found)
 
     def count(self, query: Query[Any], *, deleted: bool = False) -> int:
         """How many there are. Reads, and is charged for, every one of them."""
-        if is_sieved(query, deleted):
+        if needs_local_filter(query, deleted):
             # The service would count what only we can tell apart.
-            return sum(1 for _ in pages.every(query, self._asker(query, deleted, [0.0]), _AT_A_TIME))
-        now = self._now()
+            return sum(1 for _ in pages.read_all(query, self._asker(query, deleted, [0.0]), _AT_A_TIME))
+        now, call = self._now(), self._executor.metered(query.name)
         total = 0
         for partition in query.partitions:
             request = query_request(query, partition, self.physical, now, deleted=deleted)
             request["Select"] = "COUNT"
             while True:
-                answer = self._ask(query.name, "Query", request)
+                answer = call("Query", request)
                 total += answer["Count"]
                 if "LastEvaluatedKey" not in answer:
                     break
@@ -273,13 +284,13 @@ class Db:
         *writes: Write[Any],
         once: str | None = None,
         result: Any = None,
-        kept: timedelta = KEPT,
+        kept: timedelta = RECEIPT_LIFETIME,
     ) -> Written:
         """Do all of it or nothing. With `once`, a repetition does nothing and gives the first `result`."""
         if not writes:
             return Written()
         if len(writes) == 1 and once is None:
-            return running.write_one(self._line, writes[0])
+            return executor.write_one(self._executor, writes[0])
         for write in writes:
             if has_trackers(write):
                 raise NotInOneTransaction(f"{write.name}: lowest() and highest() need a write of their own")
@@ -287,7 +298,7 @@ class Db:
         receipt = (
             _receipt_id(once, {write.shape.table.design for write in writes}) if once is not None else None
         )
-        return running.transact(self._line, writes, receipt, result, kept)
+        return executor.transact(self._executor, writes, receipt, result, kept)
 
     def wire(self, *writes: Write[Any]) -> list[dict[str, Any]]:
         """Writes as actions of a transaction, each followed by those of its guards."""
@@ -301,10 +312,10 @@ class Db:
         What the conditions are is the caller's business here.
         """
         try:
-            transact_write(self._line.metered(name), asked, world=self.world)
+            transact_write(self._executor.metered(name), asked, world=self.world)
         except TransactionRefused as refusal:
             failed = {
-                one.position: one.item for one in refusal.reasons if one.code == running.CONDITION_FAILED
+                one.position: one.item for one in refusal.reasons if one.code == executor.CONDITION_FAILED
             }
             if not failed:
                 raise
@@ -324,7 +335,7 @@ class Db:
         item = self._ask("receipts.get", "GetItem", request).get("Item")
         if item is None or float(item["expires"]["N"]) <= self._now():
             return None
-        return Written(True, kept_result(item))
+        return Written(True, stored_result(item))
 
     def apply(self, write: Write[E]) -> E:
         """Run one update and return the item as it is now."""
@@ -332,7 +343,7 @@ class Db:
             raise NotInOneTransaction(
                 f"{write.name}: only update and upsert return what the store made of them"
             )
-        item = running.update(self._line, write, "ALL_NEW")
+        item = executor.update(self._executor, write, "ALL_NEW")
         return model_of(write.shape, item)  # type: ignore[no-any-return]  # a shape does not know its model's type
 
     def get_or_create(self, write: Write[E]) -> tuple[E, bool]:
@@ -355,7 +366,11 @@ class Db:
                 there = self.one(get, deleted=True)
                 if there is not None:
                     return there, False
-        raise ConditionNotMet(write.shape.tag, write.key, "it keeps appearing and vanishing; try again")
+        raise ConditionNotMet(
+            write.shape.tag,
+            write.key,
+            "get_or_create gave up after 20 attempts: the item keeps being created and deleted concurrently",
+        )
 
     def batch(self, writes: Iterable[Write[Any]]) -> list[Write[Any]]:
         """Many puts and discards, not as one; returns those left undone. Conditions have no place here."""
@@ -372,12 +387,12 @@ class Db:
                 else {"DeleteRequest": {"Key": dict(write.key)}}
             )
             requests.setdefault(table, []).append(request)
-            sent[place_of(table, write.key)] = write
+            sent[identity_of(table, write.key)] = write
             keys[table] = write.shape.table.key_names
-        name = "+".join(dict.fromkeys(write.name for write in sent.values()))
-        left = batch_write(self._line.metered(name), requests, world=self.world)
+        name, calls = shared_name(write.name for write in sent.values())
+        left = batch_write(self._executor.metered(name, calls), requests, world=self.world)
         return [
-            sent[place_of(table, {name: item[name] for name in keys[table]})]
+            sent[identity_of(table, {name: item[name] for name in keys[table]})]
             for table, rest in left.items()
             for request in rest
             for item in [
@@ -393,7 +408,7 @@ class Db:
         """
         if query.index is not None:
             raise NotForBatches(f"{query.name} looks at an index; name a query of the table itself")
-        gone = 0
+        gone, call = 0, self._executor.metered(f"{query.name}.clear")
         for partition in query.partitions:
             request = query_request(
                 replace(query, shapes=(), filters=()), partition, self.physical, self._now()
@@ -401,10 +416,10 @@ class Db:
             names = {f"#k{n}": name for n, name in enumerate(query.table.key_names)}
             request |= {"ConsistentRead": True, "ProjectionExpression": ", ".join(names)}
             request["ExpressionAttributeNames"] = {**request["ExpressionAttributeNames"], **names}
-            for answer in paged(lambda verb, asked: self._ask(query.name, verb, asked), "Query", request):
+            for answer in paged(call, "Query", request):
                 keys = [{"DeleteRequest": {"Key": key}} for key in answer["Items"]]
                 table = self.physical(query.table.name)
-                if batch_write(self._line.metered(query.name), {table: keys}, world=self.world):
+                if batch_write(call, {table: keys}, world=self.world):
                     raise CallRefused("ProvisionedThroughputExceededException", "not everything was removed")
                 gone += len(keys)
         return gone
@@ -420,13 +435,13 @@ class Db:
     def _now(self) -> int:
         return int(self.world.now().timestamp())
 
-    def _ask(self, name: str, verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    def _ask(self, name: str, verb: str, request: Mapping[str, Any], calls: int = 1) -> dict[str, Any]:
         answer = self._call(verb, {**request, "ReturnConsumedCapacity": "TOTAL"})
-        self.meter.count(name, verb, answer)
+        self.meter.count(name, verb, answer, calls)
         return answer
 
     def _at_keys(
-        self, name: str, places: Sequence[tuple[Table, Mapping[str, Value]]], strong: bool
+        self, name: str, places: Sequence[tuple[Table, Mapping[str, Value]]], strong: bool, calls: int
     ) -> list[Item | None]:
         """Many items in few calls, each in its place."""
         if not places:
@@ -437,16 +452,17 @@ class Db:
             physical = self.physical(table.name)
             keys.setdefault(physical, []).append(key)
             names[physical] = table.key_names
-        found = batch_get(self._line.metered(name), keys, consistent=strong, world=self.world)
+        found = batch_get(self._executor.metered(name, calls), keys, consistent=strong, world=self.world)
         if found.unread:
             raise CallRefused("ProvisionedThroughputExceededException", "a batch was not read to its end")
         items = {
-            place_of(table, {name: item[name] for name in names[table]}): item for table, item in found.items
+            identity_of(table, {name: item[name] for name in names[table]}): item
+            for table, item in found.items
         }
-        return [items.get(place_of(self.physical(table.name), key)) for table, key in places]
+        return [items.get(identity_of(self.physical(table.name), key)) for table, key in places]
 
-    def _asker(self, query: Query[Any], deleted: bool, units: list[float]) -> pages.Ask:
-        now, sieved = self._now(), is_sieved(query, deleted)
+    def _asker(self, query: Query[Any], deleted: bool, units: list[float]) -> pages.ReadPartition:
+        now, sieved, calls = self._now(), needs_local_filter(query, deleted), [1]
         requests = [
             query_request(query, partition, self.physical, now, deleted=deleted)
             for partition in query.partitions
@@ -459,25 +475,14 @@ class Db:
             if start is not None:
                 request["ExclusiveStartKey"] = start
             answer = self._call("Query", request)
-            units[0] += self.meter.count(query.name, "Query", answer)
+            units[0] += self.meter.count(query.name, "Query", answer, calls[0])
+            calls[0] = 0
             items = answer["Items"]
             if sieved:
-                items = [item for item in items if is_shown(query.shapes, item, deleted)]
+                items = [item for item in items if is_visible(query.shapes, item, deleted)]
             return items, answer.get("LastEvaluatedKey")
 
         return ask
-
-    def _models(self, query: Query[E], items: Iterable[Item]) -> Iterator[E]:
-        shapes = query.shapes
-        if len(shapes) == 1:
-            only = shapes[0]
-            for item in items:
-                yield model_of(only, item)
-            return
-        for item in items:
-            shape = shape_of(shapes, item)
-            if shape is not None:
-                yield model_of(shape, item)
 
     def _seen(self, get: Get[E], item: Item | None, deleted: bool) -> E | None:
         shown = self._shown(get, item, deleted)

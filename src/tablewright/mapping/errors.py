@@ -1,6 +1,6 @@
-"""Why a read or a write could not be done, in the words of the design.
+"""Why a read or a write was refused, in terms of the design.
 
-Must hold: whatever is raised here, nothing was written. `key` is for programs; the message names the entity, never
+Must hold: when one of these is raised, nothing was written. `key` is for programs; the message names the entity, never
 what an item contains.
 """
 
@@ -13,7 +13,7 @@ from tablewright.values import Value
 
 
 class MappingMistake(Exception):
-    """The base of what this room raises."""
+    """The base of all errors of the mapping."""
 
 
 class WriteRefused(MappingMistake):
@@ -27,7 +27,7 @@ class WriteRefused(MappingMistake):
 
 
 class AlreadyExists(WriteRefused):
-    """An item with this key is there already."""
+    """An item with this key exists already."""
 
 
 class Missing(WriteRefused):
@@ -35,15 +35,15 @@ class Missing(WriteRefused):
 
 
 class Stale(WriteRefused):
-    """Somebody changed the item after it was read: read it again and decide anew."""
+    """The item was changed after it was read: read it again and repeat the change."""
 
 
 class Outdated(WriteRefused):
-    """The item is stored in an older form: read it and write it whole, and it has the present one."""
+    """The item is stored in an older form: read it and write it whole, which gives it the present one."""
 
 
 class ConditionNotMet(WriteRefused):
-    """The item is there, but what the write demanded of it does not hold."""
+    """The item exists, but a condition of the write does not hold."""
 
 
 class NotUnique(WriteRefused):
@@ -72,15 +72,22 @@ class BadCursor(MappingMistake):
 
 
 class CursorExpired(BadCursor):
-    """A page token that was ours once: begin again at the first page."""
+    """A page token that has expired: begin again at the first page."""
 
 
 class PageTooLarge(MappingMistake):
-    """More was asked for than the pattern gives at a time."""
+    """The page size is larger than the pattern allows."""
 
     def __init__(self, pattern: str, asked: int, at_most: int) -> None:
         self.pattern, self.asked, self.at_most = pattern, asked, at_most
         super().__init__(f"{pattern} gives 1 to {at_most} items a page, not {asked}")
+
+
+class KeyTooLong(MappingMistake):
+    """A key is longer than any key can be (2048 bytes, 1024 of a sort key): no item has it."""
+
+    def __init__(self) -> None:
+        super().__init__("the key is longer than a key can be: 2048 bytes, a sort key 1024")
 
 
 class ItemUnreadable(MappingMistake):
@@ -102,7 +109,7 @@ class NotForBatches(MappingMistake):
 
 
 class TableDiffers(MappingMistake):
-    """A table is there already, and is not the one the design describes."""
+    """A table with this name exists and is not the one the design describes."""
 
     def __init__(self, table: str, what: str) -> None:
         self.table = table

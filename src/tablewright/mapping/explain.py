@@ -1,7 +1,7 @@
 """What a request will do: the exact DynamoDB call, the index it uses, the units it costs. Nothing is run.
 
 Units of a create, change or delete of a known item are exact; those of an update, and of a read, rest on the
-design's own figures (Load), because nobody knows an item's size before it is read.
+design's own figures (Load), because an item's size is unknown before it is read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,17 @@ from typing import Any
 
 import orjson
 
-from tablewright.design.described import projected
-from tablewright.design.facets import Load
+from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.requests import Get, Query, Write
-from tablewright.design.shape import Shape
+from tablewright.design.table_spec import projected
 from tablewright.design.tables import Index
+from tablewright.design.traits import Load
 from tablewright.design.units import read_units, write_units
+from tablewright.mapping.extremes import resolve_trackers
 from tablewright.mapping.items import item_of
-from tablewright.mapping.reads import get_request, query_request
-from tablewright.mapping.trackers import chosen
-from tablewright.mapping.upserts import beginning
-from tablewright.mapping.writes import Action, Physical, actions
+from tablewright.mapping.read_requests import get_request, query_request
+from tablewright.mapping.upserts import initial_create
+from tablewright.mapping.write_requests import Action, Physical, actions
 from tablewright.values import Item, item_size
 
 # What an item is taken to weigh where the design says nothing.
@@ -81,7 +81,7 @@ def _get(get: Get[Any], physical: Physical, load: Load | None) -> Explanation:
     return Explanation(get.name, (("GetItem", body),), None, units, 0.0, (note,))
 
 
-def _assumed(shape: Shape, kind: str) -> int:
+def _assumed(shape: EntitySpec, kind: str) -> int:
     load = shape.load.get(kind) or next(iter(shape.load.values()), None)
     return load.item_bytes if load else ASSUMED_BYTES
 
@@ -102,7 +102,7 @@ def _query(query: Query[Any], physical: Physical, now: int, load: Load | None) -
 
 
 def _writes(writes: Sequence[Write[Any]], physical: Physical, now: int) -> Explanation:
-    planned = [action for write in writes for action in actions(chosen(write, None), physical, now)]
+    planned = [action for write in writes for action in actions(resolve_trackers(write, None), physical, now)]
     together = len(planned) > 1 or planned[0].verb == "ConditionCheck"
     units, notes = 0.0, []
     for action in planned:
@@ -119,7 +119,7 @@ def _writes(writes: Sequence[Write[Any]], physical: Physical, now: int) -> Expla
         return Explanation(name, (("TransactWriteItems", body),), None, 0.0, units, tuple(notes))
     calls = [(_VERBS[planned[0].verb], planned[0].body)]
     if writes[0].kind == "upsert":
-        calls.append(("PutItem", actions(beginning(writes[0]), physical, now)[0].body))
+        calls.append(("PutItem", actions(initial_create(writes[0]), physical, now)[0].body))
         notes.append("the second call only if there is no item yet")
     return Explanation(name, tuple(calls), None, 0.0, units, tuple(notes))
 
@@ -141,14 +141,14 @@ def _write_units(action: Action) -> tuple[float, dict[str, float]]:
     return base, {name: cost for name, cost in arms.items() if cost}
 
 
-def _index_units(index: Index, shape: Shape, before: Item | None, after: Item | None) -> float:
+def _index_units(index: Index, shape: EntitySpec, before: Item | None, after: Item | None) -> float:
     old, new = _entry(index, shape, before), _entry(index, shape, after)
     if old == new:
         return 0.0
     if old is None or new is None:
         return _units(item_size(old or new or {}))
     moved = any(old[name] != new[name] for name in index.key_names)
-    # An entry whose key changes is deleted and written anew: two writes.
+    # An entry whose key changes is deleted and written again: two writes.
     return (
         _units(item_size(old)) + _units(item_size(new))
         if moved
@@ -156,7 +156,7 @@ def _index_units(index: Index, shape: Shape, before: Item | None, after: Item | 
     )
 
 
-def _entry(index: Index, shape: Shape, item: Item | None) -> Item | None:
+def _entry(index: Index, shape: EntitySpec, item: Item | None) -> Item | None:
     if item is None or any(name not in item for name in index.key_names):
         return None
     if index.project == "ALL":

@@ -1,21 +1,22 @@
 """Models to items and back; what is hidden, and from whom."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from tablewright.design.attributes import decode_values, encode_item
+from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.requests import Query
-from tablewright.design.shape import Shape
+from tablewright.expressions.build import all_of, attribute_not_exists, equal
+from tablewright.expressions.nodes import Compare, Condition, Or
 from tablewright.mapping.errors import ItemUnreadable
-from tablewright.mapping.wording import Wording, all_of
 from tablewright.values import Item, Value, item_size
 
 E = TypeVar("E", bound=BaseModel)
 
 
-def item_of(shape: Shape, model: BaseModel | None) -> Item:
+def item_of(shape: EntitySpec, model: BaseModel | None) -> Item:
     """Everything that is stored of a model: its fields, its key, the attributes made from fields."""
     assert model is not None
     values = model.__dict__
@@ -25,7 +26,7 @@ def item_of(shape: Shape, model: BaseModel | None) -> Item:
     return item
 
 
-def form_of(shape: Shape, model: BaseModel) -> int | None:
+def older_form(shape: EntitySpec, model: BaseModel) -> int | None:
     """The number of the older form a model was read in; None if it was read in the present one."""
     if shape.schema is None:
         return None
@@ -33,8 +34,8 @@ def form_of(shape: Shape, model: BaseModel) -> int | None:
     return number if number != shape.schema.version else None
 
 
-def _upcast(shape: Shape, item: Mapping[str, Value]) -> Mapping[str, Value]:
-    """An item in the present form; its number stays, so that whoever writes it knows."""
+def _upcast(shape: EntitySpec, item: Mapping[str, Value]) -> Mapping[str, Value]:
+    """An item in the present form; it keeps its number, so that a write knows the stored form."""
     if shape.schema is None:
         return item
     stored = shape.fields[shape.schema.field].stored
@@ -49,34 +50,43 @@ def _upcast(shape: Shape, item: Mapping[str, Value]) -> Mapping[str, Value]:
     return {**made, stored: {"N": str(number)}}
 
 
-def size_of(shape: Shape, model: BaseModel | None) -> int:
+def size_of(shape: EntitySpec, model: BaseModel | None) -> int:
     """How many bytes a model takes when it is stored, as the service counts them."""
     return item_size(item_of(shape, model))
 
 
-def model_of(shape: Shape, item: Mapping[str, Value]) -> Any:
+def model_of(shape: EntitySpec, item: Mapping[str, Value]) -> Any:
     """The model in an item; ItemUnreadable if it does not fit."""
     try:
         return shape.model.__pydantic_validator__.validate_python(
             decode_values(shape.model, _upcast(shape, item))
         )
-    except ValidationError as mistake:
-        fields = ", ".join(sorted({str(error["loc"][0]) for error in mistake.errors() if error["loc"]}))
+    except ValidationError as error:
+        fields = ", ".join(sorted({str(error["loc"][0]) for error in error.errors() if error["loc"]}))
         raise ItemUnreadable(shape.tag, key_in(shape, item), fields or shape.model.__name__) from None
-    except (KeyError, ValueError, TypeError) as mistake:
-        raise ItemUnreadable(shape.tag, key_in(shape, item), type(mistake).__name__) from None
+    except (KeyError, ValueError, TypeError) as error:
+        raise ItemUnreadable(shape.tag, key_in(shape, item), type(error).__name__) from None
 
 
-def key_in(shape: Shape, item: Mapping[str, Value]) -> dict[str, Value]:
+def key_in(shape: EntitySpec, item: Mapping[str, Value]) -> dict[str, Value]:
     return {name: item[name] for name in shape.table.key_names if name in item}
 
 
-def shape_of(shapes: Sequence[Shape], item: Mapping[str, Value]) -> Shape | None:
-    """Whose item this is, told by its key; None for a stranger."""
+def shape_of(shapes: Sequence[EntitySpec], item: Mapping[str, Value]) -> EntitySpec | None:
+    """The entity an item belongs to, recognised by its key; None if it is not one of these."""
     return next((shape for shape in shapes if shape.recognises(item)), None)
 
 
-def is_expired(shape: Shape, item: Mapping[str, Value], now: int) -> bool:
+def models_of(shapes: Sequence[EntitySpec], items: Iterable[Item]) -> Iterator[Any]:
+    """The models of the items that belong to one of these entities."""
+    only = shapes[0] if len(shapes) == 1 else None
+    for item in items:
+        shape = only or shape_of(shapes, item)
+        if shape is not None:
+            yield model_of(shape, item)
+
+
+def is_expired(shape: EntitySpec, item: Mapping[str, Value], now: int) -> bool:
     """Whether the item's time is up, whatever the sweeper has reached."""
     if shape.expires is None or shape.table.ttl is None:
         return False
@@ -84,7 +94,7 @@ def is_expired(shape: Shape, item: Mapping[str, Value], now: int) -> bool:
     return ttl is not None and "N" in ttl and float(ttl["N"]) <= now
 
 
-def is_deleted(shape: Shape, item: Mapping[str, Value]) -> bool:
+def is_deleted(shape: EntitySpec, item: Mapping[str, Value]) -> bool:
     """Whether the item counts as deleted."""
     if shape.soft_delete is None:
         return False
@@ -92,18 +102,18 @@ def is_deleted(shape: Shape, item: Mapping[str, Value]) -> bool:
     return flag is not None and flag.get("BOOL") is not shape.soft_delete.live
 
 
-def is_shown(shapes: Sequence[Shape], item: Mapping[str, Value], deleted: bool) -> bool:
+def is_visible(shapes: Sequence[EntitySpec], item: Mapping[str, Value], deleted: bool) -> bool:
     """Whether an item is of these entities and, unless asked for, not deleted."""
     shape = shape_of(shapes, item)
     return shape is not None and (deleted or not is_deleted(shape, item))
 
 
-def is_sieved(query: Query[Any], deleted: bool) -> bool:
+def needs_local_filter(query: Query[Any], deleted: bool) -> bool:
     """Whether the service's filter lets through what must not be shown: strangers, or a flag of two meanings."""
     return query.others or (not deleted and len(query.shapes) > 1 and not _flags(query.shapes)[1])
 
 
-def _flags(shapes: Sequence[Shape]) -> tuple[list[tuple[str, bool]], bool]:
+def _flags(shapes: Sequence[EntitySpec]) -> tuple[list[tuple[str, bool]], bool]:
     """The flags of soft delete that mean the same for all shapes, with their live value; whether those are all."""
     if not any(s.soft_delete for s in shapes):
         return [], True
@@ -122,20 +132,21 @@ def _flags(shapes: Sequence[Shape]) -> tuple[list[tuple[str, bool]], bool]:
     return agreed, len(agreed) == len(meant)
 
 
-def alive(shape: Shape, wording: Wording, now: int) -> str:
-    """The condition that an item has not expired; empty where nothing expires."""
-    if shape.expires is None or shape.table.ttl is None:
-        return ""
-    name = wording.name(shape.table.ttl)
-    return f"attribute_not_exists({name}) OR {name} > {wording.value({'N': str(now)})}"
+def not_expired(shape: EntitySpec, now: int) -> Condition | None:
+    """The condition that an item has not expired; None if items of this entity never expire."""
+    ttl = shape.table.ttl
+    if shape.expires is None or ttl is None:
+        return None
+    return Or((attribute_not_exists(ttl), Compare(">", (ttl,), {"N": str(now)})))
 
 
-def visible(shapes: Sequence[Shape], wording: Wording, now: int, deleted: bool) -> str:
-    """The filter that hides what has expired and, unless asked for, what is deleted."""
+def visible_filter(shapes: Sequence[EntitySpec], now: int, deleted: bool) -> Condition | None:
+    """The filter that hides expired items and, unless `deleted`, soft-deleted ones; None if nothing is hidden."""
     expiring = [shape for shape in shapes if shape.expires is not None]
-    texts = [alive(expiring[0], wording, now)] if expiring else []
+    conditions = [not_expired(expiring[0], now)] if expiring else []
     if not deleted:
-        for stored, live in _flags(shapes)[0]:
-            name = wording.name(stored)
-            texts.append(f"attribute_not_exists({name}) OR {name} = {wording.value({'BOOL': live})}")
-    return all_of(*texts)
+        conditions += [
+            Or((attribute_not_exists(stored), equal(stored, {"BOOL": live})))
+            for stored, live in _flags(shapes)[0]
+        ]
+    return all_of(*conditions)

@@ -1,4 +1,9 @@
-"""What each pattern has cost so far: calls, read units, write units, by name."""
+"""What each pattern has cost so far: calls, requests, read units, write units, by name.
+
+A call is what a design's Load counts: one key of a get, one item of a write, one use of a query. A batch of twenty keys
+is twenty calls in one request; a page from four shards is one call in four requests. Of several names together a call
+is the whole batch or transaction.
+"""
 
 import threading
 from collections.abc import Mapping
@@ -17,21 +22,27 @@ class Spent:
     calls: int = 0
     read: float = 0.0
     write: float = 0.0
+    requests: int = 0
 
     def __add__(self, other: "Spent") -> "Spent":
-        return Spent(self.calls + other.calls, self.read + other.read, self.write + other.write)
+        return Spent(
+            self.calls + other.calls,
+            self.read + other.read,
+            self.write + other.write,
+            self.requests + other.requests,
+        )
 
 
 class Meter:
     """Counts. Any number of threads may."""
 
     def __init__(self) -> None:
-        # By name: calls, read units, write units.
+        # By name: calls, read units, write units, requests.
         self._spent: dict[str, list[float]] = {}
         self._lock = threading.Lock()
 
-    def count(self, name: str, verb: str, answer: Mapping[str, Any]) -> float:
-        """Note what an answer says it cost; the read units of it."""
+    def count(self, name: str, verb: str, answer: Mapping[str, Any], calls: int = 1) -> float:
+        """Note what an answer says it cost, and how many calls began with its request; the read units of it."""
         told = answer.get("ConsumedCapacity")
         if verb in _SINGLE_READS:
             # Nearly every call; the general way costs as much as a fifth of the engine's answer.
@@ -42,17 +53,18 @@ class Meter:
         with self._lock:
             sums = self._spent.get(name)
             if sums is None:
-                self._spent[name] = [1, read, write]
+                self._spent[name] = [calls, read, write, 1]
             else:
-                sums[0] += 1
+                sums[0] += calls
                 sums[1] += read
                 sums[2] += write
+                sums[3] += 1
         return read
 
     def spent(self) -> dict[str, Spent]:
         """All names and what they cost, by name."""
         with self._lock:
             return {
-                name: Spent(int(calls), read, write)
-                for name, (calls, read, write) in sorted(self._spent.items())
+                name: Spent(int(calls), read, write, int(requests))
+                for name, (calls, read, write, requests) in sorted(self._spent.items())
             }

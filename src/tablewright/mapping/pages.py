@@ -11,28 +11,28 @@ from functools import cmp_to_key
 from typing import Any, TypeAlias
 
 from tablewright.design.requests import Query
-from tablewright.mapping.reads import start_key
+from tablewright.mapping.read_requests import start_key
 from tablewright.values import Item, Value, compare
 
 # One request of a partition: its number, where to start, how many at most; the items and where it stopped.
-Ask: TypeAlias = Callable[
+ReadPartition: TypeAlias = Callable[
     [int, Mapping[str, Value] | None, int], tuple[Sequence[Item], Mapping[str, Value] | None]
 ]
 # For each partition by its number: the key of the last item given. A partition without one starts at its beginning.
-Places: TypeAlias = dict[str, dict[str, Value]]
+Positions: TypeAlias = dict[str, dict[str, Value]]
 
 _LEAST_ASKED, _MOST_ASKED = 10, 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FilledPage:
     """The items of a page and, if there are more, where to go on."""
 
     items: tuple[Item, ...]
-    more: Places | None = field(default=None)
+    more: Positions | None = field(default=None)
 
 
-def fill(query: Query[Any], ask: Ask, places: Places, size: int) -> Found:
+def read_page(query: Query[Any], ask: ReadPartition, places: Positions, size: int) -> FilledPage:
     """One page. Reads one item more than it gives, to know whether there is one."""
     streams = [
         _items(query, ask, number, places.get(str(number)), size + 1)
@@ -45,20 +45,20 @@ def fill(query: Query[Any], ask: Ask, places: Places, size: int) -> Found:
             break
     given = taken[:size]
     if len(taken) <= size:
-        return Found(tuple(item for _, item in given))
+        return FilledPage(tuple(item for _, item in given))
     last = dict(given)  # of each partition the last that is given
     more = places | {str(number): start_key(query, item) for number, item in last.items()}
-    return Found(tuple(item for _, item in given), more)
+    return FilledPage(tuple(item for _, item in given), more)
 
 
-def every(query: Query[Any], ask: Ask, at_a_time: int) -> Iterator[Item]:
+def read_all(query: Query[Any], ask: ReadPartition, at_a_time: int) -> Iterator[Item]:
     """All items, in order, as they are wanted."""
     streams = [_items(query, ask, number, None, at_a_time) for number in range(len(query.partitions))]
     return (item for _, item in _merged(query, streams))
 
 
 def _items(
-    query: Query[Any], ask: Ask, number: int, start: Mapping[str, Value] | None, want: int
+    query: Query[Any], ask: ReadPartition, number: int, start: Mapping[str, Value] | None, want: int
 ) -> Iterator[tuple[int, Item]]:
     missing, limit = want, want
     while True:
@@ -68,7 +68,7 @@ def _items(
         if start is None:
             return
         missing -= len(items)
-        # Enough was given, and somebody wants on; or most is hidden here: then ask for more at a time.
+        # Enough items were returned and the caller reads on, or most were filtered out: then read more at a time.
         limit = want if missing <= 0 else min(max(limit * 2, _LEAST_ASKED), _MOST_ASKED)
 
 

@@ -10,13 +10,14 @@ from typing import Any
 
 import orjson
 
-from tablewright.design.parts import milliseconds
+from tablewright.design.key_codecs import milliseconds
 from tablewright.design.tables import Table
-from tablewright.mapping.wording import Wording
-from tablewright.mapping.writes import Action, Physical
+from tablewright.expressions.build import attribute_not_exists
+from tablewright.expressions.nodes import Compare, Or
+from tablewright.mapping.write_requests import Action, Physical, conditional
 from tablewright.values import Value
 
-KEPT = timedelta(days=30)
+RECEIPT_LIFETIME = timedelta(days=30)
 TABLE = Table(
     "tablewright", "receipts", pk="id", ttl="expires", about="What was done once and must not be done again."
 )
@@ -30,9 +31,8 @@ class Written:
     result: Any = None
 
 
-def receipt(once: str, result: Any, now: datetime, kept: timedelta, physical: Physical) -> Action:
+def receipt_action(once: str, result: Any, now: datetime, kept: timedelta, physical: Physical) -> Action:
     """The action that fails if this was done before."""
-    wording = Wording()
     item: dict[str, Value] = {
         "id": {"S": once},
         "at": {"S": milliseconds(now)},
@@ -40,19 +40,13 @@ def receipt(once: str, result: Any, now: datetime, kept: timedelta, physical: Ph
     }
     if result is not None:
         item["result"] = {"S": orjson.dumps(result).decode()}
-    unseen = f"attribute_not_exists({wording.name('id')})"
-    past = f"{wording.name('expires')} <= {wording.value({'N': str(int(now.timestamp()))})}"
-    body = {
-        "TableName": physical(TABLE.name),
-        "Item": item,
-        "ConditionExpression": f"{unseen} OR {past}",
-        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-        **wording.placeholders(),
-    }
+    expired = Compare("<=", ("expires",), {"N": str(int(now.timestamp()))})
+    condition = Or((attribute_not_exists("id"), expired))
+    body = {"TableName": physical(TABLE.name), "Item": item, **conditional(condition)}
     return Action("Put", body, None)
 
 
-def kept_result(item: dict[str, Value] | None) -> Any:
+def stored_result(item: dict[str, Value] | None) -> Any:
     """What a receipt says came out of it."""
     kept = (item or {}).get("result")
     return orjson.loads(kept["S"]) if kept else None

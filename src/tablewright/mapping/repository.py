@@ -1,8 +1,8 @@
-"""What the repository of every system is made of: moments as they are stored, ids, writes that are tried again.
+"""The base of every system's repository: times as they are stored, ids, and writes with retries.
 
-A system's own Repository is one of these with its reads added. It gives the words for what mapping refuses, and says
-which of its mistakes mean that somebody else was faster. Must hold: what is tried again was refused whole before, and
-who insists on the version they have seen is told of a race and not helped over it.
+A system's own Repository is a subclass with its reads added. It translates the errors of the mapping, and names the one
+that means a concurrent change. Must hold: a write is tried again only if it was refused as a whole; a caller that
+insists on the version it has read gets the error of a concurrent change instead of a retry.
 """
 
 from collections.abc import Callable
@@ -27,8 +27,8 @@ TICK = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """How a system says what mapping refuses.
+class RefusalTranslation:
+    """How a system translates the errors of the mapping.
 
     `of` translates the refusals within a block about a noun; `race` is what it makes of a version that is out of date;
     `gives_up` makes what is raised when others were faster every time.
@@ -40,9 +40,9 @@ class Words:
 
 
 class Tables:
-    """A system's tables, in its own words."""
+    """A system's tables, with the system's own errors."""
 
-    def __init__(self, db: Db, world: World, words: Words) -> None:
+    def __init__(self, db: Db, world: World, words: RefusalTranslation) -> None:
         self.db, self.world, self._words = db, world, words
 
     # --- moments and ids ---
@@ -79,7 +79,7 @@ class Tables:
         return done.result if done.repeated else None
 
     def try_write(self, *writes: Write[Any]) -> bool:
-        """All of it, unless somebody else was faster; whether it was written."""
+        """Write all of it unless something was changed since; whether it was written."""
         try:
             self.db.write(*writes)
             return True
@@ -98,5 +98,5 @@ class Tables:
         raise self._words.gives_up()
 
     def pause(self, tried: int) -> None:
-        """Wait before another try: each for another while, or the same few would win every time."""
+        """Wait before another attempt, with jitter: else the same few callers would win every time."""
         sleep(min(_PAUSE * 2 ** min(tried, 10), _LONGEST_PAUSE) * self.world.jitter())

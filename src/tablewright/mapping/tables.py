@@ -5,9 +5,9 @@ from typing import Any
 
 from tablewright.client import Call, CallRefused
 from tablewright.client.retries import Retries
-from tablewright.design import Design, Environment, Index, Shape, Table
-from tablewright.design.described import key_types, projection
+from tablewright.design import Design, EntitySpec, Environment, Index, Table
 from tablewright.design.environments import Provisioned
+from tablewright.design.table_spec import key_types, projection
 from tablewright.mapping.errors import TableDiffers
 
 # The service prepares backups of a table that was just made, for up to a minute.
@@ -57,7 +57,7 @@ def _schema(hashes: Iterable[str], ranges: Iterable[str]) -> list[dict[str, str]
     ]
 
 
-def _index(index: Index, shapes: Sequence[Shape], environment: Environment | None) -> dict[str, Any]:
+def _index(index: Index, shapes: Sequence[EntitySpec], environment: Environment | None) -> dict[str, Any]:
     described: dict[str, Any] = {
         "IndexName": index.name,
         "KeySchema": _schema(index.pk, index.sk),
@@ -67,7 +67,7 @@ def _index(index: Index, shapes: Sequence[Shape], environment: Environment | Non
     return described | ({"ProvisionedThroughput": units} if units else {})
 
 
-def _projection(index: Index, shapes: Sequence[Shape]) -> dict[str, Any]:
+def _projection(index: Index, shapes: Sequence[EntitySpec]) -> dict[str, Any]:
     kind, listed = projection(index, shapes)
     return {"ProjectionType": kind, **({"NonKeyAttributes": listed} if listed else {})}
 
@@ -77,7 +77,7 @@ def make_tables(
     requests: Iterable[tuple[dict[str, Any], str | None]],
     *,
     retries: Retries | None = None,
-    told: Callable[[str], None] = lambda name: None,
+    notify: Callable[[str], None] = lambda name: None,
     recovery_days: int = 0,
 ) -> None:
     """Create the tables that are missing, with their TTL; TableDiffers if one is there with another key or index.
@@ -89,7 +89,7 @@ def make_tables(
         name = request["TableName"]
         try:
             call("CreateTable", request)
-            told(name)
+            notify(name)
         except CallRefused as refusal:
             if refusal.name != "ResourceInUseException":
                 raise
@@ -102,7 +102,7 @@ def make_tables(
 
 
 def _set_recovery(call: Call, name: str, days: int, retries: Retries) -> None:
-    """Recovery to any moment, if it is off. For how many days is left alone where somebody has it on already."""
+    """Enable point-in-time recovery if it is off. An existing recovery period is left as it is."""
     told = call("DescribeContinuousBackups", {"TableName": name})["ContinuousBackupsDescription"]
     if told.get("PointInTimeRecoveryDescription", {}).get("PointInTimeRecoveryStatus") == "ENABLED":
         return

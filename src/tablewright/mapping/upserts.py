@@ -1,7 +1,7 @@
-"""What an upsert begins with where there is no item yet: its start, with the steps carried out here. Pure.
+"""The item that an upsert creates: its start, with the steps applied to it. Pure.
 
-So the first write is a creation like any other: one request, whole, with every key attribute. What is there
-already is only ever updated: nothing of the start may slip into it.
+So the first write is a creation like any other: one request with the whole item and every key attribute. An existing
+item is only ever updated: nothing of the start is written into it.
 """
 
 from collections.abc import Callable
@@ -18,22 +18,22 @@ from tablewright.values import Item, Value, compare
 _DIGITS = Context(prec=38)
 
 
-def beginning(write: Write[Any]) -> Write[Any]:
+def initial_create(write: Write[Any]) -> Write[Any]:
     """The creation an upsert stands for; ItemUnreadable if its steps make something the model refuses."""
     item = item_of(write.shape, write.item)
     for step in write.steps:
         try:
-            _carry_out(item, step)
+            _apply_step(item, step)
         except (AttributeError, IndexError, TypeError):
-            why = f"the item it begins with has no place '{step.place}'; begin with one that has"
+            why = f"the item it begins with has no place '{step.path}'; begin with one that has"
             raise ConditionNotMet(write.shape.tag, write.key, why) from None
     model = model_of(write.shape, item)
     return replace(write, kind="create", item=model, values=model.__dict__, steps=(), known={})
 
 
-def _carry_out(item: Item, step: Step) -> None:
+def _apply_step(item: Item, step: Step) -> None:
     here: Any = item
-    *above, last = step.place.steps
+    *above, last = step.path.steps
     for name in above:
         inner = here[name] if isinstance(name, int) else here.setdefault(name, {"M": {}})
         here = inner.get("L", inner.get("M"))

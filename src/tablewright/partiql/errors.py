@@ -1,4 +1,4 @@
-"""The one mistake this room knows: a statement the service refuses."""
+"""The one error of this package: a statement the service refuses."""
 
 from tablewright.expressions import BadExpression
 
@@ -10,5 +10,5 @@ class BadStatement(BadExpression):
 
 
 def not_well_formed(detail: str = "") -> BadStatement:
-    """A text the parser cannot read. For what is no token at all the service gives no detail."""
+    """A text the parser cannot read. For text that is not a token the service gives no detail."""
     return BadStatement(NOT_WELL_FORMED + detail)

@@ -84,7 +84,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """The `*` of COUNT(*), which nobody takes."""
+    """The `*` of COUNT(*), which DynamoDB refuses."""
 
     at: str
 

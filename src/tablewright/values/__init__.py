@@ -7,7 +7,7 @@ their dicts are equal.
 
 from tablewright.values.codec import BadValue, Item, Value, WrongJson, admit, admit_item
 from tablewright.values.ordering import compare, key_part, key_prefix, text_part
-from tablewright.values.sizes import item_size, resized, size_of
+from tablewright.values.sizes import item_size, resized, size_of, size_words
 
 __all__ = [
     "BadValue",
@@ -22,5 +22,6 @@ __all__ = [
     "key_prefix",
     "resized",
     "size_of",
+    "size_words",
     "text_part",
 ]

@@ -3,10 +3,12 @@
     with Engine.open(":memory:") as engine, serving(engine) as url:
         boto3.client("dynamodb", endpoint_url=url, ...)
 
-Must hold: what the engine answers goes out unchanged; nothing here knows what a table is.
-Behind this door: server.py (listening, time, stopping), connection.py and reader.py (one client), gate.py
-(the order of checks), signature.py and credentials.py (who asks), group.py (writes that share a commit),
-letterhead.py (answers), metrics.py (figures), peers.py (other regions), limits.py.
+Must hold: what the engine answers is sent unchanged; nothing here depends on what a table is.
+Modules: server.py (listening, timeouts, stopping), connection.py and request_parser.py (one client),
+request_checks.py (the order of checks), signature.py and credentials.py (access keys), group_writer.py (writes that
+share a commit), slow_reads.py (reads beside the loop), memory_budget.py and connection_budget.py (memory),
+response_writer.py, responses.py and content_encoding.py (responses), metrics.py (figures), figure_requests.py (requests
+beside the loop), limits.py.
 """
 
 from tablewright.wire.credentials import AccessKey, CredentialsUnusable, read_credentials, read_token

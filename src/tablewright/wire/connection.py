@@ -1,69 +1,41 @@
-"""One client's connection: requests served one at a time, answers out in the order they were asked for.
+"""One client's connection: requests are served one at a time, and answered in the order in which they came.
 
-Must hold: answers leave in the order their requests came, although a write is answered later than a read
-begun after it; so while a write is under way, what follows on the same connection waits, and sees it.
-What waits is bounded (we stop reading), what is slow is given up, and whatever happens the client gets an
-answer or a closed connection, never silence. Nothing that is logged quotes an item.
-Elsewhere: bytes to requests (reader.py), what is asked (gate.py), answers (letterhead.py), writes (group.py).
+Must hold: responses leave in the order of their requests, although a write takes longer than a read begun after it; so
+while a write is under way, what follows on the same connection waits, and sees that write. What waits is bounded (we
+stop reading), what is slow is ended, and in every case the client gets a response or a closed connection.
+A request that is not light reserves room in the memory budget before it is read, and releases it when it is answered.
+Elsewhere: bytes to requests (request_parser.py), checks (request_checks.py), responses (response_writer.py), writes
+(group_writer.py), slow reads (slow_reads.py), the memory of all connections (memory_budget.py).
 """
 
 import asyncio
-import logging
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
-import orjson
-
-from tablewright.engine import Engine, ServiceError
-from tablewright.engine.errors import fault
-from tablewright.engine.replica_peers import PEER_VERBS
-from tablewright.wire.gate import Gate, Headers, Reply
-from tablewright.wire.group import GroupWriter, Outcome
-from tablewright.wire.letterhead import (
-    AMZ_JSON,
-    CLOSE,
-    CONTINUE,
-    GZIP_FLOOR,
-    KEEP,
-    Letterhead,
-    gzipped,
-    wants_gzip,
-)
-from tablewright.wire.limits import Limits
-from tablewright.wire.outbox import Outbox
-from tablewright.wire.peers import Errands
-from tablewright.wire.reader import Reader
-from tablewright.wire.signature import region_meant
-
-log = logging.getLogger("tablewright.wire")
+from tablewright.engine.read_budget import Bounded, ExceedsBudget
+from tablewright.wire.connection_budget import BODY, NOTHING, TURN, ConnectionBudget
+from tablewright.wire.group_writer import Outcome
+from tablewright.wire.metrics import FIGURES
+from tablewright.wire.request_checks import Headers, Reply
+from tablewright.wire.request_parser import RequestParser
+from tablewright.wire.response_writer import ResponseWriter, error_response
+from tablewright.wire.responses import AMZ_JSON
+from tablewright.wire.server_context import ServerContext
+from tablewright.wire.signature import region_of
+from tablewright.wire.slow_reads import Encoded
+from tablewright.wire.timeouts import Activity, Timeouts
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """What all connections of one server share."""
-
-    engine: Engine
-    gate: Gate
-    letterhead: Letterhead
-    writer: GroupWriter
-    outbox: Outbox
-    limits: Limits
-    errands: Errands
-    # Where there are several regions, each by its name; the engine and writer above are the home region's.
-    branches: Mapping[str, tuple[Engine, GroupWriter]] | None = None
-    connections: "set[Connection]" = field(default_factory=set)
-
-
-class _Waiting(NamedTuple):
-    """A request whose turn has not come; or, with a refusal, where the conversation ends."""
+class _WaitingRequest(NamedTuple):
+    """A request that waits for its turn; with `refusal`, the status that ends the connection at its turn."""
 
     method: bytes
     url: bytes
     headers: Headers
     body: bytes | bytearray
-    keep: bool
+    keep_alive: bool
+    weight: int = 0
+    room: int = 0  # what is reserved for it in the memory budget
     refusal: int = 0
 
 
@@ -71,250 +43,326 @@ class Connection(asyncio.Protocol):
     """What asyncio drives: one for each client."""
 
     __slots__ = (
-        "_accepts",
-        "_desk",
-        "_doing",
-        "_extra",
-        "_going_on",
+        "_budget",
+        "_connections",
+        "_content_type",
+        "_context",
         "_is_busy",
-        "_is_leaving",
+        "_is_finishing",
         "_is_lost",
         "_is_paused",
-        "_is_posted",
-        "_is_stalled",
-        "_keep",
-        "_kind",
-        "_lingers",
-        "_reader",
-        "_since",
+        "_is_refused",
+        "_is_unread",
+        "_keep_alive",
+        "_parser",
+        "_responses",
+        "_timeouts",
         "_transport",
         "_waiting",
     )
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._reader = Reader(desk.limits, self._take, self._refuse)
-        self._waiting: deque[_Waiting] = deque()
-        self._is_busy = False  # a write is with the group writer
-        self._is_stalled = False  # the client does not read its answers
+    def __init__(self, context: ServerContext, connections: "set[Connection]") -> None:
+        self._context = context
+        self._connections = connections  # all of the server
+        self._parser = RequestParser(context.limits, self._take, self._refuse)
+        self._responses = ResponseWriter(context.renderer, context.queue)
+        self._budget = ConnectionBudget(context.budget)
+        self._timeouts = Timeouts()
+        self._waiting: deque[_WaitingRequest] = deque()
+        self._is_busy = False  # another thread works on a write or a slow read
+        self._is_unread = False  # the client does not read its responses
         self._is_paused = False  # too much waits: we stopped reading
-        self._is_leaving = False  # the server stops
-        self._is_lost = False  # nobody to answer any more
-        self._is_posted = False  # an answer is in the outbox
-        self._lingers = False  # refused; we only wait for the client to notice
-        self._doing: tuple[float, str, int] = (0, "", 0)
-        self._since = 0.0
+        self._is_finishing = False  # the server stops
+        self._is_lost = False  # the client is gone
+        self._is_refused = False  # we only wait for the client to read the refusal
         # Of the request being served:
-        self._keep = True
-        self._accepts = b""
-        self._going_on = b""
-        self._extra = b""
-        self._kind = AMZ_JSON
+        self._keep_alive = True
+        self._content_type = AMZ_JSON
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # a listening socket gives no other kind
-        self._transport.set_write_buffer_limits(high=self._desk.limits.unsent_bytes)
-        self._desk.connections.add(self)
+        self._transport.set_write_buffer_limits(high=self._context.limits.unsent_bytes)
+        self._responses.open(self._transport)
+        self._connections.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._desk.connections.discard(self)
+        self._connections.discard(self)
         self._is_lost = True
-        self._waiting.clear()
-        self._reader.end()
+        self._responses.close()
+        self._context.budget.remove_unread(self.abort)
+        self._context.budget.cancel(self._on_room)
+        self._drop_waiting()
+        self._budget.release_body(self._on_room)
+        self._parser.close()
 
     def data_received(self, data: bytes) -> None:
-        self._reader.feed(data)
-        if self._reader.expects:
-            self._encourage()
+        self._parser.feed(data)
+        self._reserve_body()
+        if self._parser.expects_continue:
+            self._send_continue()
 
     def eof_received(self) -> bool:
-        self._reader.end()
-        return self._is_busy or bool(self._waiting)  # True keeps our side open for the answers owed
+        self._parser.end()
+        self._budget.release_body(self._on_room)
+        return self._is_busy or bool(
+            self._waiting
+        )  # True keeps our side open for the responses still to come
 
     def pause_writing(self) -> None:
-        self._is_stalled = True
+        self._is_unread = True
+        self._context.budget.add_unread(self.abort, self._transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
-        self._is_stalled = False
-        self._proceed()
+        self._is_unread = False
+        self._context.budget.remove_unread(self.abort)
+        self._serve_waiting()
 
     # Serving
 
-    def _take(self, method: bytes, url: bytes, headers: Headers, body: bytes | bytearray, keep: bool) -> None:
-        if self._is_busy or self._waiting or self._is_stalled:
-            self._wait(_Waiting(method, url, headers, body, keep))
+    def _take(
+        self, method: bytes, url: bytes, headers: Headers, body: bytes | bytearray, keep_alive: bool
+    ) -> None:
+        weight = self._parser.weight
+        room = self._budget.take_received() if weight else 0
+        if self._is_busy or self._waiting or self._is_unread:
+            self._wait(_WaitingRequest(method, url, headers, body, keep_alive, weight, room))
+        elif weight > room:
+            self._waiting.append(_WaitingRequest(method, url, headers, body, keep_alive, weight))
+            self._serve_waiting()
         else:
-            self._serve(method, url, headers, body, keep)
+            try:
+                self._serve(method, url, headers, body, keep_alive)
+            finally:
+                if weight:
+                    self._budget.served(weight, self._is_busy)
 
     def _serve(
-        self, method: bytes, url: bytes, headers: Headers, body: bytes | bytearray, keep: bool
+        self, method: bytes, url: bytes, headers: Headers, body: bytes | bytearray, keep_alive: bool
     ) -> None:
-        self._keep = keep
-        self._extra = (
-            b"Access-Control-Allow-Origin: *\r\n"
-            if b"origin" in headers and self._desk.gate.welcomes(headers)
-            else b""
-        )
-        self._going_on = KEEP if b"connection" in headers else b""
-        self._accepts = headers.get(b"accept-encoding", b"")
-        desk = self._desk
-        admitted = desk.gate.admit(method, url, headers, body)
-        if isinstance(admitted, Reply):
-            self._extra += admitted.extra
-            self._send(admitted.status, admitted.kind, admitted.body)
+        self._keep_alive = keep_alive
+        context = self._context
+        self._responses.begin(headers, b"origin" in headers and context.checks.allows_origin(headers))
+        accepted = context.checks.accept(method, url, headers, body)
+        if isinstance(accepted, Reply):
+            self._send(accepted.status, accepted.content_type, accepted.body, extra=accepted.extra)
             return
-        verb, writes, request, self._kind = admitted
-        engine, writer = desk.engine, desk.writer
-        if desk.branches is not None:
-            engine, writer = desk.branches[region_meant(url, headers)]
+        verb, writes, request, self._content_type = accepted
+        engine, writer = context.engine, context.writer
+        if context.branches is not None:
+            engine, writer = context.branches[region_of(url, headers)]
         if writes and not engine.only_reads(verb, request):
             self._is_busy = True
-            if verb in PEER_VERBS:
-                desk.errands.add(self._deliver, engine, verb, request)
+            if verb == FIGURES:
+                context.figure_requests.add(self._deliver, verb, request)
             else:
                 writer.add(self._deliver, verb, request)
             return
         try:
-            answer = engine.answer(verb, request)
+            # A get reads one row: most requests are gets, and a bound for each would take a fiftieth of their time.
+            answer = engine.answer(verb, request, None if verb == "GetItem" else Bounded())
+        except ExceedsBudget:
+            self._is_busy = True
+            accepts = self._responses.accepts
+            context.slow_reads.add(self._deliver, self._is_open, engine, verb, request, accepts)
         except Exception as error:
             self._send_error(verb, error)
         else:
-            self._send(200, self._kind, answer)
+            self._send(200, self._content_type, answer)
 
-    def _deliver(self, verb: str, outcome: Outcome) -> None:
-        """The write is done: answer it, then what waited behind it."""
+    def _is_open(self) -> bool:
+        return not self._is_lost
+
+    def _deliver(self, verb: str, outcome: Outcome | Encoded) -> None:
+        """The write or the slow read is done: send its response, then serve what waited behind it."""
         self._is_busy = False
+        self._budget.delivered()
         if self._is_lost:
             return
         if isinstance(outcome, bytes):
-            self._send(200, self._kind, outcome)
+            self._send(200, self._content_type, outcome)
+        elif isinstance(outcome, Encoded):
+            self._send(200, self._content_type, outcome.body, outcome.line)
         else:
             self._send_error(verb, outcome)
-        if self._waiting or self._is_paused or self._reader.expects:
-            self._proceed()
+        if self._waiting or self._is_paused or self._parser.expects_continue:
+            self._serve_waiting()
 
     def _send_error(self, verb: str, error: Exception) -> None:
-        if not isinstance(error, ServiceError):
-            log_failure(verb, error)
-            error = ServiceError("InternalServerError", "Internal server error", status=500)
-        self._send(error.status, self._kind, orjson.dumps(error.body()))
+        status, body = error_response(verb, error)
+        self._send(status, self._content_type, body)
 
-    def _send(self, status: int, kind: bytes, body: bytes) -> None:
-        extra = self._extra
-        if len(body) > GZIP_FLOOR and wants_gzip(self._accepts):
-            body = gzipped(body)
-            extra += b"Content-Encoding: gzip\r\n"
-        is_last = not self._keep or ((self._is_leaving or self._reader.is_ended) and not self._waiting)
-        extra += CLOSE if is_last else self._going_on
-        letter = self._desk.letterhead.letter(status, kind, body, extra)
-        if self._is_posted:
-            self._desk.outbox.flush()
-        self._is_posted = True
-        self._desk.outbox.post(self._mail, letter)
+    def _send(
+        self,
+        status: int,
+        content_type: bytes,
+        body: bytes,
+        encoding_line: bytes | None = None,
+        extra: bytes = b"",
+    ) -> None:
+        is_last = not self._keep_alive or (
+            (self._is_finishing or self._parser.is_ended) and not self._waiting
+        )
+        self._responses.send(status, content_type, body, is_last, encoding_line, extra)
         if is_last:
             self._close()
 
-    def _mail(self, letter: bytes) -> None:
-        self._is_posted = False
-        if not self._is_lost:
-            self._transport.write(letter)
-
     # Waiting
 
-    def _wait(self, request: _Waiting) -> None:
+    def _wait(self, request: _WaitingRequest) -> None:
         self._waiting.append(request)
-        limits = self._desk.limits
+        limits = self._context.limits
         if not self._is_paused and (
             len(self._waiting) >= limits.waiting_requests
             or sum(len(each.body) for each in self._waiting) >= limits.waiting_bytes
         ):
             self._is_paused = True
-            self._transport.pause_reading()
+            self._pause_or_resume_reading()
 
-    def _proceed(self) -> None:
-        """Serve what waited, as far as it goes; read on once nothing waits."""
+    def _serve_waiting(self) -> None:
+        """Serve waiting requests until one has to wait for another thread or for room; read again once none waits."""
         waiting = self._waiting
-        while waiting and not self._is_busy and not self._is_stalled:
-            request = waiting.popleft()
-            if request.refusal:
-                self._send_refusal(request.refusal)
-            else:
-                self._serve(*request[:5])
+        while waiting and not self._is_busy and not self._is_unread and self._budget.waits_for != TURN:
+            request = waiting[0]
+            weight = request.weight
+            if weight > request.room:
+                sent = len(request.body) + self._parser.received
+                if not self._budget.reserve_turn(self._on_room, weight, sent):
+                    self._pause_or_resume_reading()
+                    return
+                self._reserve_body()
+            waiting.popleft()
+            try:
+                if request.refusal:
+                    self._send_refusal(request.refusal)
+                else:
+                    self._serve(*request[:5])
+            finally:
+                if weight:
+                    self._budget.served(weight, self._is_busy)
         if waiting or self._is_busy or self._transport.is_closing():
             return
         if self._is_paused:
             self._is_paused = False
-            self._transport.resume_reading()
-        self._encourage()
+            self._pause_or_resume_reading()
+        self._send_continue()
 
-    def _encourage(self) -> None:
-        """Ask for the body of a client that waits to be asked, once nothing is owed before it."""
-        if self._reader.expects and self._reader.is_receiving and not self._is_busy and not self._waiting:
-            self._reader.expects = False
-            self._desk.outbox.flush()
-            self._transport.write(CONTINUE)
+    def _pause_or_resume_reading(self) -> None:
+        """Stop reading while too much waits, and while there is no room for what would come."""
+        transport = self._transport
+        if transport.is_closing():
+            return
+        may_read = not self._is_paused and not self._budget.waits_for
+        if may_read and not transport.is_reading():
+            transport.resume_reading()
+        elif not may_read and transport.is_reading():
+            transport.pause_reading()
+
+    # Room
+
+    def _reserve_body(self) -> None:
+        parser = self._parser
+        if parser.is_receiving and parser.weight:
+            self._budget.reserve_body(self._on_room, parser.weight, parser.received)
+            self._pause_or_resume_reading()
+
+    def _on_room(self, is_granted: bool) -> None:
+        """The memory budget has reserved what we wait for, or refuses it."""
+        if not is_granted:
+            self._turn_away()
+            return
+        waited_for, self._budget.waits_for = self._budget.waits_for, NOTHING
+        if waited_for == BODY:
+            self._budget.receiving = self._parser.weight
+        else:
+            self._waiting[0] = self._waiting[0]._replace(room=self._waiting[0].weight)
+            self._reserve_body()
+        self._pause_or_resume_reading()
+        self._serve_waiting()
+
+    def _turn_away(self) -> None:
+        """There is no room: refuse with 503, after which the client may try again."""
+        if self._budget.waits_for == TURN:
+            self._drop_waiting()
+        self._budget.waits_for = NOTHING
+        self._is_paused = False
+        self._parser.refuse(503)
+        self._pause_or_resume_reading()
+
+    def _drop_waiting(self) -> None:
+        room = sum(each.room for each in self._waiting)
+        self._waiting.clear()
+        if room:
+            self._context.budget.release(room)
+
+    def _send_continue(self) -> None:
+        """Ask for the body of a client that waits for 100 Continue, once all responses before it are sent."""
+        if self._budget.waits_for or self._is_busy or self._waiting:
+            return
+        if self._parser.expects_continue and self._parser.is_receiving:
+            self._parser.expects_continue = False
+            self._responses.send_continue()
 
     # Ending
 
-    def leave(self) -> None:
-        """The server stops: finish what was asked, take nothing new."""
-        self._is_leaving = True
-        if not (self._is_busy or self._waiting or self._reader.is_receiving):
+    def finish(self) -> None:
+        """The server stops: answer the requests that have arrived, accept no others."""
+        self._is_finishing = True
+        if not (self._is_busy or self._waiting or self._parser.is_receiving):
             self._close()
 
     def abort(self) -> None:
         self._transport.abort()
 
-    def look_at_the_clock(self, now: float) -> None:
+    def tick(self, now: float) -> None:
         """Called once a tick: end what has been the same for too long."""
-        doing = self._what_it_does()
-        if doing != self._doing:
-            self._doing, self._since = doing, now
-            return
-        limit, what, _ = doing
-        if now - self._since < limit:
-            return
-        if what == "request":
-            self._reader.refuse(408)
-        elif what == "idle":
+        activity = self._activity()
+        name = activity[1]
+        if self._timeouts.is_over(now, activity):
+            self._end(name)
+        elif name == "request" and self._budget.receiving and self._context.budget.is_short:
+            seconds = self._context.limits.stalled_seconds
+            if self._timeouts.has_stalled(now, self._parser.request_count, self._parser.received, seconds):
+                self._turn_away()
+
+    def _end(self, activity: str) -> None:
+        if activity == "request":
+            self._parser.refuse(408)
+        elif activity == "room":
+            self._context.budget.cancel(self._on_room)
+            self._turn_away()
+        elif activity == "idle":
             self._close()
         else:
             self._transport.abort()
 
-    def _what_it_does(self) -> tuple[float, str, int]:
-        """How long it may do so, what it does, and a number that changes with progress."""
-        limits = self._desk.limits
-        if self._lingers:
-            return limits.farewell_seconds, "farewell", 0
-        if self._is_stalled or self._transport.is_closing():
+    def _activity(self) -> Activity:
+        limits = self._context.limits
+        if self._is_refused:
+            return limits.farewell_seconds, "refused", 0
+        if self._budget.waits_for:
+            return limits.request_seconds, "room", self._budget.waits_for
+        if self._is_unread or self._transport.is_closing():
             return limits.unread_seconds, "unread", self._transport.get_write_buffer_size()
-        if self._reader.is_receiving and not self._is_paused:
-            return limits.request_seconds, "request", self._reader.begun
+        if self._parser.is_receiving and not self._is_paused:
+            return limits.request_seconds, "request", self._parser.request_count
         if self._is_busy or self._waiting:
             return float("inf"), "served", 0
-        return limits.idle_seconds, "idle", self._reader.begun
+        return limits.idle_seconds, "idle", self._parser.request_count
 
     def _close(self) -> None:
-        self._desk.outbox.flush()
-        self._reader.end()
+        self._responses.flush()
+        self._parser.end()
+        self._budget.release_body(self._on_room)
         self._transport.close()
 
     def _refuse(self, status: int) -> None:
-        """Say, when it is its turn, that this is no request we can serve."""
-        if self._is_busy or self._waiting or self._is_stalled:
-            self._waiting.append(_Waiting(b"", b"", {}, b"", False, status))
+        """Send this status when it is its turn: the bytes that came cannot be served."""
+        self._budget.release_body(self._on_room)
+        if self._is_busy or self._waiting or self._is_unread:
+            self._waiting.append(_WaitingRequest(b"", b"", {}, b"", False, refusal=status))
         else:
             self._send_refusal(status)
 
     def _send_refusal(self, status: int) -> None:
-        # Closing with unread bytes in the socket would reset it, and the client might never see why: we
-        # end our side only, swallow what still comes, and close when the client does or takes too long.
-        self._desk.outbox.flush()
-        self._transport.write(self._desk.letterhead.letter(status, AMZ_JSON, b"", CLOSE))
-        self._transport.write_eof()
-        self._lingers = True
-
-
-def log_failure(verb: str, error: Exception) -> None:
-    """Which line broke, and on what kind of error. Not its message: that may quote an item."""
-    log.error("request failed", extra={"verb": verb, **fault(error)})
+        self._responses.send_refusal(status)
+        self._is_refused = True

@@ -1,4 +1,4 @@
-"""The access keys a server knows, read from a file in the AWS credentials format.
+"""The access keys of a server, read from a file in the AWS credentials format.
 
     [anna]
     aws_access_key_id = AKIDANNA
@@ -6,7 +6,7 @@
     aws_session_token = ...          (optional; then requests must carry it)
 
 Each profile is one key; the profile's name is for people only.
-Must hold: a file that cannot be used whole is not used at all.
+Must hold: a file with one unusable profile is not used at all.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class AccessKey:
-    """What one client signs with."""
+    """An access key: what one client signs with."""
 
     id: str
     secret: str = field(repr=False)
@@ -24,7 +24,7 @@ class AccessKey:
 
 
 class CredentialsUnusable(ValueError):
-    """A credentials file names no keys, or names them wrongly."""
+    """A credentials or token file that cannot be used."""
 
     def __init__(self, path: Path, why: str) -> None:
         self.path = path
@@ -33,7 +33,7 @@ class CredentialsUnusable(ValueError):
 
 def read_credentials(path: str | Path) -> Mapping[str, AccessKey]:
     """The keys of a credentials file, by access key id."""
-    from configparser import Error, RawConfigParser  # here: a server without a file starts without it
+    from configparser import Error, RawConfigParser  # here: a server without such a file does not load it
 
     path = Path(path)
     # Without '=' as the only delimiter a secret holding ':' before '=' would be cut there.
@@ -45,7 +45,7 @@ def read_credentials(path: str | Path) -> Mapping[str, AccessKey]:
     except UnicodeDecodeError as error:
         raise CredentialsUnusable(path, "is not a text file in UTF-8") from error
     except Error as error:
-        # The parser's own sentence would quote the line, and the line may be a secret.
+        # The parser's own message would quote the line, which may hold a secret.
         why = "is not in the AWS credentials format ([profile], then name = value lines, each name once)"
         raise CredentialsUnusable(path, why) from error
     keys: dict[str, AccessKey] = {}
@@ -62,7 +62,7 @@ def read_credentials(path: str | Path) -> Mapping[str, AccessKey]:
 
 
 def read_token(path: str | Path) -> str:
-    """The one line of a file that holds a token."""
+    """The token in a file of one line."""
     path = Path(path)
     try:
         token = path.read_text(encoding="ascii").strip()
@@ -75,10 +75,10 @@ def read_token(path: str | Path) -> str:
     return token
 
 
-def _key_of(path: Path, profile: str, given: Mapping[str, str]) -> AccessKey:
+def _key_of(path: Path, profile: str, values: Mapping[str, str]) -> AccessKey:
     for name in ("aws_access_key_id", "aws_secret_access_key"):
-        if not given.get(name):
+        if not values.get(name):
             raise CredentialsUnusable(path, f"profile [{profile}] has no {name}")
     return AccessKey(
-        given["aws_access_key_id"], given["aws_secret_access_key"], given.get("aws_session_token") or None
+        values["aws_access_key_id"], values["aws_secret_access_key"], values.get("aws_session_token") or None
     )

@@ -1,14 +1,14 @@
 """`GET /metrics`: the figures of every region of a server, and who may read them.
 
-As it stands it is Prometheus' text, counted since the server was started. With `?table=NAME` it is JSON: that table's
-figures of the last hours, as they are kept (`index`, `hours` and `region` may be said as well).
-Figures name tables and say how busy they are, no more; still they are guarded as the rest is. A server without
-credentials is for this machine: it answers whoever asks for it by a name of this machine, so that no web page can
-read it under a name of its own (a page can have its own name point here). A server with credentials wants a signature
-of one of its keys, or the token it was given for this: Prometheus cannot sign what it scrapes, and the token opens
-nothing else.
-Must hold: the token is compared in constant time and never shown. Elsewhere: the text itself (engine/metric_text.py),
-the figures of a table (engine/metric_figures.py).
+Without parameters it is Prometheus' text, counted since the server was started. With `?table=NAME` it is JSON: the
+stored figures of that table in the last hours (`index`, `hours` and `region` are optional).
+Figures contain only the names of tables and how busy they are, but they are protected like the rest. A server without
+credentials is for this machine: it answers requests for a host name of this machine, so that a web page cannot read
+it under a name of its own (a page's own name may resolve to this machine). A server with credentials needs a signature
+of one of its keys, or the token it was given for this: Prometheus cannot sign its requests, and the token gives access
+to nothing else.
+Must hold: the token is compared in constant time and never shown. Elsewhere: the text itself
+(engine/metrics/prometheus.py), the figures of a table (engine/metrics/table_report.py).
 """
 
 import hmac
@@ -22,17 +22,17 @@ import orjson
 
 from tablewright.engine import Engine, ServiceError
 from tablewright.engine.errors import invalid, table_not_found
-from tablewright.engine.metric_figures import HOURS, figures
-from tablewright.engine.metric_text import prometheus
+from tablewright.engine.metrics.prometheus import prometheus
+from tablewright.engine.metrics.table_report import HOURS, table_metrics
 
 METRICS_PATH = b"/metrics"
-# What a request for a table's figures is called on its way to whoever reads them, beside the loop (peers.py).
-FIGURES = "PeerFigures"
+# The name of a request for a table's figures, which a thread beside the loop answers (figure_requests.py).
+FIGURES = "Figures"
 _ASKED = ("table", "index", "hours", "region")
 TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 _LOCAL_HOST = re.compile(rb"(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?", re.IGNORECASE)
 _FOREIGN_NAME = (
-    "Figures are told to this machine only: ask for them as http://127.0.0.1 or http://localhost, or start the server "
+    "Figures are available on this machine only: use http://127.0.0.1 or http://localhost, or start the server "
     "with --credentials and --metrics-token"
 )
 
@@ -46,7 +46,7 @@ class Metrics:
     token: str | None = field(default=None, repr=False)
 
     def refusal(self, url: bytes, headers: Mapping[bytes, bytes]) -> ServiceError | None:
-        """Why the caller may not read them; None if it may."""
+        """The refusal for a caller that may not read them; None if it may."""
         given = headers.get(b"authorization", b"")
         if self.token is not None and given[:7].lower() == b"bearer ":
             if hmac.compare_digest(given[7:].strip(), self.token.encode()):
@@ -58,7 +58,7 @@ class Metrics:
         return None if is_local else ServiceError("AccessDeniedException", _FOREIGN_NAME)
 
     def asked(self, url: bytes) -> dict[str, Any] | None:
-        """Which table's figures are asked for; None where it is all of them, as text."""
+        """The parameters of a request for one table's figures; None if it is for all of them, as text."""
         given = dict(parse_qsl(url.partition(b"?")[2].decode("latin-1"), keep_blank_values=True))
         if "table" not in given:
             return None
@@ -73,7 +73,7 @@ class Metrics:
 
 def text_of(engines: Mapping[str, Engine]) -> bytes:
     """The figures of every region as one text for Prometheus."""
-    return prometheus([engine.metrics.told() for engine in engines.values()])
+    return prometheus([engine.metrics.snapshot() for engine in engines.values()])
 
 
 def figures_of(engines: Mapping[str, Engine], asked: Mapping[str, Any]) -> bytes:
@@ -90,6 +90,6 @@ def figures_of(engines: Mapping[str, Engine], asked: Mapping[str, Any]) -> bytes
     found = [
         figure
         for name, engine in having.items()
-        for figure in figures(engine.metrics, name, engine.now(), table, index, hours)
+        for figure in table_metrics(engine.metrics, name, engine.now(), table, index, hours)
     ]
     return orjson.dumps(found)

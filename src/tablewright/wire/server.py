@@ -1,14 +1,13 @@
-"""The HTTP server in front of an engine: listens, keeps time, stops gracefully.
+"""The HTTP server in front of an engine: listens, checks timeouts, stops gracefully.
 
 `serve` blocks until a signal, for the command line; `serving` runs in a thread, for tests and notebooks.
 Must hold: a server that verifies no signatures listens on loopback only; stopping answers every request
-that had arrived, then closes; time comes from World, waiting from the loop.
-Elsewhere: one connection's life (connection.py).
+that had arrived, then closes; time comes from World, waiting from the event loop.
+Elsewhere: one connection (connection.py).
 """
 
 import asyncio
 import os
-import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,35 +17,38 @@ from ipaddress import ip_address
 from typing import Self
 
 from tablewright.engine import Engine, Regions
-from tablewright.wire.connection import Connection, Desk
+from tablewright.signals import exit_on_signal, stop_on_signal
+from tablewright.wire.connection import Connection
 from tablewright.wire.credentials import AccessKey
-from tablewright.wire.gate import gate
-from tablewright.wire.group import GroupWriter
-from tablewright.wire.letterhead import Letterhead
+from tablewright.wire.figure_requests import FigureRequests
+from tablewright.wire.group_writer import GroupWriter
 from tablewright.wire.limits import Limits
+from tablewright.wire.memory_budget import MemoryBudget
 from tablewright.wire.metrics import Metrics, text_of
-from tablewright.wire.outbox import Outbox
-from tablewright.wire.peers import Errands
+from tablewright.wire.request_checks import request_checks
+from tablewright.wire.responses import ResponseQueue, ResponseRenderer
+from tablewright.wire.server_context import ServerContext
 from tablewright.wire.signature import any_signature, scoped_to, verified_by
+from tablewright.wire.slow_reads import SlowReads
 from tablewright.world import World, real_world
 
 STOP_SECONDS = 10
 
 
 class OpenToTheNetwork(ValueError):
-    """A server without credentials was asked to listen where others can reach it."""
+    """A server without credentials was told to listen on an address that other machines can reach."""
 
     def __init__(self, host: str) -> None:
         self.host = host
         super().__init__(
-            f"refusing to listen on {host or 'every address'} without credentials: whoever reaches it could "
-            "read and change every table. Name the keys that may (--credentials FILE), "
-            "or stay on this machine (--host 127.0.0.1)"
+            f"refusing to listen on {host or 'every address'} without credentials: everyone who reaches it could "
+            "read and change every table. Give it access keys (--credentials FILE), "
+            "or listen on this machine only (--host 127.0.0.1)"
         )
 
 
 class CannotListen(OSError):
-    """The address is taken, unknown, or not ours to use."""
+    """The address is in use, unknown, or not allowed to this process."""
 
     def __init__(self, host: str, port: int, why: OSError) -> None:
         super().__init__(
@@ -65,16 +67,21 @@ class _Branches(dict[str, tuple[Engine, GroupWriter]]):
 
 
 class Server:
-    """A listening socket and its connections; close it."""
+    """A listening socket and its connections. Close it."""
 
     def __init__(
-        self, desk: Desk, world: World, listening: asyncio.Server, writers: Sequence[GroupWriter]
+        self,
+        context: ServerContext,
+        world: World,
+        listening: asyncio.Server,
+        writers: Sequence[GroupWriter],
+        connections: set[Connection],
     ) -> None:
-        self._desk, self._writers = desk, writers
+        self._context, self._writers, self._connections = context, writers, connections
         self._world = world
         self._listening = listening
         self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(desk.limits.tick_seconds, self._tick)
+        self._timer = self._loop.call_later(context.limits.tick_seconds, self._tick)
 
     @classmethod
     async def open(
@@ -88,7 +95,7 @@ class Server:
         world: World | None = None,
         limits: Limits | None = None,
     ) -> Self:
-        """Start to listen; raises OpenToTheNetwork or CannotListen."""
+        """Start to listen. Raises OpenToTheNetwork or CannotListen."""
         check_reach(host, credentials)
         world, limits = world or real_world(), limits or Limits()
         engines = engine.engines if isinstance(engine, Regions) else {engine.place.region: engine}
@@ -100,28 +107,34 @@ class Server:
         verbs = {verb: engine.writes(verb) for verb in engine.VERBS}
         loop = asyncio.get_running_loop()
         writers = {region: GroupWriter(one, loop) for region, one in engines.items()}
-        errands = Errands(loop, engines)
+        figure_requests, slow_reads = FigureRequests(loop, engines), SlowReads(loop)
         branches = _Branches({region: (engines[region], writers[region]) for region in engines})
         branches.home = engine.place.region
-        desk = Desk(
+        context = ServerContext(
             engine,
-            gate(verbs, authority, engine.place.region, credentials is not None, metrics),
-            Letterhead(world),
+            request_checks(verbs, authority, engine.place.region, credentials is not None, metrics),
+            ResponseRenderer(world),
             writers[engine.place.region],
-            Outbox(loop),
+            ResponseQueue(loop),
             limits,
-            errands,
+            figure_requests,
+            slow_reads,
+            MemoryBudget(limits),
             branches if len(engines) > 1 else None,
         )
+        connections: set[Connection] = set()
         try:
-            listening = await loop.create_server(lambda: Connection(desk), host or None, port, backlog=1024)
+            listening = await loop.create_server(
+                lambda: Connection(context, connections), host or None, port, backlog=1024
+            )
         except OSError as error:
             for writer in writers.values():
                 writer.close()
-            errands.close()
+            figure_requests.close()
+            slow_reads.close()
             raise CannotListen(host, port, error) from error
-        server = cls(desk, world, listening, list(writers.values()))
-        # A client that asks where to send its requests must not be sent to Amazon with them.
+        server = cls(context, world, listening, list(writers.values()), connections)
+        # DescribeEndpoints must not send clients to Amazon.
         for one in engines.values():
             one.place = replace(one.place, address=server.url.partition("//")[2])
         return server
@@ -132,12 +145,12 @@ class Server:
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     async def close(self) -> None:
-        """Stop listening, answer what was asked, close. A client that dawdles is cut off in the end."""
+        """Stop listening, answer the requests that have arrived, close. A client that is too slow is cut off."""
         self._listening.close()
-        await asyncio.sleep(0.01)  # one look at the sockets: requests that were already there are accepted
-        connections = self._desk.connections
+        await asyncio.sleep(0.01)  # one poll of the sockets: requests that had arrived already are accepted
+        connections = self._connections
         for connection in list(connections):
-            connection.leave()
+            connection.finish()
         give_up = self._loop.time() + STOP_SECONDS
         while (connections or not all(one.is_idle for one in self._writers)) and self._loop.time() < give_up:
             await asyncio.sleep(0.01)
@@ -146,37 +159,38 @@ class Server:
         self._timer.cancel()
         for writer in self._writers:
             writer.close()
-        self._desk.errands.close()
+        self._context.figure_requests.close()
+        self._context.slow_reads.close()
         await asyncio.sleep(0)
 
     def _tick(self) -> None:
-        desk = self._desk
-        desk.letterhead.renew(self._world.now())
+        context = self._context
+        context.renderer.renew(self._world.now())
         now = self._loop.time()
-        for connection in list(desk.connections):
-            connection.look_at_the_clock(now)
-        self._timer = self._loop.call_later(desk.limits.tick_seconds, self._tick)
+        for connection in list(self._connections):
+            connection.tick(now)
+        self._timer = self._loop.call_later(context.limits.tick_seconds, self._tick)
 
 
 def check_reach(host: str, credentials: Mapping[str, AccessKey] | None) -> None:
-    """Raise OpenToTheNetwork if anyone but this machine could call without a key."""
+    """Raise OpenToTheNetwork if another machine could call without a key."""
     if credentials is None and not is_loopback(host):
         raise OpenToTheNetwork(host)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether every address this host name stands for stays on this machine."""
+    """Whether every address of this host name is a loopback address."""
     if not host:
         return False
     try:
         found = [entry[4][0] for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
     except OSError:
-        return True  # no address at all: listening fails with the system's own sentence
+        return True  # no address at all: listening fails with the system's own error
     return all(ip_address(str(address).partition("%")[0]).is_loopback for address in found)
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """uvloop's where there is one, asyncio's own where there is none."""
+    """uvloop's event loop if it is installed, else asyncio's."""
     try:
         import uvloop
     except ImportError:
@@ -194,13 +208,11 @@ def serve(
     world: World | None = None,
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; `ready` is told the URL once requests are answered."""
+    """Serve until SIGTERM or SIGINT; a second one ends the process. `ready` is called with the URL."""
 
     async def main() -> None:
         stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, stop.set)
+        stop_on_signal(stop.set)
         server = await Server.open(
             engine, host=host, port=port, credentials=credentials, metrics_token=metrics_token, world=world
         )
@@ -210,6 +222,7 @@ def serve(
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
         runner.run(main())
+    exit_on_signal()
 
 
 @contextmanager

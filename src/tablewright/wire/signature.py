@@ -1,28 +1,35 @@
-"""Signature Version 4 as the service reads it: who asked, and whether they hold the secret.
+"""Signature Version 4 as the service checks it: which key a request is signed with, and whether the signature is right.
 
-`any_signature` asks only that a signature is there and complete, for a server nobody else can reach;
-`verified_by` proves it against known keys. Both accept the header and the query-string (presigned) form.
+`any_signature` requires only that a signature is present and complete, for a server that no other machine can reach;
+`verified_by` verifies it with known keys. Both accept the header and the query-string (presigned) form.
 Must hold: the payload that was signed is the payload that arrived; secrets are compared in constant time
-and never appear in a sentence. The sentences, and the order in which they are said, are the service's;
-a refusal is returned, not raised.
-Elsewhere: where the keys come from (credentials.py).
+and never appear in a message. The messages and their order are the service's; a refusal is returned, not raised.
+Elsewhere: where the keys come from (credentials.py), the signature itself (sigv4.py).
 """
 
-import hashlib
 import hmac
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl
 
 from tablewright.engine import ServiceError
+from tablewright.sigv4 import (
+    ALGORITHM,
+    amz_date,
+    canonical_headers,
+    canonical_path,
+    canonical_query,
+    canonical_request,
+    credential_scope,
+    signing_key,
+    string_to_sign,
+)
 from tablewright.wire.credentials import AccessKey
 
 Headers = Mapping[bytes, bytes]
 _SERVICE = "dynamodb"
-_ALGORITHM = "AWS4-HMAC-SHA256"
 _MINUTES = 15
 _HTTP_FORMAT = "%a, %d %b %Y %H:%M:%S GMT"
 _BAD_DATE = "Date must be in ISO-8601 'basic format'. Got '{}'. See http://en.wikipedia.org/wiki/ISO_8601"
@@ -35,7 +42,7 @@ _MISMATCH = (
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a request says about its own signature, before anything is proved."""
+    """What a request says about its own signature, before it is verified."""
 
     algorithm: str
     credential: str
@@ -50,9 +57,9 @@ class Claim:
 def any_signature(
     method: bytes, url: bytes, headers: Headers, body: bytes | bytearray
 ) -> ServiceError | None:
-    """Whether there is a complete signature at all; what it proves is not asked."""
-    # From one request to the next of a client only the 64 digits at the end differ: a form seen complete
-    # once is not taken apart again, which is most of what this check costs.
+    """None if the request has a complete signature; the signature is not verified."""
+    # From one request of a client to its next only the 64 digits at the end differ: a header that was complete
+    # once is not parsed again, which is most of what this check costs.
     form = headers.get(b"authorization", b"")[:-64]
     if form in _complete_forms and b"x-amz-date" in headers and b"?" not in url:
         return None
@@ -73,11 +80,11 @@ def scoped_to(
     regions: Collection[str],
     authority: Callable[[bytes, bytes, Headers, bytes | bytearray], ServiceError | None],
 ) -> Callable[[bytes, bytes, Headers, bytes | bytearray], ServiceError | None]:
-    """An authority for a server of several regions: what it lets in must be meant for one of them."""
+    """An authority for a server of several regions: the signature's scope must name one of them."""
 
     def check(method: bytes, url: bytes, headers: Headers, body: bytes | bytearray) -> ServiceError | None:
         refusal = authority(method, url, headers, body)
-        region = region_meant(url, headers)
+        region = region_of(url, headers)
         if refusal is None and region not in regions:
             why = f"Credential should be scoped to a valid region, not '{region}'. "
             return ServiceError("InvalidSignatureException", why)
@@ -86,8 +93,8 @@ def scoped_to(
     return check
 
 
-def region_meant(url: bytes, headers: Headers) -> str:
-    """The region in the scope of a request's credential; none if there is none."""
+def region_of(url: bytes, headers: Headers) -> str:
+    """The region in the scope of a request's credential; empty if it has none."""
     claimed = claim(url, headers)
     scope = [] if isinstance(claimed, ServiceError) else claimed.credential.split("/")
     return scope[2] if len(scope) > 2 else ""
@@ -97,7 +104,7 @@ def sign(
     headers: Mapping[str, str], payload: str, key: AccessKey, region: str, now: datetime
 ) -> dict[str, str]:
     """The headers that sign a POST to / with these headers and a body of that SHA-256."""
-    stamp = _basic(now.astimezone(UTC))
+    stamp = amz_date(now.astimezone(UTC))
     credential = f"{key.id}/{stamp[:8]}/{region}/{_SERVICE}/aws4_request"
     signed = {**{name.lower(): value for name, value in headers.items()}, "x-amz-date": stamp}
     if key.token is not None:
@@ -107,14 +114,14 @@ def sign(
     canonical = f"POST\n/\n\n{lines}\n{';'.join(names)}\n{payload}"
     signature = _signature(key.secret, credential, stamp, canonical.encode())
     authorization = f"Credential={credential}, SignedHeaders={';'.join(names)}, Signature={signature}"
-    added = {"X-Amz-Date": stamp, "Authorization": f"{_ALGORITHM} {authorization}"}
+    added = {"X-Amz-Date": stamp, "Authorization": f"{ALGORITHM} {authorization}"}
     return added if key.token is None else added | {"X-Amz-Security-Token": key.token}
 
 
 def verified_by(
     keys: Mapping[str, AccessKey], region: str | Collection[str], now: Callable[[], datetime]
 ) -> Callable[[bytes, bytes, Headers, bytes | bytearray], ServiceError | None]:
-    """An authority that lets in only requests signed, just now, with one of these keys, for a region we are."""
+    """An authority that accepts requests signed with one of these keys, in the last 15 minutes, for these regions."""
     regions = frozenset([region] if isinstance(region, str) else region)
 
     def verify(method: bytes, url: bytes, headers: Headers, body: bytes | bytearray) -> ServiceError | None:
@@ -124,8 +131,12 @@ def verified_by(
         signed_at = _signing_time(claimed.date)
         if signed_at is None:
             return ServiceError("IncompleteSignatureException", _BAD_DATE.format(claimed.date))
-        stamp = _basic(signed_at)
-        refusal = _out_of_time(claimed, signed_at, now()) or _badly_formed(claimed, stamp, regions)
+        stamp = amz_date(signed_at)
+        refusal = (
+            _out_of_time(claimed, signed_at, now())
+            or _unsigned_headers(claimed, headers)
+            or _badly_formed(claimed, stamp, regions)
+        )
         if refusal is not None:
             return refusal
         key = keys.get(claimed.credential.split("/")[0])
@@ -143,7 +154,7 @@ def verified_by(
 
 
 def claim(url: bytes, headers: Headers) -> Claim | ServiceError:
-    """The signature's parts from header or query, or what is missing of them."""
+    """The signature's parts from header or query, or the refusal that names the missing ones."""
     header = headers.get(b"authorization", b"").decode("latin-1")
     query = dict(_query(url))
     if "X-Amz-Algorithm" in query:
@@ -158,18 +169,18 @@ def claim(url: bytes, headers: Headers) -> Claim | ServiceError:
 
 def _claim_of_header(header: str, headers: Headers) -> Claim | ServiceError:
     algorithm, *parts = re.split(r"[,\s]+", header.strip())
-    given: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for part in filter(None, parts):
         name, equals, value = part.partition("=")
         if not equals:
             wrong = f"'{name}' not a valid key=value pair (missing equal-sign) in "
             wrong += f"Authorization header: '{header}'."
             return ServiceError("IncompleteSignatureException", wrong)
-        given[name] = value
+        parameters[name] = value
     missing = "".join(
         f"Authorization header requires '{name}' parameter. "
         for name in ("Credential", "Signature", "SignedHeaders")
-        if not given.get(name)
+        if not parameters.get(name)
     )
     date = headers.get(b"x-amz-date") or headers.get(b"date")
     if not date:
@@ -179,9 +190,9 @@ def _claim_of_header(header: str, headers: Headers) -> Claim | ServiceError:
     token = headers.get(b"x-amz-security-token")
     return Claim(
         algorithm,
-        given["Credential"],
-        given["SignedHeaders"],
-        given["Signature"],
+        parameters["Credential"],
+        parameters["SignedHeaders"],
+        parameters["Signature"],
         date.decode("latin-1"),
         None if token is None else token.decode("latin-1"),
         _MINUTES,
@@ -205,7 +216,7 @@ def _claim_of_query(query: Mapping[str, str]) -> Claim | ServiceError:
         query["X-Amz-Signature"],
         query["X-Amz-Date"],
         query.get("X-Amz-Security-Token"),
-        # A week is the longest the service signs for.
+        # A signature is valid for a week at most.
         min(int(seconds), 604800) / 60 if re.fullmatch(r"[0-9]{1,9}", seconds) else _MINUTES,
         in_query=True,
     )
@@ -224,22 +235,30 @@ def _out_of_time(claimed: Claim, signed_at: datetime, now: datetime) -> ServiceE
     oldest, newest = now - timedelta(minutes=claimed.minutes), now + timedelta(minutes=_MINUTES)
     if oldest <= signed_at <= newest:
         return None
-    signed, today = _basic(signed_at), _basic(now)
+    signed, today = amz_date(signed_at), amz_date(now)
     if signed_at < oldest:
         span = f"{today} - {claimed.minutes:g} min."
-        why = f"Signature expired: {signed} is now earlier than {_basic(oldest)} ({span})"
+        why = f"Signature expired: {signed} is now earlier than {amz_date(oldest)} ({span})"
     else:
         span = f"{today} + {_MINUTES} min."
-        why = f"Signature not yet current: {signed} is still later than {_basic(newest)} ({span})"
+        why = f"Signature not yet current: {signed} is still later than {amz_date(newest)} ({span})"
+    return ServiceError("InvalidSignatureException", why)
+
+
+def _unsigned_headers(claimed: Claim, headers: Headers) -> ServiceError | None:
+    """Host and every x-amz- header must be signed; without x-amz-target the operation could be changed."""
+    signed = frozenset(claimed.signed_headers.lower().encode("latin-1", "replace").split(b";"))
+    missing = [name for name in headers if name.startswith(b"x-amz-") and name not in signed]
+    if b"host" in signed and not missing:
+        return None
+    name = "'Host' or ':authority'" if b"host" not in signed else f"'{missing[0].decode('latin-1')}'"
+    why = f"{name} must be a 'SignedHeader' in the AWS Authorization."
     return ServiceError("InvalidSignatureException", why)
 
 
 def _badly_formed(claimed: Claim, stamp: str, regions: Collection[str]) -> ServiceError | None:
-    if "host" not in claimed.signed_headers.lower().split(";"):
-        why = "'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization."
-        return ServiceError("InvalidSignatureException", why)
-    if claimed.algorithm != _ALGORITHM:
-        why = f"Unsupported AWS 'algorithm': '{claimed.algorithm}' (only {_ALGORITHM} for now). "
+    if claimed.algorithm != ALGORITHM:
+        why = f"Unsupported AWS 'algorithm': '{claimed.algorithm}' (only {ALGORITHM} for now). "
         return ServiceError("IncompleteSignatureException", why)
     scope = claimed.credential.rstrip("/").split("/")
     if len(scope) != 5:
@@ -272,36 +291,22 @@ def _out_of_scope(scope: list[str], stamp: str, regions: Collection[str]) -> str
 def _canonical_request(
     method: bytes, url: bytes, headers: Headers, body: bytes | bytearray, claimed: Claim
 ) -> bytes:
-    path = quote(_path(url), safe="/-_.~")
-    pairs = sorted(
-        (quote(name, safe="-_.~"), quote(value, safe="-_.~"))
-        for name, value in _query(url)
-        if not (claimed.in_query and name == "X-Amz-Signature")
-    )
-    query = "&".join(f"{name}={value}" for name, value in pairs)
-    # A name that no header can have stands for a header that is not there.
-    signed = [name.encode("latin-1", "replace") for name in claimed.signed_headers.lower().split(";")]
-    values = b"".join(name + b":" + b" ".join(headers.get(name, b"").split()) + b"\n" for name in signed)
-    payload = hashlib.sha256(body).hexdigest()
-    return b"\n".join([method, path.encode(), query.encode(), values, b";".join(signed), payload.encode()])
+    pairs = [pair for pair in _query(url) if not (claimed.in_query and pair[0] == "X-Amz-Signature")]
+    # A name that no header can have stands for a header that was not sent.
+    names = [name.encode("latin-1", "replace") for name in claimed.signed_headers.lower().split(";")]
+    lines = canonical_headers((name, headers.get(name, b"")) for name in names)
+    path, query = canonical_path(path_of(url)), canonical_query(pairs)
+    return canonical_request(method, path, query, lines, b";".join(names), body)
 
 
 def _signature(secret: str, credential: str, stamp: str, request: bytes) -> str:
-    _, day, region, service, terminator = credential.rstrip("/").split("/")
-    digest = hashlib.sha256(request).hexdigest()
-    to_sign = f"{_ALGORITHM}\n{stamp}\n{day}/{region}/{service}/{terminator}\n{digest}"
-    return hmac.new(_signing_key(secret, day, region, service), to_sign.encode(), hashlib.sha256).hexdigest()
+    _, day, region, service, _ = credential.rstrip("/").split("/")
+    scope = credential_scope(day, region, service)
+    return signing_key(secret, day, region, service).sign(string_to_sign(stamp, scope, request))
 
 
-@lru_cache(maxsize=64)
-def _signing_key(secret: str, day: str, region: str, service: str) -> bytes:
-    key = f"AWS4{secret}".encode()
-    for part in (day, region, service, "aws4_request"):
-        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
-    return key
-
-
-def _path(url: bytes) -> bytes:
+def path_of(url: bytes) -> bytes:
+    """The path of a request, without its query."""
     path = url.partition(b"?")[0]
     if not path.startswith(b"/"):  # the absolute form, as sent to a proxy: scheme, host, then the path
         path = b"/" + b"".join(path.split(b"/", 3)[3:])
@@ -311,7 +316,3 @@ def _path(url: bytes) -> bytes:
 def _query(url: bytes) -> list[tuple[str, str]]:
     text = url.partition(b"?")[2].decode("latin-1")
     return parse_qsl(text.replace("+", "%2B"), keep_blank_values=True) if text else []
-
-
-def _basic(moment: datetime) -> str:
-    return f"{moment:%Y%m%dT%H%M%SZ}"

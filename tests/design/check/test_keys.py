@@ -583,7 +583,7 @@ def test_guards_need_a_table_with_a_text_key() -> None:
         table.entity(Pet, by_age, tag="pet", pk="{age}", unique=[unique])
         return design
 
-    with pytest.raises(DesignRefused, match=r"K017 at d\.pet\.nick: the key age of pets is no text"):
+    with pytest.raises(DesignRefused, match=r"K017 at d\.pet\.nick: the key age of pets is not text"):
         design(elsewhere=False).build()
     design(elsewhere=True).build()
 
@@ -657,7 +657,7 @@ def test_an_index_of_keys_only_holds_nothing_that_can_be_hidden(promise: dict[st
         table.entity(Pet, pet_key, tag="pet", pk="PET#{name}", on={index: Keys("{kind}")}, **promise)
         return design
 
-    refuses(design("KEYS_ONLY"), "K023", "d.pet.index", fix="what hides items is added by itself")
+    refuses(design("KEYS_ONLY"), "K023", "d.pet.index", fix="attributes that hide items are added")
     design(("name",)).build()
 
 
@@ -666,7 +666,7 @@ def test_an_index_of_keys_only_holds_nothing_that_can_be_hidden(promise: dict[st
 
 def test_a_copy_needs_a_source_that_exists() -> None:
     nowhere = pets(copies=[Copy("name", "horse", "name", Refresh.STREAM)])
-    refuses(nowhere, "K019", "d.pet.name", why="no entity", fix="use one of none")
+    refuses(nowhere, "K019", "d.pet.name", why="not an entity", fix="use one of none")
     wrong = pets(copies=[Copy("name", "pet", "colour", Refresh.STREAM)])
     refuses(wrong, "K019", "d.pet.name", why="which pet does not have", fix="use one of name, age")
     pets(copies=[Copy("name", "pet", "nick", Refresh.STREAM)]).build()

@@ -276,7 +276,7 @@ def test_both_ends_of_a_range_are_written_as_the_entity_writes_them() -> None:
         design("AGE#{age:4}", "AGE#{age:5}"),
         "P005",
         "d.found",
-        why="'AGE#{age:5}' is no beginning",
+        why="'AGE#{age:5}' is not a prefix",
         fix="left",
     )
     design("AGE#{age:4}", "AGE#{age:4}").build()
@@ -305,7 +305,7 @@ def test_a_key_that_is_a_field_is_asked_with_one_part() -> None:
         why="is the field 'age' itself",
         fix="write one part",
     )
-    refuses(design(begins("{age}")), "P005", "d.found", why="age is no text", fix="use equals, between")
+    refuses(design(begins("{age}")), "P005", "d.found", why="age is not text", fix="use equals, between")
     design(at_least("{age}")).build()
 
 

@@ -6,7 +6,17 @@ from decimal import Decimal
 
 import pytest
 
-from tablewright.design.terraform.hcl import Bare, Block, Call, Comment, Filled, Gap, block, quoted, text
+from tablewright.design.terraform.hcl import (
+    Block,
+    Comment,
+    FunctionCall,
+    Gap,
+    Interpolated,
+    Reference,
+    block,
+    quoted,
+    text,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,12 +40,12 @@ def test_a_block_has_its_equal_signs_in_columns_that_end_with_what_takes_several
         body=[
             ("a", 1),
             ("long_name", Decimal("0.5")),
-            ("policy", Call("jsonencode", {"Sid": "x", "aws:Key": Bare("var.key")})),
+            ("policy", FunctionCall("jsonencode", {"Sid": "x", "aws:Key": Reference("var.key")})),
             ("b", True),
             ("cc", None),
             None,
             block("inner", body=[]),
-            ("after", Filled("${var.a}/b")),
+            ("after", Interpolated("${var.a}/b")),
         ],
     )
     assert (

@@ -11,9 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from tablewright.design import Alarm, Backups, Budget, Design, Environment, Keys, Provisioned
-from tablewright.design.shipments import NotShippable, label
+from tablewright.design.deployment import NotDeployable, label
 from tablewright.design.terraform import AnotherTree, NotOurs, differences, tree, write
-from tablewright.mapping.shipping import shipment
+from tablewright.mapping.deployment import deployment_of
 from tablewright.systems.portal.design import PORTAL
 
 
@@ -40,7 +40,7 @@ def pets(*alarms: Alarm, **table: Any) -> Design:
 
 
 def printed(design: Design, name: str = "dev", **said: Any) -> dict[str, str]:
-    return tree(shipment("pets", (design,), Environment(name, "eu-west-1", **said)))
+    return tree(deployment_of("pets", (design,), Environment(name, "eu-west-1", **said)))
 
 
 def squeezed(text: str) -> str:
@@ -92,7 +92,7 @@ def test_what_is_protected_from_deletion_cannot_be_destroyed_either() -> None:
 
 
 def test_reserved_units_and_replicas_are_refused_before_amazon_refuses_them() -> None:
-    with pytest.raises(NotShippable, match="reserved units and replicas"):
+    with pytest.raises(NotDeployable, match="reserved units and replicas"):
         printed(pets(), replicas=("us-east-1",), capacity=Provisioned(5, 5, 50, 50))
     assert printed(pets(), replicas=("us-east-1",))
 
@@ -121,17 +121,17 @@ def test_a_replica_is_recoverable_and_tagged_and_its_table_has_the_stream_it_liv
 
 def test_what_cannot_be_said_in_terraform_is_refused() -> None:
     with pytest.raises(
-        NotShippable, match="its stream is KEYS_ONLY, and replicas live by NEW_AND_OLD_IMAGES"
+        NotDeployable, match="its stream is KEYS_ONLY, and replicas live by NEW_AND_OLD_IMAGES"
     ):
         printed(pets(stream="KEYS_ONLY"), replicas=("us-east-1",))
-    with pytest.raises(NotShippable, match="two tables are called 'all'"):
+    with pytest.raises(NotDeployable, match="two tables are called 'all'"):
         printed(pets(), table_name="all")
     design = Design("pets")
     made = design.table("pets", pk="owner", sk="name")
     index = made.gsi("by-both", pk=("owner", "colour"))
     on = {index: Keys(("{owner}", "{colour}"))}
     made.entity(Pet, pet_key, tag="pet", pk="{owner}", sk="{name}", on=on)
-    with pytest.raises(NotShippable, match=r"pets-dev\.pets\.by-both: its key has several attributes"):
+    with pytest.raises(NotDeployable, match=r"pets-dev\.pets\.by-both: its key has several attributes"):
         printed(design.build())
 
 
@@ -191,7 +191,7 @@ def test_an_alarm_looks_at_a_figure_as_amazon_keeps_it() -> None:
 
 
 def test_an_alarm_on_a_figure_that_no_table_has_is_refused() -> None:
-    with pytest.raises(NotShippable, match="Amazon keeps no figure UserErrors of a table"):
+    with pytest.raises(NotDeployable, match="Amazon keeps no figure UserErrors of a table"):
         printed(pets(Alarm("mistakes", "UserErrors", Decimal(10), 5)))
 
 
@@ -221,7 +221,7 @@ def test_a_file_that_would_be_empty_is_not_there() -> None:
 
 def test_cp_s14_the_portal_has_the_tags_of_the_document_everywhere_and_is_guarded_in_production() -> None:
     for name, environment in PORTAL.environments.items():
-        said = tree(shipment("portal", (PORTAL,), environment))
+        said = tree(deployment_of("portal", (PORTAL,), environment))
         tags = dict(re.findall(r'^ {6}(\w+)\s+= "(.*)"$', said["terraform.tf"], re.MULTILINE))
         tags = {key: value for key, value in tags.items() if key not in ("source", "version")}
         wanted = {

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from tablewright import Engine, testing
 from tablewright.client import Call, embedded, pages
 from tablewright.design import Backups, Design, Environment
-from tablewright.mapping.migrate import Bench, Form, Migration, bench, sides
+from tablewright.mapping.migrate import Migration, MigrationContext, TableVersion, migration_context, routed
 from tablewright.testing import Clock
 from tablewright.values import Item
 
@@ -94,8 +94,8 @@ def home(item: Item) -> Item:
 
 CARDS = Migration(
     "cards-2",
-    Form(old, old_cards.shape.table),
-    Form(new, new_cards.shape.table),
+    TableVersion(old, old_cards.shape.table),
+    TableVersion(new, new_cards.shape.table),
     forward,
     back,
     home=home,
@@ -126,14 +126,16 @@ class At:
         self.naps.append(seconds)
         self.clock.move(timedelta(seconds=seconds))
 
-    def bench(self, call: Call | None = None) -> Bench:
+    def context(self, call: Call | None = None) -> MigrationContext:
         steady = lambda: self.clock.now().timestamp()  # noqa: E731
-        return bench(call or self.call, CARDS, world=self.clock.world(), steady=steady, sleep=self.nap)
+        return migration_context(
+            call or self.call, CARDS, world=self.clock.world(), steady=steady, sleep=self.nap
+        )
 
     def program(self, call: Call | None = None, sleep: Callable[[float], None] | None = None) -> Call:
         """What a program has: the table by its old name, whichever side is open."""
         steady = lambda: self.clock.now().timestamp()  # noqa: E731
-        return sides(
+        return routed(
             call or self.call, CARDS, world=self.clock.world(), steady=steady, sleep=sleep or self.nap
         )
 

@@ -11,9 +11,9 @@ from tests.mapping.migrate.cards import At, card, forward, opened
 from tests.mapping.migrate.test_phases import copied, followed
 
 from tablewright.client import Call
-from tablewright.engine import streams
+from tablewright.engine.streams import shards
 from tablewright.mapping import Consumer, Db, stream_consumers
-from tablewright.mapping.migrate import Bench, checked, rollback, switch, verify
+from tablewright.mapping.migrate import MigrationContext, record_report, rollback, switch, verify
 
 
 @pytest.fixture
@@ -33,11 +33,11 @@ def consumer(at: At, call: Call, name: str, heard: list[str]) -> Consumer:
     return Consumer(Db(at.program(call), stream_consumers, world=at.clock.world()), None, "cards", name, hear)
 
 
-def ready(at: At) -> Bench:
+def ready(at: At) -> MigrationContext:
     at.put(card("a", "one", "g"), card("b", "two"))
-    bench = copied(at)
-    checked(bench, verify(bench, bench.state()))
-    return bench
+    context = copied(at)
+    record_report(context, verify(context, context.state()))
+    return context
 
 
 def before(at: At, is_it: Callable[[str, Mapping[str, Any]], bool], act: Callable[[], object]) -> Call:
@@ -66,12 +66,12 @@ def written(at: At, program: Call, id: str) -> None:
 
 
 def test_who_begins_between_the_listing_and_the_change_of_sides_goes_along(at: At) -> None:
-    bench, heard = ready(at), list[str]()
+    context, heard = ready(at), list[str]()
     late = consumer(at, at.call, "late", heard)
-    state = switch(at.bench(before(at, is_flip, late.register)))
+    state = switch(at.context(before(at, is_flip, late.register)))
     assert state.phase == "switched"
     written(at, at.program(), "c")
-    followed(bench)
+    followed(context)
     for _ in range(3):
         late.run_once()
     assert heard == ["a one", "b two", "c since"], (
@@ -83,54 +83,54 @@ def test_what_was_written_after_idle_days_and_before_the_change_of_sides_is_not_
     at: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The shards that took it over are known and not read yet; the last change anybody heard of is days old."""
-    bench, heard = ready(at), list[str]()
+    context, heard = ready(at), list[str]()
     watching = consumer(at, at.call, "watch", heard)
     watching.register()
     for _ in range(5):
         watching.run_once()
-        idle(at, bench)
+        idle(at, context)
     heard.clear()
-    monkeypatch.setattr(streams, "SHARD_RECORDS", 2)
+    monkeypatch.setattr(shards, "SHARD_RECORDS", 2)
     at.put(*(card("c", f"text {n}") for n in range(3)))
     at.engine.settle()
     at.put(card("c", "last"))
     watching.register()
-    followed(bench)
-    assert switch(bench).phase == "switched"
+    followed(context)
+    assert switch(context).phase == "switched"
     for _ in range(3):
         watching.run_once()
     assert heard == ["c text 0", "c text 1", "c text 2", "c last"]
 
 
-def idle(at: At, bench: Bench) -> None:
+def idle(at: At, context: MigrationContext) -> None:
     """Some hours in which nobody writes, and who follows goes on."""
     at.clock.move(timedelta(hours=6))
     at.engine.settle()
-    followed(bench)
+    followed(context)
 
 
 @pytest.mark.parametrize("others", [0, 1])
 def test_who_begins_with_the_shards_of_a_side_that_was_left_meanwhile_looks_again(
     at: At, others: int
 ) -> None:
-    bench, heard = ready(at), list[str]()
+    context, heard = ready(at), list[str]()
     # So old that its stream could have lost something: who is not known there is not let in from its beginning.
     for _ in range(5):
-        idle(at, bench)
+        idle(at, context)
     for number in range(others):
         consumer(at, at.call, f"other {number}", []).register()
         consumer(at, at.call, f"other {number}", []).run_once()
-    late = consumer(at, before(at, is_start, lambda: switch(bench)), "late", heard)
+    late = consumer(at, before(at, is_start, lambda: switch(context)), "late", heard)
     late.register()
-    assert bench.state().phase == "switched"
+    assert context.state().phase == "switched"
     written(at, at.program(), "c")
-    followed(bench)
+    followed(context)
     for _ in range(3):
         late.run_once()
     assert heard[-1] == "c since"
     for number in range(others):
         consumer(at, at.call, f"other {number}", []).run_once()
-    assert rollback(bench).phase == "rolled_back"
+    assert rollback(context).phase == "rolled_back"
     at.program()("PutItem", {"TableName": "cards", "Item": card("d", "back")})
     for _ in range(3):
         late.run_once()

@@ -26,24 +26,24 @@ from tests.mapping.migrate.cards import CARDS, At, card, forward, key, opened
 from tests.properties.effort import effort
 
 from tablewright.client import Call, CallFailed
-from tablewright.engine import streams
+from tablewright.engine.streams import shards
 from tablewright.mapping import Consumer, Db, MappingMistake, stream_consumers
+from tablewright.mapping.consumer.design import MARKER
 from tablewright.mapping.migrate import (
+    Router,
     SideChanged,
-    Sides,
     WritesPaused,
     advance,
     begin,
-    checked,
     is_up_to_date,
+    record_report,
     rollback,
-    settle,
-    sides,
+    routed,
     switch,
+    sync_keys,
     verify,
 )
-from tablewright.mapping.migrate.settling import Task
-from tablewright.mapping.stream_design import MARK
+from tablewright.mapping.migrate.sync_keys import Task
 from tablewright.values import Item
 
 NEVER = Event()
@@ -120,15 +120,15 @@ class Story:
         self.consumer = self.watcher()
         self.consumer.create_tables()
         self.consumer.register()
-        at.bench().plan(segments=2)
-        begin(at.bench())
+        at.context().plan(segments=2)
+        begin(at.context())
 
-    def sided(self, call: Call) -> Sides:
+    def sided(self, call: Call) -> Router:
         steady = lambda: self.at.clock.now().timestamp()  # noqa: E731
-        made = sides(
+        made = routed(
             call, CARDS, world=self.at.clock.world(), steady=steady, patience=0.0, sleep=lambda _: None
         )
-        assert isinstance(made, Sides)
+        assert isinstance(made, Router)
         return made
 
     def watcher(self) -> Consumer:
@@ -153,7 +153,7 @@ class Story:
 
     # --- programs ---
 
-    def put(self, what: tuple[str, str | None, bool], program: Sides | None = None, **more: Any) -> None:
+    def put(self, what: tuple[str, str | None, bool], program: Router | None = None, **more: Any) -> None:
         id, group, extra = what
         self.number += 1
         number = self.number
@@ -164,7 +164,7 @@ class Story:
     def remove(self, id: str) -> None:
         self.write(id, None, 0, self.program)
 
-    def write(self, id: str, item: Item | None, number: int, program: Sides) -> None:
+    def write(self, id: str, item: Item | None, number: int, program: Router) -> None:
         """In the form of the side that is open, as far as this program believes."""
 
         def ask(verb: str, request: dict[str, Any]) -> None:
@@ -172,7 +172,7 @@ class Story:
 
         before = self.may_be[id]
         try:
-            is_new = program._led(frozenset({"cards"}))[0]["cards"] == "new_cards"
+            is_new = program._routes(frozenset({"cards"}))[0]["cards"] == "new_cards"
             if item is None:
                 ask("DeleteItem", {"Key": {name: card(id)[name] for name in ("PK", "SK")}})
             else:
@@ -194,7 +194,7 @@ class Story:
         line = Line(self.at.call, self.act)
         program = self.sided(line)
         with suppress(CallFailed):
-            program._led(frozenset({"cards"}))
+            program._routes(frozenset({"cards"}))
         line.meanwhile = {line.made: kept}
         self.put((id, None, False), program)
 
@@ -223,7 +223,7 @@ class Story:
         """A round of what a consumer's `run` does: it keeps its leases, and what it knows of them."""
         with suppress(CallFailed):
             self.consumer._plan_when_due()
-            for held in tuple(self.consumer._held.values()):
+            for held in tuple(self.consumer._leased.values()):
                 self.consumer._turn(held, NEVER)
 
     # --- workers ---
@@ -232,15 +232,17 @@ class Story:
         self, what: tuple[int, int | None, Mapping[int, list[Step]]], do: Callable[[Any], object]
     ) -> None:
         worker, cut, meanwhile = what
-        bench = self.at.bench(Line(self.at.call, self.act, cut, meanwhile))
+        context = self.at.context(Line(self.at.call, self.act, cut, meanwhile))
         with suppress(PowerCut, MappingMistake, CallFailed):
-            do((bench, f"worker {worker}"))
+            do((context, f"worker {worker}"))
 
     def work(self, what: Any) -> None:
         self.working(what, lambda by: advance(by[0], by[1], pages=1, page=2))
 
     def verify(self, what: Any) -> None:
-        self.working(what, lambda by: checked(by[0], verify(by[0], by[0].state(), repair=True, segments=1)))
+        self.working(
+            what, lambda by: record_report(by[0], verify(by[0], by[0].state(), repair=True, segments=1))
+        )
 
     def switch(self, what: Any) -> None:
         self.working(what, lambda by: switch(by[0]))
@@ -252,18 +254,18 @@ class Story:
         """Copied, verified and switched, by somebody whom nothing happens to."""
         with suppress(MappingMistake, CallFailed):
             self.quiet()
-            bench = self.at.bench()
-            if bench.state().course == "forward":
-                checked(bench, verify(bench, bench.state(), repair=True, segments=1))
-                switch(bench)
+            context = self.at.context()
+            if context.state().course == "forward":
+                record_report(context, verify(context, context.state(), repair=True, segments=1))
+                switch(context)
 
     # --- what must be so ---
 
     def quiet(self) -> None:
-        bench = self.at.bench()
+        context = self.at.context()
         for _ in range(200):
-            is_idle, state = advance(bench, "last", page=50).is_idle, bench.state()
-            if is_idle and (state.course is None or is_up_to_date(bench, state)):
+            is_idle, state = advance(context, "last", page=50).is_idle, context.state()
+            if is_idle and (state.course is None or is_up_to_date(context, state)):
                 return
             if is_idle:
                 self.at.clock.move(timedelta(seconds=31))  # until what the dead have leased is free
@@ -278,18 +280,18 @@ class Story:
         self.quiet()
         self.at.engine.settle()
         self.quiet()
-        state = self.at.bench().state()
+        state = self.at.context().state()
         assert state.is_open
         assert not state.barred
         if any(self.unsure.values()) and state.course == "back":
-            verify(self.at.bench(), state, repair=True)
+            verify(self.at.context(), state, repair=True)
         self.sides_agree(state.course)
         self.nothing_is_lost(state.side)
         self.everything_is_heard_once()
 
     def sides_agree(self, course: str | None) -> None:
         source, target = (
-            {key: item for key, item in self.at.items(table).items() if not key[0].startswith(MARK)}
+            {key: item for key, item in self.at.items(table).items() if not key[0].startswith(MARKER)}
             for table in ("cards", "new_cards")
         )
         if course == "forward":
@@ -320,7 +322,7 @@ class Story:
 @effort(15)
 def test_the_sides_agree_in_the_end_and_nothing_answered_is_lost(steps: list[Step], shard: int) -> None:
     with ExitStack() as stack:
-        stack.enter_context(patch.object(streams, "SHARD_RECORDS", shard))
+        stack.enter_context(patch.object(shards, "SHARD_RECORDS", shard))
         story = Story(stack.enter_context(opened()))
         for step in steps:
             story.act(step)
@@ -368,21 +370,21 @@ def told(at: At) -> Story:
 
 def a_round(story: Story, line: Line) -> None:
     """Everything looked at, by a copier that comes late and by a follower."""
-    bench = story.at.bench(line)
-    state = bench.state()
+    context = story.at.context(line)
+    state = context.state()
     tasks = [
         Task(key(id), (), item) for id in IDS if (item := story.at.items("cards").get((f"CARD#{id}", "CARD")))
     ]
     with suppress(MappingMistake):
-        settle(bench, CARDS.way("forward"), state.turn, tasks)
-        advance(bench, "late")
+        sync_keys(context, CARDS.direction("forward"), state.epoch, tasks)
+        advance(context, "late")
 
 
 def a_switch(story: Story, line: Line) -> None:
     story.quiet()
-    checked(story.at.bench(), verify(story.at.bench(), story.at.bench().state(), segments=1))
+    record_report(story.at.context(), verify(story.at.context(), story.at.context().state(), segments=1))
     with suppress(MappingMistake):
-        switch(story.at.bench(line))
+        switch(story.at.context(line))
 
 
 def a_rollback(story: Story, line: Line) -> None:
@@ -390,7 +392,7 @@ def a_rollback(story: Story, line: Line) -> None:
     story.watch()
     story.watch()
     with suppress(MappingMistake):
-        rollback(story.at.bench(line))
+        rollback(story.at.context(line))
 
 
 def disturbed(do: Callable[[Story, Line], object], at_call: int, steps: list[Step]) -> None:

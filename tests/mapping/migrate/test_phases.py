@@ -14,29 +14,29 @@ from tablewright.client import CallFailed, CallRefused
 from tablewright.mapping import Consumer
 from tablewright.mapping.migrate import (
     BeingDeleted,
-    Bench,
+    EpochEnded,
     KeptTooLong,
+    MigrationContext,
     NotDrained,
     NotExact,
     NotPlanned,
     PhaseMoved,
     State,
-    TurnOver,
     WrongPhase,
     abandon,
     advance,
+    backfill,
     begin,
-    checked,
-    copying,
+    cutover,
     finish,
     is_up_to_date,
+    record_report,
     rollback,
-    settle,
     switch,
-    switching,
+    sync_keys,
     verify,
 )
-from tablewright.mapping.migrate.settling import Task
+from tablewright.mapping.migrate.sync_keys import Task
 from tablewright.values import Item
 
 
@@ -46,46 +46,46 @@ def at() -> Iterator[At]:
         yield found
 
 
-def followed(bench: Bench, *, page: int = 3) -> None:
+def followed(context: MigrationContext, *, page: int = 3) -> None:
     """Rounds until nothing is left to do."""
-    while not advance(bench, "me", page=page).is_idle or not is_up_to_date(bench, bench.state()):
-        bench.sleep(0.01)
+    while not advance(context, "me", page=page).is_idle or not is_up_to_date(context, context.state()):
+        context.sleep(0.01)
 
 
-def copied(at: At) -> Bench:
-    bench = at.bench()
-    bench.plan(segments=3)
-    begin(bench)
-    followed(bench)
-    return bench
+def copied(at: At) -> MigrationContext:
+    context = at.context()
+    context.plan(segments=3)
+    begin(context)
+    followed(context)
+    return context
 
 
-def switched(at: At) -> Bench:
-    bench = copied(at)
-    checked(bench, verify(bench, bench.state()))
-    switch(bench)
-    return bench
+def switched(at: At) -> MigrationContext:
+    context = copied(at)
+    record_report(context, verify(context, context.state()))
+    switch(context)
+    return context
 
 
 def test_everything_is_copied_and_then_followed(at: At) -> None:
     at.put(*(card(f"c{n}", f"text {n}", "odd" if n % 2 else None) for n in range(20)))
-    bench = copied(at)
-    assert bench.state().phase == "following"
+    context = copied(at)
+    assert context.state().phase == "following"
     assert at.is_copied
     at.put(card("c1", "changed", "even"), card("new"))
     at.remove("c2")
-    followed(bench)
+    followed(context)
     assert at.is_copied
 
 
 def test_what_time_deletes_goes_on_the_other_side_too(at: At) -> None:
     soon = int(at.clock.now().timestamp()) + 60
     at.put(card("a", group="g", expires={"N": str(soon)}), card("b"))
-    bench = copied(at)
+    context = copied(at)
     assert at.is_copied
     at.clock.move(timedelta(minutes=5))
     at.engine.settle()
-    followed(bench)
+    followed(context)
     assert at.is_copied
     assert len(at.items("new_cards")) == 1
 
@@ -93,67 +93,69 @@ def test_what_time_deletes_goes_on_the_other_side_too(at: At) -> None:
 def test_a_stale_write_is_refused_and_what_is_new_is_written(at: At) -> None:
     """A copier that read before a change and writes after it gives the change, not what it read."""
     at.put(card("a", "old"))
-    bench = copied(at)
+    context = copied(at)
     stale = card("a", "old")
     for change in ({"text": {"S": "new"}}, {"text": {"S": "new"}, "extra": {"S": "an attribute more"}}):
         at.put({**stale, **change})
-        followed(bench)
+        followed(context)
         assert at.is_copied
-        settle(bench, CARDS.way("forward"), bench.state().turn, [Task(key("a"), (), stale)])
+        sync_keys(context, CARDS.direction("forward"), context.state().epoch, [Task(key("a"), (), stale)])
         assert at.is_copied
 
 
 def test_only_an_attribute_more_is_noticed_too(at: At) -> None:
     at.put(card("a", "old"))
-    bench = copied(at)
+    context = copied(at)
     at.put(card("a", "old", extra={"S": "more"}))
-    followed(bench)
-    settle(bench, CARDS.way("forward"), bench.state().turn, [Task(key("a"), (), card("a", "old"))])
+    followed(context)
+    sync_keys(
+        context, CARDS.direction("forward"), context.state().epoch, [Task(key("a"), (), card("a", "old"))]
+    )
     assert at.items("new_cards")["CARD#a", "CARD"]["extra"] == {"S": "more"}
 
 
 def test_an_item_that_nobody_could_compare_is_said_by_name(at: At) -> None:
     at.put(card("a", unheard_of={"S": "x"}))
-    bench = at.bench()
-    bench.plan()
-    begin(bench)
+    context = at.context()
+    context.plan()
+    begin(context)
     with pytest.raises(NotExact, match="unheard_of"):
-        followed(bench)
+        followed(context)
 
 
 def test_whose_turn_is_over_writes_nothing(at: At) -> None:
     at.put(card("a", "old"))
-    bench = switched(at)
+    context = switched(at)
     at.put(card("a", "strayed"))
-    with pytest.raises(TurnOver):
-        settle(bench, CARDS.way("forward"), 1, [Task(key("a"))])
+    with pytest.raises(EpochEnded):
+        sync_keys(context, CARDS.direction("forward"), 1, [Task(key("a"))])
     assert at.items("new_cards")["CARD#a", "CARD"]["title"] == {"S": "old"}
 
 
 def test_verify_tells_what_is_missing_different_and_extra_and_repairs_it(at: At) -> None:
     at.put(*(card(f"c{n}", f"text {n}", "g") for n in range(9)))
-    bench = copied(at)
+    context = copied(at)
     at.remove("c1", "new_cards")
     at.put({**key("c2"), "id": {"S": "c2"}, "title": {"S": "wrong"}}, table="new_cards")
     at.put({**key("zz"), "id": {"S": "zz"}}, table="new_cards")
-    report = verify(bench, bench.state())
+    report = verify(context, context.state())
     assert (report.missing, report.different, report.extra) == (1, 1, 1)
     assert not report.digests_agree
-    assert checked(bench, report).phase == "following"
+    assert record_report(context, report).phase == "following"
     with pytest.raises(WrongPhase, match="verify"):
-        switch(bench)
-    assert verify(bench, bench.state(), repair=True).repaired == 3
-    report = verify(bench, bench.state())
+        switch(context)
+    assert verify(context, context.state(), repair=True).repaired == 3
+    report = verify(context, context.state())
     assert report.is_right
     assert report.digests_agree
     assert (report.origin_items, report.goal_items, report.wanted_items) == (9, 18, 18)
-    assert checked(bench, report).phase == "verified"
+    assert record_report(context, report).phase == "verified"
     assert at.is_copied
 
 
 def test_what_is_still_on_its_way_is_no_difference(at: At) -> None:
     at.put(*(card(f"c{n}") for n in range(4)))
-    bench = copied(at)
+    context = copied(at)
     written: list[str] = []
 
     def busy(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,10 +167,10 @@ def test_what_is_still_on_its_way_is_no_difference(at: At) -> None:
             at.remove("c2")
         return answer
 
-    report = verify(at.bench(busy), bench.state())
+    report = verify(at.context(busy), context.state())
     assert written
     assert (report.missing, report.different, report.extra) == (0, 0, 0)
-    assert checked(bench, report).phase == "verified"
+    assert record_report(context, report).phase == "verified"
 
 
 def test_what_the_new_design_cannot_read_keeps_a_copy_from_being_verified(at: At) -> None:
@@ -176,34 +178,34 @@ def test_what_the_new_design_cannot_read_keeps_a_copy_from_being_verified(at: At
         return ({name: value for name, value in item.items() if name != "id"},)
 
     at.put(card("a"))
-    bench = replace(at.bench(), migration=replace(CARDS, forward=forgetful, home=None))
-    bench.plan()
-    begin(bench)
-    followed(bench)
-    report = verify(bench, bench.state())
+    context = replace(at.context(), migration=replace(CARDS, forward=forgetful, home=None))
+    context.plan()
+    begin(context)
+    followed(context)
+    report = verify(context, context.state())
     assert (report.missing, report.different, report.unfit) == (0, 0, 1)
-    assert checked(bench, report).phase == "following"
+    assert record_report(context, report).phase == "following"
 
 
 def test_after_the_switch_the_old_table_is_kept_current_in_the_old_form(at: At) -> None:
     at.put(card("a", "one", "g"), card("b", "two"))
-    bench = switched(at)
+    context = switched(at)
     program = at.program()
     item = {**key("a"), "id": {"S": "a"}, "title": {"S": "newer"}}
     program("PutItem", {"TableName": "cards", "Item": item})
     program("DeleteItem", {"TableName": "cards", "Key": key("b")})
     assert at.items("new_cards")["CARD#a", "CARD"]["title"] == {"S": "newer"}
-    followed(bench)
+    followed(context)
     assert list(at.items("cards").values()) == list(back(item))
 
 
 def test_a_rollback_brings_along_what_was_written_since(at: At) -> None:
     at.put(card("a", "one"), card("b", "two"))
-    bench, program = switched(at), at.program()
+    context, program = switched(at), at.program()
     program(
         "PutItem", {"TableName": "cards", "Item": {**key("c"), "id": {"S": "c"}, "title": {"S": "three"}}}
     )
-    assert rollback(bench).phase == "rolled_back"
+    assert rollback(context).phase == "rolled_back"
     found = program("GetItem", {"TableName": "cards", "Key": key("c"), "ConsistentRead": True})["Item"]
     assert found == card("c", "three")
     program("PutItem", {"TableName": "cards", "Item": card("d", "four")})
@@ -213,24 +215,24 @@ def test_a_rollback_brings_along_what_was_written_since(at: At) -> None:
 
 def test_of_two_who_roll_back_at_once_one_is_told_that_another_did(at: At) -> None:
     at.put(card("a", "one"))
-    bench = switched(at)
+    context = switched(at)
     paused: list[bool] = []
 
     def slow(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """While the second compares the tables, the first has paused writes."""
         if verb == "Scan" and not paused:
             paused.append(True)
-            state = bench.state()
+            state = context.state()
             ends = at.clock.now() + timedelta(minutes=1)
-            bench.moved(state, "pausing", paused_from=state.phase, pause_ends=ends)
+            context.move(state, "pausing", paused_from=state.phase, pause_ends=ends)
         return at.call(verb, request)
 
     with pytest.raises(PhaseMoved):
-        rollback(at.bench(slow))
-    state = bench.state()
+        rollback(at.context(slow))
+    state = context.state()
     assert (state.phase, state.paused_from, state.side) == ("pausing", "switched", "target")
-    assert bench.reopened(state).phase == "switched"
-    assert rollback(bench).phase == "rolled_back"
+    assert context.end_pause(state).phase == "switched"
+    assert rollback(context).phase == "rolled_back"
 
 
 def test_after_a_rollback_it_can_be_planned_again(at: At) -> None:
@@ -238,64 +240,64 @@ def test_after_a_rollback_it_can_be_planned_again(at: At) -> None:
     rollback(switched(at))
     at.remove("a")
     at.put(card("b", "two"))
-    bench = copied(at)
+    context = copied(at)
     assert at.is_copied
-    checked(bench, verify(bench, bench.state()))
-    assert switch(bench).phase == "switched"
+    record_report(context, verify(context, context.state()))
+    assert switch(context).phase == "switched"
 
 
 def test_a_copy_that_was_rolled_back_goes_when_it_is_given_up(at: At) -> None:
     at.put(card("a", "one", "g"))
-    bench = switched(at)
-    rollback(bench)
-    assert abandon(bench).phase == "abandoned"
+    context = switched(at)
+    rollback(context)
+    assert abandon(context).phase == "abandoned"
     at.engine.settle()
     assert "new_cards" not in at.call("ListTables", {})["TableNames"]
     assert at.program()("GetItem", {"TableName": "cards", "Key": key("a")})["Item"] == card("a", "one", "g")
-    bench = switched(at)
-    assert bench.state().phase == "switched"
+    context = switched(at)
+    assert context.state().phase == "switched"
     assert at.items("new_cards").keys() == {("CARD#a", "CARD"), ("GROUP#g", "AT#a")}
 
 
 def test_a_table_stays_while_somebody_has_not_read_what_was_written_to_it(at: At) -> None:
-    reader = Consumer(at.bench().db, None, "cards", "reader", lambda change: None)
+    reader = Consumer(at.context().db, None, "cards", "reader", lambda change: None)
     reader.create_tables()
     reader.register()
     at.put(card("a", "one"))
-    bench = switched(at)
+    context = switched(at)
     with pytest.raises(NotDrained, match="reader"):
-        finish(bench, early=True)
+        finish(context, early=True)
     with pytest.raises(NotDrained, match="reader"):
-        rollback(bench)
+        rollback(context)
     reader.run_once()
-    assert rollback(bench).phase == "rolled_back"
+    assert rollback(context).phase == "rolled_back"
     with pytest.raises(NotDrained, match="reader"):
-        abandon(bench)
+        abandon(context)
     reader.run_once()
-    assert abandon(bench).phase == "abandoned"
+    assert abandon(context).phase == "abandoned"
 
 
 def test_one_cannot_go_back_when_the_days_are_over(at: At) -> None:
-    bench = switched(at)
+    context = switched(at)
     with pytest.raises(WrongPhase, match="kept until"):
-        finish(bench)
+        finish(context)
     at.clock.move(timedelta(days=30))
     with pytest.raises(KeptTooLong):
-        rollback(bench)
-    assert finish(bench).phase == "finished"
+        rollback(context)
+    assert finish(context).phase == "finished"
     at.engine.settle()
     assert "cards" not in at.call("ListTables", {})["TableNames"]
     left = at.call("Scan", {"TableName": "stream_consumers"})["Items"]
     assert [item for item in left if "migration." in item["PK"]["S"]] == []
     at.program()("PutItem", {"TableName": "cards", "Item": {**key("z"), "id": {"S": "z"}}})
     assert ("CARD#z", "CARD") in at.items("new_cards")
-    assert finish(bench).phase == "finished"
+    assert finish(context).phase == "finished"
 
 
 def test_what_is_abandoned_leaves_no_copy(at: At) -> None:
     at.put(card("a"))
-    bench = copied(at)
-    assert abandon(bench).phase == "abandoned"
+    context = copied(at)
+    assert abandon(context).phase == "abandoned"
     at.engine.settle()
     assert "new_cards" not in at.call("ListTables", {})["TableNames"]
     assert copied(at).state().phase == "following"
@@ -304,52 +306,52 @@ def test_what_is_abandoned_leaves_no_copy(at: At) -> None:
 
 def test_nothing_is_done_that_was_not_planned(at: At) -> None:
     with pytest.raises(NotPlanned):
-        at.bench().state()
-    assert advance(at.bench(), "me").is_idle
+        at.context().state()
+    assert advance(at.context(), "me").is_idle
     with pytest.raises(NotPlanned):
-        switch(at.bench())
+        switch(at.context())
 
 
 def test_the_copy_is_no_faster_than_was_asked(at: At) -> None:
     at.put(*(card(f"c{n}") for n in range(30)))
-    bench = at.bench()
-    bench.plan(rate=10, segments=1)
-    begin(bench)
-    followed(bench, page=10)
+    context = at.context()
+    context.plan(rate=10, segments=1)
+    begin(context)
+    followed(context, page=10)
     assert sum(at.naps) >= 2.0
 
 
 def test_a_slow_copy_lets_following_have_its_turn_every_second(at: At) -> None:
     at.put(*(card(f"c{n}") for n in range(30)))
-    bench = at.bench()
-    bench.plan(rate=5, segments=1)
-    begin(bench)
-    assert advance(bench, "me").copied.items == 5
+    context = at.context()
+    context.plan(rate=5, segments=1)
+    begin(context)
+    assert advance(context, "me").copied.items == 5
     assert sum(at.naps) <= 1.0
 
 
 def test_the_last_plan_counts(at: At) -> None:
-    bench = at.bench()
-    bench.plan(rate=5, segments=2)
-    state = bench.plan(rate=50)
+    context = at.context()
+    context.plan(rate=5, segments=2)
+    state = context.plan(rate=50)
     assert (state.phase, state.rate, state.segments) == ("planned", 50, 4)
 
 
 def test_a_report_of_an_older_turn_verifies_nothing(at: At) -> None:
     at.put(card("a"))
-    bench = copied(at)
-    report = verify(bench, bench.state())
-    abandon(bench)
+    context = copied(at)
+    report = verify(context, context.state())
+    abandon(context)
     at.engine.settle()
-    bench = copied(at)
-    assert checked(bench, report).phase == "following"
+    context = copied(at)
+    assert record_report(context, report).phase == "following"
     with pytest.raises(WrongPhase):
-        switch(bench)
+        switch(context)
 
 
 def test_a_table_that_grows_while_it_is_walked_is_not_said_to_be_done(at: At) -> None:
     at.put(*(card(f"c{n}") for n in range(9)))
-    bench = copied(at)
+    context = copied(at)
 
     def stale(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         answer = at.call(verb, request)
@@ -357,10 +359,12 @@ def test_a_table_that_grows_while_it_is_walked_is_not_said_to_be_done(at: At) ->
             answer["Table"]["ItemCount"] = 1
         return answer
 
-    told: list[tuple[int, int | None]] = []
-    verify(at.bench(stale), bench.state(), told=lambda done, total, what: told.append((done, total)))
-    assert told[-1] == (18, None)
-    assert copying.copied(at.bench(stale), bench.state()) == (9, None)
+    progress: list[tuple[int, int | None]] = []
+    verify(
+        at.context(stale), context.state(), notify=lambda done, total, what: progress.append((done, total))
+    )
+    assert progress[-1] == (18, None)
+    assert backfill.copy_progress(at.context(stale), context.state()) == (9, None)
 
 
 def test_an_item_that_nothing_can_be_made_of_waits_until_it_is_put_right_or_gone(at: At) -> None:
@@ -370,69 +374,69 @@ def test_an_item_that_nothing_can_be_made_of_waits_until_it_is_put_right_or_gone
         return CARDS.forward(item)
 
     at.put(card("a", "good"), card("b", "good"))
-    bench = replace(at.bench(), migration=replace(CARDS, forward=picky))
-    bench.plan()
-    begin(bench)
-    followed(bench)
+    context = replace(at.context(), migration=replace(CARDS, forward=picky))
+    context.plan()
+    begin(context)
+    followed(context)
     at.put(card("a", "bad"), card("b", "bad"))
-    advance(bench, "me")
-    assert not is_up_to_date(bench, bench.state())
+    advance(context, "me")
+    assert not is_up_to_date(context, context.state())
     at.put(card("a", "right"))
     at.remove("b")
     for _ in range(3):
-        advance(bench, "me")
-    assert is_up_to_date(bench, bench.state())
+        advance(context, "me")
+    assert is_up_to_date(context, context.state())
     assert at.is_copied
 
 
 def test_who_comes_in_a_pause_is_told_when_it_ends(at: At) -> None:
-    bench = switched(at)
+    context = switched(at)
     ends = at.clock.now() + timedelta(minutes=1)
-    bench.moved(bench.state(), "pausing", paused_from="switched", pause_ends=ends)
+    context.move(context.state(), "pausing", paused_from="switched", pause_ends=ends)
     for verb in (switch, rollback, finish, abandon):
         with pytest.raises(WrongPhase, match=f"ends at {ends:%H:%M:%S}"):
-            verb(bench)
+            verb(context)
 
 
 def test_sides_that_were_changed_are_said_to_be_though_consumers_are_told_later(
     at: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at.put(card("a", "one"))
-    bench = copied(at)
-    checked(bench, verify(bench, bench.state()))
+    context = copied(at)
+    record_report(context, verify(context, context.state()))
     with monkeypatch.context() as patch:
-        patch.setattr(switching, "unbar", _unheard)
-        state = switch(bench)
+        patch.setattr(cutover, "notify_consumers", _unheard)
+        state = switch(context)
     assert (state.phase, state.barred) == ("switched", True)
-    followed(bench)
-    assert not bench.state().barred
+    followed(context)
+    assert not context.state().barred
 
 
-def _unheard(bench: Bench, state: State) -> None:
-    raise NotDrained(bench.name, "the stream shows nothing")
+def _unheard(context: MigrationContext, state: State) -> None:
+    raise NotDrained(context.name, "the stream shows nothing")
 
 
 def test_no_copy_begins_before_consumers_were_told_of_the_last_change_of_sides(
     at: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench = switched(at)
+    context = switched(at)
     with monkeypatch.context() as patch:
-        patch.setattr(switching, "_flip", _cut_after(switching._flip))
+        patch.setattr(cutover, "_flip", _cut_after(cutover._flip))
         with pytest.raises(KeyboardInterrupt):
-            rollback(bench)
-    assert (bench.state().phase, bench.state().barred) == ("rolled_back", True)
-    bench.plan()
-    assert (begin(bench).phase, bench.state().barred) == ("copying", False)
+            rollback(context)
+    assert (context.state().phase, context.state().barred) == ("rolled_back", True)
+    context.plan()
+    assert (begin(context).phase, context.state().barred) == ("copying", False)
 
 
 def _cut_after(flip: Callable[..., State]) -> Callable[..., State]:
-    """Sides are changed, and who did it dies before anybody is told."""
+    """Sides are changed, and who did it dies before anybody is notified."""
 
-    def cut(bench: Bench, *more: Any) -> State:
-        def told(words: str) -> None:
+    def cut(context: MigrationContext, *more: Any) -> State:
+        def notify(words: str) -> None:
             raise KeyboardInterrupt
 
-        return flip(bench, *more[:-1], told)
+        return flip(context, *more[:-1], notify)
 
     return cut
 
@@ -444,29 +448,29 @@ def test_who_comes_late_to_delete_a_table_leaves_the_one_that_has_its_name_by_th
     at: At, word: str, error: type[Exception]
 ) -> None:
     at.put(card("a"))
-    bench = copied(at)
+    context = copied(at)
     is_late: list[bool] = []
 
     def slow(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """While one takes long over it, another deletes the table and makes it anew."""
         answer = at.call(verb, request)
-        if not is_late and word in str(request) and bench.state().dropping:
+        if not is_late and word in str(request) and context.state().dropping:
             is_late.append(True)
-            at.clock.move(switching.DROP)
-            abandon(bench)
+            at.clock.move(cutover.DROP)
+            abandon(context)
             at.engine.settle()
             copied(at)
         return answer
 
     with pytest.raises(error):
-        abandon(at.bench(slow))
+        abandon(at.context(slow))
     assert is_late
     at.engine.settle()
     assert at.is_copied
 
 
 def test_a_table_is_deleted_by_one_at_a_time_and_by_another_if_that_one_died(at: At) -> None:
-    bench = switched(at)
+    context = switched(at)
 
     def dying(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         if verb == "DeleteTable":
@@ -474,35 +478,35 @@ def test_a_table_is_deleted_by_one_at_a_time_and_by_another_if_that_one_died(at:
         return at.call(verb, request)
 
     with pytest.raises(CallFailed):
-        finish(at.bench(dying), early=True)
+        finish(at.context(dying), early=True)
     with pytest.raises(BeingDeleted, match="try again"):
-        finish(bench)
-    at.clock.move(switching.DROP)
-    assert not finish(bench).dropping
+        finish(context)
+    at.clock.move(cutover.DROP)
+    assert not finish(context).dropping
     at.engine.settle()
     assert "cards" not in at.call("ListTables", {})["TableNames"]
 
 
 def test_a_table_that_is_protected_can_be_deleted_as_soon_as_it_is_not(at: At) -> None:
-    bench = switched(at)
+    context = switched(at)
     at.call("UpdateTable", {"TableName": "cards", "DeletionProtectionEnabled": True})
     with pytest.raises(CallRefused):
-        finish(bench, early=True)
+        finish(context, early=True)
     at.call("UpdateTable", {"TableName": "cards", "DeletionProtectionEnabled": False})
-    assert not finish(bench).dropping
+    assert not finish(context).dropping
 
 
 def test_a_copy_that_is_given_up_in_the_middle_of_a_round_is_no_fault(at: At) -> None:
     at.put(card("a"))
-    bench = at.bench()
-    bench.plan()
-    begin(bench)
+    context = at.context()
+    context.plan()
+    begin(context)
 
     def given_up(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        if verb == "BatchGetItem" and bench.state().phase == "copying":
-            abandon(bench)
+        if verb == "BatchGetItem" and context.state().phase == "copying":
+            abandon(context)
             at.engine.settle()
         return at.call(verb, request)
 
-    assert advance(at.bench(given_up), "me").is_idle
-    assert bench.state().phase == "abandoned"
+    assert advance(at.context(given_up), "me").is_idle
+    assert context.state().phase == "abandoned"

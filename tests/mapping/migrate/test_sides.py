@@ -12,7 +12,15 @@ from tests.mapping.migrate.cards import CARDS, At, card, key, old, old_cards, op
 from tests.mapping.migrate.test_phases import copied, switched
 
 from tablewright.client import Call, CallFailed
-from tablewright.mapping.migrate import NotRouted, SideChanged, WritesPaused, checked, sides, switch, verify
+from tablewright.mapping.migrate import (
+    NotRouted,
+    SideChanged,
+    WritesPaused,
+    record_report,
+    routed,
+    switch,
+    verify,
+)
 from tablewright.mapping.tables import create_table
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table"
@@ -45,7 +53,7 @@ def test_where_nothing_is_planned_a_request_costs_nothing_more(at: At) -> None:
 
 
 def test_without_migrations_there_is_no_router(at: At) -> None:
-    assert sides(at.call) is at.call
+    assert routed(at.call) is at.call
 
 
 def test_every_verb_is_led_and_answers_with_the_name_that_was_asked_for(at: At) -> None:
@@ -112,40 +120,40 @@ def test_other_tables_are_none_of_its_business_however_they_are_named(at: At) ->
 
 
 def test_writes_wait_while_sides_are_changed_and_are_refused_if_it_takes_long(at: At) -> None:
-    bench = copied(at)
-    checked(bench, verify(bench, bench.state()))
+    context = copied(at)
+    record_report(context, verify(context, context.state()))
     now = at.clock.now()
-    bench.moved(bench.state(), "pausing", paused_from="verified", pause_ends=now + timedelta(minutes=1))
+    context.move(context.state(), "pausing", paused_from="verified", pause_ends=now + timedelta(minutes=1))
     program = at.program()
     assert program("Scan", {"TableName": "cards", "Select": "COUNT"})["Count"] == 0
     with pytest.raises(WritesPaused):
         program("PutItem", {"TableName": "cards", "Item": card("a")})
 
     def reopen(seconds: float) -> None:
-        bench.reopened(bench.state())
+        context.end_pause(context.state())
 
     at.program(sleep=reopen)("PutItem", {"TableName": "cards", "Item": card("a")})
     assert len(at.items("cards")) == 1
 
 
 def test_a_pause_whose_maker_died_is_ended_by_whoever_comes(at: At) -> None:
-    bench = copied(at)
-    checked(bench, verify(bench, bench.state()))
-    bench.moved(
-        bench.state(), "pausing", paused_from="verified", pause_ends=at.clock.now() + timedelta(minutes=1)
+    context = copied(at)
+    record_report(context, verify(context, context.state()))
+    context.move(
+        context.state(), "pausing", paused_from="verified", pause_ends=at.clock.now() + timedelta(minutes=1)
     )
     at.clock.move(timedelta(minutes=1))
     at.program()("PutItem", {"TableName": "cards", "Item": card("a")})
-    assert bench.state().phase == "verified"
+    assert context.state().phase == "verified"
 
 
 def test_an_answer_that_comes_after_the_switch_is_no_acknowledgement(at: At) -> None:
-    bench = copied(at)
-    checked(bench, verify(bench, bench.state()))
+    context = copied(at)
+    record_report(context, verify(context, context.state()))
 
     def slow(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         if verb == "PutItem":
-            switch(bench)
+            switch(context)
         return at.call(verb, request)
 
     with pytest.raises(SideChanged):

@@ -19,10 +19,10 @@ from tablewright.mapping import Db
 from tablewright.mapping.migrate import (
     advance,
     begin,
-    bench,
-    checked,
+    migration_context,
+    record_report,
     rollback,
-    sides,
+    routed,
     switch,
     verify,
     watch,
@@ -73,13 +73,13 @@ def test_no_answered_increment_is_lost_over_a_switch_and_a_rollback() -> None:
             "dynamodb", endpoint_url=url, region_name="us-east-1", aws_access_key_id="a",
             aws_secret_access_key="b", config=config,
         )  # fmt: skip
-        at = bench(plain, QUICK)
+        at = migration_context(plain, QUICK)
         at.plan()
         begin(at)
         stop, done, refused = threading.Event(), Counter[str](), list[str]()
         threads = [
             threading.Thread(
-                target=counting, args=(sides(through_boto3(client), QUICK), stop, done, refused, first)
+                target=counting, args=(routed(through_boto3(client), QUICK), stop, done, refused, first)
             )
             for first in range(3)
         ]
@@ -89,7 +89,7 @@ def test_no_answered_increment_is_lost_over_a_switch_and_a_rollback() -> None:
         try:
             while not at.state().copied:
                 advance(at, "me")
-            checked(at, verify(at, at.state(), repair=True))
+            record_report(at, verify(at, at.state(), repair=True))
             more_answered(done)
             assert switch(at).phase == "switched"
             more_answered(done)

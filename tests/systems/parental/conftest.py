@@ -10,7 +10,7 @@ from tests.places import Reached, reached
 from tests.systems.parental.talk import AUDIENCE, SECRET, START, Api, Place
 from tests.systems.talk import served
 
-from tablewright.edge import Buckets, Issuer, principal
+from tablewright.edge import Issuer, RateLimiter, principal
 from tablewright.mapping import Db
 from tablewright.systems.parental import api as parental_api
 from tablewright.systems.parental.design import PARENTAL
@@ -64,7 +64,7 @@ def parental(at: Place) -> Parental:
 @pytest.fixture
 def api(at: Place) -> Iterator[Api]:
     """The API, served; its limits go by the clock that can be moved."""
-    buckets = Buckets(clock=lambda: at.clock.now().timestamp())
+    buckets = RateLimiter(clock=lambda: at.clock.now().timestamp())
     routes = parental_api.router(at.parental, principal(), buckets=buckets)
     with served(AUDIENCE, routes, parental_api.TRANSLATIONS, at.clock, at.issuer) as client:
         yield Api(client, at.issuer)

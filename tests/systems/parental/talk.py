@@ -20,7 +20,7 @@ from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
-from tablewright.systems.parental.model import BlockedApp, Child, Family, Policy
+from tablewright.systems.parental.model import BlockedApp, Child, Family, MessageState, Policy
 from tablewright.systems.parental.policies import Draft
 from tablewright.systems.parental.repository import Actor
 from tablewright.systems.parental.service import Parental
@@ -116,9 +116,19 @@ class Place:
         ]
 
     def messages(self, recipient: str) -> list[str]:
-        """What was written to an address or number, oldest first."""
-        found = [i for i in self.scan("ParentalFamilies") if i.get("recipient", {}).get("S") == recipient]
-        return [item["body"]["S"] for item in sorted(found, key=lambda item: item["createdAt"]["S"])]
+        """What was written to an address or number, oldest first, as its reader gets it."""
+        states: tuple[MessageState, ...] = ("PENDING", "SENT", "FAILED")
+        found = [
+            message
+            for state in states
+            for message in self.db.all(d.messages_by_state(state=state))
+            if message.recipient == recipient
+        ]
+        texts = self.parental.repository.texts
+        return [
+            texts.text(message, message.message_id, recipient).body
+            for message in sorted(found, key=lambda one: one.created_at)
+        ]
 
     def audit(self, family: Family | str, actor: Actor = ANNA) -> list[tuple[str, str]]:
         """What happened in a family, newest first: action and actor."""

@@ -50,9 +50,9 @@ def test_what_is_known_of_items_is_counted_with_one_call_for_94_of_them(at: Plac
     now = at.clock.now()
     many = [event(now, f"app {n:03}") for n in range(2 * GROUPS_PER_CHUNK)]
     ingest.take(Batch("first", many))
-    before = {name: spent.calls for name, spent in at.db.meter.spent().items()}
+    before = {name: spent.requests for name, spent in at.db.meter.spent().items()}
     ingest.take(Batch("second", many))
-    after = {name: spent.calls for name, spent in at.db.meter.spent().items()}
+    after = {name: spent.requests for name, spent in at.db.meter.spent().items()}
     assert Counter(after) - Counter(before) == Counter({"metric.count": 2})
     assert row(at, child, "app 000").blocked_count == row(at, child, "app 187").blocked_count == 2
 

@@ -11,6 +11,7 @@ import pytest
 from tests.systems.parental.talk import ANNA, OTHER_PHONE, PHONE, SECRET, Place
 from tests.systems.talk import at_once
 
+from tablewright.edge.erased import ErasedList
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errands import Errands
@@ -36,7 +37,7 @@ def _dying(at: Place, lives: int) -> Errands:
         return at.call(verb, request)
 
     db = Db(call, d.PARENTAL, world=at.clock.world(), secret=SECRET, environment=at.db.environment)
-    return Errands(Repository(db, at.clock.world()), at.parental.reconciler.reconcile)
+    return Errands(Repository(db, at.clock.world()), at.parental.reconciler.reconcile, ErasedList())
 
 
 def _lived(at: Place) -> Child:

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from tests.systems.parental.talk import ANNA, BEN, OTHER_PHONE, PHONE, START, Place
 
-from tablewright.edge.dispatch import Letter
+from tablewright.edge.outbox import OutgoingMessage
 from tablewright.systems.parental import weekly
 from tablewright.systems.parental.events import Batch, Event
 from tablewright.systems.parental.firewall.simulated import Faults
@@ -112,7 +112,7 @@ def test_children_of_a_batch_are_looked_at_together_and_not_again_once_their_fam
     assert len(touched) == 2
 
     def calls() -> int:
-        return sum(spent.calls for spent in at.db.meter.spent().values())
+        return sum(spent.requests for spent in at.db.meter.spent().values())
 
     before = calls()
     assert at.parental.notices.blocked_often([*touched, ("nobody", date(2030, 6, 14))]) == 2
@@ -164,7 +164,7 @@ def test_mail_and_texts_leave_the_outbox_by_one_way(at: Place) -> None:
     family = at.family()
     at.parental.guardians.invite(family.family_id, "ben@example.com", ANNA)
     at.parental.children.prove("+27821234567", ANNA, family.family_id)
-    sent: list[Letter] = []
+    sent: list[OutgoingMessage] = []
     assert at.parental.dispatch.run(sent.append).sent == 2
     assert {letter.recipient: letter.is_text for letter in sent} == {
         "ben@example.com": False,

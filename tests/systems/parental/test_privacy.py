@@ -270,6 +270,39 @@ def test_an_export_has_everything_that_is_kept(at: Place, api: Api) -> None:
     assert refused(api.get(f"/children/{PHONE}/export", by=ZOE)) == (404, "CHILD_NOT_FOUND")
 
 
+def test_an_export_has_the_messages_about_the_child_and_none_that_only_say_its_name(at: Place) -> None:
+    child = at.child(ANNA, name="Tom")
+    named = at.parental.children.change(child, {"child_name": "code"}, ANNA)
+    at.parental.children.prove("+15550009999", ANNA)  # a number of somebody else
+    at.parental.guardians.invite(child.family_id, "ben@example.com", ANNA)
+    values = {"child": "code", "count": "9", "day": "Monday", "apps": "TikTok (9)"}
+    about = at.parental.repository.message(
+        "anna@example.com", child.family_id, "blocked often", values, children=[child.child]
+    )
+    at.db.write(about)
+    told = at.parental.privacy.export(named)["messages"]
+    assert {(one["recipient"], one["subject"]) for one in told} == {
+        (PHONE, "Your code"),
+        ("anna@example.com", "code: 9 blocked attempts"),
+    }
+    assert at.code("+15550009999") not in repr(told)
+    assert at.code(PHONE) not in repr(told), "also of the child's own number the code is covered"
+
+
+def test_messages_about_a_child_follow_it_to_its_new_number(at: Place) -> None:
+    child = at.child(ANNA)
+    values = {"child": NAME, "count": "9", "day": "Monday", "apps": "TikTok (9)"}
+    write = at.parental.repository.message(
+        "anna@example.com", child.family_id, "blocked often", values, children=[child.child]
+    )
+    at.db.write(write)
+    at.parental.children.prove(OTHER_PHONE, ANNA)
+    moved = at.parental.children.change_number(child, OTHER_PHONE, at.code(OTHER_PHONE), ANNA)
+    at.parental.errands.run()
+    subjects = [one["subject"] for one in at.parental.privacy.export(moved)["messages"]]
+    assert f"{NAME}: 9 blocked attempts" in subjects
+
+
 @pytest.mark.parametrize(
     ("of", "column", "value"),
     [("metrics", "blockedCount", "5"), ("history", "action", "block"), ("policies", "status", "active")],

@@ -15,6 +15,7 @@ from tablewright import testing
 from tablewright.client import embedded
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs, planning
+from tablewright.systems.parental.device_secrets import Secret
 from tablewright.systems.parental.devices import NotAsked, open_driver
 from tablewright.systems.parental.errors import Conflict, NotThere, VersionConflict
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc
@@ -27,6 +28,7 @@ from tablewright.systems.parental.firewall.driver import (
     Rule,
     Unavailable,
 )
+from tablewright.systems.parental.firewall.endpoints import Endpoint
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.model import BlockedApp, Device, Policy, RuleMapping
@@ -778,7 +780,9 @@ def test_a_session_behind_a_device_that_was_taken_away_counts_for_nothing_and_it
 
 def test_drivers_are_made_by_the_kind_of_device(tmp_path: Path) -> None:
     world: World = Clock(START).world()
-    opened: Callable[[Device], FirewallDriver] = open_driver(tmp_path, world, lambda name: f"{name}:secret")
+    opened: Callable[[Device], FirewallDriver] = open_driver(
+        tmp_path, world, lambda device: Secret("user", "secret", Endpoint("fmc.example"))
+    )
     base = Device(device_id="../a b", kind="simulated", name="x", address="fmc.example", access_policy_id="p")
     kinds = {"simulated": SimulatedFirewall, "nftables": NftablesFirewall, "cisco_fmc": CiscoFmc}
     for kind, driver in kinds.items():

@@ -27,10 +27,10 @@ def _families(at: Place, count: int) -> list[str]:
 
 def _asked(db: Db, work: Callable[[], object]) -> Counter[str]:
     """How often each request was made meanwhile."""
-    before = {name: spent.calls for name, spent in db.meter.spent().items()}
+    before = {name: spent.requests for name, spent in db.meter.spent().items()}
     work()
     return Counter(
-        {name: spent.calls - before.get(name, 0) for name, spent in db.meter.spent().items()}
+        {name: spent.requests - before.get(name, 0) for name, spent in db.meter.spent().items()}
     )  # fmt: skip
 
 

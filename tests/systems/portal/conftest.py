@@ -10,7 +10,7 @@ from tests.places import Reached, reached
 from tests.systems.portal.talk import AUDIENCE, SECRET, START, Api, Place
 from tests.systems.talk import served
 
-from tablewright.edge import Buckets, Issuer, principal
+from tablewright.edge import Issuer, RateLimiter, principal
 from tablewright.mapping import Db
 from tablewright.systems.portal import api as portal_api
 from tablewright.systems.portal.design import PORTAL
@@ -50,7 +50,7 @@ def portal(at: Place) -> Portal:
 @pytest.fixture
 def api(at: Place) -> Iterator[Api]:
     """The portal's API, served; its limits go by the clock that can be moved."""
-    buckets = Buckets(clock=lambda: at.clock.now().timestamp())
+    buckets = RateLimiter(clock=lambda: at.clock.now().timestamp())
     routes = portal_api.router(at.portal, principal(), buckets=buckets)
     with served(AUDIENCE, routes, portal_api.TRANSLATIONS, at.clock, at.issuer) as client:
         yield Api(client, at.issuer)

@@ -21,7 +21,7 @@ from tablewright.mapping import Db
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.errors import PortalMistake
-from tablewright.systems.portal.model import Campaign, Order, Product, Tenant
+from tablewright.systems.portal.model import Campaign, MessageState, Order, Product, Tenant
 from tablewright.systems.portal.repository import Actor
 from tablewright.systems.portal.service import Portal, open_portal
 from tablewright.testing import Clock
@@ -77,10 +77,19 @@ class Place:
             "to_date": today + timedelta(days=10),
             **more,
         }
-        return self.portal.catalogue.create_campaign(fields, ADMIN)[0]
+        last = fields["to_date"]
+        made, _ = self.portal.catalogue.create_campaign({**fields, "to_date": max(last, today)}, ADMIN)
+        # One that is over already cannot be created, but it can be ended.
+        return (
+            made if last >= today else self.portal.catalogue.change_campaign(code, {"to_date": last}, ADMIN)
+        )
 
     def order(self, product: Product, email: str = BUYER, **more: Any) -> Order:
         return self.portal.checkout.place(email, [Line(product.id)], **more)
+
+    def own_order(self, product: Product, tenant: Tenant, **more: Any) -> Order:
+        """An order of a tenant who is signed in."""
+        return self.order(product, tenant.email, buyer=tenant.id, **more)
 
     def tenant(self, email: str = BUYER, status: str = "UNVALIDATED") -> Tenant:
         """A tenant as staff would make one, walked to a status."""
@@ -117,9 +126,19 @@ class Place:
         return [item for item in self.scan("tenants") if item["SK"]["S"] == "METADATA"]
 
     def mails(self, address: str) -> list[str]:
-        """What was written to an address, oldest first."""
-        found = [item for item in self.scan("portal_desk") if item.get("recipient", {}).get("S") == address]
-        return [item["body"]["S"] for item in sorted(found, key=lambda item: item["createdAt"]["S"])]
+        """What was written to an address, oldest first, as its reader gets it."""
+        states: tuple[MessageState, ...] = ("PENDING", "SENT", "FAILED")
+        found = [
+            mail
+            for state in states
+            for mail in self.db.all(d.messages_by_state(state=state))
+            if mail.recipient == address
+        ]
+        texts = self.portal.repository.texts
+        return [
+            texts.text(mail, mail.message_id, address).body
+            for mail in sorted(found, key=lambda mail: mail.created_at)
+        ]
 
     def secret_in_mail(self, address: str) -> tuple[str, str]:
         """The digits and the link's secret of the newest mail."""

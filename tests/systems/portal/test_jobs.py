@@ -7,7 +7,7 @@ from functools import partial
 
 from tests.systems.portal.talk import ADMIN, Place, meddled
 
-from tablewright.edge.dispatch import Delivered, Letter, LetterRefused
+from tablewright.edge.outbox import DeliveryCounts, DeliveryRefused, OutgoingMessage
 from tablewright.systems.portal import jobs
 from tablewright.systems.portal.repository import SYSTEM
 
@@ -64,13 +64,13 @@ def test_mail_leaves_the_outbox_and_what_is_refused_says_why(at: Place) -> None:
     at.order(product, "broken@example.com")
     sent: list[str] = []
 
-    def send(letter: Letter) -> None:
+    def send(letter: OutgoingMessage) -> None:
         if letter.recipient.startswith("broken"):
-            raise LetterRefused("550")
+            raise DeliveryRefused("550")
         sent.append(letter.recipient)
 
-    assert at.portal.dispatch.run(send) == Delivered(sent=1, failed=1)
-    assert at.portal.dispatch.run(send) == Delivered()
+    assert at.portal.dispatch.run(send) == DeliveryCounts(sent=1, failed=1)
+    assert at.portal.dispatch.run(send) == DeliveryCounts()
     assert sent == ["a@example.com"]
     (kept,), (failed,) = at.portal.dispatch.by_state("SENT"), at.portal.dispatch.by_state("FAILED")
     assert (kept.recipient, kept.error) == ("a@example.com", None)

@@ -56,12 +56,12 @@ def test_a_replayed_order_and_a_replayed_payment_change_nothing_hours_days_and_a
     for later in (timedelta(minutes=11), timedelta(hours=5), timedelta(days=8), timedelta(days=20)):
         at.clock.move(later)
         assert again() == first
-        assert at.portal.checkout.paid(event) == first
+        assert at.portal.orders.paid(event) == first
         assert at.everything() == before
     # Receipts are kept for 30 days. After that a key is as good as new, here for a campaign that has ended; what an
     # order has been paid is still known, because the order says so.
     at.clock.move(timedelta(days=3))
-    assert at.portal.checkout.paid(event) == first
+    assert at.portal.orders.paid(event) == first
     assert at.everything() == before
     second = at.portal.checkout.place("a@example.com", [Line(product.id)], key="key-0001")
     assert second.order_id != first.order_id

@@ -12,7 +12,7 @@ from tests.systems.talk import at_once
 
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.checkout import Line
-from tablewright.systems.portal.model import Order
+from tablewright.systems.portal.model import Order, Tenant
 from tablewright.systems.portal.payments import PaymentEvent
 from tablewright.systems.portal.repository import SYSTEM, Actor
 from tablewright.systems.portal.service import Portal
@@ -24,6 +24,10 @@ def _buys(portal: Portal, product_id: str, *codes: str) -> Order:
     return portal.checkout.place(BUYER, [Line(product_id)], codes=codes)
 
 
+def _buys_signed_in(portal: Portal, product_id: str, tenant: Tenant, *codes: str) -> Order:
+    return portal.checkout.place(tenant.email, [Line(product_id)], codes=codes, buyer=tenant.id)
+
+
 # --- checkout against somebody else ---
 
 
@@ -31,7 +35,7 @@ def test_a_suspension_in_the_moment_of_a_checkout_stops_the_order(at: Place) -> 
     product, tenant = at.product(), at.tenant()
     suspend = partial(at.portal.tenants.move, tenant.id, "SUSPENDED", ADMIN, reason="charged back")
     with refuses("TENANT_SUSPENDED"):
-        _buys(meddled(at, "ORDER#", suspend), product.id)
+        _buys_signed_in(meddled(at, "ORDER#", suspend), product.id, tenant)
     assert list(at.db.all(d.orders_of_tenant(tenant_id=tenant.id))) == []
     assert at.mails("customer@example.com") == []
 
@@ -133,9 +137,20 @@ def test_of_fifty_checkouts_at_once_a_campaign_with_ten_uses_is_given_ten_times(
 def test_of_twenty_checkouts_of_one_tenant_a_campaign_for_two_each_is_given_twice(at: Place) -> None:
     product = at.product()
     at.campaign(product, per_tenant_limit=2)
-    outcomes = at_once([partial(_buys, at.portal, product.id, "SUMMER2030") for _ in range(20)])
+    buy = partial(_buys_signed_in, at.portal, product.id, at.tenant(), "SUMMER2030")
+    outcomes = at_once([buy] * 20)
     assert sum(isinstance(one, Order) for one in outcomes) == 2
     assert {getattr(one, "code", one) for one in outcomes if not isinstance(one, Order)} == {"CAMPAIGN_LIMIT"}
+
+
+def test_of_twenty_guests_with_one_address_two_get_a_campaign_for_two_each_and_the_others_are_on_hold(
+    at: Place,
+) -> None:
+    product = at.product()
+    at.campaign(product, per_tenant_limit=2)
+    outcomes = at_once([partial(_buys, at.portal, product.id, "SUMMER2030")] * 20)
+    placed = [one for one in outcomes if isinstance(one, Order)]
+    assert sorted(one.over_limit for one in placed) == [False] * 2 + [True] * 18
 
 
 def test_twenty_requests_with_one_key_at_once_are_one_order(at: Place) -> None:
@@ -189,10 +204,10 @@ def test_an_order_is_either_paid_or_cancelled(at: Place, paid_first: bool) -> No
     event = at.portal.payments.authorise(order.order_id, order.total, "ZAR", "tok_1")
 
     def pay(portal: Portal) -> Order:
-        return portal.checkout.paid(event)
+        return portal.orders.paid(event)
 
     def cancel(portal: Portal) -> Order:
-        return portal.checkout.cancel(order.order_id, USER)
+        return portal.orders.cancel(order.order_id, USER)
 
     if paid_first:
         with refuses("STATUS_CONFLICT"):
@@ -200,7 +215,7 @@ def test_an_order_is_either_paid_or_cancelled(at: Place, paid_first: bool) -> No
         assert len(at.mails("customer@example.com")) == 2
     else:
         pay(meddled(at, "ORDER#", partial(cancel, at.portal)))
-    assert at.portal.checkout.order(order.order_id).order_status == ("PAID" if paid_first else "CANCELLED")
+    assert at.portal.orders.order(order.order_id).order_status == ("PAID" if paid_first else "CANCELLED")
 
 
 def test_money_for_an_order_that_was_cancelled_meanwhile_goes_back_once(
@@ -216,21 +231,21 @@ def test_money_for_an_order_that_was_cancelled_meanwhile_goes_back_once(
         return refund(order_id, reference, amount)
 
     monkeypatch.setattr(at.portal.payments, "refund", noted)
-    at.portal.checkout.cancel(order.order_id, USER)
+    at.portal.orders.cancel(order.order_id, USER)
     for _ in range(3):
-        assert at.portal.checkout.paid(event).order_status == "CANCELLED"
+        assert at.portal.orders.paid(event).order_status == "CANCELLED"
     # The gateway takes the same refund as one; the customer and the record are told once.
     assert set(given_back) == {(order.order_id, event.reference, order.total)}
     assert [entry.action for entry in at.db.all(d.history_of_tenant(subject_id=order.tenant_id))].count(
         "payment given back"
     ) == 1
-    assert sum("goes back" in mail for mail in at.mails("customer@example.com")) == 1
+    assert sum("so we return" in mail for mail in at.mails("customer@example.com")) == 1
 
 
 def test_one_event_told_by_twenty_at_once_pays_once(at: Place) -> None:
     order = at.order(at.product())
     event = at.portal.payments.authorise(order.order_id, order.total, "ZAR", "tok_1")
-    outcomes = at_once([partial(at.portal.checkout.paid, event) for _ in range(20)])
+    outcomes = at_once([partial(at.portal.orders.paid, event) for _ in range(20)])
     assert {one.order_status if isinstance(one, Order) else one for one in outcomes} == {"PAID"}
     assert [action for action, *_ in at.history(order.tenant_id)] == ["order is paid"]
     assert len(at.mails("customer@example.com")) == 2
@@ -240,7 +255,7 @@ def test_a_payment_told_in_the_moment_of_an_erasure_writes_no_mail(at: Place) ->
     order = at.order(at.product())
     event = at.portal.payments.authorise(order.order_id, order.total, "ZAR", "tok_1")
     erase = partial(at.portal.tenants.erase, order.tenant_id, ADMIN, "asked for")
-    paid = meddled(at, "ORDER#", erase).checkout.paid(event)
+    paid = meddled(at, "ORDER#", erase).orders.paid(event)
     assert paid.order_status == "PAID"
     assert at.mails("customer@example.com") == []
     assert "customer@example.com" not in repr(at.everything())

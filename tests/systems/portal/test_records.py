@@ -13,7 +13,7 @@ from tablewright.client import pages
 from tablewright.design import Design
 from tablewright.mapping.items import size_of
 from tablewright.systems.portal import design as d
-from tablewright.systems.portal import rules
+from tablewright.systems.portal import field_rules, rules
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.model import Tenant
 from tablewright.systems.portal.repository import SYSTEM
@@ -38,7 +38,7 @@ def _busy(at: Place) -> None:
     order = at.portal.checkout.place(
         "a@example.com", [Line(product.id)], codes=["SUMMER2030"], payment_token="tok_1"
     )
-    at.portal.checkout.refund(order.order_id, ADMIN)
+    at.portal.orders.refund(order.order_id, ADMIN)
     at.portal.verification.start("a@example.com")
     at.portal.tenants.move(order.tenant_id, "VALIDATED", SYSTEM)
 
@@ -211,13 +211,13 @@ def test_cp_74_a_record_of_usual_length_is_far_below_a_kilobyte(at: Place) -> No
 def test_cp_74_a_record_that_would_outgrow_a_kilobyte_is_refused_with_its_size(at: Place) -> None:
     with refuses("RECORD_SIZE"):
         at.product(
-            description="d" * rules.DESCRIPTION_LETTERS,
-            features=["f" * rules.FEATURE_LETTERS] * rules.FEATURES,
+            description="d" * field_rules.DESCRIPTION_LETTERS,
+            features=["f" * field_rules.FEATURE_LETTERS] * field_rules.FEATURES,
         )
     product = at.product()
     with refuses("RECORD_SIZE"):
         at.portal.catalogue.change_product(
-            product.id, {"description": "é" * rules.DESCRIPTION_LETTERS, "name": "n" * 120}, ADMIN
+            product.id, {"description": "é" * field_rules.DESCRIPTION_LETTERS, "name": "n" * 120}, ADMIN
         )
     with refuses("RECORD_SIZE"):
         at.campaign(product, description="d" * 500, terms_conditions_link="https://" + "x" * 400)
@@ -227,7 +227,7 @@ def test_cp_74_a_record_that_would_outgrow_a_kilobyte_is_refused_with_its_size(a
 
 
 def test_cp_74_a_record_may_take_a_kilobyte_and_not_a_byte_more(at: Place) -> None:
-    product = at.product(description="d", features=["f" * rules.FEATURE_LETTERS] * 5)
+    product = at.product(description="d", features=["f" * field_rules.FEATURE_LETTERS] * 5)
     room = rules.RECORD_BYTES - size_of(d.products.shape, product)
     full, _ = at.portal.catalogue.change_product(product.id, {"description": "d" * (room + 1)}, ADMIN)
     assert size_of(d.products.shape, full) == rules.RECORD_BYTES

@@ -18,6 +18,7 @@ PUBLIC = {
     ("GET", "/campaigns"),
     ("GET", "/campaigns/{code}"),
     ("POST", "/checkout"),
+    ("POST", "/checkout/preview"),
     ("POST", "/verification"),
     ("POST", "/verification/confirm"),
     ("POST", "/payments/events"),
@@ -41,6 +42,7 @@ OWN = {
     ("GET", "/me/orders"),
     ("GET", "/me/export"),
     ("POST", "/registration"),
+    ("POST", "/orders/{id}:pay"),
 }
 # Admins do more here than others; what others may is in tests of its own.
 MIXED = {("PUT", "/tenants/{id}/status"), ("POST", "/orders/{id}:cancel")}
@@ -49,6 +51,8 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PUT", "/products/{id}"): {"name": "New"},
     ("PUT", "/campaigns/{code}"): {"description": "New."},
     ("POST", "/tenants"): {"email": "new@example.com"},
+    ("POST", "/orders/{id}:pay"): {"paymentToken": "tok_1"},
+    ("POST", "/orders/{id}:mark-paid"): {"reference": "EFT 1", "reason": "bank transfer"},
     ("POST", "/tenants/{id}:erase"): {"reason": "asked for"},
     ("POST", "/tenants/{id}:email"): {"email": "newer@example.com"},
     ("PUT", "/tenants/{id}"): {"organizationName": "A"},

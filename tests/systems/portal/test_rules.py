@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.systems.portal import rules
+from tablewright.systems.portal import field_rules, rules
 from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Campaign, Product, Status, Tenant
 
@@ -21,7 +21,7 @@ NOW = datetime(2030, 6, 15, 10, tzinfo=UTC)
 MIDNIGHT = ZoneInfo("Africa/Johannesburg")
 STATES: tuple[Status, ...] = ("UNVALIDATED", "VALIDATED", "REGISTERED", "SUSPENDED")
 
-prices = st.decimals(min_value="0.01", max_value=rules.MAX_PRICE, places=2)
+prices = st.decimals(min_value="0.01", max_value=field_rules.MAX_PRICE, places=2)
 percents = st.decimals(min_value=0, max_value="99.9999", places=4)
 quantities = st.integers(1, rules.MAX_QUANTITY)
 days = st.dates(date(2001, 1, 1), date(2100, 1, 1))
@@ -131,10 +131,21 @@ def test_lines_sum_to_the_total_and_vat_is_inside_it(
     assert discount >= 0
     assert abs((total - tax) * Decimal("1.15") - total) <= Decimal("0.01")
     assert 0 <= tax < total or total == 0
-    for item in items:
-        assert item.line_total == item.discounted_unit_price * item.quantity
+    for (product, quantity), item in zip(cart, items, strict=True):
+        share = 100 - percent if rules.covers(campaign, product.id) else Decimal(100)
+        exact = item.unit_price * quantity * share / 100
+        assert abs(item.line_total - exact) <= Decimal("0.005")
+        assert abs(item.discounted_unit_price * quantity - item.line_total) <= Decimal("0.005") * (
+            quantity + 1
+        )
     for amount in (subtotal, discount, tax, total):
         assert amount == amount.quantize(rules.CENT, ROUND_DOWN)
+
+
+def test_a_discount_is_rounded_once_for_a_line_and_not_for_each_unit() -> None:
+    product = _product(Decimal("99.99"), 1)
+    (item,) = rules.lines([(product, 100)], _campaign(Decimal(50), product), NOW)
+    assert (item.discounted_unit_price, item.line_total) == (Decimal("50.00"), Decimal("4999.50"))
 
 
 @given(carts, st.lists(percents, min_size=1, max_size=4))

@@ -63,7 +63,7 @@ def test_the_seeded_world_has_a_bit_of_everything(at: Place) -> None:
     assert {"RUNNING", "SCHEDULED", "ENDED"} <= states
     assert len(at.portal.catalogue.prices(BUSINESS)) == 2
     assert at.db.first(d.tenants_by_active(active=False), deleted=True) is not None
-    assert [person.role for person in people(at.portal)] == ["Portal admin", "Support", "Customer"]
+    assert [person.role for person in people(at.portal)] == ["Customer", "Portal admin", "Support"]
     newest = at.db.first(d.orders_by_status(status="PAID"))
     assert newest is not None
     assert timedelta(0) < at.clock.now() - newest.placed_at < timedelta(days=2)

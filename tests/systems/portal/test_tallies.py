@@ -8,7 +8,7 @@ from tests.client.ways import WAYS
 from tests.systems.portal.talk import ADMIN, Api, Place
 
 from tablewright.mapping import Consumer
-from tablewright.mapping.records import Change
+from tablewright.mapping.consumer.records import Change
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import jobs, tallies
 from tablewright.systems.portal.model import Kind, Tally

@@ -115,9 +115,9 @@ def test_cp_d4_an_unknown_tenant_cannot_be_moved_into_being(at: Place) -> None:
 
 def test_cp_d15_a_suspended_tenant_cannot_buy(at: Place) -> None:
     product = at.product()
-    at.tenant(status="SUSPENDED")
+    tenant = at.tenant(status="SUSPENDED")
     with refuses("TENANT_SUSPENDED"):
-        at.order(product)
+        at.own_order(product, tenant)
 
 
 def test_cp_d15_a_deleted_tenant_comes_back_unvalidated_with_an_entry(at: Place) -> None:
@@ -134,7 +134,9 @@ def test_a_deleted_tenant_that_was_suspended_does_not_come_back_at_checkout(at: 
     tenant = at.tenant(status="SUSPENDED")
     at.portal.tenants.change(tenant.id, {"active": False}, ADMIN)
     with refuses("TENANT_SUSPENDED"):
-        at.portal.tenants.at_checkout(BUYER, None)
+        at.portal.tenants.at_checkout(BUYER, None, is_guest=False)
+    assert at.portal.tenants.at_checkout(BUYER, None) == at.portal.tenants.get(tenant.id)
+    assert not at.portal.tenants.get(tenant.id).active
 
 
 def test_cp_d60_the_record_says_who_changed_it(at: Place) -> None:

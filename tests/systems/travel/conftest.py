@@ -11,7 +11,7 @@ from tests.systems.talk import served
 from tests.systems.travel.people import AUDIENCE, Api, Home, home_over
 from tests.systems.travel.talk import PHONE, SECRET, START, TABLET, Gadget, Place, sign_up
 
-from tablewright.edge import Buckets, Issuer, principal
+from tablewright.edge import Issuer, RateLimiter, principal
 from tablewright.mapping import Db
 from tablewright.systems.travel import api as travel_api
 from tablewright.systems.travel.design import TRAVEL
@@ -63,7 +63,7 @@ def home(
 @pytest.fixture
 def api(home: Home) -> Iterator[Api]:
     """The API, served; its limits go by the clock that can be moved."""
-    buckets = Buckets(clock=lambda: home.clock.now().timestamp())
+    buckets = RateLimiter(clock=lambda: home.clock.now().timestamp())
     routes = travel_api.router(home.travel, principal(), buckets=buckets)
     with served(AUDIENCE, routes, travel_api.TRANSLATIONS, home.clock, home.issuer) as client:
         yield Api(client, home.issuer)

@@ -19,7 +19,7 @@ from tests.systems.travel.talk import SECRET
 from tablewright.client import Call
 from tablewright.design import Environment
 from tablewright.edge import Issuer
-from tablewright.edge.dispatch import Letter
+from tablewright.edge.outbox import OutgoingMessage
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.accounts import Proved, SignedIn
@@ -86,10 +86,10 @@ class Home:
         address = self.travel.email_login.prove(email, self.code())
         return self.travel.accounts.sign_in(Proved("email", email=address), gadget)
 
-    def letters(self) -> list[Letter]:
+    def letters(self) -> list[OutgoingMessage]:
         """What waits to be sent, the oldest first."""
         leaving = self.travel.dispatch
-        made = [leaving.letter(message) for message in leaving.by_state("PENDING")]
+        made = [leaving.render(message) for message in leaving.by_state("PENDING")]
         return [letter for letter in made if letter is not None]
 
     def code(self) -> str:

@@ -16,8 +16,9 @@ from tests.systems.talk import at_once
 from tests.systems.travel.people import MAIL, PHONE, TABLET, Home
 
 from tablewright.edge import Issuer, Problem, make_app, serving_app
-from tablewright.edge.codes import CODES_A_WINDOW, LIVES, TRIES, WINDOW, WRONG_A_DAY
-from tablewright.edge.dispatch import Letter, LetterDelayed, State
+from tablewright.edge.codes import CODES_A_WINDOW, LIFETIME, TRIES, WINDOW, WRONG_A_DAY
+from tablewright.edge.outbox import DeliveryDelayed, OutgoingMessage, State
+from tablewright.edge.sealed_text import SealBroken
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import devices, jobs
 from tablewright.systems.travel.accounts import OpenedWithoutLogins, Proved, SignedIn
@@ -34,7 +35,6 @@ from tablewright.systems.travel.errors import Conflict, TravelMistake
 from tablewright.systems.travel.keyring import (
     KeyDirectory,
     KeyRing,
-    SealBroken,
     SecretUnusable,
     keyring_of,
 )
@@ -148,6 +148,13 @@ def test_skratch_without_tokens_says_what_is_missing(home: Home) -> None:
 # --- codes ---
 
 
+def test_a_device_that_an_earlier_version_knew_is_known(home: Home, clock: Clock) -> None:
+    keyring = KeyRing(lambda: {1: b"k" * 32}, clock.world())
+    travel = open_travel(home.db, clock.world(), keyring=keyring)
+    token = "device-e93cd17978d6f7a150f8fd2d5f884afb.c522e7283809cab1579e21793888c9ac"
+    assert travel.email_login.requesters.is_device(MAIL, token)
+
+
 def test_a_code_works_once(home: Home) -> None:
     home.travel.email_login.start(MAIL)
     code = home.code()
@@ -166,7 +173,7 @@ def test_of_many_who_use_one_code_at_once_one_is_let_in(home: Home) -> None:
 def test_a_code_ends_after_a_quarter_of_an_hour(home: Home) -> None:
     home.travel.email_login.start(MAIL)
     code = home.code()
-    home.clock.move(LIVES)
+    home.clock.move(LIFETIME)
     with refuses("CODE_INVALID"):
         home.travel.email_login.prove(MAIL, code)
 
@@ -513,7 +520,7 @@ def test_a_traveller_is_found_after_the_secret_was_succeeded_and_moves_to_the_ne
     assert moved.auth_provider_id == moved.email_hmac
     assert old is not None
     left = [item["item_type"]["S"] for item in home.items() if old in repr(item)]
-    assert left == ["challenge"]  # which ends with its hour
+    assert left == []
     home.secrets.drop(1)
     assert home.by_mail().profile.user_id == ada.user_id
 
@@ -578,7 +585,7 @@ def test_mail_that_was_sent_is_gone_and_its_address_stands_sealed_until_then(hom
     home.travel.email_login.start(MAIL)
     (message,) = home.travel.dispatch.by_state("PENDING")
     assert MAIL not in message.recipient
-    sent: list[Letter] = []
+    sent: list[OutgoingMessage] = []
     assert home.travel.dispatch.run(sent.append).sent == 1
     assert sent[0].recipient == MAIL
     assert home.travel.dispatch.run(sent.append).sent == 0
@@ -588,10 +595,10 @@ def test_mail_that_was_sent_is_gone_and_its_address_stands_sealed_until_then(hom
 def test_mail_that_cannot_be_sent_yet_is_kept_with_how_often_it_was_tried(home: Home) -> None:
     home.travel.email_login.start(MAIL)
 
-    def delayed(letter: Letter) -> None:
-        raise LetterDelayed("451")
+    def delayed(letter: OutgoingMessage) -> None:
+        raise DeliveryDelayed("451")
 
-    assert home.travel.dispatch.run(delayed).later == 1
+    assert home.travel.dispatch.run(delayed).delayed == 1
     (message,) = home.travel.dispatch.by_state("PENDING")
     assert (message.attempts, message.tried_at, message.error) == (1, home.clock.now(), "451")
 

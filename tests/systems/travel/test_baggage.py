@@ -10,12 +10,14 @@ from datetime import timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.systems.travel.images import png
 from tests.systems.travel.people import MAIL, PHONE, Home
 from tests.systems.travel.test_accounts import refuses
 
 from tablewright.systems.travel import jobs, sheets
+from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.importing import Report
-from tablewright.systems.travel.model import Trip, Visit
+from tablewright.systems.travel.model import REGION_TYPES, Trip, Visit
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ def test_an_export_has_everything_and_no_secret(home: Home, ada: str) -> None:
 
 
 def test_an_export_has_what_was_deleted_the_picture_and_mail_that_waits(home: Home, ada: str) -> None:
-    picture = b"\x89PNG\r\n\x1a\n" + b"\1" * 20
+    picture = png(8, 8)
     home.travel.pictures.put(ada, picture)
     home.travel.visits.mark(ada, "country", "DE", {"notes": "Berlin"})
     home.travel.visits.unmark(ada, "country", "DE")
@@ -141,6 +143,92 @@ def test_codes_of_every_type_are_understood(home: Home, ada: str) -> None:
         5: "UNKNOWN_REGION", 6: "UNKNOWN_REGION", 7: "INVALID_TYPE",
     }  # fmt: skip
     assert set(_places(home, ada)) == {"FR", "US-NY", "CA-ON"}
+
+
+def test_a_code_is_understood_where_a_name_is_expected(home: Home, ada: str) -> None:
+    report = _take(home, ada, "name", "US-CA", "pt", "Brazil", "UK", "ca-pq", "ZZ")
+    assert [(line.line, line.code) for line in report.refused] == [(7, "UNKNOWN_REGION")]
+    assert set(_places(home, ada)) == {"US-CA", "PT", "BR", "GB", "CA-QC"}
+
+
+def test_a_name_of_several_regions_is_refused_with_the_choices(home: Home, ada: str) -> None:
+    report = _take(home, ada, "name", "Georgia", "Washington", "Puerto Rico", "Géorgie", "France")
+    assert [(line.line, line.code, line.choices) for line in report.refused] == [
+        (2, "AMBIGUOUS_REGION", ["GE", "US-GA"]),
+        (3, "AMBIGUOUS_REGION", ["US-DC", "US-WA"]),
+        (4, "AMBIGUOUS_REGION", ["PR", "US-PR"]),
+        (5, "AMBIGUOUS_REGION", ["GE", "US-GA"]),
+    ]
+    assert report.refused[0].message == (
+        "'Georgia' may be Georgia, the country (GE), or Georgia, the US state or territory (US-GA). "
+        "Write its code into a column code, or add a column country or type."
+    )
+    assert set(_places(home, ada)) == {"FR"}
+
+
+def test_an_abbreviation_of_a_state_that_is_a_countrys_code_too_is_refused_with_both(
+    home: Home, ada: str
+) -> None:
+    report = _take(home, ada, "name", "CA", "de", "PR", "TX", "FR", "US-CA")
+    assert [(line.line, line.code, line.choices) for line in report.refused] == [
+        (2, "AMBIGUOUS_REGION", ["CA", "US-CA"]),
+        (3, "AMBIGUOUS_REGION", ["DE", "US-DE"]),
+        (4, "AMBIGUOUS_REGION", ["PR", "US-PR"]),
+    ]
+    assert set(_places(home, ada)) == {"US-TX", "FR", "US-CA"}
+    assert _take(home, ada, "code", "CA", "DE", "PR").refused == []
+    assert set(_places(home, ada)) == {"US-TX", "FR", "US-CA", "CA", "DE", "PR"}
+
+
+def test_no_name_that_several_regions_have_is_ever_chosen_for_the_traveller(home: Home, ada: str) -> None:
+    owners: dict[str, set[str]] = {}
+    for kind in REGION_TYPES:
+        for region in home.travel.geography.of(kind):
+            for name in names.names_of(region):
+                owners.setdefault(names.squeezed(name), set()).add(region.region_code)
+    shared = {name: codes for name, codes in owners.items() if len(codes) > 1}
+    assert len(shared) > 10
+    report = _take(home, ada, "name", *shared)
+    assert [set(line.choices) for line in report.refused] == list(shared.values())
+    assert _places(home, ada) == {}
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "code"),
+    [
+        ("name,country", "Georgia,US", "US-GA"),
+        ("name,country", "Georgia,United States", "US-GA"),
+        ("country,name", "Georgia,Georgia", "GE"),
+        ("name,country", "Puerto Rico,USA", "US-PR"),
+        ("name,country_code", "Puerto Rico,PR", "PR"),
+        ("name,country", "CA,US", "US-CA"),
+        ("name,country", "Ontario,Canada", "CA-ON"),
+        ("name,country", "France,", "FR"),
+        ("country", "Georgia", "GE"),
+        ("country_code", "us", "US"),
+        ("country", "California", "US-CA"),
+        ("state", "Georgia", "US-GA"),
+        ("state,country", "GA,US", "US-GA"),
+        ("province", "QC", "CA-QC"),
+        ("state,country", ",Mexico", "MX"),
+        ("name,type", "Georgia,us_state", "US-GA"),
+    ],
+)
+def test_a_country_or_a_type_beside_a_name_decides(
+    home: Home, ada: str, head: str, line: str, code: str
+) -> None:
+    report = _take(home, ada, head, line)
+    assert [one.message for one in report.refused] == []
+    assert set(_places(home, ada)) == {code}
+
+
+def test_a_name_that_is_not_in_its_country_is_refused(home: Home, ada: str) -> None:
+    report = _take(home, ada, "name,country", "Ontario,US", "Ontario,Atlantis")
+    assert [line.message for line in report.refused] == [
+        "No region is called 'Ontario' in US.",
+        "No region is called 'Atlantis'.",
+    ]
+    assert _places(home, ada) == {}
 
 
 def test_what_was_there_is_merged_and_where_both_differ_nothing_is_lost(home: Home, ada: str) -> None:

@@ -14,14 +14,14 @@ from tablewright import testing
 from tablewright.client import embedded
 from tablewright.mapping import Db
 from tablewright.mapping.migrate import (
-    Bench,
+    MigrationContext,
     advance,
     begin,
-    bench,
-    checked,
     is_up_to_date,
+    migration_context,
+    record_report,
     rollback,
-    sides,
+    routed,
     switch,
     verify,
 )
@@ -36,7 +36,7 @@ SHARING: dict[str, Any] = {"privacy_settings": {"share_visits": True}}
 
 
 @contextmanager
-def skratch() -> Iterator[tuple[Place, Bench]]:
+def skratch() -> Iterator[tuple[Place, MigrationContext]]:
     """Skratch over its table, whichever side is open, with two travellers; and its migration."""
     clock = Clock(START)
     with testing.engine(world=clock.world()) as engine:
@@ -46,14 +46,14 @@ def skratch() -> Iterator[tuple[Place, Bench]]:
             "steady": lambda: clock.now().timestamp(),
             "sleep": lambda seconds: clock.move(timedelta(seconds=seconds)),
         }
-        led = sides(call, VISITS_2, **ways)
+        led = routed(call, VISITS_2, **ways)
         db = Db(led, TRAVEL, world=clock.world(), secret=SECRET)
         db.create_tables()
         for who in (ANNA, BEN):
             sign_up(db, clock, who, **SHARING)
         place = Place(open_travel(db, clock.world()), db, led, clock, engine)
         place.travel.follower().create_tables()
-        yield place, bench(call, VISITS_2, **ways)
+        yield place, migration_context(call, VISITS_2, **ways)
 
 
 def visited(at: Place, gadget: Gadget, number: int) -> None:
@@ -97,12 +97,12 @@ def as_form_1(at: Place) -> None:
     at.call("PutItem", {"TableName": d.table.table.name, "Item": old})
 
 
-def worked(at: Bench) -> None:
+def worked(at: MigrationContext) -> None:
     while not advance(at, "worker").is_idle or not is_up_to_date(at, at.state()):
         pass
 
 
-def story(at: Place, migration: Bench | None) -> dict[str, Any]:
+def story(at: Place, migration: MigrationContext | None) -> dict[str, Any]:
     """The same life, with a migration around it or without one."""
     gadgets = [at.gadget(PHONE), at.gadget(PHONE, BEN)]
     steps = iter(range(100))
@@ -122,7 +122,7 @@ def story(at: Place, migration: Bench | None) -> dict[str, Any]:
     live()
     if migration is not None:
         worked(migration)
-        assert checked(migration, verify(migration, migration.state())).phase == "verified"
+        assert record_report(migration, verify(migration, migration.state())).phase == "verified"
     live()
     if migration is not None:
         assert switch(migration).phase == "switched"
@@ -161,7 +161,7 @@ def test_sk_d30_the_old_form_is_kept_for_thirty_days_and_each_side_says_the_same
         assert germany["schema_version"] == {"N": "2"}
         assert "entity_data" not in germany
         assert germany["notes"] == {"S": "note 1"}
-        checked(migration, verify(migration, migration.state()))
+        record_report(migration, verify(migration, migration.state()))
         state = switch(migration)
         assert state.switched_at is not None
         assert state.kept_until == state.switched_at + timedelta(days=30)
@@ -186,7 +186,7 @@ def test_sk_d25_who_is_erased_is_in_neither_table_once_that_was_followed(is_swit
         begin(migration)
         worked(migration)
         if is_switched:
-            checked(migration, verify(migration, migration.state()))
+            record_report(migration, verify(migration, migration.state()))
             switch(migration)
         assert all(_told_of(migration, table, ANNA) for table in ("skratch-data", "skratch-data-2"))
         at.travel.privacy.ask(ANNA, ANNA, after=timedelta(0))
@@ -197,7 +197,7 @@ def test_sk_d25_who_is_erased_is_in_neither_table_once_that_was_followed(is_swit
         assert not any(_told_of(migration, table, ANNA) for table in ("skratch-data", "skratch-data-2"))
 
 
-def _told_of(migration: Bench, table: str, who: str) -> list[Any]:
+def _told_of(migration: MigrationContext, table: str, who: str) -> list[Any]:
     """Items that name a traveller; who signed up for these tests has a login that their profile does not list."""
     found = migration.call("Scan", {"TableName": table, "ConsistentRead": True})["Items"]
     return [item for item in found if who in str(item) and item["SK"] != {"S": "IDENTITY"}]

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 from tests.client.ways import REGION, WAYS
-from tests.engine.transfers import data_of, recoverable, told
+from tests.engine.transfer_requests import data_of, describe, recoverable
 from tests.systems.talk import at_once
+from tests.systems.travel.images import png
 from tests.systems.travel.people import MAIL, PHONE, TABLET, Home, home_over
 from tests.systems.travel.test_accounts import refuses
 
@@ -164,7 +165,7 @@ def lived(home: Home) -> Profile:
     for device in ("phone", "tablet"):
         travel.sync.push(user_id, device, [_edit(home, f"{SECRET_NOTES} {device}")])
     travel.statistics.of(user_id)
-    travel.pictures.put(user_id, b"\x89PNG\r\n\x1a\n" + b"\0" * 20)
+    travel.pictures.put(user_id, png(8, 8))
     jobs.export_week(travel)
     travel.importing.take(user_id, f"country,notes\n{SECRET_NOTES},".encode(), key="the-key-1")
     travel.email_login.start(MAIL)
@@ -305,7 +306,7 @@ def test_what_has_expired_and_was_not_swept_yet_goes_too(home: Home) -> None:
 def _parks(home: Home) -> int:
     """Follow the changes, with nobody able to deal with a visit; how many records are parked."""
 
-    def breaks(told: Change[Any]) -> None:
+    def breaks(describe: Change[Any]) -> None:
         raise ValueError("nobody can count this")
 
     follower = Consumer(home.db, (d.visits,), d.table.table.name, d.FOLLOWER, breaks, attempts=1)
@@ -399,8 +400,8 @@ def test_an_account_that_cannot_be_erased_keeps_no_other_from_it(
         home.clock.move(SETTLES)
         assert jobs.erase(home.travel) == 2
     assert [erasure.user_id for erasure in home.travel.privacy.erasures()] == [people[0]]
-    told = [record for record in caplog.records if record.getMessage() == "account not erased"]
-    assert {record.__dict__["mistake"] for record in told} == {"KeyError"}
+    describe = [record for record in caplog.records if record.getMessage() == "account not erased"]
+    assert {record.__dict__["mistake"] for record in describe} == {"KeyError"}
     assert jobs.erase(home.travel) == 0
     home.clock.move(SETTLES)
     assert jobs.erase(home.travel) == 1
@@ -500,7 +501,7 @@ def _exported(engine: Engine) -> str:
     asked = {"TableArn": f"arn:aws:dynamodb:{REGION}:000000000000:table/skratch-data", "S3Bucket": "vault"}
     arn = engine.call("ExportTableToPointInTime", asked)["ExportDescription"]["ExportArn"]
     engine.settle()
-    return data_of(told(engine, arn))
+    return data_of(describe(engine, arn))
 
 
 def _imported(engine: Engine, prefix: str) -> None:
@@ -515,7 +516,7 @@ def _imported(engine: Engine, prefix: str) -> None:
     }
     arn = engine.call("ImportTable", request)["ImportTableDescription"]["ImportArn"]
     engine.settle()
-    assert told(engine, arn)["ImportStatus"] == "COMPLETED"
+    assert describe(engine, arn)["ImportStatus"] == "COMPLETED"
     stream = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
     engine.call("UpdateTable", {"TableName": made["TableName"], "StreamSpecification": stream})
 

@@ -8,11 +8,12 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 from tests.properties.effort import effort
 from tests.systems.travel.talk import ANNA, FR, START, Gadget, Place
 
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel import statistics
+from tablewright.systems.travel import rules, statistics
 from tablewright.systems.travel.geography.regions import geography
 from tablewright.systems.travel.model import Change, Mark
 from tablewright.systems.travel.statistics import Asked, advanced, figures, share, streak
@@ -80,10 +81,20 @@ def test_a_state_counts_for_its_continent() -> None:
     ],
 )
 def test_a_streak_ends_today_or_yesterday(days: list[int], length: int) -> None:
-    assert streak([TODAY - timedelta(days=back) for back in days], TODAY) == length
+    dates = [TODAY - timedelta(days=back) for back in days]
+    assert streak([(day, day) for day in dates], TODAY) == length
 
 
-def test_a_streak_counts_dates_and_where_there_is_none_the_day_of_the_mark() -> None:
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 8)), max_size=8))
+def test_a_streak_of_trips_is_that_of_their_days(trips: list[tuple[int, int]]) -> None:
+    spans = [(TODAY - timedelta(days=back + long), TODAY - timedelta(days=back)) for back, long in trips]
+    days = {first + timedelta(days=n) for first, last in spans for n in range((last - first).days + 1)}
+    assert streak(spans, TODAY) == streak([(day, day) for day in days], TODAY)
+    run = next((n for n in range(50) if TODAY - timedelta(days=n + (TODAY not in days)) not in days), 0)
+    assert streak(spans, TODAY) == run
+
+
+def test_a_streak_counts_days_of_visiting_and_never_the_day_of_marking() -> None:
     noon = int(START.timestamp() * 1000)
     marks = {
         "country#FR": mark("2030-06-12"),
@@ -91,15 +102,30 @@ def test_a_streak_counts_dates_and_where_there_is_none_the_day_of_the_mark() -> 
         "country#IT": mark(None, noon),
         "country#ES": mark("2030", noon - 3 * 86_400_000),
     }
-    assert figures(marks, geography(), asked()).travel_streak_days == 3
+    assert figures(marks, geography(), asked()).travel_streak_days == 2
+    assert figures({"country#IT": mark(None, noon)}, geography(), asked()).travel_streak_days == 0
 
 
-def test_the_day_of_a_mark_is_the_travellers() -> None:
-    late = int(START.replace(hour=23, minute=30).timestamp() * 1000)
-    tokyo = figures({"country#FR": mark(None, late - 86_400_000)}, geography(), asked("Asia/Tokyo"))
-    assert (tokyo.calculation_date, tokyo.travel_streak_days) == (TODAY, 1)
-    day_before = figures({"country#FR": mark(None, late - 2 * 86_400_000)}, geography(), asked("UTC"))
-    assert day_before.travel_streak_days == 0
+def test_a_streak_counts_the_days_of_trips(at: Place) -> None:
+    today = rules.today_in("UTC", at.clock.now())
+    trip = {"start": str(today - timedelta(days=4)), "end": str(today - timedelta(days=1))}
+    trips: dict[str, JsonValue] = {"one": {**trip}, "two": {"start": str(today)}, "three": {"start": "2019"}}
+    at.travel.visits.mark(ANNA, "country", "FR", {"trips": trips})
+    assert at.travel.statistics.of(ANNA).travel_streak_days == 5
+    at.travel.visits.mark(ANNA, "country", "DE", {"visited_date": str(today - timedelta(days=5))})
+    found = at.travel.statistics.of(ANNA)
+    assert found.travel_streak_days == 6
+    assert found.marks == statistics.counted(at.travel.visits.all(ANNA)), "changes carry what a count finds"
+
+
+def test_figures_of_an_earlier_form_are_counted_again(at: Place) -> None:
+    today = rules.today_in("UTC", at.clock.now())
+    at.travel.visits.mark(ANNA, "country", "FR", {"trips": {"one": {"start": str(today)}}})
+    made = at.travel.statistics.of(ANNA)
+    bare = {place: one.model_copy(update={"trip_days": []}) for place, one in made.marks.items()}
+    old = made.model_copy(update={"marks": bare, "marks_form": 1, "travel_streak_days": 9})
+    at.db.write(d.statistics.put(old))
+    assert at.travel.statistics.of(ANNA) == made
 
 
 def test_the_last_ten_are_shown_the_latest_first() -> None:
@@ -165,7 +191,7 @@ def test_figures_that_hold_are_not_counted_again(at: Place, phone: Gadget) -> No
 
 
 def test_a_new_day_and_another_zone_are_counted_anew(at: Place, phone: Gadget) -> None:
-    phone.mark()
+    phone.mark(visited_date="2030-06-14")
     phone.push()
     assert at.travel.statistics.of(ANNA).travel_streak_days == 1
     at.clock.move(timedelta(days=2))

@@ -23,6 +23,7 @@ from tests.systems.travel.talk import (
 
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
+from tablewright.systems.travel import views
 from tablewright.systems.travel.errors import (
     BadRequest,
     ClientTooOld,
@@ -32,6 +33,7 @@ from tablewright.systems.travel.errors import (
     TooOften,
     TravelMistake,
 )
+from tablewright.systems.travel.model import PrivacySettings
 from tablewright.systems.travel.operations import Edit, Offer, Result
 from tablewright.systems.travel.sync import Sync
 
@@ -724,16 +726,58 @@ def setting(gadget: Gadget, base: int, **data: Any) -> Result:
 
 
 def test_settings_are_merged_switch_by_switch(at: Place, phone: Gadget, tablet: Gadget) -> None:
-    setting(phone, 1, privacy_settings={"show_notes": True}, display_name="Anna")
+    setting(phone, 1, privacy_settings={"share_visits": True}, display_name="Anna")
     merged = setting(tablet, 1, privacy_settings={"profile_public": True})
     assert (merged.status, merged.conflicts) == ("merged", [])
     lost = setting(tablet, 1, display_name="Annie")
     assert (lost.status, lost.strategy) == ("conflict", "server_wins")
     profile = at.travel.repository.profile(ANNA)
     assert (profile.display_name, profile.entity_version) == ("Anna", 3)
-    assert (profile.privacy_settings.show_notes, profile.privacy_settings.profile_public) == (True, True)
+    assert (profile.privacy_settings.share_visits, profile.privacy_settings.profile_public) == (True, True)
     sync_all(phone, tablet)
     assert phone.told[ANNA].data == tablet.told[ANNA].data
+
+
+@pytest.mark.parametrize("public", [{}, {"profile_public": True}, {"share_visits": True}])
+def test_notes_alone_cannot_be_made_public(at: Place, phone: Gadget, public: dict[str, bool]) -> None:
+    refused = setting(phone, 1, privacy_settings={**public, "show_notes": True})
+    assert (refused.status, refused.error) == ("failed", "NOTES_NEED_PUBLIC_PLACES")
+    assert at.travel.repository.profile(ANNA).privacy_settings == PrivacySettings()
+
+
+@pytest.mark.parametrize("name", ["profile_public", "share_visits"])
+def test_notes_are_private_again_with_the_profile_and_do_not_come_back_with_it(
+    at: Place, phone: Gadget, tablet: Gadget, name: str
+) -> None:
+    everything: dict[str, Any] = {"profile_public": True, "share_visits": True, "show_notes": True}
+    assert setting(phone, 1, privacy_settings=everything).status == "applied"
+    assert setting(phone, 2, privacy_settings={name: False}).status == "applied"
+    assert not at.travel.repository.profile(ANNA).privacy_settings.show_notes
+    assert setting(phone, 3, privacy_settings={name: True}).status == "applied"
+    settings = at.travel.repository.profile(ANNA).privacy_settings
+    assert (settings.shows_places, settings.show_notes) == (True, False)
+    sync_all(phone, tablet)
+    assert phone.told[ANNA].data == tablet.told[ANNA].data
+
+
+def test_a_device_that_missed_that_the_profile_is_private_cannot_publish_notes(
+    at: Place, phone: Gadget, tablet: Gadget
+) -> None:
+    setting(phone, 1, privacy_settings={"profile_public": True, "share_visits": True})
+    tablet.pull()
+    setting(phone, 2, privacy_settings={"profile_public": False})
+    late = setting(tablet, 2, privacy_settings={"show_notes": True})
+    assert (late.status, late.error) == ("failed", "NOTES_NEED_PUBLIC_PLACES")
+    assert not at.travel.repository.profile(ANNA).privacy_settings.show_notes
+
+
+def test_a_switch_that_was_kept_without_effect_is_off(at: Place, phone: Gadget) -> None:
+    profile = at.travel.repository.profile(ANNA)
+    kept = PrivacySettings(show_notes=True)
+    at.db.write(d.profiles.change(profile, profile.model_copy(update={"privacy_settings": kept})))
+    assert not views.me_view(at.travel.repository.profile(ANNA)).privacy_settings.show_notes
+    setting(phone, 1, privacy_settings={"profile_public": True, "share_visits": True})
+    assert not at.travel.repository.profile(ANNA).privacy_settings.show_notes
 
 
 def test_settings_that_are_told_again_are_told_with_the_version_they_have_now(

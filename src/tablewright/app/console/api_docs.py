@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 
 from tablewright.app.console.console import Console
 from tablewright.app.console.schema_words import example_of, outline, type_of
+from tablewright.edge.access import access_in
 from tablewright.edge.problems import not_found
 
 _METHODS = ("get", "post", "put", "patch", "delete")
@@ -40,6 +41,8 @@ class Operation:
     body: str
     answers: tuple[tuple[str, str, str], ...]
     curl: str
+    access: str
+    gives_token: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,11 @@ def docs_router(console: Console, titles: Mapping[str, str]) -> APIRouter:
     @router.get("/docs")
     def docs(request: Request) -> Response:
         found = sections(request.app.openapi(), str(request.base_url).rstrip("/"))
-        return console.page(request, "docs.html", title="API", sections=found, problem=_problem())
+        base = str(request.base_url).rstrip("/")
+        tokens = [each for section in found for each in section.operations if each.gives_token]
+        return console.page(
+            request, "docs.html", title="API", sections=found, problem=_problem(), tokens=tokens, base=base
+        )
 
     # A page for each operation: all of them on one would weigh more than any other page of the console.
     @router.get("/docs/{id}")
@@ -101,7 +108,7 @@ def _operation(
         )
         for each in told.get("parameters", ())
     )
-    body = _json_schema(told.get("requestBody", {}))
+    body, access = _json_schema(told.get("requestBody", {})), access_in(told)
     answers = tuple(
         (
             status,
@@ -120,8 +127,16 @@ def _operation(
         parameters,
         outline(body, known) if body else "",
         answers,
-        _curl(method, base + path, parameters, example_of(body, known) if body else None),
+        _curl(method, base + path, parameters, example_of(body, known) if body else None, access is not None),
+        access.words if access is not None else "no login",
+        any(_has_token(answer, known) for answer in told.get("responses", {}).values()),
     )
+
+
+def _has_token(answer: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    schema = _json_schema(answer)
+    schema = known.get(schema.get("$ref", "").rpartition("/")[2], schema)
+    return "token" in schema.get("properties", {})
 
 
 def _json_schema(part: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -129,12 +144,13 @@ def _json_schema(part: Mapping[str, Any]) -> Mapping[str, Any]:
     return found
 
 
-def _curl(method: str, url: str, parameters: tuple[Parameter, ...], body: Any) -> str:
+def _curl(method: str, url: str, parameters: tuple[Parameter, ...], body: Any, needs_login: bool) -> str:
     asked = "&".join(f"{each.name}=…" for each in parameters if each.place == "query" and each.required)
     verb = "curl" if method == "get" else f"curl -X {method.upper()}"
     parts = [f"{verb} '{url}{'?' + asked if asked else ''}'"]
     parts += [f"-H '{each.name}: …'" for each in parameters if each.place == "header" and each.required]
-    parts.append('-H "Authorization: Bearer $TOKEN"')
+    if needs_login:
+        parts.append('-H "Authorization: Bearer $TOKEN"')
     if body is not None:
         text = json.dumps(body, ensure_ascii=False).replace("'", "'\\''")
         parts += ["-H 'Content-Type: application/json'", f"-d '{text}'"]

@@ -12,6 +12,7 @@ from fastapi import APIRouter
 
 from tablewright.edge import Principal
 
+SIGN_IN = "/sign-in"  # the server's own sign-in page, for staff; in the demo, for its people
 Accent: TypeAlias = Literal["slate", "blue", "teal", "green", "violet", "amber", "rose"]
 
 
@@ -58,6 +59,9 @@ class Area:
     """One area. Its routes are mounted at `/console/<name>`; `icon` is a name in icons.py.
 
     `serves` says whether its pages have anything for a caller; who is not served finds at its own address what it is.
+    `finds` are examples of what its search finds, for a reader who found nothing.
+    `has_door`: it has a sign-in page of its own, at `door`. Its router answers there, unless `admits` is given: then
+    the page signs in to accounts, and `admits` says which addresses get one there (sign_in.py).
     """
 
     name: str
@@ -68,8 +72,16 @@ class Area:
     router: APIRouter
     about: str = ""
     search: Callable[[Principal, str], Sequence[Hit]] = field(default=_finds_nothing)
+    finds: str = ""
     also: tuple[tuple[str, str], ...] = ()  # other addresses of ours, each with the page it belongs to
     serves: Callable[[Principal], bool] = field(default=_everybody)
+    has_door: bool = False
+    admits: Callable[[str], bool] | None = None
+
+    @property
+    def door(self) -> str:
+        """Where its people sign in."""
+        return f"{self.path}{SIGN_IN}" if self.has_door else SIGN_IN
 
     @property
     def path(self) -> str:
@@ -89,7 +101,9 @@ class Area:
         return any(path == prefix or path.startswith(prefix + "/") for prefix in ours)
 
     def page_at(self, path: str) -> Nav | None:
-        """The page a path belongs to: the one with the longest path in front of it."""
+        """The page a path belongs to: the one with the longest path in front of it; the door belongs to none."""
+        if self.has_door and (path == self.door or path.startswith(f"{self.door}/")):
+            return None
         for prefix, page in self.also:
             if path.startswith(prefix + "/"):
                 return next((each for each in self.pages if each.path == page), None)
@@ -97,3 +111,8 @@ class Area:
             page for page in self.pages if path == self.href(page) or path.startswith(self.href(page) + "/")
         ]
         return max(fitting, key=lambda page: len(page.path), default=None)
+
+
+def door_at(areas: Sequence[Area], path: str) -> str:
+    """The sign-in page for an address: its area's, or the server's own."""
+    return next((area.door for area in areas if area.has(path)), SIGN_IN)

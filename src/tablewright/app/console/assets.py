@@ -3,11 +3,12 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
+from tablewright.edge.compression import StaticContent
 from tablewright.edge.problems import not_found
 
 _TYPES = {
@@ -19,13 +20,17 @@ _TYPES = {
 _FOREVER = "public, max-age=31536000, immutable"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asset:
     """A file and the address it has as long as it stays the same."""
 
     name: str
     content: bytes
     kind: str
+
+    @cached_property
+    def kept(self) -> StaticContent:
+        return StaticContent(self.content, self.kind)
 
     @property
     def href(self) -> str:
@@ -64,17 +69,14 @@ def assets_router() -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.get("/static/{path:path}")
-    def static(path: str) -> Response:
+    def static(path: str, request: Request) -> Response:
         found = _by_href().get(f"/static/{path}")
         if found is None:
             raise not_found("NO_SUCH_FILE", "There is no such file, or it has changed. Reload the page.")
-        return Response(found.content, media_type=found.kind, headers={"Cache-Control": _FOREVER})
+        return found.kept.response(request, {"Cache-Control": _FOREVER})
 
     @router.get("/favicon.ico")
-    def favicon() -> Response:
-        icon = assets()["icon.svg"]
-        return Response(
-            icon.content, media_type=icon.kind, headers={"Cache-Control": "public, max-age=86400"}
-        )
+    def favicon(request: Request) -> Response:
+        return assets()["icon.svg"].kept.response(request, {"Cache-Control": "public, max-age=86400"})
 
     return router

@@ -7,31 +7,33 @@ Elsewhere: what a code proves, and who comes in (each Door's own: sign_in.py, tr
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import RedirectResponse
 
 from tablewright.app.console.forms import Form, posted
-from tablewright.edge.addresses import NotAnAddress
-from tablewright.edge.mistakes import Mistake, TooOften
+from tablewright.edge.errors import CallerError, TooManyRequests
+from tablewright.edge.mail_addresses import NotAnAddress
 
-_SHOWN = ("email", "next")
+_SHOWN = ("email", "next", "ticket")
+# What a page asks for: an address; the code that was sent; or a code of before, since no new one was sent.
+Step: TypeAlias = Literal["address", "code", "earlier code"]
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
     """One way in. `at` is the whole path of its pages, `within` a path one may go on to, or nothing.
 
-    `start` sends a code to an address; `finish` takes what was typed and answers who is signed in; both raise a Mistake
-    or NotAnAddress. `page` shows the form, asking for an address or for the code.
+    `start` sends a code to an address and returns the asker's ticket; `finish` takes what was typed and answers who is
+    signed in; both raise a Mistake or NotAnAddress. `page` shows the form of a step.
     """
 
     at: str
     within: Callable[[str], str]
-    start: Callable[[str], None]
-    finish: Callable[[Form], Response]
-    page: Callable[[Request, Form, bool, int], Response]
+    start: Callable[[Request, Form], str]
+    finish: Callable[[Request, Form], Response]
+    page: Callable[[Request, Form, Step, int], Response]
 
 
 def add_code_pages(
@@ -41,7 +43,7 @@ def add_code_pages(
 
     @router.get("/sign-in")
     def ask(request: Request, next: str = "") -> Response:
-        return door.page(request, Form({"next": door.within(next)}), False, 200)
+        return door.page(request, Form({"next": door.within(next)}), "address", 200)
 
     @router.get("/sign-in/code")
     def begin_again() -> Response:
@@ -51,19 +53,20 @@ def add_code_pages(
     def start(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         form = _typed(door, form)
         try:
-            door.start(form.get("email"))
-        except (Mistake, NotAnAddress) as mistake:
-            # Who asked too often may still have a code that works.
-            return _refused(door, request, form, mistake, isinstance(mistake, TooOften))
-        return door.page(request, _clean(form), True, 200)
+            ticket = door.start(request, form)
+        except (CallerError, NotAnAddress) as mistake:
+            # A reader who asked too often may still have a code that works.
+            step: Step = "earlier code" if isinstance(mistake, TooManyRequests) else "address"
+            return _refused(door, request, form, mistake, step)
+        return door.page(request, Form({**_clean(form).values, "ticket": ticket}), "code", 200)
 
     @router.post("/sign-in/code", dependencies=list(typing))
     def finish(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         form = _typed(door, form)
         try:
-            return door.finish(form)
-        except (Mistake, NotAnAddress) as mistake:
-            return _refused(door, request, form, mistake, not _is_of_address(mistake))
+            return door.finish(request, form)
+        except (CallerError, NotAnAddress) as mistake:
+            return _refused(door, request, form, mistake, "address" if _is_of_address(mistake) else "code")
 
 
 def _typed(door: Door, form: Form) -> Form:
@@ -78,15 +81,15 @@ def _is_of_address(mistake: Exception) -> bool:
     return isinstance(mistake, NotAnAddress) or getattr(mistake, "field", None) == "email"
 
 
-def _refused(door: Door, request: Request, form: Form, mistake: Exception, asks_code: bool) -> Response:
+def _refused(door: Door, request: Request, form: Form, mistake: Exception, step: Step) -> Response:
     clean = _clean(form)
     shown = (
         clean.wrong("email", str(mistake))
         if _is_of_address(mistake)
         else Form(clean.values, error=str(mistake))
     )
-    wait = mistake.retry_after if isinstance(mistake, TooOften) else 0
-    answer = door.page(request, shown, asks_code, 429 if wait else 422)
+    wait = mistake.retry_after if isinstance(mistake, TooManyRequests) else 0
+    answer = door.page(request, shown, step, 429 if wait else 422)
     if wait:
         answer.headers["Retry-After"] = str(wait)
     return answer

@@ -10,6 +10,7 @@ import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Request, Response
@@ -24,7 +25,7 @@ from tablewright.app.console.assets import asset
 from tablewright.app.console.forms import Form
 from tablewright.app.console.icons import icon
 from tablewright.app.console.lists import Listing, here, listing
-from tablewright.app.console.page_route import PageRoute
+from tablewright.app.console.page_route import PageRoute, sign_in_link
 from tablewright.app.identity import in_system
 from tablewright.app.people import Person, initials_of
 from tablewright.app.progress import duration
@@ -73,6 +74,7 @@ class Frame:
     search: str
     is_demo: bool
     keeps_mail: bool
+    sign_in: str  # the sign-in page of the system whose page this is, and the way back here
 
     @property
     def accent(self) -> str:
@@ -200,6 +202,7 @@ class Console:
             request.query_params.get("q", "") if path == "/search" else "",
             self.is_demo,
             self.keeps_mail,
+            sign_in_link(request),
         )
 
 
@@ -225,7 +228,9 @@ def _flash(request: Request) -> tuple[tuple[Tone, str], ...]:
         return ()
 
 
+@cache
 def _environment() -> Environment:
+    """The templates, compiled once for all consoles of a process."""
     environment = Environment(
         loader=PackageLoader("tablewright.app.console"),
         autoescape=True,

@@ -13,7 +13,7 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 
 from tablewright.app.console.words import label
-from tablewright.edge.fields import field_mistake
+from tablewright.edge.field_errors import field_error
 from tablewright.edge.problems import Problem, bad_request
 
 M = TypeVar("M", bound=BaseModel)
@@ -83,7 +83,7 @@ def read(form: Form, model: type[M], **others: Any) -> M:
     except ValidationError as mistakes:
         found = form
         for error in mistakes.errors():
-            mistake = field_mistake({**error, "loc": ("body", *error["loc"])})
+            mistake = field_error({**error, "loc": ("body", *error["loc"])})
             name = mistake.field or ""
             sentence = mistake.message.replace(name, label(name), 1) if name else mistake.message
             found = found.wrong(name, sentence) if name else replace(found, error=sentence)

@@ -8,6 +8,7 @@ from tablewright.app.console.area import Area, Hit
 from tablewright.app.console.console import Console
 from tablewright.app.house import House
 from tablewright.app.identity import in_system
+from tablewright.app.people import ENGINEER
 from tablewright.edge import Principal
 
 _MOST_HITS = 50
@@ -40,7 +41,8 @@ def home_router(console: Console, house: House) -> APIRouter:
     def search(request: Request, q: str = "") -> Response:
         text = q.strip()[:_MOST_LETTERS]
         found = hits(request.app.state.areas, console.caller(request), text) if text else []
-        return console.page(request, "search.html", title="Search", text=text, found=found)
+        hint = _hint(request.app.state.areas, console.caller(request))
+        return console.page(request, "search.html", title="Search", text=text, found=found, hint=hint)
 
     return router
 
@@ -62,12 +64,23 @@ def _tries(house: House) -> list[tuple[str, str, str]]:
     ]
 
 
+def _hint(areas: Sequence[Area], caller: Principal) -> str:
+    """What a caller may search for. The designs' tables and patterns are words for engineers and visitors alone."""
+    knows_designs = not caller.is_known or ENGINEER in caller.roles
+    examples = [
+        area.finds
+        for area in areas
+        if area.finds and area.pages_for(_local(caller, area)) and (area.name != "designs" or knows_designs)
+    ]
+    return f"Try {', '.join(examples)} or a page name." if examples else "Try a page name."
+
+
 def hits(areas: Sequence[Area], caller: Principal, text: str) -> list[tuple[str, Hit]]:
     """What the areas know by this name: pages first, then what each finds itself."""
     found: list[tuple[str, Hit]] = []
     words = text.casefold().split()
     for area in areas:
-        local = caller if area.name == "designs" else in_system(caller, area.name)
+        local = _local(caller, area)
         found += [
             (area.title, Hit(page.title, area.href(page)))
             for page in area.pages_for(local)
@@ -75,6 +88,11 @@ def hits(areas: Sequence[Area], caller: Principal, text: str) -> list[tuple[str,
         ]
         found += [(area.title, hit) for hit in area.search(local, text)]
     return found[:_MOST_HITS]
+
+
+def _local(caller: Principal, area: Area) -> Principal:
+    """The caller with the roles of this area's system."""
+    return caller if area.name == "designs" else in_system(caller, area.name)
 
 
 def matches(words: Sequence[str], text: str) -> bool:

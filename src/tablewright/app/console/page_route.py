@@ -1,7 +1,8 @@
 """Errors on pages are pages: what happened, in a sentence, and a way on.
 
-Every route of the console is of this kind. Must hold: a reader who is not signed in is asked to, and comes back to
-where they were; a fault of ours shows its request id and nothing else, and is logged once by kind and place.
+Every route of the console is of this kind. Must hold: a reader who is not signed in is sent to the sign-in page of the
+system they wanted a page of, and comes back to it; a fault of ours shows its request id and nothing else, and is logged
+once by kind and place.
 Elsewhere: the same errors for programs (edge/problems.py).
 """
 
@@ -12,14 +13,15 @@ from urllib.parse import quote
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from tablewright.edge.fields import field_mistake
+from tablewright.app.console.area import door_at
+from tablewright.edge.field_errors import field_error
 from tablewright.edge.problems import Problem
-from tablewright.edge.requests import request_id_of
+from tablewright.edge.request_ids import request_id_of
+from tablewright.edge.unusable_keys import unusable_value
 from tablewright.engine.errors import fault
 
 log = logging.getLogger("tablewright.app")
@@ -27,17 +29,21 @@ log = logging.getLogger("tablewright.app")
 _TITLES = {
     400: "This cannot be read",
     401: "Sign in first",
-    403: "Not for this role",
-    404: "There is nothing here",
-    405: "Not in this way",
-    409: "Something is in the way",
+    403: "You don't have access",
+    404: "Page not found",
+    405: "Not supported",
+    409: "Conflict",
     410: "This is gone",
-    412: "Somebody was faster",
-    422: "This does not fit",
-    429: "Too fast",
+    412: "Changed by someone else",
+    422: "Please check your entries",
+    429: "Too many requests",
     500: "Something went wrong on our side",
     503: "Not available right now",
 }
+
+
+# Where the code says more to its reader than the status does.
+_TITLES_OF_CODES = {"TENANT_CLOSED": "Your account was deleted"}
 
 
 class PageRoute(APIRoute):
@@ -59,8 +65,10 @@ def problem_of(request: Request, error: Exception) -> Problem:
     """Any error as a problem, by the same translations as the API's."""
     if isinstance(error, Problem):
         return error
+    if isinstance(error, request.app.state.unusable):
+        return unusable_value(request, error)
     if isinstance(error, RequestValidationError):
-        mistake = field_mistake(error.errors()[0])
+        mistake = field_error(error.errors()[0])
         return Problem(422, "INVALID_FIELD", mistake.message, mistake.field)
     if isinstance(error, HTTPException):
         return Problem(error.status_code, "REFUSED", str(error.detail))
@@ -76,12 +84,13 @@ def problem_of(request: Request, error: Exception) -> Problem:
 def error_page(request: Request, problem: Problem) -> Response:
     """The problem in the frame; or the way to sign in, where that is all that is missing."""
     if problem.status == 401 and request.method == "GET":
-        back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        return RedirectResponse(f"/sign-in?next={quote(back, safe='')}", 303)
+        said = "" if problem.code == "LOGIN_REQUIRED" else problem.message
+        onward: Response = request.app.state.console.go(sign_in_link(request), said, "note")
+        return onward
     response: Response = request.app.state.console.page(
         request,
         "problem.html",
-        title=_TITLES.get(problem.status, "This did not work"),
+        title=_TITLES_OF_CODES.get(problem.code) or _TITLES.get(problem.status, "This did not work"),
         status=problem.status,
         problem=problem,
         request_id=request_id_of(request.scope),
@@ -91,3 +100,13 @@ def error_page(request: Request, problem: Problem) -> Response:
         if name.lower() != "www-authenticate":
             response.headers[name] = value
     return response
+
+
+def sign_in_link(request: Request) -> str:
+    """The sign-in page for the page that was asked for, with the way back to it, if it is one to come back to."""
+    path = request.url.path
+    door = door_at(request.app.state.areas, path)
+    if request.method not in ("GET", "HEAD") or path in ("/", door) or path.startswith(f"{door}/"):
+        return door
+    back = path + (f"?{request.url.query}" if request.url.query else "")
+    return f"{door}?next={quote(back, safe='')}"

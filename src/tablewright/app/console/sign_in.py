@@ -1,26 +1,31 @@
 """Signing in and out: as one of the demo's people, or to an account with a code by mail.
 
+The server's own page is for staff; a system's people have a page of their own (`Area.door`). That of an area with
+`admits` signs in to accounts too, and is made here.
 Must hold: being a person of the demo works only where the app was told that this is a demo, which it is on loopback
 alone; where to go afterwards is a path of ours, never somebody else's address; the pages say the same about every
 address, and never show a password or a code again.
 Elsewhere: the pages of a code (code_pages.py), what it proves (app/code_login.py).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.app.console.area import Area
-from tablewright.app.console.code_pages import Door, add_code_pages
+from tablewright.app.console.area import SIGN_IN, Area, door_at
+from tablewright.app.console.code_pages import Door, Step, add_code_pages
 from tablewright.app.console.console import Console
 from tablewright.app.console.forms import Form, posted
-from tablewright.app.console.paths import own_path
+from tablewright.app.console.known_devices import caller_of, remember
+from tablewright.app.console.paths import own_path, path_within
 from tablewright.app.house import House
 from tablewright.app.logins import LOGIN_LASTS
 from tablewright.app.people import Person
-from tablewright.edge import Buckets, limited
+from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.problems import forbidden, unprocessable
 
 
@@ -48,7 +53,11 @@ def sign_in_router(
     def sign_out(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         caller, is_all = console.caller(request), form.get("where") == "everywhere"
         house.sign_out(caller, everywhere=is_all)
-        response = console.go("/", f"You are signed out{' everywhere' if is_all else ''}.", "note")
+        door = door_at(request.app.state.areas, own_path(form.get("from")))
+        to = "/" if door == SIGN_IN else door
+        if form.get("next"):  # the door checks it, as it does for every link
+            to = f"{door}?{urlencode({'next': form.get('next')})}"
+        response = console.go(to, f"You are signed out{' everywhere' if is_all else ''}.", "note")
         console.cookie.drop(response)
         return response
 
@@ -62,7 +71,10 @@ def _add_demo(router: APIRouter, console: Console, titles: Mapping[str, str], ho
     @router.get("/sign-in")
     def choose(request: Request, next: str = "") -> Response:
         groups = _groups(console.people, request.app.state.areas, titles)
-        return console.page(request, "sign_in.html", title="Sign in", groups=groups, next=own_path(next))
+        doors = [area for area in request.app.state.areas if area.has_door]
+        return console.page(
+            request, "sign_in.html", title="Sign in", groups=groups, next=own_path(next), doors=doors
+        )
 
     @router.post("/sign-in")
     def sign_in(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
@@ -81,38 +93,84 @@ def _add_demo(router: APIRouter, console: Console, titles: Mapping[str, str], ho
 
 
 def _add_accounts(router: APIRouter, console: Console, house: House, open_sign_up: bool) -> None:
-    pace = Depends(limited(Buckets(), "sign-in", per_minute=10, burst=30))
-
     def no_demo(form: Annotated[Form, Depends(posted)]) -> None:
         if "person" in form.values:
             raise forbidden("DEMO_OFF", "Signing in as a person of the demo is turned off on this server.")
 
-    def page(request: Request, form: Form, asks_code: bool, status: int) -> Response:
+    def page(request: Request, form: Form, step: Step, status: int) -> Response:
         return console.page(
             request,
             "sign_in_account.html",
             title="Sign in",
             status=status,
             form=form,
-            asks_code=asks_code,
+            step=step,
             open_sign_up=open_sign_up,
+            doors=[area for area in request.app.state.areas if area.has_door],
         )
 
-    def finish(form: Form) -> Response:
+    door = _account_door(console, house, SIGN_IN, own_path, lambda email: open_sign_up, page)
+    pace = _pace()
+    add_code_pages(router, door, asking=[pace, Depends(no_demo)], typing=[pace])
+
+
+def account_door_router(console: Console, house: House, area: Area, open_sign_up: bool) -> APIRouter:
+    """The door of an area whose people have accounts. In the demo any address gets one, without roles."""
+    router = console.router()
+
+    def is_open(email: str) -> bool:
+        return console.is_demo or open_sign_up or (area.admits is not None and area.admits(email))
+
+    def page(request: Request, form: Form, step: Step, status: int) -> Response:
+        title, template = f"Sign in to {area.title}", f"{area.name}/sign_in.html"
+        return console.page(request, template, title=title, status=status, form=form, step=step)
+
+    within = partial(path_within, area.path, area.door)
+    door = _account_door(console, house, area.door, within, is_open, page, area.path)
+    pace = _pace()
+    add_code_pages(router, door, asking=[pace], typing=[pace])
+    return router
+
+
+def _account_door(
+    console: Console,
+    house: House,
+    at: str,
+    within: Callable[[str], str],
+    is_open: Callable[[str], bool],
+    page: Callable[[Request, Form, Step, int], Response],
+    home: str = "/",
+) -> Door:
+    """A door that signs in to accounts; an address for which it `is_open` gets one."""
+
+    def start(request: Request, form: Form) -> str:
+        email, caller = form.get("email"), caller_of(request, console)
+        return house.code_login.start(email, caller, password=form.get("password"), is_open=is_open(email))
+
+    def finish(request: Request, form: Form) -> Response:
+        email, to = form.get("email"), form.get("next")
+        caller = caller_of(request, console, form.get("ticket"))
         signed = house.code_login.finish(
-            form.get("email"), form.get("code"), form.get("password"), is_open=open_sign_up
+            email, form.get("code"), form.get("password"), caller, is_open=is_open(email)
         )
-        to = form.get("next")
-        response = console.go(
-            to if to and not to.startswith("/sign-in") else "/", "You are signed in.", "note"
-        )
-        console.cookie.keep(response, house.login_of(signed), LOGIN_LASTS)
+        person = _demo_person(console, signed.account.email, at)
+        login = house.login_of(signed) if person is None else house.token_for(person)
+        response = console.go(to if to and not to.startswith(SIGN_IN) else home, "You are signed in.", "note")
+        console.cookie.keep(response, login, LOGIN_LASTS)
+        remember(request, response, console, house.code_login.requesters, signed.account.email)
         return response
 
-    door = Door(
-        "/sign-in", own_path, lambda email: house.code_login.start(email, is_open=open_sign_up), finish, page
-    )
-    add_code_pages(router, door, asking=[pace, Depends(no_demo)], typing=[pace])
+    return Door(at, within, start, finish, page)
+
+
+def _demo_person(console: Console, email: str, at: str) -> Person | None:
+    """The person of the demo who has this address at this door: with its code one is that person, and no second one."""
+    people = console.people if console.is_demo else ()
+    return next((p for p in people if p.email == email and at.startswith(f"/console/{p.system}/")), None)
+
+
+def _pace() -> Any:
+    return Depends(limit_rate(RateLimiter(), "sign-in", per_minute=10, burst=30))
 
 
 # --- where to ---
@@ -122,7 +180,7 @@ def destination(person: Person, wanted: str, areas: Sequence[Area]) -> str:
     """Where somebody lands: where they wanted to go, unless that is another system's area."""
     own = next((area for area in areas if area.name == person.system), None)
     home = person.home or (own.path if own else "/")
-    if not wanted or wanted.startswith("/sign-in"):
+    if not wanted or wanted.startswith(SIGN_IN):
         return home
     other = next((area for area in areas if wanted.startswith(area.path)), None)
     return (

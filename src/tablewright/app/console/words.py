@@ -10,6 +10,11 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
 
+from tablewright.values import size_words as size
+
+__all__ = [
+    "NARROW", "ago", "coded", "exact", "label", "lifetime", "linked", "money", "number", "plural", "size", "when",
+]  # fmt: skip
 NARROW = "\u202f"  # a narrow space that does not break: between groups of digits
 _CURRENCIES = {"ZAR": "R", "USD": "$", "EUR": "€", "GBP": "£"}
 
@@ -25,15 +30,6 @@ def number(value: float | int | Decimal) -> str:
 def plural(count: float, one: str, many: str | None = None) -> str:
     """`1 table`, `3 tables`."""
     return f"{number(count)} {one if count == 1 else many or one + 's'}"
-
-
-def size(count: float) -> str:
-    """`640 B`, `1.2 KB`, `3.4 MB`: in powers of 1024, as DynamoDB counts."""
-    for unit in ("B", "KB", "MB"):
-        if count < 1024:
-            return f"{number(round(count, 1 if unit != 'B' else 0))} {unit}"
-        count /= 1024
-    return f"{number(round(count, 1))} GB"
 
 
 def money(amount: Decimal, currency: str = "USD") -> str:

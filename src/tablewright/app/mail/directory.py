@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tablewright.app.mail.message import Sender, message_of
-from tablewright.edge.dispatch import Letter, Send
+from tablewright.edge.outbox import OutgoingMessage, Send
 
 KEPT, MOST_KEPT = timedelta(days=7), 500
 OURSELVES = Sender("tablewright@localhost")
@@ -75,7 +75,7 @@ class Directory:
     def _files(self) -> list[Path]:
         return sorted(self.path.glob("*.eml")) if self.path.is_dir() else []
 
-    def _keep(self, letter: Letter, sender: Address) -> None:
+    def _keep(self, letter: OutgoingMessage, sender: Address) -> None:
         message = message_of(letter, sender)
         content = message.as_bytes(policy=policy.SMTPUTF8)
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)

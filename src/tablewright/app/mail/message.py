@@ -9,8 +9,8 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
 
-from tablewright.edge.addresses import domain_of_mail
-from tablewright.edge.dispatch import Letter, LetterRefused
+from tablewright.edge.mail_addresses import domain_of_mail
+from tablewright.edge.outbox import DeliveryRefused, OutgoingMessage
 
 # How the standard library says that an address is none; IndexError if it ends too early.
 _UNUSABLE = (ValueError, IndexError, MessageError)
@@ -48,7 +48,7 @@ def sender_from(given: str) -> Sender:
     return Sender(address, name)
 
 
-def message_of(letter: Letter, sender: Address) -> EmailMessage:
+def message_of(letter: OutgoingMessage, sender: Address) -> EmailMessage:
     """The letter as mail has it. The same letter twice has the same Message-ID."""
     message = EmailMessage(policy=_POLICY)
     try:
@@ -60,7 +60,7 @@ def message_of(letter: Letter, sender: Address) -> EmailMessage:
         message["Auto-Submitted"] = "auto-generated"
         message.set_content(letter.body)
     except _UNUSABLE:
-        raise LetterRefused("no address of mail") from None
+        raise DeliveryRefused("no address of mail") from None
     return message
 
 

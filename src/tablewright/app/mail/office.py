@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from tablewright.app.mail.directory import Directory
 from tablewright.app.mail.smtp import Smtp
-from tablewright.edge.dispatch import Delivered, Dispatch, Letter
+from tablewright.edge.outbox import DeliveryCounts, OutboxDispatch, OutgoingMessage
 
 log = logging.getLogger("tablewright.mail")
 
@@ -35,10 +35,12 @@ class Mail:
     way: Way
     troubles: dict[str, Trouble] = field(default_factory=dict)
 
-    def deliver(self, system: str, title: str, dispatch: Dispatch[Any], stop: threading.Event) -> Delivered:
+    def deliver(
+        self, system: str, title: str, dispatch: OutboxDispatch[Any], stop: threading.Event
+    ) -> DeliveryCounts:
         """One round of a system; what stands in the way is said once to the log, and when it is gone."""
 
-        def send(letter: Letter) -> None:
+        def send(letter: OutgoingMessage) -> None:
             if stop.is_set():
                 raise InterruptedError  # the rest is for the next start
             way(letter)
@@ -46,22 +48,22 @@ class Mail:
         with self.way.opened(title) as way:
             done = dispatch.run(send)
         before = self.troubles.get(system)
-        if done.closed is None or stop.is_set():
+        if done.unavailable is None or stop.is_set():
             if before is not None and (done.sent or done.failed):
                 del self.troubles[system]
                 log.info("mail leaves again", extra={"system": system})
-        elif before is None or before.why != done.closed:
-            self.troubles[system] = Trouble(done.closed, before.since if before else dispatch.now())
-            log.warning("mail does not leave", extra={"system": system, "why": done.closed})
+        elif before is None or before.why != done.unavailable:
+            self.troubles[system] = Trouble(done.unavailable, before.since if before else dispatch.now())
+            log.warning("mail does not leave", extra={"system": system, "why": done.unavailable})
         return done
 
-    def watch(self, system: str, title: str, dispatch: Dispatch[Any], stop: threading.Event) -> None:
+    def watch(self, system: str, title: str, dispatch: OutboxDispatch[Any], stop: threading.Event) -> None:
         """Send what waits until told to stop; less often while nothing can leave."""
         pause, tidied = LOOK_SECONDS, datetime.min.replace(tzinfo=UTC)
         while True:
             if isinstance(self.way, Directory) and dispatch.now() - tidied >= TIDY_EVERY:
                 self.way.prune(tidied := dispatch.now())
             done = self.deliver(system, title, dispatch, stop)
-            pause = LOOK_SECONDS if done.closed is None else min(pause * 2, LONGEST_PAUSE)
+            pause = LOOK_SECONDS if done.unavailable is None else min(pause * 2, LONGEST_PAUSE)
             if stop.wait(pause):
                 return

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from tablewright.app.mail.message import MailMistake, Sender, message_of, sender_from
-from tablewright.edge.dispatch import Letter, LetterDelayed, LetterRefused, Send
+from tablewright.edge.outbox import DeliveryDelayed, DeliveryRefused, OutgoingMessage, Send
 from tablewright.wire.server import is_loopback
 
 Security: TypeAlias = Literal["starttls", "tls", "none"]
@@ -103,9 +103,9 @@ class _Line:
         self._way, self._sender = way, sender
         self._smtp: smtplib.SMTP | None = None
 
-    def send(self, letter: Letter) -> None:
+    def send(self, letter: OutgoingMessage) -> None:
         if letter.is_text:
-            raise LetterRefused("no way for text messages")
+            raise DeliveryRefused("no way for text messages")
         message = message_of(letter, self._sender)
         if self._smtp is None:
             self._smtp = self._connected()  # an OSError from here is about all letters
@@ -114,22 +114,22 @@ class _Line:
         except smtplib.SMTPSenderRefused as error:
             self.close()
             if error.smtp_code == _TOO_LARGE:
-                raise LetterRefused(str(_TOO_LARGE)) from None
+                raise DeliveryRefused(str(_TOO_LARGE)) from None
             raise  # it is we who are not wanted, whatever the letter
         except smtplib.SMTPRecipientsRefused as error:
             ((code, _),) = error.recipients.values()
             raise self._judged(code) from None
         except smtplib.SMTPNotSupportedError:
-            raise LetterRefused("an address the server cannot spell") from None
+            raise DeliveryRefused("an address the server cannot spell") from None
         except smtplib.SMTPResponseException as error:
             raise self._judged(error.smtp_code) from None
         except OSError as error:
             # The line broke with this letter on it. Whether it went is not known: it may go twice. It counts as an
             # attempt, so that a letter which breaks every line does not hold up the others for ever.
             self.close()
-            raise LetterDelayed(type(error).__name__) from None
+            raise DeliveryDelayed(type(error).__name__) from None
         except ValueError:
-            raise LetterRefused("no address of mail") from None
+            raise DeliveryRefused("no address of mail") from None
 
     def close(self) -> None:
         smtp, self._smtp = self._smtp, None
@@ -138,11 +138,11 @@ class _Line:
                 smtp.quit()
             smtp.close()
 
-    def _judged(self, code: int) -> LetterRefused | LetterDelayed:
+    def _judged(self, code: int) -> DeliveryRefused | DeliveryDelayed:
         if code >= 500:
-            return LetterRefused(str(code))
+            return DeliveryRefused(str(code))
         self.close()  # a server that is busy may think otherwise of a new connection
-        return LetterDelayed(str(code))
+        return DeliveryDelayed(str(code))
 
     def _connected(self) -> smtplib.SMTP:
         way, context = self._way, ssl.create_default_context()

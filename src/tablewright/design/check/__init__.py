@@ -3,15 +3,15 @@
 Each rule is a function from a design to findings; its docstring begins with the rules' numbers.
 """
 
-from tablewright.design.check import beside, form, keys, patterns
-from tablewright.design.check.checked import Checked
-from tablewright.design.mistakes import Finding
+from tablewright.design.check import indexes, keys, patterns, templates
+from tablewright.design.check.context import CheckContext
+from tablewright.design.errors import Finding
 
 # Each layer rests on those before it.
-LAYERS = (form.RULES, (*keys.RULES, *beside.RULES), patterns.FORM, patterns.MEANING)
+LAYERS = (templates.RULES, (*keys.RULES, *indexes.RULES), patterns.STRUCTURE, patterns.SEMANTICS)
 
 
-def findings(design: Checked) -> list[Finding]:
+def findings(design: CheckContext) -> list[Finding]:
     """Everything wrong with a design, as far as the first layer that is not right."""
     for rules in LAYERS:
         found = [finding for rule in rules for finding in rule(design)]

@@ -6,18 +6,27 @@ from decimal import Decimal
 from itertools import combinations
 
 from tablewright.design.attributes import Attribute
-from tablewright.design.check.checked import Checked, Rule, is_typed_as, templates, type_name, words
-from tablewright.design.mistakes import Finding
-from tablewright.design.shape import KeyAttribute
+from tablewright.design.check.context import (
+    CheckContext,
+    Rule,
+    describe_type,
+    is_typed_as,
+    templates,
+    type_name,
+)
+from tablewright.design.entity_spec import KeyAttribute
+from tablewright.design.errors import Finding
 from tablewright.design.tables import Table
 from tablewright.design.templates import Part, Template, may_meet
 
 
-def parts_fit_their_fields(design: Checked) -> Iterator[Finding]:
+def parts_fit_their_fields(design: CheckContext) -> Iterator[Finding]:
     """K002 to K005: a part is written in a way that its field's type can be, and sorts rightly."""
     for shape in design.shapes:
         native = {key.name for key in shape.primary if key.native}
-        native |= {f"{name}.{key.name}" for name, keys in shape.placed.items() for key in keys if key.native}
+        native |= {
+            f"{name}.{key.name}" for name, keys in shape.index_keys.items() for key in keys if key.native
+        }
         for label, template in templates(shape):
             for part in template.parts:
                 if label not in native:
@@ -34,7 +43,7 @@ def _part(attribute: Attribute, part: Part, where: str) -> Iterator[Finding]:
         yield Finding(
             "K005",
             where,
-            f"'{name}' is {words(attribute)}, which cannot be written into a key",
+            f"'{name}' is {describe_type(attribute)}, which cannot be written into a key",
             "use a text, number, time, date or enum field",
         )
     elif (plain or _CHOICES[attribute.kind.letter]) in part.codec.takes:
@@ -74,12 +83,12 @@ def _part(attribute: Attribute, part: Part, where: str) -> Iterator[Finding]:
         yield Finding(
             "K005",
             where,
-            f"'{name}' is {words(attribute)} and cannot be written as '{part.codec.name}'",
+            f"'{name}' is {describe_type(attribute)} and cannot be written as '{part.codec.name}'",
             "choose a way that fits the type",
         )
 
 
-def key_functions_agree(design: Checked) -> Iterator[Finding]:
+def key_functions_agree(design: CheckContext) -> Iterator[Finding]:
     """K006, K012: the parameters of the key function are the fields the key is made of, and those are required."""
     for shape in design.shapes:
         needed = {field for key in shape.primary for field in key.template.fields}
@@ -114,7 +123,7 @@ def key_functions_agree(design: Checked) -> Iterator[Finding]:
                     )
 
 
-def segments_are_unambiguous(design: Checked) -> Iterator[Finding]:
+def segments_are_unambiguous(design: CheckContext) -> Iterator[Finding]:
     """K007: between two '#' at most one part of varying width, so that two tuples never render alike."""
     for shape in design.shapes:
         for label, template in templates(shape):
@@ -130,12 +139,12 @@ def segments_are_unambiguous(design: Checked) -> Iterator[Finding]:
                     )
 
 
-def key_attributes_are_one_thing(design: Checked) -> Iterator[Finding]:
+def key_attributes_are_one_thing(design: CheckContext) -> Iterator[Finding]:
     """K009, K014: a key attribute has one type and one origin."""
     for shape in design.shapes:
         where = f"{design.name}.{shape.tag}"
         made: dict[str, Template] = {}
-        for key in (*shape.primary, *(key for keys in shape.placed.values() for key in keys)):
+        for key in (*shape.primary, *(key for keys in shape.index_keys.values() for key in keys)):
             if key.native is None and key.name in shape.stored:
                 yield Finding(
                     "K009",
@@ -148,7 +157,7 @@ def key_attributes_are_one_thing(design: Checked) -> Iterator[Finding]:
                 yield Finding(
                     "K009",
                     f"{where}.{key.name}",
-                    f"'{key.native.field}' is {words(key.native)}; a key must be text, number or binary",
+                    f"'{key.native.field}' is {describe_type(key.native)}; a key must be text, number or binary",
                     "name the key attribute differently and derive it from a template",
                 )
             elif key.native is None and made.setdefault(key.name, key.template).text != key.template.text:
@@ -183,10 +192,10 @@ def key_attributes_are_one_thing(design: Checked) -> Iterator[Finding]:
     yield from _one_letter(design)
 
 
-def _one_letter(design: Checked) -> Iterator[Finding]:
+def _one_letter(design: CheckContext) -> Iterator[Finding]:
     letters: dict[tuple[str, str], tuple[str, str]] = {}
     for shape in design.shapes:
-        keys = [*shape.primary, *(key for keys in shape.placed.values() for key in keys)]
+        keys = [*shape.primary, *(key for keys in shape.index_keys.values() for key in keys)]
         # A field that happens to have the name of a key attribute: the store refuses it under another type.
         others = {name for index in design.indexes if index.table == shape.table for name in index.key_names}
         others &= shape.stored.keys() - {key.name for key in keys}
@@ -202,7 +211,7 @@ def _one_letter(design: Checked) -> Iterator[Finding]:
                 )
 
 
-def keys_never_collide(design: Checked) -> Iterator[Finding]:
+def keys_never_collide(design: CheckContext) -> Iterator[Finding]:
     """K008: no two entities of a table, nor their guards, can make the same primary key."""
     for table in design.tables.values():
         owners = [*_owners(design, table)]
@@ -218,7 +227,7 @@ def keys_never_collide(design: Checked) -> Iterator[Finding]:
                 )
 
 
-def _owners(design: Checked, table: Table) -> Iterator[tuple[str, tuple[KeyAttribute, ...]]]:
+def _owners(design: CheckContext, table: Table) -> Iterator[tuple[str, tuple[KeyAttribute, ...]]]:
     for shape in design.shapes:
         if shape.table == table:
             yield shape.tag, shape.primary

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 from tablewright.design.attributes import by_field
-from tablewright.design.check.checked import Checked, Rule, is_typed_as, type_name
-from tablewright.design.mistakes import Finding
-from tablewright.design.parts import DELIMITER
+from tablewright.design.check.context import CheckContext, Rule, is_typed_as, type_name
+from tablewright.design.entity_spec import EntitySpec, KeyAttribute
+from tablewright.design.errors import Finding
+from tablewright.design.key_codecs import DELIMITER
 from tablewright.design.patterns import Plan, Sort
-from tablewright.design.shape import KeyAttribute, Shape
 from tablewright.design.templates import Part, Template, may_meet, parse
 
 
-def patterns_stand_on_their_index(design: Checked) -> Iterator[Finding]:
+def patterns_stand_on_their_index(design: CheckContext) -> Iterator[Finding]:
     """P003, P004, P006, P012, P014: the entities are in the index, and the index can answer so."""
     for plan in design.plans:
         where = f"{design.name}.{plan.name}"
@@ -67,7 +67,7 @@ def patterns_stand_on_their_index(design: Checked) -> Iterator[Finding]:
             )
 
 
-def parameters_fill_the_holes(design: Checked) -> Iterator[Finding]:
+def parameters_fill_the_holes(design: CheckContext) -> Iterator[Finding]:
     """P001: every parameter is used, every hole is filled."""
     for plan in design.plans:
         given = set(plan.signature.parameters)
@@ -88,10 +88,10 @@ def parameters_fill_the_holes(design: Checked) -> Iterator[Finding]:
             )
 
 
-FORM: tuple[Rule, ...] = (patterns_stand_on_their_index, parameters_fill_the_holes)
+STRUCTURE: tuple[Rule, ...] = (patterns_stand_on_their_index, parameters_fill_the_holes)
 
 
-def templates_are_the_entitys(design: Checked) -> Iterator[Finding]:
+def templates_are_the_entitys(design: CheckContext) -> Iterator[Finding]:
     """P002, P005, P010: a pattern's templates are those of its entities, whole or up to a '#'."""
     for plan in _queries(design):
         where = f"{design.name}.{plan.name}"
@@ -105,7 +105,9 @@ def templates_are_the_entitys(design: Checked) -> Iterator[Finding]:
                     yield from _beginning(key, sort, parse(text), shape, where)
 
 
-def _written_alike(plan: Plan, shape: Shape, keys: tuple[KeyAttribute, ...], where: str) -> Iterator[Finding]:
+def _written_alike(
+    plan: Plan, shape: EntitySpec, keys: tuple[KeyAttribute, ...], where: str
+) -> Iterator[Finding]:
     # A field stands in a key as it is, a template's part is escaped: one request cannot mean both.
     asked = len(plan.pk) + len(plan.sk)
     for key, first in list(zip(keys, plan.key_attributes, strict=False))[:asked]:
@@ -118,7 +120,7 @@ def _written_alike(plan: Plan, shape: Shape, keys: tuple[KeyAttribute, ...], whe
             )
 
 
-def _whole(key: KeyAttribute, template: Template, shape: Shape, where: str) -> Iterator[Finding]:
+def _whole(key: KeyAttribute, template: Template, shape: EntitySpec, where: str) -> Iterator[Finding]:
     mine, theirs = _skeleton(template), _skeleton(key.template)
     if mine == theirs:
         return
@@ -142,7 +144,7 @@ def _whole(key: KeyAttribute, template: Template, shape: Shape, where: str) -> I
 
 
 def _beginning(
-    key: KeyAttribute, sort: Sort, template: Template, shape: Shape, where: str
+    key: KeyAttribute, sort: Sort, template: Template, shape: EntitySpec, where: str
 ) -> Iterator[Finding]:
     if key.native is not None:
         if template.only_field is None:
@@ -156,7 +158,7 @@ def _beginning(
             yield Finding(
                 "P005",
                 where,
-                f"{key.name} is no text, and so has no beginning",
+                f"{key.name} is not text, so it has no prefix",
                 "use equals, between, at_least or at_most",
             )
         return
@@ -168,7 +170,7 @@ def _beginning(
         yield Finding(
             "P005",
             where,
-            f"'{template.text}' is no beginning of {shape.tag}'s {key.name} '{key.template.text}'",
+            f"'{template.text}' is not a prefix of {shape.tag}'s {key.name} '{key.template.text}'",
             "write it as the entity does, from the left",
         )
         return
@@ -204,7 +206,7 @@ def _literal_beginning(template: Template, whole: Template) -> bool:
     )
 
 
-def parameters_have_the_fields_types(design: Checked) -> Iterator[Finding]:
+def parameters_have_the_fields_types(design: CheckContext) -> Iterator[Finding]:
     """P009: a parameter has the type of the field it is compared with."""
     for plan in design.plans:
         where = f"{design.name}.{plan.name}"
@@ -217,7 +219,7 @@ def parameters_have_the_fields_types(design: Checked) -> Iterator[Finding]:
                 yield from _same_type(plan, mine, shape, theirs, where)
 
 
-def _compared(plan: Plan, shape: Shape) -> Iterator[tuple[Part, Part]]:
+def _compared(plan: Plan, shape: EntitySpec) -> Iterator[tuple[Part, Part]]:
     """The holes of a pattern, each with the part of the entity's key it stands against."""
     keys = _keys(plan, shape)
     pairs = [*zip(keys, plan.pk, strict=False)]
@@ -230,7 +232,7 @@ def _compared(plan: Plan, shape: Shape) -> Iterator[tuple[Part, Part]]:
                 yield mine, theirs
 
 
-def _same_type(plan: Plan, mine: str, shape: Shape, theirs: str, where: str) -> Iterator[Finding]:
+def _same_type(plan: Plan, mine: str, shape: EntitySpec, theirs: str, where: str) -> Iterator[Finding]:
     parameter, field = plan.signature.parameters[mine], shape.fields[theirs]
     if not is_typed_as(parameter, field):
         yield Finding(
@@ -241,7 +243,7 @@ def _same_type(plan: Plan, mine: str, shape: Shape, theirs: str, where: str) -> 
         )
 
 
-def views_show_what_is_there(design: Checked) -> Iterator[Finding]:
+def views_show_stored_fields(design: CheckContext) -> Iterator[Finding]:
     """P013: a view has fields of its entity only, stored under the same name and in the same way."""
     for plan in design.plans:
         for shape in plan.shapes:
@@ -261,7 +263,7 @@ def views_show_what_is_there(design: Checked) -> Iterator[Finding]:
                     )
 
 
-def nothing_else_is_in_the_range(design: Checked) -> Iterator[Finding]:
+def nothing_else_is_in_the_range(design: CheckContext) -> Iterator[Finding]:
     """P007: a range holds only the pattern's entities, so that counts and pages are right."""
     for plan in _queries(design):
         if plan.others:
@@ -304,7 +306,7 @@ def _may_lie(template: Template, sort: Sort) -> bool:
     return True
 
 
-def indexes_carry_what_is_read(design: Checked) -> Iterator[Finding]:
+def indexes_carry_what_is_read(design: CheckContext) -> Iterator[Finding]:
     """P008: every field of the model a pattern returns is in the index."""
     for plan in _queries(design):
         if plan.index is None or plan.index.project == "ALL":
@@ -312,7 +314,7 @@ def indexes_carry_what_is_read(design: Checked) -> Iterator[Finding]:
         listed = plan.index.project if isinstance(plan.index.project, tuple) else ()
         for shape in plan.shapes:
             here = {*listed, *plan.index.key_names, *plan.table.key_names}
-            # What hides an item is added to the index by itself.
+            # The attributes that hide an item are added to the index automatically.
             if shape.soft_delete is not None and isinstance(plan.index.project, tuple):
                 here.add(shape.fields[shape.soft_delete.field].stored)
             # A field with a default counts too: it would come back as that default, which is wrong.
@@ -326,18 +328,18 @@ def indexes_carry_what_is_read(design: Checked) -> Iterator[Finding]:
                 )
 
 
-MEANING: tuple[Rule, ...] = (
+SEMANTICS: tuple[Rule, ...] = (
     templates_are_the_entitys,
     parameters_have_the_fields_types,
-    views_show_what_is_there,
+    views_show_stored_fields,
     nothing_else_is_in_the_range,
     indexes_carry_what_is_read,
 )
 
 
-def _queries(design: Checked) -> Iterator[Plan]:
+def _queries(design: CheckContext) -> Iterator[Plan]:
     return (plan for plan in design.plans if plan.kind == "query")
 
 
-def _keys(plan: Plan, shape: Shape) -> tuple[KeyAttribute, ...]:
-    return shape.primary if plan.index is None else shape.placed[plan.index.name]
+def _keys(plan: Plan, shape: EntitySpec) -> tuple[KeyAttribute, ...]:
+    return shape.primary if plan.index is None else shape.index_keys[plan.index.name]

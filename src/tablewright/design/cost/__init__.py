@@ -1,11 +1,32 @@
 """What a design costs in a month: from its own figures, the environment and a price book, with all the arithmetic."""
 
-from tablewright.design.cost.priced import cost_of, environments_of, regions_of
-from tablewright.design.cost.report import PARTS, Line, Options, Part, Report, Stated
+from tablewright.design.cost.bill import cost_of, environments_of, regions_of, usual_environment
+from tablewright.design.cost.claims import EstimateUnknown
+from tablewright.design.cost.report import (
+    NO_LOAD,
+    PARTS,
+    STATE_LOAD,
+    Claim,
+    CostLine,
+    CostReport,
+    Options,
+    Part,
+)
 from tablewright.design.cost.schedules import ScheduleUnreadable
-from tablewright.design.cost.stated import EstimateUnknown
 
 __all__ = [
-    "PARTS", "EstimateUnknown", "Line", "Options", "Part", "Report", "ScheduleUnreadable", "Stated", "cost_of",
-    "environments_of", "regions_of",
-]  # fmt: skip
+    "NO_LOAD",
+    "PARTS",
+    "STATE_LOAD",
+    "Claim",
+    "CostLine",
+    "CostReport",
+    "EstimateUnknown",
+    "Options",
+    "Part",
+    "ScheduleUnreadable",
+    "cost_of",
+    "environments_of",
+    "regions_of",
+    "usual_environment",
+]

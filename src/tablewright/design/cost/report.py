@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, TypeAlias, get_args
 
+NO_LOAD = "No load stated"
+STATE_LOAD = (
+    'State how often each is called: load=Load(per_month=...) of a pattern, load={"create": Load(per_month=...)} of an '
+    "entity"
+)
 Part: TypeAlias = Literal[
     "reads", "writes", "capacity", "storage", "recovery", "backups", "streams", "replication", "free"
 ]
@@ -37,7 +42,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CostLine:
     """One figure. `quantity` is in units, unit-hours, GB or calls, as its part is priced."""
 
     part: Part
@@ -51,7 +56,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class Claim:
     """A figure that was stated, beside what was computed. `is_wrong` if it is too far off, or passed."""
 
     what: str
@@ -62,19 +67,28 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """The bill of a month. `calls` are how many reads and writes it is for."""
+class CostReport:
+    """The bill of a month. `calls` are how many reads and writes it is for.
+
+    Without a stated load no request and no storage is in it; a total of nothing then means nothing (`is_priced`).
+    """
 
     design: str
     environment: str
     region: str
     options: Options
-    lines: tuple[Line, ...]
-    stated: tuple[Stated, ...]
+    lines: tuple[CostLine, ...]
+    stated: tuple[Claim, ...]
     notes: tuple[str, ...]
     sources: tuple[str, ...]
     calls: Mapping[Literal["read", "write"], Decimal]
     limit: Decimal | None = None
+    is_load_stated: bool = True
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether there is anything to price: a load, or what is paid for without one."""
+        return self.is_load_stated or bool(self.total)
 
     @property
     def total(self) -> Decimal:
@@ -103,13 +117,13 @@ class Report:
         """Whether a price in it was derived."""
         return any(line.derived and line.amount for line in self.lines)
 
-    def _of(self, *, part: Part | None = None, table: str | None = None) -> list[Line]:
+    def _of(self, *, part: Part | None = None, table: str | None = None) -> list[CostLine]:
         return [line for line in self.lines if part in (None, line.part) and table in (None, line.table)]
 
-    def dearest(self, *, part: Part | None = None, table: str | None = None) -> list[Line]:
+    def most_expensive(self, *, part: Part | None = None, table: str | None = None) -> list[CostLine]:
         """The lines of a part, or of a table, what costs most first; the largest quantity where they cost the same."""
         return sorted(self._of(part=part, table=table), key=lambda line: (-abs(line.amount), -line.quantity))
 
 
-def _sum(lines: tuple[Line, ...] | list[Line]) -> Decimal:
+def _sum(lines: tuple[CostLine, ...] | list[CostLine]) -> Decimal:
     return sum((line.amount for line in lines), Decimal())

@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal
 
-from tablewright.design.mistakes import DesignMistake
+from tablewright.design.errors import DesignMistake
 
 _SPANS = {"minute": 1440, "hour": 24, "day": 1}
 # Of minutes, hours, days of a month, months and days of a week: how many there are, and the number of the first.

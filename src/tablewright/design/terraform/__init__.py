@@ -3,7 +3,7 @@
     tree(shipment)                what is to be written
     differences(tree, directory)  what of it is not so there; write(tree, directory) makes it so (files.py)
 
-One file for each thing somebody would look for; a file that would be empty is not there. Must hold: every file begins
+One file for each subject; a file that would be empty is not printed. Must hold: every file begins
 with MARK, by which it is known as ours; names come from the design and the environment alone; what costs money of
 its own (data events) or changes a network (the endpoint) is off until a variable asks for it.
 Elsewhere: how it is written (hcl.py), who may do what (../policies.py).
@@ -12,7 +12,7 @@ Elsewhere: how it is written (hcl.py), who may do what (../policies.py).
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from tablewright.design.shipments import Shipment
+from tablewright.design.deployment import Deployment
 from tablewright.design.terraform.alarms import alarms
 from tablewright.design.terraform.audit import audit
 from tablewright.design.terraform.backups import backups
@@ -29,7 +29,7 @@ from tablewright.design.terraform.versions import versions
 
 __all__ = ["AnotherTree", "Differences", "NotOurs", "differences", "tree", "write"]
 
-File: TypeAlias = Callable[[Shipment], Sequence[Block | Comment]]
+File: TypeAlias = Callable[[Deployment], Sequence[Block | Comment]]
 FILES: dict[str, File] = {
     "terraform.tf": versions,
     "variables.tf": variables,
@@ -45,12 +45,12 @@ FILES: dict[str, File] = {
 }
 
 
-def tree(shipment: Shipment) -> dict[str, str]:
+def tree(deployment: Deployment) -> dict[str, str]:
     """Every file of a shipment, by its name."""
-    found = {name: entries for name, file in FILES.items() if (entries := file(shipment))}
-    return {name: f"{_header(shipment)}\n\n{text(entries)}" for name, entries in found.items()}
+    found = {name: entries for name, file in FILES.items() if (entries := file(deployment))}
+    return {name: f"{_header(deployment)}\n\n{text(entries)}" for name, entries in found.items()}
 
 
-def _header(shipment: Shipment) -> str:
-    place = f"{shipment.name} --environment {shipment.environment.name}"
+def _header(deployment: Deployment) -> str:
+    place = f"{deployment.name} --environment {deployment.environment.name}"
     return f"{MARK} {place}: what is to change here is changed in the design."

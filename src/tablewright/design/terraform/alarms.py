@@ -7,11 +7,11 @@ figure of the table as a whole would never have data, and so never ring. It sums
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tablewright.design.deployment import Deployment, NotDeployable, label
 from tablewright.design.environments import Alarm
-from tablewright.design.policies import operations_of
-from tablewright.design.shipments import NotShippable, Shipment, label
+from tablewright.design.policies import operations
 from tablewright.design.tables import Table
-from tablewright.design.terraform.hcl import Bare, Block, Call, Comment, Entry, block
+from tablewright.design.terraform.hcl import Block, Comment, Entry, FunctionCall, Reference, block
 from tablewright.design.terraform.tables import address
 
 NAMESPACE = "AWS/DynamoDB"
@@ -25,29 +25,29 @@ OF_A_REPLICA = ("ReplicationLatency",)
 _FIGURES = 10
 
 
-def is_told(shipment: Shipment) -> bool:
+def has_notifications(deployment: Deployment) -> bool:
     """Whether there is anything to tell: alarms, or a budget."""
-    return bool(_said(shipment)) or shipment.environment.budget is not None
+    return bool(_alarms(deployment)) or deployment.environment.budget is not None
 
 
-def alarms(shipment: Shipment) -> list[Block | Comment]:
-    if not is_told(shipment):
+def alarms(deployment: Deployment) -> list[Block | Comment]:
+    if not has_notifications(deployment):
         return []
-    found: list[Block | Comment] = _topic(shipment)
-    for design in shipment.designs:
+    found: list[Block | Comment] = _topic(deployment)
+    for design in deployment.designs:
         for alarm in design.alarms:
             for table in design.tables.values():
-                found += _of(shipment, alarm, table)
+                found += _of(deployment, alarm, table)
     return found
 
 
-def _said(shipment: Shipment) -> list[Alarm]:
-    return [alarm for design in shipment.designs for alarm in design.alarms]
+def _alarms(deployment: Deployment) -> list[Alarm]:
+    return [alarm for design in deployment.designs for alarm in design.alarms]
 
 
-def _topic(shipment: Shipment) -> list[Block | Comment]:
+def _topic(deployment: Deployment) -> list[Block | Comment]:
     services = ["budgets.amazonaws.com", "cloudwatch.amazonaws.com"]
-    account = Bare("data.aws_caller_identity.current.account_id")
+    account = Reference("data.aws_caller_identity.current.account_id")
     policy = {
         "Version": "2012-10-17",
         "Statement": [
@@ -56,58 +56,60 @@ def _topic(shipment: Shipment) -> list[Block | Comment]:
                 "Effect": "Allow",
                 "Principal": {"Service": services},
                 "Action": ["SNS:Publish"],
-                "Resource": [Bare("aws_sns_topic.alarms.arn")],
+                "Resource": [Reference("aws_sns_topic.alarms.arn")],
                 "Condition": {"StringEquals": {"aws:SourceAccount": account}},
             }
         ],
     }
-    topic = Bare("aws_sns_topic.alarms.arn")
+    topic = Reference("aws_sns_topic.alarms.arn")
     return [
-        block("resource", "aws_sns_topic", "alarms", body=[("name", f"{shipment.title}-alarms")]),
+        block("resource", "aws_sns_topic", "alarms", body=[("name", f"{deployment.title}-alarms")]),
         block(
             "resource",
             "aws_sns_topic_policy",
             "alarms",
-            body=[("arn", topic), ("policy", Call("jsonencode", policy))],
+            body=[("arn", topic), ("policy", FunctionCall("jsonencode", policy))],
         ),
         block(
             "resource",
             "aws_sns_topic_subscription",
             "mail",
             body=[
-                ("count", Bare("var.alarm_email == null ? 0 : 1")),
+                ("count", Reference("var.alarm_email == null ? 0 : 1")),
                 ("topic_arn", topic),
                 ("protocol", "email"),
-                ("endpoint", Bare("var.alarm_email")),
+                ("endpoint", Reference("var.alarm_email")),
             ],
         ),
     ]
 
 
-def _of(shipment: Shipment, alarm: Alarm, table: Table) -> Iterator[Block]:
+def _of(deployment: Deployment, alarm: Alarm, table: Table) -> Iterator[Block]:
     """An alarm on a table: one of the table as a whole, or one for each region it is replicated to."""
-    name = {"TableName": Bare(f"{address(table)}.name")}
+    name = {"TableName": Reference(f"{address(table)}.name")}
     if alarm.metric in OF_A_TABLE:
-        yield _alarm(shipment, alarm, table, "", _one(alarm, name))
+        yield _alarm(deployment, alarm, table, "", _one(alarm, name))
     elif alarm.metric in OF_AN_OPERATION:
-        operations = operations_of(shipment, table)[:_FIGURES]
-        yield _alarm(shipment, alarm, table, "", _summed(alarm, name, operations))
+        counted = operations(deployment, table)[:_FIGURES]
+        yield _alarm(deployment, alarm, table, "", _summed(alarm, name, counted))
     elif alarm.metric in OF_A_REPLICA:
-        for region in shipment.environment.replicas:
-            yield _alarm(shipment, alarm, table, region, _one(alarm, {**name, "ReceivingRegion": region}))
+        for region in deployment.environment.replicas:
+            yield _alarm(deployment, alarm, table, region, _one(alarm, {**name, "ReceivingRegion": region}))
     else:
         known = ", ".join(sorted((*OF_A_TABLE, *OF_AN_OPERATION, *OF_A_REPLICA)))
-        raise NotShippable(
-            f"the alarm '{alarm.name}' of {shipment.name}",
+        raise NotDeployable(
+            f"the alarm '{alarm.name}' of {deployment.name}",
             f"Amazon keeps no figure {alarm.metric} of a table",
             f"use one of {known}",
         )
 
 
-def _alarm(shipment: Shipment, alarm: Alarm, table: Table, where: str, looks_at: Sequence[Entry]) -> Block:
+def _alarm(
+    deployment: Deployment, alarm: Alarm, table: Table, where: str, looks_at: Sequence[Entry]
+) -> Block:
     name = "_".join(label(part) for part in (table.name, alarm.name, where) if part)
-    called = "-".join(part for part in (shipment.title, table.name, alarm.name, where) if part)
-    topic = Bare("aws_sns_topic.alarms.arn")
+    called = "-".join(part for part in (deployment.title, table.name, alarm.name, where) if part)
+    topic = Reference("aws_sns_topic.alarms.arn")
     return block(
         "resource",
         "aws_cloudwatch_metric_alarm",

@@ -4,29 +4,31 @@ AWS Backup copies DynamoDB into another region only in accounts that have its ad
 on: a setting of the account and region, not of a tree.
 """
 
-from tablewright.design.shipments import Shipment
-from tablewright.design.statements import vault_name
-from tablewright.design.terraform.hcl import Bare, Block, Comment, Entry, block
+from tablewright.design.deployment import Deployment
+from tablewright.design.iam import vault_name
+from tablewright.design.terraform.hcl import Block, Comment, Entry, Reference, block
 from tablewright.design.terraform.tables import address
 from tablewright.design.terraform.versions import provider
 
 
-def backups(shipment: Shipment) -> list[Block | Comment]:
-    said = shipment.environment.backups
+def backups(deployment: Deployment) -> list[Block | Comment]:
+    said = deployment.environment.backups
     if said is None:
         return []
-    stays = shipment.environment.deletion_protection
+    stays = deployment.environment.deletion_protection
     kept = block("lifecycle", body=[("delete_after", said.keep_days)])
     copy: Entry | None = None
-    found: list[Block | Comment] = [_vault("main", vault_name(shipment, copy=False), None, stays)]
+    found: list[Block | Comment] = [_vault("main", vault_name(deployment, copy=False), None, stays)]
     if said.copy_to:
-        elsewhere = provider(shipment, said.copy_to)
-        found.append(_vault("copy", vault_name(shipment, copy=True), elsewhere, stays))
-        copy = block("copy_action", body=[("destination_vault_arn", Bare("aws_backup_vault.copy.arn")), kept])
-    name = f"{shipment.title}-tables"
+        elsewhere = provider(deployment, said.copy_to)
+        found.append(_vault("copy", vault_name(deployment, copy=True), elsewhere, stays))
+        copy = block(
+            "copy_action", body=[("destination_vault_arn", Reference("aws_backup_vault.copy.arn")), kept]
+        )
+    name = f"{deployment.title}-tables"
     rule: list[Entry | None] = [
         ("rule_name", "scheduled"),
-        ("target_vault_name", Bare("aws_backup_vault.main.name")),
+        ("target_vault_name", Reference("aws_backup_vault.main.name")),
         ("schedule", said.schedule),
         kept,
         copy,
@@ -40,9 +42,9 @@ def backups(shipment: Shipment) -> list[Block | Comment]:
             "tables",
             body=[
                 ("name", name),
-                ("plan_id", Bare("aws_backup_plan.tables.id")),
-                ("iam_role_arn", Bare("aws_iam_role.backup.arn")),
-                ("resources", [Bare(f"{address(table)}.arn") for table in shipment.own]),
+                ("plan_id", Reference("aws_backup_plan.tables.id")),
+                ("iam_role_arn", Reference("aws_iam_role.backup.arn")),
+                ("resources", [Reference(f"{address(table)}.arn") for table in deployment.own]),
             ],
         ),
     ]

@@ -1,16 +1,16 @@
-"""`budget.tf`: what an environment may cost in a month, and from where on somebody is told.
+"""`budget.tf`: what an environment may cost in a month, and from which amount a notification is sent.
 
 Of an account that the environment names it is all that the account costs; of one it shares with others, what DynamoDB
 costs there, and AWS Backup where there are backups: what it keeps of tables is on its own bill. Budgets by tag would
-count nothing until somebody activates the tag, and would never say so.
+count nothing until the tag is activated in the account, without any warning.
 """
 
-from tablewright.design.shipments import Shipment
-from tablewright.design.terraform.hcl import Bare, Block, Comment, block
+from tablewright.design.deployment import Deployment
+from tablewright.design.terraform.hcl import Block, Comment, Reference, block
 
 
-def budget(shipment: Shipment) -> list[Block | Comment]:
-    environment = shipment.environment
+def budget(deployment: Deployment) -> list[Block | Comment]:
+    environment = deployment.environment
     if environment.budget is None:
         return []
     services = ["Amazon DynamoDB", *(["AWS Backup"] if environment.backups is not None else [])]
@@ -22,7 +22,7 @@ def budget(shipment: Shipment) -> list[Block | Comment]:
             ("notification_type", "ACTUAL"),
             ("threshold", environment.budget.alert_at),
             ("threshold_type", "ABSOLUTE_VALUE"),
-            ("subscriber_sns_topic_arns", [Bare("aws_sns_topic.alarms.arn")]),
+            ("subscriber_sns_topic_arns", [Reference("aws_sns_topic.alarms.arn")]),
         ],
     )
     return [
@@ -31,7 +31,7 @@ def budget(shipment: Shipment) -> list[Block | Comment]:
             "aws_budgets_budget",
             "monthly",
             body=[
-                ("name", shipment.title),
+                ("name", deployment.title),
                 ("budget_type", "COST"),
                 ("limit_amount", str(environment.budget.limit)),
                 ("limit_unit", "USD"),

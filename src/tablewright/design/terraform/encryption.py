@@ -1,37 +1,37 @@
-"""With which key the tables are encrypted: Amazon's own, the account's, or one that is made here."""
+"""The key that encrypts the tables: Amazon's own, the account's, or one that is created here."""
 
-from tablewright.design.shipments import Shipment, label
-from tablewright.design.terraform.hcl import Bare, Block, Call, Comment, Filled, block
+from tablewright.design.deployment import Deployment, label
+from tablewright.design.terraform.hcl import Block, Comment, FunctionCall, Interpolated, Reference, block
 from tablewright.design.terraform.versions import provider
 
 
-def encryption(shipment: Shipment) -> Block | None:
+def encryption(deployment: Deployment) -> Block | None:
     """Every table is encrypted; by default with a key that Amazon owns, of which nothing is to be said."""
-    match shipment.environment.encryption:
+    match deployment.environment.encryption:
         case "owned":
             return None
         case "managed":
             return block("server_side_encryption", body=[("enabled", True)])
         case "customer":
-            arn = Bare(f"{key_address(shipment, shipment.environment.region)}.arn")
+            arn = Reference(f"{key_address(deployment, deployment.environment.region)}.arn")
             return block("server_side_encryption", body=[("enabled", True), ("kms_key_arn", arn)])
 
 
-def key_address(shipment: Shipment, region: str) -> str:
-    return f"aws_kms_key.{'tables' if region == shipment.environment.region else label(region)}"
+def key_address(deployment: Deployment, region: str) -> str:
+    return f"aws_kms_key.{'tables' if region == deployment.environment.region else label(region)}"
 
 
-def keys(shipment: Shipment) -> list[Block | Comment]:
+def keys(deployment: Deployment) -> list[Block | Comment]:
     """A key of one's own in each region in which the tables are."""
-    environment = shipment.environment
+    environment = deployment.environment
     if environment.encryption != "customer":
         return []
     found: list[Block | Comment] = [
-        Comment("The key of the tables. Whoever may use DynamoDB here uses it through it.")
+        Comment("The key of the tables. Principals that may use DynamoDB here use the key through it.")
     ]
     for region in (environment.region, *environment.replicas):
-        name = key_address(shipment, region).partition(".")[2]
-        where = provider(shipment, region)
+        name = key_address(deployment, region).partition(".")[2]
+        where = provider(deployment, region)
         found += [
             block(
                 "resource",
@@ -39,10 +39,10 @@ def keys(shipment: Shipment) -> list[Block | Comment]:
                 name,
                 body=[
                     where,
-                    ("description", f"The tables of {shipment.title}"),
+                    ("description", f"The tables of {deployment.title}"),
                     ("enable_key_rotation", True),
                     ("deletion_window_in_days", 30),
-                    ("policy", Call("jsonencode", _key_policy(region))),
+                    ("policy", FunctionCall("jsonencode", _key_policy(region))),
                     block("lifecycle", body=[("prevent_destroy", True)])
                     if environment.deletion_protection
                     else None,
@@ -54,8 +54,8 @@ def keys(shipment: Shipment) -> list[Block | Comment]:
                 name,
                 body=[
                     where,
-                    ("name", f"alias/{shipment.title}"),
-                    ("target_key_id", Bare(f"aws_kms_key.{name}.key_id")),
+                    ("name", f"alias/{deployment.title}"),
+                    ("target_key_id", Reference(f"aws_kms_key.{name}.key_id")),
                 ],
             ),
         ]
@@ -64,7 +64,7 @@ def keys(shipment: Shipment) -> list[Block | Comment]:
 
 def _key_policy(region: str) -> dict[str, object]:
     """As that of Amazon's own key: through DynamoDB, by who is of this account; its settings by its administrators."""
-    account = Bare("data.aws_caller_identity.current.account_id")
+    account = Reference("data.aws_caller_identity.current.account_id")
     return {
         "Version": "2012-10-17",
         "Statement": [
@@ -72,7 +72,7 @@ def _key_policy(region: str) -> dict[str, object]:
                 "Sid": "Administration",
                 "Effect": "Allow",
                 "Principal": {
-                    "AWS": Filled("arn:aws:iam::${data.aws_caller_identity.current.account_id}:root")
+                    "AWS": Interpolated("arn:aws:iam::${data.aws_caller_identity.current.account_id}:root")
                 },
                 "Action": ["kms:*"],
                 "Resource": ["*"],

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tablewright.design.mistakes import DesignMistake
+from tablewright.design.errors import DesignMistake
 
 # As long as every header begins so, trees of older versions are known as ours.
 MARK = "# Printed by tablewright terraform"
 
 
 class NotOurs(DesignMistake):
-    """A file that somebody wrote stands where one is to be printed."""
+    """A file that tablewright did not print has the name of one that is to be printed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -65,7 +65,7 @@ def differences(printed: Mapping[str, str], directory: Path) -> Differences:
 
 
 def _text(path: Path) -> str:
-    """What a file says; a directory says nothing, and what is no text begins as none of ours does."""
+    """The text of a file; empty for a directory. Binary content never begins with our first line."""
     return "" if path.is_dir() else path.read_text("utf-8", errors="replace")
 
 

@@ -1,8 +1,8 @@
 """Data as HCL, in the form `terraform fmt` leaves alone. Pure.
 
-A file is a list of blocks; a block holds attributes, blocks and comments. Values are Python's: text, numbers, booleans,
-lists, mappings, and `Bare` for an expression as it stands, `Filled` for text with expressions in it, `Call` for a
-function's. Must hold: text that happens to hold `${` is never taken for an expression.
+A file is a list of blocks; a block holds attributes, blocks and comments. Values are Python's text, numbers, booleans,
+lists and mappings, `Reference` for an expression, `Interpolated` for text with expressions in it, `FunctionCall` for
+a call of a function. Must hold: plain text that contains `${` is escaped, never read as an expression.
 """
 
 import re
@@ -16,21 +16,21 @@ _WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Bare:
+class Reference:
     """An expression: `aws_dynamodb_table.pets.arn`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class Interpolated:
     """Text with expressions in it: `${aws_dynamodb_table.pets.arn}/index/*`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """A function's value: `jsonencode({...})`."""
 
     function: str
@@ -60,7 +60,7 @@ Entry: TypeAlias = tuple[str, Any] | Block | Comment | Gap
 
 
 def block(kind: str, *labels: str, body: Iterable[Entry | None]) -> Block:
-    """A block of what is there: None says that an entry is not."""
+    """A block without the entries that are None."""
     return Block(kind, labels, tuple(entry for entry in body if entry is not None))
 
 
@@ -146,11 +146,11 @@ def _value(value: Any) -> list[str]:
             return ["null"]
         case str():
             return [quoted(value)]
-        case Bare():
+        case Reference():
             return [value.text]
-        case Filled():
+        case Interpolated():
             return [f'"{value.text}"']
-        case Call():
+        case FunctionCall():
             first, *rest = _value(value.argument)
             if not rest:
                 return [f"{value.function}({first})"]

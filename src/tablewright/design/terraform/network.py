@@ -5,35 +5,37 @@ It also holds for whatever else in these subnets talks to DynamoDB: other tables
 streams, of any table: Amazon has no gateway to them.
 """
 
+from tablewright.design.deployment import Deployment
+from tablewright.design.iam import ENCRYPTED, Statement, TableTarget, statement_json
 from tablewright.design.policies import LISTS
-from tablewright.design.shipments import Shipment
-from tablewright.design.statements import ENCRYPTED, On, Statement, written
-from tablewright.design.terraform.hcl import Bare, Block, Call, Comment, block
+from tablewright.design.terraform.hcl import Block, Comment, FunctionCall, Reference, block
 from tablewright.design.terraform.roles import arn
 
 
-def network(shipment: Shipment) -> list[Block | Comment]:
+def network(deployment: Deployment) -> list[Block | Comment]:
     parts = ("", "/index/*")
-    tables = tuple(On(table.name, part) for table in shipment.tables for part in parts)
-    account = {"StringEquals": {"aws:PrincipalAccount": Bare("data.aws_caller_identity.current.account_id")}}
+    tables = tuple(TableTarget(table.name, part) for table in deployment.tables for part in parts)
+    account = {
+        "StringEquals": {"aws:PrincipalAccount": Reference("data.aws_caller_identity.current.account_id")}
+    }
     statements = (
         Statement("TheseTables", ("dynamodb:*",), tables, condition=account),
         Statement("Lists", tuple(f"dynamodb:{action}" for action in LISTS), ("*",), condition=account),
         ENCRYPTED,
     )
-    said = [{**written(each, arn), "Principal": "*"} for each in statements]
+    said = [{**statement_json(each, arn), "Principal": "*"} for each in statements]
     return [
         block(
             "resource",
             "aws_vpc_endpoint",
             "dynamodb",
             body=[
-                ("count", Bare("var.vpc_id == null ? 0 : 1")),
-                ("vpc_id", Bare("var.vpc_id")),
-                ("service_name", f"com.amazonaws.{shipment.environment.region}.dynamodb"),
+                ("count", Reference("var.vpc_id == null ? 0 : 1")),
+                ("vpc_id", Reference("var.vpc_id")),
+                ("service_name", f"com.amazonaws.{deployment.environment.region}.dynamodb"),
                 ("vpc_endpoint_type", "Gateway"),
-                ("route_table_ids", Bare("var.route_table_ids")),
-                ("policy", Call("jsonencode", {"Version": "2012-10-17", "Statement": said})),
+                ("route_table_ids", Reference("var.route_table_ids")),
+                ("policy", FunctionCall("jsonencode", {"Version": "2012-10-17", "Statement": said})),
             ],
         )
     ]

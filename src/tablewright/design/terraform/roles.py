@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from tablewright.design.deployment import Deployment, label
+from tablewright.design.iam import RecoveryPoints, Role, TableTarget, Target, Vault, document
 from tablewright.design.policies import BACKUP, roles
-from tablewright.design.shipments import Shipment, label
-from tablewright.design.statements import On, Points, Role, Target, Vault, document
-from tablewright.design.terraform.hcl import Bare, Block, Call, Comment, Filled, block
+from tablewright.design.terraform.hcl import Block, Comment, FunctionCall, Interpolated, Reference, block
 from tablewright.design.terraform.tables import address
 
 _ACCOUNT = "${data.aws_caller_identity.current.account_id}"
@@ -17,28 +17,30 @@ _EXPORTS = ("s3:AbortMultipartUpload", "s3:PutObject", "s3:PutObjectAcl")
 def arn(target: Target) -> Any:
     """A target as a reference to what this tree makes."""
     match target:
-        case On(table, "", None):
-            return Bare(f"{address(table)}.arn")
-        case On(table, under, None):
-            return Filled(f"${{{address(table)}.arn}}{under}")
-        case On(table, under, region):
-            return Filled(f"arn:aws:dynamodb:{region}:{_ACCOUNT}:table/${{{address(table)}.name}}{under}")
-        case Points(region):
-            return Filled(f"arn:aws:backup:{region}:{_ACCOUNT}:recovery-point:*")
+        case TableTarget(table, "", None):
+            return Reference(f"{address(table)}.arn")
+        case TableTarget(table, under, None):
+            return Interpolated(f"${{{address(table)}.arn}}{under}")
+        case TableTarget(table, under, region):
+            return Interpolated(
+                f"arn:aws:dynamodb:{region}:{_ACCOUNT}:table/${{{address(table)}.name}}{under}"
+            )
+        case RecoveryPoints(region):
+            return Interpolated(f"arn:aws:backup:{region}:{_ACCOUNT}:recovery-point:*")
         case Vault(copy):
-            return Bare(f"aws_backup_vault.{'copy' if copy else 'main'}.arn")
+            return Reference(f"aws_backup_vault.{'copy' if copy else 'main'}.arn")
         case everything:
             return everything
 
 
-def policies_and_roles(shipment: Shipment) -> list[Block | Comment]:
+def policies_and_roles(deployment: Deployment) -> list[Block | Comment]:
     found: list[Block | Comment] = []
-    for role in roles(shipment):
-        found += _role(shipment, role)
+    for role in roles(deployment):
+        found += _role(deployment, role)
     return found + _exports()
 
 
-def _role(shipment: Shipment, role: Role) -> list[Block | Comment]:
+def _role(deployment: Deployment, role: Role) -> list[Block | Comment]:
     trust = {"Version": "2012-10-17", "Statement": _trust(role)}
     return [
         Comment(role.about),
@@ -47,9 +49,9 @@ def _role(shipment: Shipment, role: Role) -> list[Block | Comment]:
             "aws_iam_role",
             label(role.name),
             body=[
-                ("name", f"{shipment.title}-{role.name}"),
+                ("name", f"{deployment.title}-{role.name}"),
                 ("description", role.about),
-                ("assume_role_policy", Call("jsonencode", trust)),
+                ("assume_role_policy", FunctionCall("jsonencode", trust)),
             ],
         ),
         block(
@@ -58,8 +60,8 @@ def _role(shipment: Shipment, role: Role) -> list[Block | Comment]:
             label(role.name),
             body=[
                 ("name", "tables"),
-                ("role", Bare(f"aws_iam_role.{label(role.name)}.id")),
-                ("policy", Call("jsonencode", document(role, arn))),
+                ("role", Reference(f"aws_iam_role.{label(role.name)}.id")),
+                ("policy", FunctionCall("jsonencode", document(role, arn))),
             ],
         ),
     ]
@@ -67,10 +69,10 @@ def _role(shipment: Shipment, role: Role) -> list[Block | Comment]:
 
 def _trust(role: Role) -> list[dict[str, Any]]:
     """Who may take a role on: the services it is for, else whom the variable names, else who may in this account."""
-    services: list[Any] = [_taken({"Service": list(role.taken_by)})] if role.taken_by else []
+    services: list[Any] = [_taken({"Service": list(role.assumed_by)})] if role.assumed_by else []
     if role.name == BACKUP:
         return services
-    people = Bare(f'lookup(var.trusted, "{role.name}", {{ AWS = [local.account] }})')
+    people = Reference(f'lookup(var.trusted, "{role.name}", {{ AWS = [local.account] }})')
     return [_taken(people), *services]
 
 
@@ -86,22 +88,22 @@ def _exports() -> list[Block | Comment]:
                 "Sid": "Exports",
                 "Effect": "Allow",
                 "Action": list(_EXPORTS),
-                "Resource": [Filled("arn:aws:s3:::${var.export_bucket}/*")],
+                "Resource": [Interpolated("arn:aws:s3:::${var.export_bucket}/*")],
             }
         ],
     }
     return [
-        block("locals", body=[("account", Filled(_ROOT))]),
-        Comment("Exports go into a bucket that is somebody else's business."),
+        block("locals", body=[("account", Interpolated(_ROOT))]),
+        Comment("Exports go into a bucket that is not part of this tree."),
         block(
             "resource",
             "aws_iam_role_policy",
             "deployer_exports",
             body=[
-                ("count", Bare("var.export_bucket == null ? 0 : 1")),
+                ("count", Reference("var.export_bucket == null ? 0 : 1")),
                 ("name", "exports"),
-                ("role", Bare("aws_iam_role.deployer.id")),
-                ("policy", Call("jsonencode", said)),
+                ("role", Reference("aws_iam_role.deployer.id")),
+                ("policy", FunctionCall("jsonencode", said)),
             ],
         ),
     ]

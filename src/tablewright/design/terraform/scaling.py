@@ -5,20 +5,20 @@ they are scaled again: Terraform can ignore changes of all that is said of index
 is in the design but never made would be worse.
 """
 
+from tablewright.design.deployment import Deployment, label
 from tablewright.design.environments import Provisioned
-from tablewright.design.shipments import Shipment, label
 from tablewright.design.tables import Table
-from tablewright.design.terraform.hcl import Bare, Block, Comment, Filled, block
+from tablewright.design.terraform.hcl import Block, Comment, Interpolated, Reference, block
 from tablewright.design.terraform.tables import address, capacity_of
 
 
-def scaling(shipment: Shipment) -> list[Block | Comment]:
+def scaling(deployment: Deployment) -> list[Block | Comment]:
     found: list[Block | Comment] = []
-    for table in shipment.tables:
-        units = capacity_of(shipment, table)
+    for table in deployment.tables:
+        units = capacity_of(deployment, table)
         if units is None:
             continue
-        indexes = [index.name for index in shipment.indexes(table) if not index.local]
+        indexes = [index.name for index in deployment.indexes(table) if not index.local]
         for index in (None, *indexes):
             found += _both(table, index, units)
     return found
@@ -47,7 +47,7 @@ def _scaled(
             name,
             body=[
                 ("service_namespace", "dynamodb"),
-                ("resource_id", Filled(resource)),
+                ("resource_id", Interpolated(resource)),
                 ("scalable_dimension", f"dynamodb:{kind}:{what}CapacityUnits"),
                 ("min_capacity", low),
                 ("max_capacity", high),
@@ -60,9 +60,9 @@ def _scaled(
             body=[
                 ("name", name),
                 ("policy_type", "TargetTrackingScaling"),
-                ("service_namespace", Bare(f"{mine}.service_namespace")),
-                ("resource_id", Bare(f"{mine}.resource_id")),
-                ("scalable_dimension", Bare(f"{mine}.scalable_dimension")),
+                ("service_namespace", Reference(f"{mine}.service_namespace")),
+                ("resource_id", Reference(f"{mine}.resource_id")),
+                ("scalable_dimension", Reference(f"{mine}.scalable_dimension")),
                 block(
                     "target_tracking_scaling_policy_configuration",
                     body=[

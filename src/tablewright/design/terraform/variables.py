@@ -2,18 +2,18 @@
 
 from typing import Any
 
+from tablewright.design.deployment import Deployment
 from tablewright.design.policies import BACKUP, roles
-from tablewright.design.shipments import Shipment
-from tablewright.design.terraform.alarms import is_told
-from tablewright.design.terraform.hcl import Bare, Block, Comment, block
+from tablewright.design.terraform.alarms import has_notifications
+from tablewright.design.terraform.hcl import Block, Comment, Reference, block
 
 
-def variables(shipment: Shipment) -> list[Block | Comment]:
+def variables(deployment: Deployment) -> list[Block | Comment]:
     mail = _variable(
         "alarm_email",
         "string",
         None,
-        "An address that is told of alarms and the budget; it has to confirm. None: nobody but the topic.",
+        "An e-mail address to notify of alarms and the budget; it has to confirm. None: only the topic is notified.",
     )
     return [
         _variable(
@@ -30,9 +30,9 @@ def variables(shipment: Shipment) -> list[Block | Comment]:
             "map(map(list(string)))",
             {},
             "Who may take on a role, by its name: { service = { Service = [...] } } or { AWS = [...] }. "
-            "Without an entry: whoever this account allows to.",
+            "Without an entry: every principal that this account allows to.",
             # A name that is misspelt would leave its role to the whole account.
-            valid=_named(shipment),
+            valid=_named(deployment),
         ),
         _variable(
             "export_bucket",
@@ -47,23 +47,23 @@ def variables(shipment: Shipment) -> list[Block | Comment]:
             "Whether CloudTrail records every read and write of an item. It costs by the event.",
         ),
         _variable("data_events_days", "number", 400, "For how many days these records are kept."),
-        *([mail] if is_told(shipment) else []),
+        *([mail] if has_notifications(deployment) else []),
     ]
 
 
 def _variable(name: str, kind: str, default: Any, about: str, valid: Block | None = None) -> Block:
-    body = [("description", about), ("type", Bare(kind)), ("default", default), valid]
+    body = [("description", about), ("type", Reference(kind)), ("default", default), valid]
     return block("variable", name, body=body)
 
 
-def _named(shipment: Shipment) -> Block:
+def _named(deployment: Deployment) -> Block:
     """That what is trusted are roles of this tree."""
-    names = [role.name for role in roles(shipment) if role.name != BACKUP]
+    names = [role.name for role in roles(deployment) if role.name != BACKUP]
     known = ", ".join(f'"{name}"' for name in names)
     return block(
         "validation",
         body=[
-            ("condition", Bare(f"length(setsubtract(keys(var.trusted), [{known}])) == 0")),
+            ("condition", Reference(f"length(setsubtract(keys(var.trusted), [{known}])) == 0")),
             ("error_message", f"The roles are {', '.join(names)}."),
         ],
     )

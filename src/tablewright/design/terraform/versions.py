@@ -1,27 +1,27 @@
 """`terraform.tf`: what Terraform needs, and where things are made: the region, and others for copies and replicas."""
 
-from tablewright.design.shipments import Shipment, label
-from tablewright.design.terraform.hcl import Bare, Block, Comment, block
+from tablewright.design.deployment import Deployment, label
+from tablewright.design.terraform.hcl import Block, Comment, Reference, block
 
 
-def other_regions(shipment: Shipment) -> list[str]:
+def other_regions(deployment: Deployment) -> list[str]:
     """Regions besides the first in which something is made: the copies of backups, the keys of replicas."""
-    environment = shipment.environment
+    environment = deployment.environment
     wanted = [environment.backups.copy_to] if environment.backups and environment.backups.copy_to else []
     if environment.encryption == "customer":
         wanted += environment.replicas
     return [region for region in dict.fromkeys(wanted) if region != environment.region]
 
 
-def provider(shipment: Shipment, region: str) -> tuple[str, Bare] | None:
+def provider(deployment: Deployment, region: str) -> tuple[str, Reference] | None:
     """The line that makes something elsewhere; none where that is here."""
-    if region == shipment.environment.region:
+    if region == deployment.environment.region:
         return None
-    return ("provider", Bare(f"aws.{label(region)}"))
+    return ("provider", Reference(f"aws.{label(region)}"))
 
 
-def versions(shipment: Shipment) -> list[Block | Comment]:
-    environment = shipment.environment
+def versions(deployment: Deployment) -> list[Block | Comment]:
+    environment = deployment.environment
     aws = {"source": "hashicorp/aws", "version": ">= 5.100"}
     return [
         block(
@@ -31,14 +31,14 @@ def versions(shipment: Shipment) -> list[Block | Comment]:
                 block("required_providers", body=[("aws", aws)]),
             ],
         ),
-        _provider(shipment, environment.region, None),
-        *(_provider(shipment, region, label(region)) for region in other_regions(shipment)),
+        _provider(deployment, environment.region, None),
+        *(_provider(deployment, region, label(region)) for region in other_regions(deployment)),
         block("data", "aws_caller_identity", "current", body=[]),
     ]
 
 
-def _provider(shipment: Shipment, region: str, alias: str | None) -> Block:
-    environment = shipment.environment
+def _provider(deployment: Deployment, region: str, alias: str | None) -> Block:
+    environment = deployment.environment
     return block(
         "provider",
         "aws",

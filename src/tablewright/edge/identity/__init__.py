@@ -1,7 +1,7 @@
-"""Identity: tokens verified, tokens issued, and who may do what.
+"""Identity: verifying tokens, issuing tokens, and authorisation.
 
-principal.py (who), keys.py (JWKS), verifier.py (token -> principal), issuer.py (the built-in provider), guards.py
-(FastAPI dependencies).
+principal.py (the caller), keys.py (JWKS), verifier.py (token -> principal), issuer.py (the built-in provider),
+guards.py (FastAPI dependencies).
 """
 
 from tablewright.edge.identity.guards import (

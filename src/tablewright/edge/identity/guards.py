@@ -1,12 +1,12 @@
-"""Who may: dependencies that find the principal of a request and refuse the wrong one.
+"""Authorisation: dependencies that find the principal of a request and refuse the wrong one.
 
-    who = principal(verifier)
-    @router.get("/v1/reports", dependencies=[Depends(require(who, "admin", mfa=True))])
-    def report(me: Annotated[Principal, Depends(require(who))]) -> ...
+    caller = principal(verifier)
+    @router.get("/v1/reports", dependencies=[Depends(require(caller, "admin", mfa=True))])
+    def report(me: Annotated[Principal, Depends(require(caller))]) -> ...
 
-Must hold: a bearer token decides alone; the cookie is only looked at when there is none. A stale cookie makes the
-caller ANYONE on a page for everyone, and gets its own sentence where a login is needed; so does one that cannot be
-checked because the identity provider is away.
+Must hold: a bearer token takes precedence; the cookie is read only without one. With an expired cookie the caller is
+ANYONE on a public page, and gets a specific error where a login is needed; the same holds for a cookie that cannot be
+verified because the identity provider is unreachable.
 """
 
 from collections.abc import Callable, Collection
@@ -23,32 +23,43 @@ from tablewright.edge.problems import Problem, forbidden, unauthorized
 FindPrincipal = Callable[..., Principal]
 
 
+_NEEDS = "tablewright_needs"
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """A login with one of these roles (any, if there are none), and with a second factor or not."""
+
+    roles: tuple[str, ...]
+    mfa: bool
+
+
 @dataclass(frozen=True, slots=True)
 class SessionCookie:
-    """The cookie a browser's login lives in: scripts cannot read it, other sites' forms do not send it."""
+    """The cookie with a browser's login: scripts cannot read it, other sites' forms do not send it."""
 
     name: str = "session"
     secure: bool = True  # False only for plain HTTP on this machine
 
     def keep(self, response: Response, token: str, lifetime: timedelta) -> None:
-        response.set_cookie(self.name, token, max_age=int(lifetime.total_seconds()), **self._how())
+        response.set_cookie(self.name, token, max_age=int(lifetime.total_seconds()), **self._attributes())
 
     def drop(self, response: Response) -> None:
-        response.delete_cookie(self.name, **self._how())
+        response.delete_cookie(self.name, **self._attributes())
 
-    def _how(self) -> dict[str, Any]:
+    def _attributes(self) -> dict[str, Any]:
         return {"path": "/", "secure": self.secure, "httponly": True, "samesite": "lax"}
 
 
 def principal(verifier: Verifier | None = None, *, cookie: SessionCookie | None = None) -> FindPrincipal:
-    """A dependency: who is calling, ANYONE without a login. Without a verifier it asks the one `make_app` was given."""
+    """A dependency: the caller, ANYONE without a login. The default verifier is the one `make_app` was given."""
 
-    def who(request: Request) -> Principal:
+    def find(request: Request) -> Principal:
         found = _principal(request, verifier or request.app.state.verifier, cookie)
         request.state.principal = found
         return found
 
-    return who
+    return find
 
 
 def _principal(request: Request, verifier: Verifier, cookie: SessionCookie | None) -> Principal:
@@ -69,14 +80,14 @@ def _principal(request: Request, verifier: Verifier, cookie: SessionCookie | Non
 
 
 def require(
-    who: FindPrincipal, *roles: str, mfa: bool = False, code: str = "ROLE_REQUIRED", words: str = ""
+    find: FindPrincipal, *roles: str, mfa: bool = False, code: str = "ROLE_REQUIRED", words: str = ""
 ) -> FindPrincipal:
-    """A dependency: the caller, who is signed in and has one of `roles` (any login when there are none).
+    """A dependency: the caller, signed in and with one of `roles` (any login if there are none).
 
-    `words` say what to do where a role is not somebody's to give.
+    `words` replaces the advice of the error, for roles that an administrator cannot grant.
     """
 
-    def required(request: Request, caller: Annotated[Principal, Depends(who)]) -> Principal:
+    def required(request: Request, caller: Annotated[Principal, Depends(find)]) -> Principal:
         if not caller.is_known:
             raise getattr(request.state, "login_refusal", None) or login_required()
         if roles and caller.roles.isdisjoint(roles):
@@ -87,12 +98,19 @@ def require(
             )
         return caller
 
+    setattr(required, _NEEDS, Needs(roles, mfa))
     return required
+
+
+def needs_of(dependency: object) -> Needs | None:
+    """What a dependency made by `require` needs; None for any other."""
+    found: Needs | None = getattr(dependency, _NEEDS, None)
+    return found
 
 
 def role_required(code: str, *roles: str, words: str = "") -> Problem:
     needed = f"This needs the role {' or '.join(roles)}, which this login does not have."
-    asked = "Sign in as somebody who has it, or ask whoever runs this server to give it to you."
+    asked = "Sign in as someone who has it, or ask your administrator."
     return forbidden(code, words or f"{needed} {asked}")
 
 
@@ -103,12 +121,12 @@ def login_required() -> Problem:
 def require_owner(
     caller: Principal, owner: str, *, or_roles: Collection[str] = (), hidden_as: Problem | None = None
 ) -> None:
-    """Raise unless the object is the caller's own, or one of `or_roles` lets them.
+    """Raise unless the caller owns the object or has one of `or_roles`.
 
-    Where its very existence is a secret, `hidden_as` is the problem an absent object gets, so that the two cannot be
-    told apart.
+    If its existence is a secret, `hidden_as` is the problem for a missing object, so that the two cannot be
+    distinguished.
     """
     if not caller.is_known:
         raise login_required()
     if caller.subject != owner and caller.roles.isdisjoint(or_roles):
-        raise hidden_as or forbidden("NOT_OWNER", "This belongs to somebody else.")
+        raise hidden_as or forbidden("NOT_OWNER", "This belongs to someone else.")

@@ -1,10 +1,10 @@
 """The built-in identity provider: signs tokens with keys of its own and publishes their public halves.
 
-Each key is one file in a directory, `000001.json`, never changed once it is there; the newest signs. A key that was
-succeeded stays in the JWKS until the last token it may have signed is out, then its file goes.
+Each key is one file in a directory, `000001.json`, never changed after it is written; the newest key signs. An older
+key stays in the JWKS until the last token it may have signed has expired, then its file is deleted.
 Must hold: a key file is readable by its owner alone, or it is not used; two processes that start together, or rotate
 together, end with the same keys (a file appears whole, and under each number once).
-Elsewhere: who may have a token is the systems' business; login pages and the code flow are not here.
+Not here: who may have a token (the systems decide), login pages, the code flow.
 """
 
 import base64
@@ -46,12 +46,12 @@ _EXPORTS: Mapping[str, Callable[..., Any]] = {
 
 
 class KeyFileExposed(PermissionError):
-    """Somebody else than its owner could read a private key."""
+    """A private key that others than its owner could read."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
-            f"{path} can be read by others than its owner: whoever did can sign in as anyone. Make it yours alone "
-            "(chmod 600) if you are sure nobody has; else delete it, and every login made with it ends"
+            f"{path} can be read by others than its owner, who could use it to sign in as anyone. If you are sure that "
+            "it was not read, run chmod 600; else delete it, which ends every login made with it"
         )
 
 
@@ -63,12 +63,12 @@ class KeyFileUnusable(ValueError):
 
 
 class LifetimeTooLong(ValueError):
-    """A token was to live longer than keys are kept for."""
+    """A token's lifetime would exceed the time that keys are kept."""
 
     def __init__(self, lifetime: timedelta, longest: timedelta) -> None:
         super().__init__(
-            f"a token may live between a second and {longest}, not {lifetime}: a key that was succeeded "
-            "is kept no longer (open the issuer with a larger `longest`)"
+            f"a token's lifetime must be between a second and {longest}, not {lifetime}: an older key is "
+            "kept no longer (open the issuer with a larger `longest`)"
         )
 
 
@@ -88,7 +88,7 @@ class SigningKey:
 
 
 def new_key(number: int, algorithm: str, made: datetime) -> SigningKey:
-    """A fresh key. Its chance is the system's own: a key that a test could predict, others could too."""
+    """A new key. Its randomness is the operating system's, not World's: a key must not be predictable."""
     private: AllowedPrivateKeys
     match algorithm:
         case "EdDSA":
@@ -105,7 +105,7 @@ def new_key(number: int, algorithm: str, made: datetime) -> SigningKey:
 def _jwk_of(private: AllowedPrivateKeys, algorithm: str) -> dict[str, Any]:
     public: dict[str, Any] = _EXPORTS[algorithm](private.public_key(), as_dict=True)
     members = {name: public[name] for name in ("crv", "e", "kty", "n", "x", "y") if name in public}
-    # The key's id is its fingerprint (RFC 7638): no id to make up, none to clash.
+    # The key's id is its fingerprint (RFC 7638), so ids cannot collide.
     text = json.dumps(members, sort_keys=True, separators=(",", ":"))
     kid = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
     return members | {"kid": kid, "use": "sig", "alg": algorithm}
@@ -129,7 +129,7 @@ class Issuer:
         self._read: dict[str, SigningKey] = {}
         if not self._names():
             self._add(new_key(1, algorithm, world.now()))
-        self._keys()  # a key that cannot be used is said now, not at the first login
+        self._keys()  # raises now, not at the first login, if a key cannot be used
 
     def issue(
         self,
@@ -166,7 +166,7 @@ class Issuer:
         return jwt.encode(payload, key.private, key.algorithm, {"kid": key.kid})
 
     def rotate(self) -> str:
-        """Sign with a new key from now on and drop those that are out; the id of the key that signs."""
+        """Sign with a new key from now on and delete expired ones; returns the new key's id."""
         newest = self._keys()[-1]
         self._add(new_key(newest.number + 1, self._algorithm, self._world.now()))
         keys = self._keys()
@@ -176,7 +176,7 @@ class Issuer:
         return keys[-1].kid
 
     def jwks(self) -> dict[str, Any]:
-        """The public halves of the keys whose tokens may still be about."""
+        """The public halves of the keys whose tokens may still be valid."""
         return {"keys": [dict(key.jwk) for key in self._published(self._keys())]}
 
     def public_key(self, kid: str | None, algorithm: str) -> PublicKey | None:
@@ -184,11 +184,11 @@ class Issuer:
         return find_key(read_jwks(self.jwks()), kid, algorithm)
 
     def verifier(self, audiences: Iterable[str]) -> Verifier:
-        """Believes this issuer's tokens, without HTTP."""
+        """A verifier of this issuer's tokens, without HTTP."""
         return Verifier(self.url, audience_names(audiences), self.public_key, self._world)
 
     def router(self) -> APIRouter:
-        """Where others find the keys. Mount it so that `url` + `/.well-known/...` reaches it."""
+        """Routes with the public keys. Mount it so that `url` + `/.well-known/...` reaches it."""
         router = APIRouter(prefix="/.well-known", include_in_schema=False)
 
         @router.get("/openid-configuration")
@@ -227,12 +227,12 @@ class Issuer:
             try:
                 read = {name: read.get(name) or _read_key(self._directory / name) for name in names}
             except FileNotFoundError:
-                return self._keys()  # dropped by another process since we listed it
+                return self._keys()  # deleted by another process since we listed it
             self._read = read
         return list(read.values())
 
     def _add(self, key: SigningKey) -> None:
-        """Put a key in place, unless another process was first with this number."""
+        """Write a key's file, unless another process has written this number."""
         path = self._directory / _name(key.number)
         draft = path.with_suffix(f".{self._world.new_id()}.draft")
         pem = key.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
@@ -242,9 +242,9 @@ class Issuer:
             file.flush()
             os.fsync(file.fileno())
         try:
-            os.link(draft, path)  # unlike a rename, this fails where there is a file already
+            os.link(draft, path)  # unlike a rename, this fails if the file exists
         except FileExistsError:
-            pass  # the other process's key is as good as ours
+            pass  # use the other process's key
         finally:
             draft.unlink()
 

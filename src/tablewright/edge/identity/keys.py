@@ -1,8 +1,8 @@
-"""Public keys that tokens are checked with: a JWKS read into keys, and one kept fresh from its address.
+"""Public keys for verifying tokens: parsed from a JWKS, or cached and refreshed from its address.
 
-Must hold: a key checks one algorithm, an asymmetric one, decided by the key's own type and never by a token. Keys are
-fetched over HTTPS, or from this machine. An unknown key id makes us look again, but not more often than every
-`LOOK_AGAIN`: a stranger's token costs nobody a request.
+Must hold: a key verifies one algorithm, an asymmetric one, decided by the key's own type and never by a token. Keys are
+fetched over HTTPS, or from this machine. An unknown key id causes a refresh, but not more often than every
+`REFRESH_INTERVAL`: forged tokens must not cause requests.
 """
 
 import json
@@ -28,10 +28,10 @@ from tablewright.world import World
 
 log = logging.getLogger("tablewright.edge")
 
-FRESH = timedelta(hours=1)  # then asked for again, so that a key its owner took back stops working
-USABLE = timedelta(hours=24)  # while asking fails
-LOOK_AGAIN = timedelta(seconds=10)
-TRY_AGAIN = timedelta(seconds=5)
+FRESH = timedelta(hours=1)  # then fetched again, so that a revoked key stops working
+USABLE = timedelta(hours=24)  # while fetching fails
+REFRESH_INTERVAL = timedelta(seconds=10)
+RETRY_INTERVAL = timedelta(seconds=5)
 _FETCH_SECONDS = 5
 _FETCH_BYTES = 1024 * 1024
 _LEAST_RSA_BITS = 2048
@@ -43,7 +43,7 @@ ALGORITHMS = frozenset(_ALGORITHMS.values())
 
 @dataclass(frozen=True, slots=True)
 class PublicKey:
-    """A key and the one algorithm it checks."""
+    """A key and the one algorithm it verifies."""
 
     kid: str | None
     algorithm: str
@@ -55,18 +55,18 @@ Keys = Callable[[str | None, str], PublicKey | None]
 
 
 class KeyAddressUnsafe(ValueError):
-    """Signing keys were to be fetched where somebody on the way could replace them."""
+    """An address from which keys could be replaced in transit."""
 
     def __init__(self, url: str) -> None:
         super().__init__(f"{url}: signing keys are fetched over https, or over http from this machine only")
 
 
 class KeysUnavailable(Exception):
-    """The identity provider did not answer, or answered with something that is no JWKS."""
+    """The identity provider did not answer, or not with a JWKS."""
 
 
 def read_jwks(document: Mapping[str, Any]) -> tuple[PublicKey, ...]:
-    """The keys of a JWKS that can check a signature of ours; others (encryption, symmetric, weak) are passed over."""
+    """The keys of a JWKS that can verify a signature; others (encryption, symmetric, weak) are skipped."""
     entries = document.get("keys")
     if not isinstance(entries, list):
         raise KeysUnavailable("the document has no list of keys")
@@ -75,7 +75,7 @@ def read_jwks(document: Mapping[str, Any]) -> tuple[PublicKey, ...]:
 
 
 def find_key(keys: Iterable[PublicKey], kid: str | None, algorithm: str) -> PublicKey | None:
-    """The key a token names; a token that names none gets the only one there is."""
+    """The key a token names; for a token that names none, the only key there is."""
     fitting = [key for key in keys if key.algorithm == algorithm and kid in (None, key.kid)]
     return fitting[0] if len(fitting) == 1 or (fitting and kid is not None) else None
 
@@ -110,22 +110,22 @@ def is_local(url: str) -> bool:
 
 
 def check_address(url: str) -> None:
-    """Raise KeyAddressUnsafe unless nobody between here and there could change the answer."""
+    """Raise KeyAddressUnsafe if the response could be changed in transit."""
     scheme = urlsplit(url).scheme
     if scheme != "https" and not (scheme == "http" and is_local(url)):
         raise KeyAddressUnsafe(url)
 
 
-class _StayHere(urllib.request.HTTPRedirectHandler):
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_args: Any) -> None:
-        return None  # an answer that points elsewhere is no answer: its address was never checked
+        return None  # redirects are not followed: their address was not checked
 
 
 def fetch_json(url: str) -> Mapping[str, Any]:
     """The JSON object at an address."""
     check_address(url)
     direct = [urllib.request.ProxyHandler({})] if is_local(url) else []
-    opener = urllib.request.build_opener(_StayHere, *direct)
+    opener = urllib.request.build_opener(_NoRedirects, *direct)
     try:
         with opener.open(url, timeout=_FETCH_SECONDS) as response:
             found = json.loads(response.read(_FETCH_BYTES))
@@ -135,12 +135,12 @@ def fetch_json(url: str) -> Mapping[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise KeysUnavailable(type(error).__name__) from error
     if not isinstance(found, dict):
-        raise KeysUnavailable("the answer is no JSON object")
+        raise KeysUnavailable("the response is not a JSON object")
     return found
 
 
 def discovered(issuer: str) -> str:
-    """Where an OpenID provider keeps its keys, by its discovery document."""
+    """The address of an OpenID provider's keys, from its discovery document."""
     document = fetch_json(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     if document.get("issuer") != issuer:
         raise KeysUnavailable("the discovery document is of another issuer")
@@ -151,46 +151,46 @@ def discovered(issuer: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _CachedKeys:
     keys: tuple[PublicKey, ...]
     since: datetime
 
 
 class RemoteKeys:
-    """The keys at an address, held in memory and kept fresh; threads share it. Is a `Keys`."""
+    """The keys at an address, cached and refreshed. Threads may share it. Is a `Keys`."""
 
     def __init__(self, address: Callable[[], str], world: World) -> None:
         self._address, self._world = address, world
-        self._held: _Held | None = None
-        self._next_look: datetime | None = None
+        self._cached: _CachedKeys | None = None
+        self._next_refresh: datetime | None = None
         self._lock = threading.Lock()
 
     def __call__(self, kid: str | None, algorithm: str) -> PublicKey | None:
-        held = self._held
+        held = self._cached
         if held is None or self._world.now() - held.since > FRESH:
-            held = self._look()
+            held = self._refresh()
         if held is None or self._world.now() - held.since > USABLE:
             words = (
                 "The identity provider does not answer, so logins cannot be checked. Try again in a moment."
             )
-            retry = str(int(TRY_AGAIN.total_seconds()))
+            retry = str(int(RETRY_INTERVAL.total_seconds()))
             raise Problem(503, "IDENTITY_UNAVAILABLE", words, headers={"Retry-After": retry})
         found = find_key(held.keys, kid, algorithm)
         if found is None:
-            looked = self._look()
-            found = find_key(looked.keys, kid, algorithm) if looked is not None else None
+            refreshed = self._refresh()
+            found = find_key(refreshed.keys, kid, algorithm) if refreshed is not None else None
         return found
 
-    def _look(self) -> _Held | None:
-        """Ask the provider, unless it is too early to ask again: another thread may just have."""
+    def _refresh(self) -> _CachedKeys | None:
+        """Fetch the keys, unless they were fetched a moment ago, perhaps by another thread."""
         with self._lock:
             now = self._world.now()
-            if self._next_look is not None and now < self._next_look:
-                return self._held
+            if self._next_refresh is not None and now < self._next_refresh:
+                return self._cached
             try:
-                self._held = _Held(read_jwks(fetch_json(self._address())), now)
-                self._next_look = now + LOOK_AGAIN
+                self._cached = _CachedKeys(read_jwks(fetch_json(self._address())), now)
+                self._next_refresh = now + REFRESH_INTERVAL
             except (KeysUnavailable, KeyAddressUnsafe) as error:
-                self._next_look = now + TRY_AGAIN
+                self._next_refresh = now + RETRY_INTERVAL
                 log.warning("signing keys not fetched", extra=fault(error))
-            return self._held
+            return self._cached

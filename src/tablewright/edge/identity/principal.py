@@ -1,8 +1,8 @@
-"""Who is calling: a subject, its roles, and what its token claimed.
+"""The caller: a subject, its roles, and its token's claims.
 
-A principal is made by a verifier from a token it trusts, and by nothing else.
-Must hold: `ANYONE` has no subject and owns nothing. An e-mail address is here only if the identity provider says it
-was verified; a claimed one is in `claims`.
+Only a verifier makes a principal, from a verified token.
+Must hold: `ANYONE` has no subject and owns nothing. `email` is set only if the identity provider says it was verified;
+an unverified one is in `claims`.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who is calling. `roles` are the token's, and authoritative; scopes are what its holder let the client do."""
+    """The caller. `roles` are the token's, and authoritative; `scopes` are what the user allowed the client to do."""
 
     subject: str
     roles: frozenset[str] = frozenset()

@@ -1,7 +1,7 @@
 """A token in, a principal out: signature, issuer, audience, times.
 
-Must hold: nothing a token says is believed before its signature was checked with a key of the issuer, under the
-algorithm of that key; time is World's. Every refusal is a 401 with a code and without the token's content.
+Must hold: no claim is used before the signature was verified with a key of the issuer, with the algorithm of that key;
+time is World's. Every refusal is a 401 with a code and without the token's content.
 Elsewhere: where keys come from (keys.py), tokens of our own (issuer.py), reading requests (guards.py).
 """
 
@@ -22,7 +22,7 @@ from tablewright.world import World
 
 LEEWAY = timedelta(seconds=30)
 _TOKEN_BYTES = 16 * 1024
-# Other signed things of the same issuer (logout tokens, security events, proofs) say so here, and are no login.
+# Other signed documents of the same issuer (logout tokens, security events, proofs) have other types.
 _TOKEN_TYPES = frozenset(("", "jwt", "at+jwt", "application/at+jwt"))
 _JWS = PyJWS()
 
@@ -33,14 +33,14 @@ def _invalid(why: str) -> Problem:
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """What makes a token ours to believe. `roles_claim` is a name, or the path to a nested one."""
+    """Which tokens are accepted. `roles_claim` is a name, or the path to a nested one."""
 
     issuer: str
     audiences: frozenset[str]
     keys: Keys
     world: World
     roles_claim: tuple[str, ...] = ("roles",)
-    # Cognito's access tokens name their client in client_id and have no aud; its tokens say what they are for.
+    # Cognito's access tokens have client_id instead of aud, and token_use.
     is_cognito: bool = False
     token_uses: frozenset[str] = frozenset(("access", "id"))
     leeway: timedelta = LEEWAY
@@ -55,7 +55,7 @@ class Verifier:
         jwks_url: str | None = None,
         roles_claim: Iterable[str] = ("roles",),
     ) -> Self:
-        """Tokens of an OpenID provider; its keys are found by discovery unless their address is given."""
+        """Tokens of an OpenID provider; its keys are found by discovery unless `jwks_url` is given."""
         check_address(jwks_url or issuer)
         keys = RemoteKeys((lambda: jwks_url) if jwks_url else (lambda: discovered(issuer)), world)
         return cls(issuer, audience_names(audiences), keys, world, tuple(roles_claim))
@@ -81,13 +81,13 @@ class Verifier:
         )
 
     def verify(self, token: str) -> Principal:
-        """Who the token speaks for; raises Problem 401, or 503 when the keys cannot be had."""
+        """The token's principal; raises Problem 401, or 503 if the keys cannot be fetched."""
         claims = self._signed_claims(token)
         self._check_origin(claims)
         self._check_times(claims)
         subject = claims.get("sub")
         if not isinstance(subject, str) or not subject:
-            raise _invalid("it names no subject")
+            raise _invalid("it has no subject")
         email = claims.get("email") if claims.get("email_verified") in (True, "true") else None
         return Principal(
             subject,
@@ -106,7 +106,7 @@ class Verifier:
             raise _invalid("it is not a signed JWT") from None
         algorithm, kid, kind = header.get("alg"), header.get("kid"), header.get("typ", "")
         if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-            raise _invalid(f"its algorithm is none of {', '.join(sorted(ALGORITHMS))}")
+            raise _invalid(f"its algorithm is not one of {', '.join(sorted(ALGORITHMS))}")
         if "crit" in header or not isinstance(kind, str) or kind.lower() not in _TOKEN_TYPES:
             raise _invalid("it is not a token for signing in")
         key = self.keys(kid if isinstance(kid, str) else None, algorithm)
@@ -116,9 +116,9 @@ class Verifier:
             payload = _JWS.decode_complete(token, key.key, [key.algorithm])["payload"]
             claims = json.loads(payload)
         except (PyJWTError, ValueError, RecursionError):
-            raise _invalid("its signature does not fit") from None
+            raise _invalid("its signature is wrong") from None
         if not isinstance(claims, dict):
-            raise _invalid("it holds no claims")
+            raise _invalid("it has no claims")
         return claims
 
     def _check_origin(self, claims: Mapping[str, Any]) -> None:
@@ -137,7 +137,7 @@ class Verifier:
         now, leeway = self.world.now().timestamp(), self.leeway.total_seconds()
         expires, begins = _moment(claims, "exp"), _moment(claims, "nbf")
         if expires is None:
-            raise _invalid("it has no end")
+            raise _invalid("it has no expiry")
         if now >= expires + leeway:
             raise unauthorized("TOKEN_EXPIRED", "The login has expired. Sign in again.")
         if begins is not None and now < begins - leeway:
@@ -147,11 +147,11 @@ class Verifier:
 
 
 def audience_names(audiences: Iterable[str]) -> frozenset[str]:
-    """At least one name; a single text is one name, not its letters."""
+    """The set of audiences, at least one; a single text is one audience."""
     found = frozenset((audiences,) if isinstance(audiences, str) else audiences)
     if not found:
         raise ValueError(
-            "name at least one audience: a token made for any other service must not open this one"
+            "name at least one audience: a token for another service must not be accepted by this one"
         )
     return found
 
@@ -173,6 +173,6 @@ def _nested(claims: Mapping[str, Any], path: Iterable[str]) -> Any:
 
 
 def _words(value: Any) -> frozenset[str]:
-    """A list of names, or names with spaces between them, as providers differ."""
+    """A list of names, or names separated by spaces: providers differ."""
     names = value.split() if isinstance(value, str) else value if isinstance(value, list) else ()
     return frozenset(name for name in names if isinstance(name, str))

@@ -1,15 +1,29 @@
-"""Migrations: a table in a new form beside the old one, copied, followed, verified, switched to, and back if need be.
+"""Migrations: a new version of a table beside the old one: copied, followed, verified, switched to, and rolled back.
 
-at = bench(call, migration); at.plan(); begin(at)
+at = migration_context(call, migration); at.plan(); begin(at)
 while not advance(at, "me").is_idle: ...      # copies and follows; any number of workers
-checked(at, verify(at, at.state())); switch(at)
-db = Db(sides(call, migration), design)       # what programs use, whichever side is open
+record_report(at, verify(at, at.state())); switch(at)
+db = Db(routed(call, migration), design)      # for programs: reads and writes the side that is open
 """
 
-from tablewright.mapping.migrate.bench import Bench, bench
-from tablewright.mapping.migrate.copying import copied, copy_some
+from tablewright.mapping.migrate.backfill import copy_batch, copy_progress
+from tablewright.mapping.migrate.change_follower import Round, advance, follower, is_up_to_date, watch
+from tablewright.mapping.migrate.context import MigrationContext, migration_context
+from tablewright.mapping.migrate.cutover import (
+    abandon,
+    finish,
+    record_report,
+    refuse_abandon,
+    refuse_finish,
+    refuse_rollback,
+    refuse_switch,
+    rollback,
+    switch,
+)
+from tablewright.mapping.migrate.epochs import begin
 from tablewright.mapping.migrate.errors import (
     BeingDeleted,
+    EpochEnded,
     KeptTooLong,
     MigrationMistake,
     NotDrained,
@@ -21,75 +35,61 @@ from tablewright.mapping.migrate.errors import (
     SideChanged,
     TableUnsuitable,
     TargetsCollide,
-    TurnOver,
     WritesPaused,
     WrongPhase,
 )
-from tablewright.mapping.migrate.following import Round, advance, follower, is_up_to_date, watch
-from tablewright.mapping.migrate.migration import Form, Migration, Way
-from tablewright.mapping.migrate.settling import Settled, Task, settle
-from tablewright.mapping.migrate.sides import Sides, sides
+from tablewright.mapping.migrate.migration import Direction, Migration, TableVersion
+from tablewright.mapping.migrate.router import Router, routed
 from tablewright.mapping.migrate.state import State, migrations
-from tablewright.mapping.migrate.switching import (
-    abandon,
-    checked,
-    finish,
-    refuse_abandon,
-    refuse_finish,
-    refuse_rollback,
-    refuse_switch,
-    rollback,
-    switch,
-)
-from tablewright.mapping.migrate.turns import begin
-from tablewright.mapping.migrate.verifying import Part, Report, verify
+from tablewright.mapping.migrate.sync_keys import SyncResult, Task, sync_keys
+from tablewright.mapping.migrate.verifier import SegmentReport, VerifyReport, verify
 
 __all__ = [
     "BeingDeleted",
-    "Bench",
-    "Form",
+    "Direction",
+    "EpochEnded",
     "KeptTooLong",
     "Migration",
+    "MigrationContext",
     "MigrationMistake",
     "NotDrained",
     "NotExact",
     "NotFollowed",
     "NotPlanned",
     "NotRouted",
-    "Part",
     "PhaseMoved",
-    "Report",
     "Round",
-    "Settled",
+    "Router",
+    "SegmentReport",
     "SideChanged",
-    "Sides",
     "State",
+    "SyncResult",
     "TableUnsuitable",
+    "TableVersion",
     "TargetsCollide",
     "Task",
-    "TurnOver",
-    "Way",
+    "VerifyReport",
     "WritesPaused",
     "WrongPhase",
     "abandon",
     "advance",
     "begin",
-    "bench",
-    "checked",
-    "copied",
-    "copy_some",
+    "copy_batch",
+    "copy_progress",
     "finish",
     "follower",
     "is_up_to_date",
+    "migration_context",
     "migrations",
+    "record_report",
     "refuse_abandon",
     "refuse_finish",
     "refuse_rollback",
     "refuse_switch",
     "rollback",
-    "settle",
-    "sides",
+    "routed",
     "switch",
+    "sync_keys",
     "verify",
     "watch",
 ]

@@ -1,7 +1,7 @@
-"""What can stand in the way of a migration, in words that say what to do next.
+"""Why a step of a migration was refused, and what to do next.
 
-Must hold: whatever is raised here, no write is half done; the message names tables, entities and attributes, never what
-an item contains.
+Must hold: when one of these is raised, no write is half done; the message names tables, entities and attributes, never
+the content of an item.
 """
 
 from collections.abc import Collection
@@ -16,7 +16,7 @@ class MigrationMistake(MappingMistake):
 
 
 class NotExact(MigrationMistake):
-    """An item that cannot be compared exactly, so that nobody could tell whether it changed under a copy of it."""
+    """An item cannot be compared exactly, so a change of it during the copy could go unnoticed."""
 
     def __init__(
         self, table: str, entity: str | None, attributes: Collection[str] = (), many: int = 0
@@ -35,7 +35,7 @@ class NotExact(MigrationMistake):
 
 
 class TargetsCollide(MigrationMistake):
-    """Two items would become one: which of them it is to be, nobody has said."""
+    """Two items would be copied to the same key."""
 
     def __init__(self, migration: str, table: str) -> None:
         super().__init__(
@@ -43,34 +43,34 @@ class TargetsCollide(MigrationMistake):
         )
 
 
-class TurnOver(MigrationMistake):
-    """What is being copied is no longer to be copied this way: the migration went on, or back."""
+class EpochEnded(MigrationMistake):
+    """The epoch of a copy has ended: the migration has moved on, or was rolled back."""
 
-    def __init__(self, migration: str, turn: int) -> None:
-        self.migration, self.turn = migration, turn
+    def __init__(self, migration: str, epoch: int) -> None:
+        self.migration, self.epoch = migration, epoch
         super().__init__(
-            f"{migration}: turn {turn} is over, nothing was written; `tablewright migrate status` says where it is"
+            f"{migration}: epoch {epoch} has ended, nothing was written; see `tablewright migrate status`"
         )
 
 
 class PhaseMoved(MigrationMistake):
-    """Somebody else moved the migration on at the same moment."""
+    """Another process changed the phase at the same moment."""
 
     def __init__(self, migration: str) -> None:
         super().__init__(
-            f"{migration} was moved on by somebody else; `tablewright migrate status` says where it is"
+            f"the phase of {migration} was changed by another process; see `tablewright migrate status`"
         )
 
 
 class NotPlanned(MigrationMistake):
-    """There is nothing to be done yet."""
+    """The migration has not been planned in these tables."""
 
     def __init__(self, migration: str) -> None:
         super().__init__(f"{migration} is not planned here; `tablewright migrate plan {migration}` does that")
 
 
 class WrongPhase(MigrationMistake):
-    """What is wanted cannot be done where the migration stands."""
+    """The step is not possible in this phase."""
 
     def __init__(self, migration: str, phase: str, wanted: str, next_step: str = "") -> None:
         self.phase = phase
@@ -81,36 +81,36 @@ class WrongPhase(MigrationMistake):
 
 
 class NotDrained(MigrationMistake):
-    """What was written before the pause has not all arrived in time; the side that was open is open again."""
+    """Not everything written before the pause arrived in time; the side that was open is open again."""
 
     def __init__(self, migration: str, why: str) -> None:
         super().__init__(f"{migration} stays where it was, and writes go on: {why}")
 
 
 class NotFollowed(MigrationMistake):
-    """Nobody followed for longer than the stream keeps changes: first everything is to be compared."""
+    """There was no follower for longer than the stream keeps changes: everything has to be compared first."""
 
     def __init__(self, migration: str, since: datetime) -> None:
         self.migration, self.since = migration, since
         super().__init__(
-            f"{migration} stays where it was: nobody has followed since {since:%Y-%m-%d %H:%M} UTC, and the stream has "
-            f"forgotten changes; `tablewright migrate run {migration}` goes through both tables again"
+            f"{migration} did not change sides: changes were last followed at {since:%Y-%m-%d %H:%M} UTC, and the "
+            f"stream no longer has those since; `tablewright migrate run {migration}` compares both tables again"
         )
 
 
 class BeingDeleted(MigrationMistake):
-    """A table that is no longer needed is being deleted by somebody else, or by one who died over it."""
+    """Another process is deleting the table that is no longer needed, or died while doing so."""
 
     def __init__(self, migration: str, until: datetime) -> None:
         self.until = until
         super().__init__(
-            f"{migration}: the table that is no longer needed is being deleted by somebody else; if it is still there "
+            f"{migration}: another process is deleting the table that is no longer needed; if it still exists "
             f"at {until:%H:%M:%S} UTC, try again"
         )
 
 
 class KeptTooLong(MigrationMistake):
-    """The days in which one could go back are over."""
+    """The time in which a rollback was possible is over."""
 
     def __init__(self, migration: str, until: datetime) -> None:
         super().__init__(
@@ -120,11 +120,11 @@ class KeptTooLong(MigrationMistake):
 
 
 class TableUnsuitable(MigrationMistake):
-    """A table that cannot be followed: its stream does not show what an item was, or its key is no text."""
+    """A table that cannot be followed: its stream does not show what an item was, or its key is not text."""
 
 
 class WritesPaused(CallFailed):
-    """Writes to a table are closed while a migration changes sides. Nothing was written: try again."""
+    """Writes to a table are paused while a migration changes sides. Nothing was written: try again."""
 
     def __init__(self, table: str, retry_after: int) -> None:
         self.table, self.retry_after = table, retry_after
@@ -134,18 +134,18 @@ class WritesPaused(CallFailed):
 
 
 class SideChanged(CallFailed):
-    """A write was answered so late that the table had changed sides meanwhile: whether it holds, nobody knows."""
+    """A write was answered after the table had changed sides: it may be lost, or done."""
 
     def __init__(self, table: str) -> None:
         self.table = table
         super().__init__(
-            f"{table} changed sides while a write to it was under way: it may be lost, or done; read before you "
-            "repeat it"
+            f"{table} changed sides while a write to it was in progress: the write may be lost, or done; read the item "
+            "before you repeat it"
         )
 
 
 class NotRouted(CallFailed):
-    """A request that cannot be led to the open side, or names a side by itself. Nothing was done."""
+    """A request cannot be routed to the open side, or names a side directly. Nothing was done."""
 
     def __init__(self, table: str, why: str) -> None:
         self.table = table

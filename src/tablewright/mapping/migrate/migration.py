@@ -1,11 +1,11 @@
-"""A migration as a value: two forms of a table, and two pure functions between their items.
+"""A migration as a value: two versions of a table, and two pure functions between their items.
 
     Migration("visits-2", Form(TRAVEL, table), Form(TRAVEL, table, name="skratch-data-2"), forward, back)
 
 `forward(item)` are the items that stand for it in the target, none or more; `back` does the same the other way.
 Must hold: at any moment no two items of one side become the same item of the other; `home(t)` is the key of the item
 that `t` comes from, or else `back(t)` has that key; all are pure, and take what the table can hold.
-Elsewhere: how far one is (state.py), the one act that copies (settling.py).
+Elsewhere: how far one is (state.py), the one act that copies (sync_keys.py).
 """
 
 from collections.abc import Callable, Mapping
@@ -13,29 +13,29 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal, TypeAlias
 
-from tablewright.client.identity import place_of
+from tablewright.client.item_identity import identity_of
 from tablewright.design import Design, Table
-from tablewright.design.shape import Guard, Shape
+from tablewright.design.entity_spec import EntitySpec, Guard
+from tablewright.mapping.consumer.design import MARKER
 from tablewright.mapping.errors import ItemUnreadable
 from tablewright.mapping.items import model_of, shape_of
 from tablewright.mapping.migrate.errors import NotExact, TableUnsuitable
-from tablewright.mapping.stream_design import MARK
-from tablewright.mapping.writes import OWNER
+from tablewright.mapping.write_requests import OWNER
 from tablewright.values import Item, Value, admit_item
 
 Move: TypeAlias = Callable[[Item], tuple[Item, ...]]
 Key: TypeAlias = dict[str, Value]
 Course: TypeAlias = Literal["forward", "back", "shut"]
 
-# Streams that say what an item was before: without it nobody could tell what has to go.
-_SHOWING_BEFORE = ("NEW_AND_OLD_IMAGES", "OLD_IMAGE")
+# Streams with old images: without these it is unknown which items of the goal have to be deleted.
+_WITH_OLD_IMAGE = ("NEW_AND_OLD_IMAGES", "OLD_IMAGE")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """A table in one form. `name` is that of this copy, before the environment has its say, the table's own if empty.
+class TableVersion:
+    """One version of a table. `name` is its logical name; if empty, that of the design's table.
 
-    `older` are attributes that items may have though the design no longer knows them, by the tag of their entity.
+    `older` are attributes that items may have although the design no longer has them, by the tag of their entity.
     """
 
     design: Design
@@ -50,15 +50,15 @@ class Form:
     def key(self, item: Mapping[str, Value]) -> Key:
         return {name: item[name] for name in self.table.key_names}
 
-    def is_mark(self, item: Mapping[str, Value]) -> bool:
-        """Whether an item is there only to be seen in the stream."""
-        return str(item[self.table.pk].get("S", "")).startswith(MARK)
+    def is_marker(self, item: Mapping[str, Value]) -> bool:
+        """Whether an item is a marker, written only to appear in the stream."""
+        return str(item[self.table.pk].get("S", "")).startswith(MARKER)
 
-    def fits(self, item: Item) -> bool:
-        """Whether the design can read an item, and finds it in its indexes."""
+    def is_readable(self, item: Item) -> bool:
+        """Whether the design can read an item, and its index keys are there."""
         shape = shape_of([shape for shape in self.design.shapes if shape.table == self.table], item)
         if shape is None:
-            return True  # a guard, or a stranger; who compares it says so
+            return True  # a guard, or unknown; the comparison reports it
         try:
             model = model_of(shape, item)
         except ItemUnreadable:
@@ -70,45 +70,45 @@ class Form:
         shapes = [shape for shape in self.design.shapes if shape.table == self.table]
         shape = shape_of(shapes, item)
         if shape is not None:
-            known, tag = _stored(shape) | self.older.get(shape.tag, frozenset()), shape.tag
+            known, tag = _entity_attributes(shape) | self.older.get(shape.tag, frozenset()), shape.tag
         else:
             guard = _guard_of(self.design, self.table, item)
             if guard is None:
                 raise NotExact(self.called, None)
-            known, tag = _kept(guard), f"the guard {guard.unique.name}"
+            known, tag = _guard_attributes(guard), f"the guard {guard.unique.name}"
         strange = item.keys() - known
         if strange:
             raise NotExact(self.called, tag, strange)
         return known
 
 
-def _stored(shape: Shape) -> frozenset[str]:
-    keys = {key.name for keys in (shape.primary, *shape.placed.values()) for key in keys}
+def _entity_attributes(shape: EntitySpec) -> frozenset[str]:
+    keys = {key.name for keys in (shape.primary, *shape.index_keys.values()) for key in keys}
     ttl = {shape.table.ttl} if shape.table.ttl else set()
     return frozenset({*shape.stored, *shape.derivations, *keys, *ttl})
 
 
-def _kept(guard: Guard) -> frozenset[str]:
+def _guard_attributes(guard: Guard) -> frozenset[str]:
     ttl = {guard.table.ttl} if guard.table.ttl else set()
     return frozenset({*guard.table.key_names, OWNER, *guard.keep, *ttl})
 
 
 def _guard_of(design: Design, table: Table, item: Mapping[str, Value]) -> Guard | None:
-    """The constraint whose guard an item is: what is there of it fits, and it names an owner."""
+    """The constraint whose guard an item is: its attributes fit, and it names an owner."""
     if "M" not in item.get(OWNER, {}):
         return None
     guards = [guard for shape in design.shapes for guard in shape.guards if guard.table == table]
-    return next((guard for guard in guards if item.keys() <= _kept(guard)), None)
+    return next((guard for guard in guards if item.keys() <= _guard_attributes(guard)), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """What is to become of a table. `keep` is how long one can go back; `term` how long a process believes where it may
-    write, and so about how long writes pause when sides are changed."""
+    """From one version of a table to another. A rollback is possible for `keep`; a process caches the open side for
+    `term`, which is about how long writes pause when the sides are changed."""
 
     name: str
-    source: Form
-    target: Form
+    source: TableVersion
+    target: TableVersion
     forward: Move
     back: Move
     keep: timedelta = timedelta(days=30)
@@ -120,66 +120,66 @@ class Migration:
     def __post_init__(self) -> None:
         if not self.name or self.source.called == self.target.called:
             raise TableUnsuitable(
-                f"{self.name}: a migration has a name, and two tables with names of their own"
+                f"{self.name}: a migration needs a name, and two tables with different names"
             )
-        for form in (self.source, self.target):
-            if form.table.stream not in _SHOWING_BEFORE:
+        for version in (self.source, self.target):
+            if version.table.stream not in _WITH_OLD_IMAGE:
                 raise TableUnsuitable(
-                    f"{form.called} needs a stream that shows items as they were (stream='NEW_AND_OLD_IMAGES')"
+                    f"{version.called} needs a stream that shows items as they were (stream='NEW_AND_OLD_IMAGES')"
                 )
             letters = {
                 key.letter
-                for shape in form.design.shapes
-                if shape.table == form.table
+                for shape in version.design.shapes
+                if shape.table == version.table
                 for key in shape.primary
             }
             if letters - {"S"}:
                 raise TableUnsuitable(
-                    f"{form.called} has a key that is no text; a migration cannot mark its shards"
+                    f"{version.called} has a key that is not text; a migration cannot write markers to its shards"
                 )
 
     @property
     def called(self) -> str:
-        """The name by which programs know the table, whichever side is open."""
+        """The name that programs use for the table, whichever side is open."""
         return self.source.table.name
 
-    def way(self, course: Literal["forward", "back"]) -> "Way":
+    def direction(self, course: Literal["forward", "back"]) -> "Direction":
         if course == "forward":
-            return Way(self.name, course, self.source, self.target, self.forward, self.back, self.home)
-        return Way(self.name, course, self.target, self.source, self.back, self.forward)
+            return Direction(self.name, course, self.source, self.target, self.forward, self.back, self.home)
+        return Direction(self.name, course, self.target, self.source, self.back, self.forward)
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A migration in one direction: from `origin`, which is right, to `goal`, which is made to say the same."""
+class Direction:
+    """A migration in one direction: from `origin`, which is authoritative, to `goal`, which is made to match it."""
 
     migration: str
     course: Literal["forward", "back"]
-    origin: Form
-    goal: Form
+    origin: TableVersion
+    goal: TableVersion
     make: Move
     unmake: Move
     home: Callable[[Item], Key] | None = None
 
     def made(self, item: Item | None) -> dict[tuple[str, str], Item]:
-        """What the goal should hold for an item, by place; nothing for one that is gone, or a mark."""
-        if item is None or self.origin.is_mark(item):
+        """What the goal should hold for an item, by identity; nothing for None, or for a marker."""
+        if item is None or self.origin.is_marker(item):
             return {}
         made = [admit_item(one)[0] for one in self.make(item)]
         return {self.place(one): one for one in made}
 
     def place(self, item: Mapping[str, Value]) -> tuple[str, str]:
-        return place_of(self.goal.called, self.goal.key(item))
+        return identity_of(self.goal.called, self.goal.key(item))
 
-    def homes(self, item: Item) -> list[Key]:
+    def origin_keys(self, item: Item) -> list[Key]:
         """The keys of the items that an item of the goal stands for."""
         return [self.home(item)] if self.home else [self.origin.key(one) for one in self.unmake(item)]
 
-    def says_the_same(self, item: Item, there: Item | None, wanted: Item) -> bool:
-        """Whether what is there will do.
+    def is_equivalent(self, item: Item, there: Item | None, wanted: Item) -> bool:
+        """Whether the existing item needs no write.
 
-        On the way back an item in the old form will do as long as it becomes this one: it may hold what the newer form
-        does not.
+        In the direction `back`, an item in the old version is right if it maps to this one: it may hold more than the
+        newer version can express.
         """
         if there is None:
             return False

@@ -1,20 +1,20 @@
-"""How far a migration is, in a small table of its own: its phase, its gates, and the segments of a copy.
+"""The state of a migration, in a table of its own: its phase, its gates, and the segments of a copy.
 
     planned -> copying -> following -> verified -> pausing -> switched -> finished
     and rolled_back from switched, by another pause; abandoned before the switch, or after a rollback
 
-A *turn* is one direction of copying, from its beginning to its end; it has a number. Everybody who copies checks one of
-the gates in the same transaction, and a gate names the turn: so what was begun in a turn that is over writes nothing.
-There are several gates, because on the service transactions that check the same item get in each other's way.
+An *epoch* is one direction of copying, from its beginning to its end; epochs are numbered. Every transaction of a copy
+checks one of the gates, and a gate names the epoch: so a worker of an epoch that has ended writes nothing. There are
+several gates, because on DynamoDB transactions that check the same item conflict.
 Must hold: every change of phase is a conditional write from the phase that was read, with the gates in the same
-transaction; writes are open on one side at most. Elsewhere: who may write where (sides.py), changing sides
-(switching.py).
+transaction; writes are open on one side at most.
+Elsewhere: routing requests to the open side (router.py), changing sides (cutover.py).
 """
 
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from tablewright.design import Design, States, begins
 
@@ -33,25 +33,26 @@ Phase = Literal[
     "abandoned",
 ]
 ON_TARGET = ("switched", "finished")
-# While these last, the target follows the source.
+# In these phases the target follows the source.
 FORWARD = ("copying", "following", "verified")
 
 
 class State(BaseModel):
-    """Where a migration stands. `epoch` rises with every change of it, `turn` with every beginning of a copy,
-    `flips` with every change of sides.
+    """The state of a migration. `revision` rises with every change of it, `epoch` whenever a copy begins, `flips` with
+    every cut-over.
 
-    `copied`: everything that was there when the turn began is copied, so that following is enough. `barred`: sides were
-    changed, and consumers of the side that was left have not been told in every shard yet. `dropping`: the table
-    that is not needed any more is still to be deleted, until `dropping_until` by one alone. `strays`: the goal of the
-    copy may hold what its origin no longer does. `missed_since`: changes from then on were missed, so it is copied
-    anew. `rate` is how many items a second are copied at most.
+    `copied`: everything that existed when the epoch began is copied, so that following is enough. `barred`: the sides
+    were changed, and the consumers of the side that was left have not read a marker in every shard yet. `dropping`: the
+    table that is no longer needed has to be deleted; until `dropping_until` by one process only. `strays`: the goal of
+    the copy may hold orphans, which its origin no longer has. `missed_since`: changes from then on were missed, so
+    everything is copied again. `rate` is the maximum of items copied per second.
     """
 
     name: str
     phase: Phase = "planned"
-    epoch: int = 0
-    turn: int = 0
+    # Stored under the names that migrations begun by earlier versions have.
+    revision: int = Field(default=0, serialization_alias="epoch")
+    epoch: int = Field(default=0, serialization_alias="turn")
     flips: int = 0
     copied: bool = False
     barred: bool = False
@@ -73,12 +74,12 @@ class State(BaseModel):
 
     @property
     def word(self) -> str:
-        """The phase, as people read it."""
+        """The phase, for people."""
         return self.phase.replace("_", " ")
 
     @property
     def side(self) -> Side:
-        """Where reads go, and writes unless there is a pause."""
+        """The side that serves reads, and writes unless they are paused."""
         phase = self.paused_from if self.phase == "pausing" else self.phase
         return "target" if phase in ON_TARGET else "source"
 
@@ -88,33 +89,33 @@ class State(BaseModel):
 
     @property
     def is_catching_up(self) -> bool:
-        """Whether it is being put right after changes were missed."""
+        """Whether everything is being copied again because changes were missed."""
         return self.missed_since is not None and self.course is not None and not self.copied
 
     @property
     def course(self) -> Literal["forward", "back"] | None:
-        """Which way changes are followed now."""
+        """The direction in which changes are followed now; None if they are not."""
         phase = self.paused_from if self.phase == "pausing" else self.phase
         return "forward" if phase in FORWARD else "back" if phase == "switched" else None
 
 
 class Gate(BaseModel):
-    """What everybody who copies has to pass: the turn, and which way it goes."""
+    """Checked by every transaction that copies: the epoch, and its direction."""
 
     name: str
     number: int
-    turn: int
+    epoch: int = Field(serialization_alias="turn")
     course: Literal["forward", "back", "shut"]
 
 
 class Segment(BaseModel):
-    """How far the copy of a turn is in one part of a table, and who is at it until when.
+    """How far the copy of an epoch is in one segment of a table, and which worker has it until when.
 
-    Parts of the origin have the first numbers; behind them come those of the goal, where it is walked for strays.
+    Segments of the origin have the first numbers; those of the goal follow, where it is scanned for orphans.
     """
 
     name: str
-    turn: int
+    epoch: int = Field(serialization_alias="turn")
     number: int
     of: int
     after: JsonValue = None
@@ -131,12 +132,12 @@ class Segment(BaseModel):
 
 def _name(name: str) -> None: ...
 def _gate(name: str, number: int) -> None: ...
-def _segment(name: str, turn: int, number: int) -> None: ...
+def _segment(name: str, epoch: int, number: int) -> None: ...
 
 
 _BEFORE_THE_SWITCH = {"abandoned": MOVER, "copying": MOVER}
 _PK = "MIGRATION#{name}"
-migrations = Design("tablewright_migrations", about="How far migrations are.")
+migrations = Design("tablewright_migrations", about="The state of migrations.")
 _table = migrations.table("migrations", pk="PK", sk="SK", about="A few items for each migration.")
 states = _table.entity(
     State,
@@ -144,7 +145,7 @@ states = _table.entity(
     tag="migration",
     pk=_PK,
     sk="STATE",
-    version="epoch",
+    version="revision",
     states=States(
         "phase",
         start="planned",
@@ -162,13 +163,13 @@ states = _table.entity(
 )
 gates = _table.entity(Gate, _gate, tag="migration_gate", pk=_PK, sk="GATE#{number:2}")
 segments = _table.entity(
-    Segment, _segment, tag="migration_segment", pk=_PK, sk="SEGMENT#{turn:6}#{number:4}", version="version"
+    Segment, _segment, tag="migration_segment", pk=_PK, sk="SEGMENT#{epoch:6}#{number:4}", version="version"
 )
 
 
-@migrations.query(segments, pk=_PK, sk=begins("SEGMENT#{turn:6}#"), consistent=True)
-def segments_of(*, name: str, turn: int) -> None:
-    """How far the copy of a turn is."""
+@migrations.query(segments, pk=_PK, sk=begins("SEGMENT#{epoch:6}#"), consistent=True)
+def segments_of(*, name: str, epoch: int) -> None:
+    """The segments of the copy of an epoch."""
 
 
 migrations.build()

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from tablewright.edge import Buckets, Problem, require
+from tablewright.edge import Problem, RateLimiter, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.routes import enforcement, families, figures, operators, policies
@@ -22,10 +22,10 @@ __all__ = ["TRANSLATIONS", "actor_of", "problem_of", "router"]
 TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {ParentalMistake: problem_of}
 
 
-def router(parental: Parental, who: FindPrincipal, *, buckets: Buckets | None = None) -> APIRouter:
+def router(parental: Parental, who: FindPrincipal, *, buckets: RateLimiter | None = None) -> APIRouter:
     """All routes of parental controls."""
     # `or` would not do: buckets that are empty count as false.
-    buckets = Buckets() if buckets is None else buckets
+    buckets = RateLimiter() if buckets is None else buckets
     api = APIRouter(prefix="/v1")
     doors = Doors(
         signed_in=require(who),

@@ -14,6 +14,7 @@ from tablewright.design import Write
 from tablewright.mapping import AlreadyExists, ConditionNotMet, Missing
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules, windows
+from tablewright.systems.parental.erasures import lasting_id
 from tablewright.systems.parental.errors import BadRequest, Conflict, Refused, VersionConflict
 from tablewright.systems.parental.families import Families
 from tablewright.systems.parental.model import Child, Family, Turn
@@ -66,6 +67,7 @@ class Children:
         now = self._repository.now()
         child = Child(
             child=number,
+            child_id=self._repository.new_id("child"),
             phone=number,
             held_phone=number,
             family_id=family.family_id,
@@ -98,6 +100,8 @@ class Children:
     ) -> Child:
         """Create a child under the first tenure of its number that nobody had."""
         for tenure in range(1, _TENURES):
+            if self._has_rest(rules.tenure_key(child.phone, tenure)):
+                continue
             taken = child.model_copy(
                 update={"child": rules.tenure_key(child.phone, tenure), "tenure": tenure}
             )
@@ -113,16 +117,24 @@ class Children:
             return taken
         raise Conflict("NUMBER_WORN", "This number has had too many owners.", "phoneNumber")
 
+    def _has_rest(self, key: str) -> bool:
+        """True if something is kept under a key, such as by a table that was restored without the child it is of."""
+        db = self._repository.db
+        kept = (
+            d.policies_of_child(child=key),
+            d.overrides_of_child(child=key),
+            d.actions_of_child(child=key),
+            d.metrics_of_child(child=key),
+        )
+        return any(db.first(query) is not None for query in kept)
+
     def _refuse_held(self, holder: Child, family: Family) -> None:
         """Somebody has proved a number that another child has: its family is asked, once a day."""
         if holder.family_id != family.family_id:
             now = self._repository.now()
-            body = (
-                f"Somebody has shown that they hold the number {holder.phone}, which is your child "
-                f"{holder.child_name}'s here. If it is theirs now, release it; if it is not, do nothing."
-            )
+            values = {"phone": holder.phone, "child": holder.child_name}
             message = self._repository.message(
-                holder.parent_email, holder.family_id, f"Is {holder.phone} still yours?", body
+                holder.parent_email, holder.family_id, "number asked for", values, children=[holder.child]
             )
             day = now.strftime(ASK_HOLDER_AGAIN)
             self._repository.db.write(message, once=f"asked-holder:{rules.digest(holder.child)}:{day}")
@@ -169,7 +181,8 @@ class Children:
             return before
         write = d.children.change(before, after)
         assert write.item is not None
-        audit = self._repository.audit(before.family_id, key, "child changed", actor, before, write.item)
+        action = _pause_words(changes) or "child changed"
+        audit = self._repository.audit(before.family_id, key, action, actor, before, write.item)
         self._repository.write("CHILD", write, audit)
         return write.item
 
@@ -216,11 +229,18 @@ class Children:
         before = self._repository.child(child.child)
         now = self._repository.later_than(before.updated_at)
         after = before.model_copy(
-            update={"phone": number, "held_phone": number, "created_at": now, "updated_at": now, "version": 1}
+            update={
+                "child_id": lasting_id(before),
+                "phone": number,
+                "held_phone": number,
+                "created_at": now,
+                "updated_at": now,
+                "version": 1,
+            }
         )
         for tenure in range(1, _TENURES):
             key = rules.tenure_key(number, tenure)
-            if self._repository.db.one(d.child_by_key(child=key)) is None:
+            if self._repository.db.one(d.child_by_key(child=key)) is None and not self._has_rest(key):
                 break
         errand = self._repository.errand("number", before.family_id, actor, child=before.child,
             source=before.child, target=key,
@@ -236,3 +256,10 @@ class Children:
             audit,
         )
         return taken
+
+
+def _pause_words(changes: dict[str, Any]) -> str | None:
+    """What a change of nothing but the pause is called in the record."""
+    if changes.keys() != {"paused_until"}:
+        return None
+    return "rules resumed" if changes["paused_until"] is None else "rules paused"

@@ -5,6 +5,7 @@ family in a temper. Every guardian is told, and sees when it is. Must hold: only
 guardians begin to go, nobody undoes it any more. Elsewhere: what is done then (erasing.py), one child (privacy.py).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -102,9 +103,8 @@ class Closing:
             write,
             d.errands.create(errand),
             "family deleted",
-            f"{before.name} will be deleted",
-            f"{actor.name} deletes {before.name} {words}: its children, policies, history and figures. Until then "
-            "everything holds as before, and the owner can keep it.",
+            "family closes",
+            {"family": before.name, "actor": actor.name, "when": words},
             actor,
         )
         return write.item
@@ -117,8 +117,8 @@ class Closing:
             raise Conflict("FAMILY_CLOSED", "The time to keep this family is over; it is being deleted.")
         write = d.families.change(before, before.model_copy(update={"closes_at": None}))
         assert write.item is not None
-        words = f"{actor.name} has decided to keep {before.name}: nothing is deleted."
-        self._write(write, None, "family kept", f"{before.name} stays", words, actor)
+        values = {"family": before.name, "actor": actor.name}
+        self._write(write, None, "family kept", "family stays", values, actor)
         return write.item
 
     def _write(
@@ -126,8 +126,8 @@ class Closing:
         write: Write[Family],
         errand: Write[Errand] | None,
         action: str,
-        subject: str,
-        body: str,
+        template: str,
+        values: Mapping[str, str],
         actor: Actor,
     ) -> None:
         """The change with its record, its errand instead of one before, and word to every guardian."""
@@ -138,7 +138,7 @@ class Closing:
             *(d.errands.discard(one.errand_id) for one in self._on_its_way(family_id)),
             *([errand] if errand is not None else []),
             *(
-                self._repository.message(guardian.email, family_id, subject, body)
+                self._repository.message(guardian.email, family_id, template, values)
                 for guardian in self._repository.guardians_of(family_id)
             ),
             self._repository.audit(family_id, family_id, action, actor, None, write.item),

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import orjson
 
 from tablewright.design import Write
-from tablewright.design.parts import milliseconds
+from tablewright.design.key_codecs import milliseconds
 from tablewright.mapping import ActionsRefused, AlreadyExists, Db, Missing
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.events import Sum

@@ -1,34 +1,108 @@
-"""What firewalls are reached with: a file for each, which its owner alone can read.
+"""What firewalls are reached with: a file for each secret, which its owner alone can read, and the host it is for.
 
-A device refers to its secret by name; `user:password` of a firewall management center is the file of that name. Must
-hold: what is in a file is never told; a file that others can read is not used.
+A device refers to its secret by name. The first line of the file of that name is `user:password`, the second the host
+or host:port that it is for.
+Must hold: what is in a file is never shown; a file that others can read is not used; a secret is sent to no other host
+than the one in its file, whatever an operator writes into a device. Operators cannot write these files.
 """
 
 import os
 import re
 import stat
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
-from tablewright.systems.parental.firewall.driver import Unavailable
+from tablewright.systems.parental.errors import Refused
+from tablewright.systems.parental.firewall.driver import FirewallMistake, Unavailable
+from tablewright.systems.parental.firewall.endpoints import Endpoint, endpoint
+from tablewright.systems.parental.model import Device
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
+WITH_SECRET = frozenset(("cisco_fmc",))
 
 
-def secrets_in(directory: Path) -> Callable[[str], str]:
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A user and a password, and the address they are for."""
+
+    user: str
+    password: str = field(repr=False)
+    endpoint: Endpoint
+
+
+Files: TypeAlias = Callable[[str], Secret]
+
+
+def secrets_in(directory: Path) -> Files:
     """What a name stands for, by the files of a directory. Unavailable, and what to do, if it cannot be had."""
 
-    def secret(name: str) -> str:
-        if _NAME.fullmatch(name) is None:
-            raise Unavailable("the device's secret has a name that is none of a file; give it another")
+    def secret(name: str) -> Secret:
         try:
             with open(directory / name, encoding="utf-8") as file:
                 if os.name == "posix" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
                     raise Unavailable(f"the secret {name} can be read by others; chmod 600 its file")
-                return file.read().strip()
+                return _read(name, file.read())
         except OSError:
             raise Unavailable(
-                f"there is no secret {name}; write user:password into the file of that name"
+                f"there is no secret {name}; write user:password and the firewall's host into the file of that name"
             ) from None
 
     return secret
+
+
+def _read(name: str, text: str) -> Secret:
+    first, _, second = text.strip().partition("\n")
+    user, _, password = first.strip().partition(":")
+    if not second.strip():
+        raise Unavailable(
+            f"the secret {name} does not say which firewall it is for; write its host or host:port into the second "
+            "line of the file"
+        )
+    try:
+        return Secret(user, password, endpoint(second.strip()))
+    except FirewallMistake:
+        raise Unavailable(
+            f"the second line of the secret {name} is not host or host:port; correct it"
+        ) from None
+
+
+class DeviceSecrets:
+    """Secrets by the devices that use them, each for one address."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+
+    def of(self, device: Device) -> Secret:
+        """The secret of a device, to be sent to its address; Unavailable if it is for another one."""
+        name, where = _name(device), endpoint(device.address)
+        secret = self._files(name)
+        if secret.endpoint != where:
+            raise Unavailable(f"the secret {name} is for {secret.endpoint}; it is not sent to {where}")
+        return secret
+
+    def refuse_elsewhere(self, device: Device) -> None:
+        """422 for a device whose secret is for another address; decided for good when it is used (`of`)."""
+        where = endpoint(device.address)
+        try:
+            name = _name(device)
+        except Unavailable as mistake:
+            raise Refused("INVALID_SECRET", f"{str(mistake).capitalize()}.", "secretName") from None
+        try:
+            its_own = self._files(name).endpoint
+        except Unavailable:
+            return  # the file may be written later; until then nothing is sent, and the device's health says why
+        if its_own != where:
+            words = (
+                f"The secret {name} is for {its_own}. Name another secret for {where}, or have the address written "
+                "into the second line of its file."
+            )
+            raise Refused("SECRET_OF_ANOTHER_HOST", words, "secretName")
+
+
+def _name(device: Device) -> str:
+    name = device.secret_name or device.device_id
+    if _NAME.fullmatch(name) is None:
+        raise Unavailable("the device's secret has a name that cannot be a file's; give it another")
+    return name

@@ -23,7 +23,8 @@ from typing import Any, TypeAlias, TypeVar
 from tablewright.mapping import Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
-from tablewright.systems.parental.errors import BadRequest, Conflict, VersionConflict
+from tablewright.systems.parental.device_secrets import WITH_SECRET, DeviceSecrets, Secret
+from tablewright.systems.parental.errors import BadRequest, Conflict, Refused, VersionConflict
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc, FmcOptions
 from tablewright.systems.parental.firewall.driver import (
     FirewallDriver,
@@ -35,6 +36,7 @@ from tablewright.systems.parental.firewall.driver import (
     Rejected,
     Unavailable,
 )
+from tablewright.systems.parental.firewall.endpoints import endpoint, is_local
 from tablewright.systems.parental.firewall.fmc_client import Connection
 from tablewright.systems.parental.firewall.gateway import options_in
 from tablewright.systems.parental.firewall.nft_script import Guard
@@ -64,6 +66,8 @@ RATES: dict[str, int | None] = {"cisco_fmc": 120, "nftables": None, "simulated":
 LETS_OPEN_ONES_GO_ON = frozenset(("cisco_fmc",))
 # What can stand in an address as it is, and is no step of a path.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+# A network namespace, or what an operator notes of a simulated firewall.
+_PLACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}")
 # Kinds that answer questions for names, and so can be told whose (model.DnsGuard).
 GUARDS_DNS = frozenset(("nftables",))
 
@@ -95,9 +99,12 @@ class _Line:
 class Devices:
     """All firewalls. Close it to let go of what the drivers hold."""
 
-    def __init__(self, repository: Repository, drivers: Drivers) -> None:
+    def __init__(
+        self, repository: Repository, drivers: Drivers, secrets: DeviceSecrets | None = None
+    ) -> None:
+        """`secrets` says which address a secret may be sent to; without it nothing is checked in advance."""
         self.meters = Meters()
-        self._repository, self._open = repository, drivers
+        self._repository, self._open, self._secrets = repository, drivers, secrets
         self._lines: dict[str, _Line] = {}
         self._lock = threading.Lock()
 
@@ -116,7 +123,7 @@ class Devices:
                 "Write letters, digits, '-', '_' and '.', beginning with a letter or a digit; 'new' is taken."
             )
             raise BadRequest("INVALID_DEVICE", words, "deviceId")
-        _check_reached(device)
+        self._check_reached(device)
         new = device.model_copy(update={"added_at": self._now()})
         self._repository.write("DEVICE", d.devices.create(new))
         return new
@@ -143,8 +150,8 @@ class Devices:
                 {"failures": 0, "breaker_until": None} if fields.get("enabled") and not before.enabled else {}
             )
             after = before.model_copy(update={**fresh, **fields})
-            if fields.keys() & {"address", "access_policy_id"}:
-                _check_reached(after)
+            if fields.keys() & {"address", "access_policy_id", "secret_name"}:
+                self._check_reached(after)
             write = d.devices.change(before, after)
             self._repository.write("DEVICE", write)
             assert write.item is not None
@@ -201,6 +208,12 @@ class Devices:
             )
             return self.get(device.device_id)
 
+    def _check_reached(self, device: Device) -> None:
+        """Refuse a device without what it takes to reach one of its kind, or with the secret of another."""
+        refuse_unreachable(device)
+        if self._secrets is not None and device.kind in WITH_SECRET:
+            self._secrets.refuse_elsewhere(device)
+
     # --- asking them ---
 
     def call(self, device_id: str, work: Callable[[FirewallDriver], T]) -> T:
@@ -221,6 +234,12 @@ class Devices:
                 raise
             self._answered(device)
             return answer
+
+    def try_now(self, device_id: str) -> None:
+        """End the rest of a device after failures: the next caller asks it, as one does at the end of a rest."""
+        device, now = self._row(device_id), self._now()
+        if device is not None and device.breaker_until is not None and device.breaker_until > now:
+            self._note(device, breaker_until=now)
 
     def ends_connections(self, device_id: str) -> bool:
         """Whether what stands ends when a rule comes; on some devices it goes on until it ends by itself."""
@@ -401,15 +420,22 @@ def _let_go(line: _Line) -> None:
             line.lock.release()
 
 
-def _check_reached(device: Device) -> None:
-    """INVALID_DEVICE without what it takes to reach a device of its kind."""
+def refuse_unreachable(device: Device) -> None:
+    """INVALID_DEVICE without what it takes to reach a device of its kind; INVALID_ADDRESS for a malformed address."""
     if device.kind != "cisco_fmc":
+        if device.address and _PLACE.fullmatch(device.address) is None:
+            words = "Write letters, digits, '.', '-', '_' and ':' only, or nothing."
+            raise Refused("INVALID_ADDRESS", words, "address")
         return
     if not device.address.strip():
         raise BadRequest("INVALID_DEVICE", "Say where this FMC is reached: host or host:port.", "address")
     if not device.access_policy_id.strip():
         words = "Say which access policy of this FMC our rules are put into, by its id."
         raise BadRequest("INVALID_DEVICE", words, "accessPolicyId")
+    try:
+        endpoint(device.address)
+    except FirewallMistake as mistake:
+        raise Refused("INVALID_ADDRESS", f"{str(mistake).capitalize()}.", "address") from None
 
 
 def _answer(mistake: FirewallMistake) -> Answer:
@@ -429,11 +455,11 @@ def is_well(device: Device) -> bool:
     return device.failures == 0 and device.breaker_until is None
 
 
-def open_driver(home: Path, world: World, secrets: Callable[[str], str]) -> Drivers:
+def open_driver(home: Path, world: World, secret_of: Callable[[Device], Secret]) -> Drivers:
     """How devices are reached, by their kind. What drivers keep is below `home`, a directory for each device.
 
-    `secrets` gives what a device's `secret_name` stands for: for an FMC `user:password`. Of an nftables gateway,
-    `address` is the network namespace it is in, if it is in one.
+    `secret_of` gives what a device is entered with, if its address is the one that the secret is for. Of an nftables
+    gateway, `address` is the network namespace it is in, if it is in one.
     """
 
     def opened(device: Device) -> FirewallDriver:
@@ -443,8 +469,10 @@ def open_driver(home: Path, world: World, secrets: Callable[[str], str]) -> Driv
             case "nftables":
                 return NftablesFirewall(gateway_options(home, device))
             case "cisco_fmc":
-                user, _, password = secrets(device.secret_name or device.device_id).partition(":")
-                reached = Connection(device.address, user, password)
+                secret = secret_of(device)
+                reached = Connection(
+                    device.address, secret.user, secret.password, may_be_local=is_local(secret.endpoint.host)
+                )
                 return CiscoFmc(FmcOptions(reached, device.access_policy_id), world)
 
     return opened

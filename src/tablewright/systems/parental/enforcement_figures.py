@@ -14,6 +14,7 @@ from typing import Any
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.devices import RATES, is_well
+from tablewright.systems.parental.failing import rule_of
 from tablewright.systems.parental.lanes import Backlog
 from tablewright.systems.parental.looking import Parts
 from tablewright.systems.parental.meters import BOUNDS, Measured, Times
@@ -64,7 +65,8 @@ class DeviceFigures:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """All of it at one moment. `lag` is how far behind each table's follower is; `failures` and `due` stop at COUNTED.
+    """All of it at one moment. `lag` is how far behind each table's follower is; `failures` are rules, not
+    attempts; of attempts, and of `due`, COUNTED are read.
 
     `due`: children who are to be looked at by now, in whatever process; `overdue`: since how long the first of them.
     """
@@ -95,7 +97,12 @@ def read(parental: Parts) -> Figures:
     return Figures(
         tuple(of_device(parental, device, measured) for device in parental.devices.all()),
         {
-            status: sum(1 for _ in islice(repository.db.all(d.actions_by_status(status=status)), COUNTED))
+            status: len(
+                {
+                    rule_of(one)
+                    for one in islice(repository.db.all(d.actions_by_status(status=status)), COUNTED)
+                }
+            )
             for status in statuses
         },
         {consumer.table: consumer.lag() for consumer in jobs.followers(parental)},

@@ -2,7 +2,7 @@
 
 Must hold: the record of a child goes last, so that nobody else can be given its name before; of a family its guardians
 go first, so that nobody acts for it any more, and its own record last. What a follower could not deal with and parked
-goes as well: it holds whole items.
+goes as well: it holds whole items. Each erasure is on the list of the erased (erasures.py) before it is finished.
 Elsewhere: who calls, and how often (errands.py); who may, and until when it can be undone (privacy.py, closing.py).
 """
 
@@ -12,9 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from tablewright.design import Write
+from tablewright.edge.erased import ErasedList
 from tablewright.mapping import forget_parked_saying
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import erasures, rules
 from tablewright.systems.parental.model import AuditEntry, Child, Errand, Message
 from tablewright.systems.parental.moving import Reconcile, in_batches, off_devices
 from tablewright.systems.parental.repository import Actor, Repository
@@ -26,8 +27,8 @@ SETTLING = "what others may still write"
 class Erasing:
     """What is done of an erasure."""
 
-    def __init__(self, repository: Repository, reconcile: Reconcile) -> None:
-        self._repository, self._reconcile = repository, reconcile
+    def __init__(self, repository: Repository, reconcile: Reconcile, erased: ErasedList) -> None:
+        self._repository, self._reconcile, self._erased = repository, reconcile, erased
 
     def open(self, family_id: str) -> list[Errand]:
         """What is not finished for a family."""
@@ -56,6 +57,8 @@ class Erasing:
         """Everything of a child but its rules first: a device that is away must not keep the rest from going."""
         db, key = self._repository.db, errand.child
         child = db.one(d.child_by_key(child=key))
+        if child is not None:
+            self._erased.note(erasures.child_entry(child))
         self._discard(
             d.policies.discard(key, one.policy_id) for one in db.all(d.policies_of_child(child=key))
         )
@@ -101,7 +104,7 @@ class Erasing:
             if clean != entry:
                 db.write(d.audit.put(clean))
         for message in list(db.all(d.messages_of_family(family_id=family_id))):
-            if mentions(message, words):
+            if _mentions(message, words):
                 db.write(d.messages.discard(message.message_id))
         self._forget_parked(words)
 
@@ -139,6 +142,7 @@ class Erasing:
         if family.closed_at is None:
             # From here on nobody can keep it: by its version, of the two who try at once one is told.
             db.write(d.families.change(family, family.model_copy(update={"closed_at": now})))
+        self._erased.note(erasures.family_entry(family_id))
         for guardian in self._repository.guardians_of(family_id):
             db.write(d.guardians.discard(family_id, guardian.subject))
         for invitation in list(db.all(d.invitations_of_family(family_id=family_id))):
@@ -163,6 +167,19 @@ class Erasing:
         )
         self._forget_parked([family_id])
         return None
+
+    # --- a guardian ---
+
+    def guardian(self, errand: Errand) -> str | None:
+        """A guardian who left does not come back with a restored copy."""
+        self._erased.note(errand.target)
+        return None
+
+    # --- after a restore ---
+
+    def again(self) -> list[Errand]:
+        """Begin every erasure of the list whose subject is in the tables; the errands that were begun."""
+        return erasures.again(self._repository, self._erased.ids(), begin)
 
     def _discard(self, writes: Iterable[Write[Any]]) -> None:
         in_batches(self._repository, writes)
@@ -247,8 +264,15 @@ def scrubbed(entry: AuditEntry, words: list[str]) -> AuditEntry:
     )
 
 
-def mentions(message: Message, words: list[str]) -> bool:
-    return _names(words, [message.recipient, message.subject, message.body])
+def is_about(message: Message, child: Child) -> bool:
+    """Whether a message is about a child, or went to its number. Names say nothing: a child may be called "Code"."""
+    return child.child in message.children or message.recipient == child.phone
+
+
+def _mentions(message: Message, words: list[str]) -> bool:
+    """Whether anything in a message names a child that is being erased; rather one message too many."""
+    texts = [message.recipient, *message.children, *message.values.values()]
+    return _names(words, [*texts, message.subject or "", message.body or ""])
 
 
 def _names(words: list[str], texts: list[str]) -> bool:

@@ -1,5 +1,5 @@
 """Long work that is finished whatever happens: a new e-mail address, a new number, a number given up, a child or a
-whole family erased.
+whole family erased, a guardian who left.
 
 An errand is written with the change it follows from. Each run of it does what is left to do, in steps that may be
 repeated; a crash, a device that is away or another process in the middle of it cost a repetition, nothing else. Must
@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from tablewright.edge.erased import ErasedList
 from tablewright.mapping import Missing, Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.erasing import Erasing
@@ -31,15 +32,16 @@ ON_DEVICES: frozenset[ErrandKind] = frozenset(("number", "release", "erase"))
 class Errands:
     """Carries errands on."""
 
-    def __init__(self, repository: Repository, reconcile: Reconcile) -> None:
+    def __init__(self, repository: Repository, reconcile: Reconcile, erased: ErasedList) -> None:
         self._repository = repository
-        moving, self._erasing = Moving(repository, reconcile), Erasing(repository, reconcile)
+        moving, self._erasing = Moving(repository, reconcile), Erasing(repository, reconcile, erased)
         self._work: Mapping[ErrandKind, Work] = {
             "email": moving.email,
             "number": moving.number,
             "release": moving.release,
             "erase": self._erasing.child,
             "family": self._erasing.family,
+            "guardian": self._erasing.guardian,
         }
 
     def run(self) -> int:
@@ -56,6 +58,14 @@ class Errands:
         """A step of one that waited for its turn, as it is now; nothing if it is done or was called off."""
         errand = self._repository.db.one(d.errands.get(errand_id), consistent=True)
         return errand is not None and self.step(errand)
+
+    def erase_again(self) -> int:
+        """After a restore: begin again every erasure that is on the list; how many had come back."""
+        begun = self._erasing.again()
+        for errand in begun:
+            if errand.kind not in ON_DEVICES:
+                self.step(errand)  # guardians of an erased family lose access now
+        return len(begun)
 
     def open(self, family_id: str) -> list[Errand]:
         """What is not finished for a family."""

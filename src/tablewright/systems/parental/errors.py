@@ -1,26 +1,26 @@
 """What a caller of parental controls did wrong, with the code the API answers.
 
 Must hold: whatever is raised here, nothing was written. Elsewhere: what mistakes of all systems have in common
-(edge/mistakes.py), HTTP statuses (api.py).
+(edge/errors.py), HTTP statuses (api.py).
 """
 
 from pydantic import BaseModel
 
-from tablewright.edge import mistakes
-from tablewright.edge.mistakes import Mistake
+from tablewright.edge import errors
+from tablewright.edge.errors import CallerError
 
 
-class ParentalMistake(Mistake):
+class ParentalMistake(CallerError):
     """The base of what can be wrong here."""
 
     code = "PARENTAL_MISTAKE"
 
 
-class NotThere(mistakes.NotThere, ParentalMistake):
+class NotThere(errors.NotFound, ParentalMistake):
     """There is no such thing, or none of the caller's: CHILD_NOT_FOUND and the like."""
 
 
-class Refused(mistakes.Refused, ParentalMistake):
+class Refused(errors.Refused, ParentalMistake):
     """A rule says no."""
 
 
@@ -60,7 +60,7 @@ class RaceLost(Conflict):
         super().__init__("STATE_CONFLICT", "It is no longer in the state this needs. Read it again.")
 
 
-class TooOften(mistakes.TooOften, ParentalMistake):
+class TooOften(errors.TooManyRequests, ParentalMistake):
     """A limit is used up for a while."""
 
 

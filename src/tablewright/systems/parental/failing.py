@@ -48,9 +48,9 @@ class FailingRules:
             step = self._repository.page(query, STEP, next_token, reader.subject)
             next_token, units = step.next, units + step.read_units
             for action in step.items:
-                if _rule(action) in seen:
+                if rule_of(action) in seen:
                     continue
-                seen.add(_rule(action))
+                seen.add(rule_of(action))
                 if after is not None and self._is_known(action, status):
                     continue
                 newest.append(action)
@@ -78,14 +78,14 @@ class FailingRules:
             yield _told(action, self._latest(action, status), rule)
 
 
-def _rule(action: Action) -> tuple[str, str]:
+def rule_of(action: Action) -> tuple[str, str]:
     """What an attempt is about; without a rule, the app."""
     return action.child, action.rule_id or f"app {action.app_name}"
 
 
 def _alike(actions: Iterable[Action], action: Action, status: OpenStatus) -> Iterator[Action]:
     """Those about the same that are open still."""
-    return (one for one in actions if _rule(one) == _rule(action) and one.status_key == status)
+    return (one for one in actions if rule_of(one) == rule_of(action) and one.status_key == status)
 
 
 def _told(action: Action, latest: tuple[Action, ...], rule: RuleMapping | None) -> Failing:

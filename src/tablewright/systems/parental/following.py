@@ -8,7 +8,7 @@ import logging
 from datetime import datetime
 from typing import Any
 
-from tablewright.mapping.records import Change
+from tablewright.mapping.consumer.records import Change
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.gateways import tell_names
 from tablewright.systems.parental.lanes import Task, wake_now

@@ -10,7 +10,7 @@ from typing import Any
 
 from tablewright.design import Write
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import erasures, rules
 from tablewright.systems.parental.errors import Conflict, NotThere
 from tablewright.systems.parental.families import Families
 from tablewright.systems.parental.model import Family, Guardian, Invitation, Role
@@ -57,14 +57,14 @@ class Guardians:
             expires_at=self._repository.now() + INVITED_FOR,
         )
         family = self._repository.family(family_id)
-        body = (
-            f"{owner.name} invites you to look after the children of {family.name} with them. "
-            f"Sign in with this address and accept: {self._link.format(invitation=invitation.invitation_id)}"
-        )
+        mail = self._repository.message(
+            address, family_id, "invitation", {"owner": owner.name, "family": family.name},
+            secrets={"link": self._link.format(invitation=invitation.invitation_id)}, until=invitation.expires_at,
+        )  # fmt: skip
         self._repository.write(
             "INVITATION",
             d.invitations.put(invitation),
-            self._repository.message(address, family_id, f"An invitation to {family.name}", body),
+            mail,
             self._repository.audit(family_id, address, "guardian invited", actor),
             turn,
         )
@@ -144,7 +144,9 @@ class Guardians:
             words = "The owner cannot leave the family. Make somebody else the owner first."
             raise Conflict("OWNER_STAYS", words)
         audit = self._repository.audit(family_id, guardian.email, "guardian removed", actor, guardian)
-        self._repository.write("GUARDIAN", d.guardians.delete(guardian), audit)
+        entry = erasures.guardian_entry(guardian)
+        errand = self._repository.errand("guardian", family_id, actor, target=entry)
+        self._repository.write("GUARDIAN", d.guardians.delete(guardian), d.errands.create(errand), audit)
 
     def hand_over(self, family_id: str, subject: str, actor: Actor) -> Guardian:
         """Make somebody else the owner; the family's records go to their address."""

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from tablewright.mapping import Consumer
-from tablewright.mapping.records import Change
+from tablewright.mapping.consumer.records import Change
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import following, gateways, planning, removing, upkeep, weekly
 from tablewright.systems.parental.devices import is_well
@@ -237,6 +237,14 @@ def run_errands(parental: Parts) -> int:
         else:
             finished += parental.errands.step(errand)
     return finished
+
+
+def erase_again(parental: Parts) -> int:
+    """Erase again those on the list of the erased whom a restored table brought back; how many there were."""
+    back = parental.errands.erase_again()
+    if back:
+        log.warning("erased before and back after a restore", extra={"count": back})
+    return back
 
 
 def run_notices(parental: Parts) -> int:

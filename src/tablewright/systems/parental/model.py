@@ -26,7 +26,7 @@ OverrideKind = Literal["allow", "block"]
 Role = Literal["owner", "guardian"]
 Outage = Literal["keep", "open", "closed"]
 MessageState = Literal["PENDING", "SENT", "FAILED"]
-ErrandKind = Literal["email", "number", "release", "erase", "family"]
+ErrandKind = Literal["email", "number", "release", "erase", "family", "guardian"]
 # Rules that are, or may be, on a device: the address they name is not free.
 LIVE_RULES: tuple[RuleStatus, ...] = ("pending", "active", "removing", "failed")
 # The document's name for whose partition an item is in; ours is longer-lived than a number (see above).
@@ -95,9 +95,13 @@ class Invitation(Value):
 
 class Child(Value):
     """A child: whose, which number, which clock. `held_phone` is the number until it is given up; from `erased_at` on
-    there is only what it takes to free the devices, and nobody is told of it."""
+    there is only what it takes to free the devices, and nobody is told of it.
+
+    `child_id` is random and stays the same when the number changes; children added before there was one have none.
+    """
 
     child: str = _child()
+    child_id: str | None = None
     phone: str
     held_phone: str | None
     tenure: int = 1
@@ -474,13 +478,22 @@ class Device(Value):
 
 
 class Message(Value):
-    """A mail or text message in the outbox."""
+    """A mail or text message in the outbox (edge/messages.py); `children` are the keys of those it is about.
+
+    `secrets` is sealed, and gone once it was sent or at `secrets_until`. `subject` and `body` are of messages from
+    before there were templates.
+    """
 
     message_id: str
     recipient: str
     family_id: str
-    subject: str
-    body: str
+    children: list[str] = []
+    template: str = ""
+    values: dict[str, str] = {}
+    secrets: str | None = None
+    secrets_until: datetime | None = None
+    subject: str | None = None
+    body: str | None = None
     state: MessageState = "PENDING"
     attempts: int = 0
     tried_at: datetime | None = None

@@ -82,6 +82,12 @@ class Moving:
             if whose == old:
                 subject = f"{new}{mark}{renamed.get(about, about)}"
                 db.write(d.audit.put(entry.model_copy(update={"subject": subject})))
+        for message in list(db.all(d.messages_of_family(family_id=errand.family_id))):
+            if old in message.children:
+                keys = [new if one == old else one for one in message.children]
+                self._repository.try_write(
+                    d.messages.change(message, message.model_copy(update={"children": keys}))
+                )
         waits_for = off_devices(self._repository, self._reconcile, old)
         former = list(db.all(d.former_rules_of_child(child=old)))
         self._batch(d.former_rules.put(one.model_copy(update={"child": new})) for one in former)

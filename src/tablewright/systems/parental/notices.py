@@ -6,14 +6,14 @@ Elsewhere: the report of a week (weekly.py), when they run (jobs.py), what sends
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.addresses import is_alert
 from tablewright.systems.parental.cache import MemoryCache
-from tablewright.systems.parental.model import EVERYTHING, Action, Metric, OpenStatus
+from tablewright.systems.parental.model import EVERYTHING, Action, Child, Metric, OpenStatus
 from tablewright.systems.parental.planning import NOT_NOW
 from tablewright.systems.parental.repository import Repository
 from tablewright.systems.parental.windows import zone
@@ -64,22 +64,21 @@ class Notices:
             return False
         local = action.occurred_at.astimezone(zone(child.timezone))
         once = f"failed:{rules.digest(action.child, action.app_name)}:{local:%Y-%m-%d}"
+        values = {"child": child.child_name, "time": f"{local:%H:%M}"}
         if is_alert(action):
-            subject = f"{child.child_name} may be blocked by mistake"
-            body = (
-                f"Since {local:%H:%M} something may not work for {child.child_name} that should: "
-                f"{action.error_message}. We keep trying to put it right."
-            )
-            return tell(self._repository, [child.parent_email], child.family_id, subject, body, once)
-        app = app_words(action.app_name)
-        doing = "unblock" if action.action == "unblock" else "block"
-        body = (
-            f"Since {local:%H:%M} we could not {doing} {app} for {child.child_name}: "
-            f"{NOT_NOW}. We keep trying."
-        )
-        return tell(
-            self._repository, [child.parent_email], child.family_id, f"{app} is not {doing}ed", body, once
-        )
+            told = {**values, "problem": str(action.error_message)}
+            return self._tell(child, "blocked by mistake", told, once)
+        told = {
+            **values,
+            "app": app_words(action.app_name),
+            "action": "unblock" if action.action == "unblock" else "block",
+            "problem": NOT_NOW,
+        }
+        return self._tell(child, "not enforced", told, once)
+
+    def _tell(self, child: Child, template: str, values: Mapping[str, str], once: str) -> bool:
+        to, about = [child.parent_email], [child.child]
+        return tell(self._repository, to, child.family_id, template, values, once, about)
 
     # --- many attempts ---
 
@@ -125,13 +124,14 @@ class Notices:
         if child is None:
             return False
         apps = most(metrics)
-        body = (
-            f"{child.child_name} was stopped {total} times on {day:%A}. "
-            f"Most often: {', '.join(f'{app_words(app)} ({count})' for app, count in apps)}."
-        )
+        values = {
+            "child": child.child_name,
+            "count": str(total),
+            "day": f"{day:%A}",
+            "apps": ", ".join(f"{app_words(app)} ({count})" for app, count in apps),
+        }
         once = f"often:{rules.digest(key)}:{day.isoformat()}"
-        subject = f"{child.child_name}: {total} blocked attempts"
-        now = tell(self._repository, [child.parent_email], child.family_id, subject, body, once)
+        now = self._tell(child, "blocked often", values, once)
         if len(self._told) >= _REMEMBERED:
             self._told.clear()  # who is told again finds the receipt
         self._told.add((key, day))
@@ -139,10 +139,16 @@ class Notices:
 
 
 def tell(
-    repository: Repository, to: Sequence[str], family_id: str, subject: str, body: str, once: str
+    repository: Repository,
+    to: Sequence[str],
+    family_id: str,
+    template: str,
+    values: Mapping[str, str],
+    once: str,
+    children: Sequence[str],
 ) -> bool:
-    """Write to people of a family, once; whether that was now."""
-    messages = [repository.message(address, family_id, subject, body) for address in to]
+    """Write to people of a family about children of it, once; whether that was now."""
+    messages = [repository.message(address, family_id, template, values, children=children) for address in to]
     return not repository.db.write(*messages, once=once).repeated
 
 

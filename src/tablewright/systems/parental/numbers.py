@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from tablewright.design import Write
-from tablewright.edge.codes import LIVES, TRIES, WRONG_A_DAY, new_code
+from tablewright.edge.codes import DAY, LIFETIME, TRIES, WINDOW, WRONG_A_DAY, new_code, seconds_left, span
 from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
@@ -20,9 +20,11 @@ from tablewright.systems.parental.errors import Refused, TooOften
 from tablewright.systems.parental.model import Allowance, Challenge
 from tablewright.systems.parental.repository import Repository
 
-# To one number, from whomever: a stranger's phone must not ring all day. And by one family, to whichever numbers.
+# To one number by one family; by one family to all numbers; and to one number by all families, in a day: a phone must
+# not ring all day. No family can use up what others may send to a number.
 TO_NUMBER_PER_HOUR = 5
 BY_FAMILY_PER_HOUR = 15
+TO_NUMBER_PER_DAY = 30
 
 
 class Numbers:
@@ -35,23 +37,23 @@ class Numbers:
     def start(self, family_id: str, phone: str) -> None:
         """Send a code to a number."""
         number = rules.phone_number(phone)
-        self._allow(f"number-{self._hash(number)[:32]}", TO_NUMBER_PER_HOUR)
+        self._allow(f"number-{self._hash(number, family_id)[:32]}", TO_NUMBER_PER_HOUR)
         self._allow(f"family-{family_id}", BY_FAMILY_PER_HOUR)
+        self._allow(f"number-{self._hash(number)[:32]}", TO_NUMBER_PER_DAY, DAY)
         now = self._repository.now()
         to_number, by_family = (self._wrong_today(name) for name in self._guessed(family_id, number))
-        code = new_code(self._repository.world, max(to_number, by_family))
+        code = new_code(self._repository.world, max(to_number, by_family) >= WRONG_A_DAY)
         challenge = Challenge(
             family_id=family_id,
             phone=number,
             code_hash=self._hash(family_id, number, code),
-            expires_at=now + LIVES,
-        )
-        body = (
-            f"Your code is {code}. It works for 15 minutes. A family wants to manage this phone; "
-            f"tell the code only if it is yours.{_warning(to_number)}"
+            expires_at=now + LIFETIME,
         )
         # The code is of no use later, so neither is the message.
-        message = self._repository.message(number, family_id, "Your code", body, LIVES)
+        message = self._repository.message(
+            number, family_id, "number code", {"warning": _warning(to_number)},
+            secrets={"code": code}, until=challenge.expires_at, kept=LIFETIME,
+        )  # fmt: skip
         self._repository.write("NUMBER", d.challenges.put(challenge), message)
 
     def check(self, family_id: str, phone: str, code: str) -> tuple[Write[Any], ...]:
@@ -97,15 +99,15 @@ class Numbers:
         now = self._repository.now()
         return Allowance(name=name, window=now.strftime("%Y-%m-%d"), expires_at=now + timedelta(days=1))
 
-    def _allow(self, name: str, most: int) -> None:
+    def _allow(self, name: str, most: int, window: timedelta = WINDOW) -> None:
         now = self._repository.now()
-        start = Allowance(name=name, window=now.strftime("%Y-%m-%dT%H"), expires_at=now + timedelta(hours=2))
+        start = Allowance(name=name, window=span(now, window), expires_at=now + window)
         counted = self._repository.db.apply(
             d.allowances.upsert(start).at(lambda allowance: allowance.used).add(1)
         )
         if counted.used > most:
-            wait = 3600 - now.minute * 60 - now.second
-            raise TooOften("OTP_LIMIT", "Too many codes were asked for. Try again later.", wait)
+            words = "Too many codes were asked for. Try again later."
+            raise TooOften("OTP_LIMIT", words, seconds_left(now, window))
 
     def _hash(self, *parts: str) -> str:
         return hmac.new(self._secret, "\0".join(parts).encode(), hashlib.sha256).hexdigest()
@@ -116,9 +118,9 @@ def _warning(wrong: int) -> str:
     if wrong < WRONG_A_DAY:
         return ""
     return (
-        f" {wrong} wrong codes were typed for this number today. If that was not you, somebody tries to manage your "
-        "phone. They cannot guess this code: it is longer until the day is over."
+        f" {wrong} wrong codes were typed for this number today. If that was not you, someone is trying to manage "
+        "your phone. They cannot guess this code: codes are longer for the rest of the day."
     )
 
 
-_WRONG = "This code is not valid, or no longer. Ask for a new one."
+_WRONG = "That code is wrong or has expired. Ask for a new one."

@@ -342,7 +342,10 @@ def statuses(
     mappings: Sequence[RuleMapping],
     places: Iterable[tuple[str, str]],
 ) -> list[AppStatus]:
-    """For each app that shall be blocked, or shall not and is: how it stands."""
+    """For each app that shall be blocked, or shall not and is: how it stands.
+
+    While everything is blocked, a rule of a single app that is left over frees nothing by going: it is not listed.
+    """
     here = frozenset(places)
     there = {one.rule_id: one for one in mappings}
     found = [
@@ -353,7 +356,10 @@ def statuses(
     for one in mappings:
         is_here = (one.ftd_device_id, one.private_ip) in here
         # What was never asked of the device blocks nothing.
-        if is_here and one.app_name not in effective.blocked and one.status != "removed" and was_asked(one):
+        is_free = one.app_name not in effective.blocked and (
+            not effective.everything or one.app_name in effective.allowed
+        )
+        if is_here and is_free and one.status != "removed" and was_asked(one):
             left.setdefault(one.app_name, one)
     found += [
         AppStatus(

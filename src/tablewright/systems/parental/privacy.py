@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from tablewright.edge.messages import STORED_FIELDS
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import erasing
 from tablewright.systems.parental.errands import Errands
@@ -52,9 +53,13 @@ class Privacy:
                 if erasing.scrubbed(entry, [*words, child.child_name]) != entry
             ),
             "messages": _shown(
-                message
-                for message in db.all(d.messages_of_family(family_id=child.family_id))
-                if erasing.mentions(message, [*words, child.child_name])
+                (
+                    self._repository.covered(message)
+                    for message in db.all(d.messages_of_family(family_id=child.family_id))
+                    if erasing.is_about(message, child)
+                ),
+                # Of the other children it names by their key, too.
+                STORED_FIELDS | {"children"},
             ),
         }
 
@@ -76,8 +81,10 @@ class Privacy:
         return self._repository.db.one(d.errands.get(errand.errand_id), consistent=True) or errand
 
 
-def _shown(items: Iterable[BaseModel]) -> list[dict[str, Any]]:
-    return [item.model_dump(mode="json", by_alias=True, exclude_none=True) for item in items]
+def _shown(items: Iterable[BaseModel], without: frozenset[str] = frozenset()) -> list[dict[str, Any]]:
+    return [
+        item.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=set(without)) for item in items
+    ]
 
 
 # --- sheets ---

@@ -122,7 +122,7 @@ class Reconciler:
         return [replace(one, reason=GOES_ON) if one.state == "enforced" else one for one in found]
 
     def retry(self, child: str, rule_id: str) -> Outcome:
-        """Try a rule again now, also one that its device refused."""
+        """Try a rule again now, also one that its device refused; a device that rests after failures is asked too."""
         if rule_id.startswith(ALERT):
             return self.reconcile(child)  # whoever is in the way of an address is hurried in any case
         mapping = self._db.one(d.rules.get(child, rule_id), consistent=True)
@@ -131,6 +131,7 @@ class Reconciler:
         if mapping.status == "failed":
             again = mapping.moved(status="pending", next_try_at=self._now())
             self._repository.try_write(d.rules.change(mapping, again))
+        self._devices.try_now(mapping.ftd_device_id)
         return self.reconcile(child, frozenset((mapping.ftd_device_id,)))
 
     def verify(self, device_id: str) -> Verified:

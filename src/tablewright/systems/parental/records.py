@@ -14,8 +14,6 @@ from tablewright.systems.parental.families import Families
 from tablewright.systems.parental.model import (
     Action,
     Child,
-    Message,
-    MessageState,
     Metric,
     OpenStatus,
     RuleMapping,
@@ -117,14 +115,6 @@ class Records:
         page = self._repository.page(query, size, after, reader.subject)
         own = tuple(metric for metric in page.items if metric.child in children)
         return Page(own, page.next, page.read_units)
-
-    # --- messages ---
-
-    def outbox(
-        self, state: MessageState, reader: Actor, size: int | None = None, after: str | None = None
-    ) -> Page[Message]:
-        """What was written to people, newest first. Codes are in it: for who runs the demo, not for the API."""
-        return self._repository.page(d.messages_by_state(state=state), size, after, reader.subject)
 
 
 def _in_order(since: date | None, until: date | None) -> None:

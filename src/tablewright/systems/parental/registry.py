@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tablewright.mapping import AlreadyExists, Consumer, Stale
-from tablewright.mapping.records import Change
+from tablewright.mapping.consumer.records import Change
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules, uses
 from tablewright.systems.parental.cache import Cache, CacheUnavailable, MemoryCache, through

@@ -4,7 +4,7 @@ Must hold: a change that a person makes is written together with its audit entry
 Elsewhere: who may do what (families.py).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,7 +13,9 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from tablewright.design import Write
-from tablewright.edge.dispatch import Dispatch, Letter
+from tablewright.edge.messages import MessageTemplates, after_attempt
+from tablewright.edge.outbox import OutboxDispatch, OutgoingMessage
+from tablewright.edge.sealed_text import seal_of
 from tablewright.mapping import (
     AlreadyExists,
     BadCursor,
@@ -24,9 +26,9 @@ from tablewright.mapping import (
     PageTooLarge,
     Stale,
 )
-from tablewright.mapping.repository import Tables, Words
+from tablewright.mapping.repository import RefusalTranslation, Tables
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import rules
+from tablewright.systems.parental import mail, rules
 from tablewright.systems.parental.errors import BadRequest, Conflict, NotThere, RaceLost, VersionConflict
 from tablewright.systems.parental.model import (
     AuditEntry,
@@ -92,8 +94,11 @@ def _gives_up() -> Conflict:
 class Repository(Tables):
     """The tables of parental controls."""
 
-    def __init__(self, db: Db, world: World) -> None:
-        super().__init__(db, world, Words(in_our_words, VersionConflict, _gives_up))
+    def __init__(self, db: Db, world: World, secret: bytes | None = None) -> None:
+        """`secret` seals what is secret in messages; without one, what is sealed here opens in this process alone."""
+        super().__init__(db, world, RefusalTranslation(in_our_words, VersionConflict, _gives_up))
+        own = secret or world.new_id().encode()
+        self.texts = MessageTemplates(mail.TEMPLATES, seal_of(own, "parental messages", world))
 
     # --- one ---
 
@@ -202,30 +207,55 @@ class Repository(Tables):
         )
 
     def message(
-        self, recipient: str, family_id: str, subject: str, body: str, kept: timedelta = KEEP_MAIL
+        self,
+        recipient: str,
+        family_id: str,
+        template: str,
+        values: Mapping[str, str],
+        *,
+        children: Sequence[str] = (),
+        secrets: Mapping[str, str] | None = None,
+        until: datetime | None = None,
+        kept: timedelta = KEEP_MAIL,
     ) -> Write[Message]:
-        """A message for the outbox, to be written with what it is about: to an address or a number."""
-        now = self.now()
+        """A message of a template (mail.py) for the outbox, to be written with what it is about.
+
+        To an address or a number. `children` are the keys of those it is about. Codes and links that let a reader in
+        are `secrets`; `until` is when they open nothing more.
+        """
+        now, id = self.now(), self.new_id("msg")
         return d.messages.create(
             Message(
-                message_id=self.new_id("msg"),
+                message_id=id,
                 recipient=recipient,
                 family_id=family_id,
-                subject=subject,
-                body=body,
+                children=list(children),
+                **self.texts.row(template, id, recipient, values, secrets),
+                secrets_until=until,
                 created_at=now,
                 expires_at=now + kept,
             )
         )
 
-    def dispatch(self) -> Dispatch[Message]:
+    def covered(self, message: Message) -> Message:
+        """A message for others than its reader: its text, with what is secret covered."""
+        return message.model_copy(update=self.texts.masked_fields(message))
+
+    def dispatch(self) -> OutboxDispatch[Message]:
         """How messages leave the outbox: mail and texts to numbers alike."""
-        return Dispatch(
+        return OutboxDispatch(
             self.now,
             lambda state: self.db.all(d.messages_by_state(state=state)),
-            lambda it: Letter(it.message_id, it.recipient, it.subject, it.body, it.created_at),
-            lambda it, changed: self.db.write(d.messages.change(it, it.model_copy(update=changed))),
+            self._letter,
+            lambda it, changed: self.db.write(
+                d.messages.change(it, it.model_copy(update=after_attempt(it, changed)))
+            ),
+            lambda it: it.secrets_until,
         )
+
+    def _letter(self, it: Message) -> OutgoingMessage:
+        text = self.texts.text(it, it.message_id, it.recipient)
+        return OutgoingMessage(it.message_id, it.recipient, text.subject, text.body, it.created_at)
 
 
 def found(item: E | None, noun: str) -> E:

@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 
 from pydantic import BaseModel
 
-from tablewright.edge.addresses import NotAnAddress, spelled
-from tablewright.mapping.differences import differences as differ
+from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
+from tablewright.mapping.diff import differences as differ
 from tablewright.systems.parental import windows
 from tablewright.systems.parental.compiler import check_entry
 from tablewright.systems.parental.destinations import check_cidr
@@ -51,7 +51,7 @@ def phone_number(given: str, field: str = "phoneNumber") -> str:
     if text.startswith("00"):
         text = f"+{text[2:]}"
     if _PHONE.fullmatch(text) is None:
-        words = "This is no phone number. Write it with its country, such as +15551234567."
+        words = "That isn't a valid phone number. Write it with its country, such as +15551234567."
         raise BadRequest("INVALID_PHONE", words, field)
     return text
 
@@ -61,7 +61,7 @@ def child_key(given: str) -> str:
     number, mark, rest = given.partition("~")
     tenure = f"{mark}{rest}"
     if tenure and _TENURE.fullmatch(tenure) is None:
-        raise BadRequest("INVALID_PHONE", "This is no phone number of a child.", "phoneNumber")
+        raise BadRequest("INVALID_PHONE", "That isn't the phone number of a child.", "phoneNumber")
     return phone_number(number) + tenure
 
 
@@ -73,7 +73,7 @@ def tenure_key(phone: str, tenure: int) -> str:
 def email_address(given: str, field: str = "email") -> str:
     """One spelling of an address; INVALID_EMAIL if it is none."""
     try:
-        return spelled(given)
+        return normalise_address(given)
     except NotAnAddress as mistake:
         raise BadRequest("INVALID_EMAIL", str(mistake), field) from None
 

@@ -81,7 +81,7 @@ def people(parental: Parental) -> tuple[DemoPerson, ...]:
         ),
         DemoPerson(
             OPERATOR.subject, "Olga Petrova", "Network operator",
-            "Firewalls, what failed and the app registry; not whose it is.", ("operator",), OPERATOR.name, True,
+            "Firewalls, failures and the app list, without seeing whose they are.", ("operator",), OPERATOR.name, True,
             "/console/parental/devices",
         ),
         DemoPerson(

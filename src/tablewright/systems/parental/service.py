@@ -9,12 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from tablewright.edge.dispatch import Dispatch
+from tablewright.edge.erased import ErasedList
+from tablewright.edge.outbox import OutboxDispatch
 from tablewright.mapping import Db
-from tablewright.systems.parental import evaluator
+from tablewright.systems.parental import enforced_spans, evaluator
 from tablewright.systems.parental.cache import Cache
 from tablewright.systems.parental.children import Children
 from tablewright.systems.parental.closing import Closing
+from tablewright.systems.parental.device_secrets import DeviceSecrets
 from tablewright.systems.parental.devices import Devices, Drivers
 from tablewright.systems.parental.errands import Errands
 from tablewright.systems.parental.evaluator import Effective, Span
@@ -32,6 +34,7 @@ from tablewright.systems.parental.policies import Policies
 from tablewright.systems.parental.privacy import Privacy
 from tablewright.systems.parental.reconciler import Reconciler
 from tablewright.systems.parental.records import Records
+from tablewright.systems.parental.references import References
 from tablewright.systems.parental.registry import Registry
 from tablewright.systems.parental.repository import Repository
 from tablewright.systems.parental.sensors import Listen
@@ -75,10 +78,11 @@ class Parental:
     privacy: Privacy
     closing: Closing
     notices: Notices
-    dispatch: Dispatch[Message]
+    dispatch: OutboxDispatch[Message]
     listen: Listen | None
     inbox: Path | None
     issue: Issue
+    references: References
 
     def holding(self, child: Child, at: datetime | None = None) -> Holding:
         """What is blocked for a child, now or at another moment; nothing once its number was given up."""
@@ -87,6 +91,10 @@ class Parental:
         return Holding(
             evaluator.effective(child, *written, moment), evaluator.next_visible(child, *written, moment)
         )
+
+    def blocked_until_now(self, child: Child, start: datetime) -> list[Span]:
+        """What firewalls confirmed as blocked from a moment up to now."""
+        return enforced_spans.of_child(self.repository, child.child, start, self.repository.now())
 
     def timeline(self, child: Child, start: datetime, end: datetime) -> list[Span]:
         """What is blocked when between two moments."""
@@ -110,24 +118,27 @@ def open_parental(
     issue: Issue,
     *,
     drivers: Drivers,
+    secrets: DeviceSecrets | None = None,
     cache: Cache | None = None,
     listen: Listen | None = None,
     inbox: Path | None = None,
     invitation_link: str = INVITATION_LINK,
+    home: Path | None = None,
 ) -> Parental:
     """Parental controls over a database.
 
-    `secret` keys one-time codes and the names of rules; `drivers` opens the way to a firewall; `cache` is where nodes
-    share the registry, in this process if not given; `inbox` is a directory of files that sensors append what was
-    blocked to; `issue` makes a login for a subject with roles and an address.
+    `secret` keys one-time codes, the seal of messages and the names of rules; `drivers` opens the way to a firewall,
+    `secrets` says which secret is for which; `cache` is where nodes share the registry, in this process if not given;
+    `inbox` is a directory of files that sensors append what was blocked to; `issue` makes a login for a subject with
+    roles and an address; `home` is a directory for the list of the erased.
     """
-    repository = Repository(db, world)
+    repository = Repository(db, world, secret)
     numbers = Numbers(repository, secret)
     families = Families(repository)
     registry = Registry(repository, cache)
-    devices = Devices(repository, drivers)
+    devices = Devices(repository, drivers, secrets)
     reconciler = Reconciler(repository, registry, devices, secret)
-    errands = Errands(repository, reconciler.reconcile)
+    errands = Errands(repository, reconciler.reconcile, ErasedList(home))
     return Parental(
         repository=repository,
         numbers=numbers,
@@ -153,4 +164,5 @@ def open_parental(
         listen=listen,
         inbox=inbox,
         issue=issue,
+        references=References(secret),
     )

@@ -296,7 +296,7 @@ def _address(text: str) -> str:
     try:
         found = ip_of(text)
     except ValueError:
-        words = "This is no IPv4 or IPv6 address."
+        words = "That isn't a valid IPv4 or IPv6 address."
         raise BadRequest("INVALID_ADDRESS", words, "privateIP") from None
     is_nobodys = found.is_unspecified or found.is_loopback or found.is_multicast or found == _BROADCAST
     if is_nobodys or "%" in str(found):

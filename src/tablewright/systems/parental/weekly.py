@@ -81,8 +81,9 @@ def _tell(repository: Repository, family: Family, children: Sequence[Child], mon
     first = monday - A_WEEK
     weeks = [_week(repository, child, first) for child in children]
     to = [guardian.email for guardian in repository.guardians_of(family.family_id)]
-    subject = f"The week of {family.name}"
-    return tell(repository, to, family.family_id, subject, report(weeks, first), once)
+    values = {"family": family.name, "report": report(weeks, first)}
+    about = [child.child for child in children]
+    return tell(repository, to, family.family_id, "week", values, once, about)
 
 
 def _week(repository: Repository, child: Child, first: date) -> WeekOfChild:

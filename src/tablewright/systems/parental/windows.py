@@ -91,7 +91,9 @@ def parse(raw: Window | Mapping[str, object], field: str = "window") -> Window:
 def zone(name: str, field: str = "timezone") -> ZoneInfo:
     """A time zone by its IANA name."""
     if name not in _zone_names():
-        words = f"'{name}' is no time zone. Write an IANA name such as America/New_York or Europe/Berlin."
+        words = (
+            f"'{name}' isn't a valid time zone. Write an IANA name such as America/New_York or Europe/Berlin."
+        )
         raise BadRequest("INVALID_TIMEZONE", words, field)
     return ZoneInfo(name)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from tablewright.edge import Buckets, Problem, require
+from tablewright.edge import Problem, RateLimiter, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.routes import admin, campaigns, me, orders, products, tenants
@@ -22,13 +22,14 @@ from tablewright.systems.portal.routes.common import (
     open_account,
     problem_of,
 )
-from tablewright.systems.portal.routes.orders import canceller, own_order
+from tablewright.systems.portal.routes.orders import buyer_of, canceller, own_order
 from tablewright.systems.portal.service import Portal
 
 __all__ = [
     "TENANTS_ALONE",
     "TRANSLATIONS",
     "actor_of",
+    "buyer_of",
     "canceller",
     "open_account",
     "own_order",
@@ -39,10 +40,10 @@ __all__ = [
 TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {PortalMistake: problem_of}
 
 
-def router(portal: Portal, who: FindPrincipal, *, buckets: Buckets | None = None) -> APIRouter:
+def router(portal: Portal, who: FindPrincipal, *, buckets: RateLimiter | None = None) -> APIRouter:
     """All routes of the portal."""
     # `or` would not do: buckets that are empty count as false.
-    buckets = Buckets() if buckets is None else buckets
+    buckets = RateLimiter() if buckets is None else buckets
     api = APIRouter(prefix="/v1.0")
     doors = Doors(
         anyone=who,

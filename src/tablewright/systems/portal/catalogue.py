@@ -12,7 +12,7 @@ from typing import Any
 from tablewright.design import Write, normalised
 from tablewright.mapping import Page
 from tablewright.systems.portal import design as d
-from tablewright.systems.portal import rules
+from tablewright.systems.portal import field_rules, rules
 from tablewright.systems.portal.errors import Changed, Refused, Unavailable
 from tablewright.systems.portal.model import AuditEntry, Campaign, CampaignProduct, Kind, PriceChange, Product
 from tablewright.systems.portal.repository import Actor, Repository
@@ -79,7 +79,12 @@ class Catalogue:
             last_updated_by=actor.name,
             **fields,
         )
-        rules.check_product(product)
+        field_rules.check(
+            (
+                *field_rules.product_mistakes(vars(product)),
+                *field_rules.schedule_mistakes(product.next_price_from, now),
+            )
+        )
         write = self._repository.weighed(d.products.create(product), "product")
         steps = [d.prices.create(step) for step in rules.price_steps(None, product)]
         audit = self._repository.audit("products", product.id, "created", actor, None, product)
@@ -109,12 +114,16 @@ class Catalogue:
         now = self._repository.now()
         # A scheduled price that has come is the price: what is changed now is changed from there.
         current = rules.settled(before, now)
-        after = self._repository.stamped(current, actor, **changes)
+        after = self._repository.stamped(current, actor, **rules.without_begun(changes, before, now))
         if rules.is_same(before, after):
             return before, []
-        rules.check_product(after)
-        if after.next_price_from != current.next_price_from:
-            rules.check_schedule(after, now)
+        is_new_schedule = after.next_price_from != current.next_price_from
+        field_rules.check(
+            (
+                *field_rules.product_mistakes(vars(after)),
+                *field_rules.schedule_mistakes(after.next_price_from if is_new_schedule else None, now),
+            )
+        )
         if after.active:
             self._check_campaigns(after, is_back=not before.active, before=current)
         action = "changed"
@@ -136,14 +145,18 @@ class Catalogue:
 
     def _check_campaigns(self, after: Product, *, is_back: bool, before: Product) -> None:
         """A new price, now or to come, must leave every campaign that still counts something to charge (CP-D23)."""
-        pairs = ((after.price, before.price), (after.next_price, before.next_price))
-        prices = [new for new, old in pairs if new is not None and (is_back or new != old)]
+        pairs = (("price", after.price, before.price), ("nextPrice", after.next_price, before.next_price))
+        prices = [(field, new) for field, new, old in pairs if new is not None and (is_back or new != old)]
         if not prices:
             return
         today = rules.local_day(self._repository.now())
         for campaign in self._repository.campaigns_of(after.id):
-            if campaign.active and campaign.to_date >= today:
-                rules.check_discounted(campaign.discount_percentage, min(prices))
+            if not campaign.active or campaign.to_date < today:
+                continue
+            for field, price in prices:
+                if rules.discounted(price, campaign.discount_percentage) < rules.CENT:
+                    words = f"{field} is too low: the campaign {campaign.code} would leave less than R0.01 to pay."
+                    raise Refused("DISCOUNT_RANGE", words, field)
 
     def _price_warnings(self, before: Product, after: Product) -> list[str]:
         if before.price == after.price:
@@ -155,7 +168,7 @@ class Catalogue:
         ]
         words = ["New orders are charged the new price from now on; orders already placed keep theirs."]
         if running:
-            words.append(f"Running campaigns compute with the new price: {', '.join(running)}.")
+            words.append(f"Running campaigns use the new price: {', '.join(running)}.")
         return words
 
     def apply_due_prices(self, actor: Actor) -> int:
@@ -236,7 +249,7 @@ class Catalogue:
     def create_campaign(self, fields: dict[str, Any], actor: Actor) -> tuple[Campaign, list[str]]:
         """A new campaign, and what the caller should know about it."""
         now = self._repository.now()
-        fields = {**fields, "code": rules.campaign_code(fields["code"])}
+        fields = {**fields, "code": fields["code"].strip().upper()}
         campaign = Campaign(
             id=self._repository.new_id("camp"),
             date_created=now,
@@ -244,7 +257,12 @@ class Catalogue:
             last_updated_by=actor.name,
             **fields,
         )
-        rules.check_campaign(campaign)
+        field_rules.check(
+            (
+                *field_rules.campaign_mistakes(vars(campaign)),
+                *field_rules.past_campaign(campaign.to_date, rules.local_day(now)),
+            )
+        )
         checks = self._products_of(campaign, {campaign.product_id, *campaign.also_product_ids})
         further = [
             d.campaign_products.put(
@@ -271,9 +289,8 @@ class Catalogue:
                 if id not in new:
                     continue
                 field = "productId" if id == campaign.product_id else "alsoProductIds"
-                raise Refused(
-                    "PRODUCT_UNKNOWN", "There is no such product for sale.", field, {"productId": id}
-                )
+                words = f"{field} must be a product that is for sale."
+                raise Refused("PRODUCT_UNKNOWN", words, field, {"productId": id})
             for price in (rules.price_at(product, self._repository.now()), product.next_price):
                 if price is not None:
                     rules.check_discounted(campaign.discount_percentage, price)
@@ -296,7 +313,7 @@ class Catalogue:
         after = self._repository.stamped(before, actor, **changes)
         if rules.is_same(before, after):
             return before
-        rules.check_campaign(after)
+        field_rules.check(field_rules.campaign_mistakes(vars(after)))
         new = set(after.also_product_ids) - set(before.also_product_ids)
         # Prices were free to fall below it while the campaign was off or over.
         counts_more = (

@@ -1,20 +1,20 @@
 """What a caller of the portal did wrong, with the code the API answers (CP-79).
 
 Must hold: whatever is raised here, nothing was written. Elsewhere: what mistakes of all systems have in common
-(edge/mistakes.py), HTTP statuses (routes/common.py).
+(edge/errors.py), HTTP statuses (routes/common.py).
 """
 
-from tablewright.edge import mistakes
-from tablewright.edge.mistakes import Mistake
+from tablewright.edge import errors
+from tablewright.edge.errors import CallerError
 
 
-class PortalMistake(Mistake):
+class PortalMistake(CallerError):
     """The base of what can be wrong here."""
 
     code = "PORTAL_MISTAKE"
 
 
-class NotThere(mistakes.NotThere, PortalMistake):
+class NotThere(errors.NotFound, PortalMistake):
     """There is no such thing: TENANT_NOT_FOUND and the like."""
 
 
@@ -35,7 +35,7 @@ class Changed(PortalMistake):
         super().__init__("It has changed since you read it. Read it again, then repeat your change.")
 
 
-class Refused(mistakes.Refused, PortalMistake):
+class Refused(errors.Refused, PortalMistake):
     """A rule of the portal says no."""
 
 
@@ -58,7 +58,7 @@ class Unavailable(Refused):
     """It was there once."""
 
 
-class TooOften(mistakes.TooOften, PortalMistake):
+class TooOften(errors.TooManyRequests, PortalMistake):
     """A limit is used up for a while."""
 
 

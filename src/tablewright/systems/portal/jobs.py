@@ -8,7 +8,7 @@ import logging
 from datetime import timedelta
 
 from tablewright.mapping import Consumer, Stale
-from tablewright.mapping.records import Change
+from tablewright.mapping.consumer.records import Change
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules, tallies
 from tablewright.systems.portal.catalogue import Catalogue
@@ -34,12 +34,7 @@ def remind_unvalidated(repository: Repository) -> int:
         if tenant.reminder_sent_at is not None:
             continue
         after = repository.stamped(tenant, JOBS, reminder_sent_at=now)
-        mail = repository.mail(
-            tenant.email,
-            "Please confirm your address",
-            "Ask for a code on our page to confirm it.",
-            tenant.id,
-        )
+        mail = repository.mail(tenant.email, "reminder", tenant_id=tenant.id)
         try:
             repository.db.write(d.tenants.change(tenant, after), mail)
             sent += 1
@@ -65,8 +60,8 @@ def notify_ending_campaigns(repository: Repository, to: str) -> int:
     for campaign in repository.db.all(d.campaigns_by_active(active=True, until=today)):
         if not today <= campaign.to_date <= today + ENDS_SOON:
             continue
-        words = f"{campaign.code} ends on {campaign.to_date.isoformat()}."
-        mail = repository.mail(to, f"Campaign {campaign.code} ends soon", words)
+        values = {"code": campaign.code, "day": campaign.to_date.isoformat()}
+        mail = repository.mail(to, "campaign ends", values)
         done = repository.db.write(mail, once=f"campaign-ends:{campaign.code}:{campaign.to_date.isoformat()}")
         told += not done.repeated
     return told

@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 
 Status = Literal["UNVALIDATED", "VALIDATED", "REGISTERED", "SUSPENDED"]
 BillingCycle = Literal["monthly", "yearly"]
-OrderStatus = Literal["PENDING", "PAID", "CANCELLED", "REFUNDED"]
+OrderStatus = Literal["PENDING", "PAID", "CANCELLED", "EXPIRED", "REFUNDED"]
 Purpose = Literal["verify", "destination"]
 MessageState = Literal["PENDING", "SENT", "FAILED"]
 Kind = Literal["tenants", "products", "campaigns"]
@@ -51,6 +51,7 @@ class Tenant(Activatable):
     previous_status: Status | None = None
     suspension_reason: str | None = None
     reminder_sent_at: datetime | None = None
+    address_verified_at: datetime | None = None
     erased_at: datetime | None = None
 
     @property
@@ -144,7 +145,12 @@ class OrderItem(Value):
 
 
 class Order(Value):
-    """What was bought, at the prices of that moment. `tax` is the VAT inside `total`."""
+    """What was bought, at the prices of that moment. `tax` is the VAT inside `total`.
+
+    A `guest` order was placed without signing in: it is the tenant's once the address was verified after it. No mail is
+    sent about one that is not `mailed`. One `over_limit` used an offer more often than the customer may: it is on hold.
+    `given_back` are the references of payments that came too late, or twice, and went back.
+    """
 
     tenant_id: str
     order_id: str
@@ -160,6 +166,11 @@ class Order(Value):
     total: Money
     payment_reference: str | None = None
     paid_at: datetime | None = None
+    paid_by_hand: bool = False
+    given_back: list[str] = Field(default_factory=list)
+    guest: bool = False
+    mailed: bool = True
+    over_limit: bool = False
     version: int = 1
 
 
@@ -186,10 +197,12 @@ class AuditEntry(Value):
 
 
 class Challenge(Value):
-    """A one-time secret sent to an address: six digits or a link, for a quarter of an hour and five tries."""
+    """A one-time secret sent to an address: digits or a link, for a quarter of an hour and five tries of its asker
+    (edge/code_requesters.py)."""
 
     purpose: Purpose
     address: str
+    asker: str
     tenant_id: str
     code_hash: str
     link_hash: str
@@ -228,12 +241,20 @@ class Tally(Value):
 
 
 class Message(Value):
-    """A mail in the outbox; written with what it is about, delivered afterwards."""
+    """A mail in the outbox; written with what it is about, delivered afterwards (edge/messages.py).
+
+    `secrets` is sealed, and gone once it was sent or at `secrets_until`. `subject` and `body` are of mails from before
+    there were templates.
+    """
 
     message_id: str
     recipient: str
-    subject: str
-    body: str
+    template: str = ""
+    values: dict[str, str] = {}
+    secrets: str | None = None
+    secrets_until: datetime | None = None
+    subject: str | None = None
+    body: str | None = None
     tenant_id: str | None = None
     state: MessageState = "PENDING"
     attempts: int = 0

@@ -44,7 +44,7 @@ class Payments(Protocol):
         ...
 
     def refund(self, order_id: str, reference: str, amount: Decimal) -> PaymentEvent:
-        """Give it back."""
+        """Give it back. The same payment asked again is the same refund."""
         ...
 
     def read(self, body: bytes, signature: str) -> PaymentEvent:

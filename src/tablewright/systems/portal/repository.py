@@ -3,7 +3,7 @@
 Must hold: a change is written together with its audit entry and whatever it entails, or not at all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from tablewright.design import Query, Write
-from tablewright.edge.dispatch import Dispatch, Letter
+from tablewright.edge.messages import MessageTemplates, after_attempt
+from tablewright.edge.outbox import OutboxDispatch, OutgoingMessage
+from tablewright.edge.sealed_text import seal_of
 from tablewright.mapping import (
     AlreadyExists,
     BadCursor,
@@ -24,8 +26,9 @@ from tablewright.mapping import (
     Stale,
 )
 from tablewright.mapping.items import size_of
-from tablewright.mapping.repository import Tables, Words
+from tablewright.mapping.repository import RefusalTranslation, Tables
 from tablewright.systems.portal import design as d
+from tablewright.systems.portal import mail
 from tablewright.systems.portal.errors import BadRequest, Changed, Conflict, NotThere, RaceLost, Taken
 from tablewright.systems.portal.model import (
     Activatable,
@@ -109,8 +112,10 @@ def _gives_up() -> Conflict:
 class Repository(Tables):
     """The portal's tables."""
 
-    def __init__(self, db: Db, world: World) -> None:
-        super().__init__(db, world, Words(in_our_words, Changed, _gives_up))
+    def __init__(self, db: Db, world: World, secret: bytes) -> None:
+        """`secret` seals what is secret in messages."""
+        super().__init__(db, world, RefusalTranslation(in_our_words, Changed, _gives_up))
+        self.texts = MessageTemplates(mail.TEMPLATES, seal_of(secret, "portal mail", world))
 
     def new_order_id(self, placed: datetime) -> str:
         """An id that begins with the time, so that a tenant's orders lie in the order they were placed."""
@@ -220,32 +225,58 @@ class Repository(Tables):
         address = tenant.email
         return d.tenants.check(tenant.id).when(lambda t: t.email == address)
 
-    def mail(self, recipient: str, subject: str, body: str, tenant_id: str | None = None) -> Write[Message]:
-        """A message for the outbox, to be written with what it is about."""
-        now = self.now()
+    def mail(
+        self,
+        recipient: str,
+        template: str,
+        values: Mapping[str, str] | None = None,
+        tenant_id: str | None = None,
+        *,
+        secrets: Mapping[str, str] | None = None,
+        until: datetime | None = None,
+    ) -> Write[Message]:
+        """A message of a template (mail.py) for the outbox, to be written with what it is about.
+
+        Codes, and links that open something without a login, are `secrets`; `until` is when they open nothing more.
+        One to "" is never sent and in no list: it is for who must not learn from the time it takes that there is none.
+        """
+        now, id = self.now(), self.new_id("msg")
+        kept = now + KEEP_MAIL if recipient else until or now
         return d.messages.create(
             Message(
-                message_id=self.new_id("msg"),
+                message_id=id,
                 recipient=recipient,
-                subject=subject,
-                body=body,
+                **self.texts.row(template, id, recipient, values, secrets),
+                secrets_until=until,
                 tenant_id=tenant_id,
+                state="PENDING" if recipient else "SENT",
                 created_at=now,
-                expires_at=now + KEEP_MAIL,
+                expires_at=kept,
             )
         )
 
-    def outbox(self, state: MessageState) -> Query[Message]:
-        return d.messages_by_state(state=state)
+    def covered(self, message: Message) -> Message:
+        """A message for others than its reader: its text, with what is secret covered."""
+        return message.model_copy(update=self.texts.masked_fields(message))
 
-    def dispatch(self) -> Dispatch[Message]:
+    def outbox(self, state: MessageState) -> Query[Message]:
+        return d.messages_by_state(state=state).where(lambda message: message.recipient != "")
+
+    def dispatch(self) -> OutboxDispatch[Message]:
         """How the outbox's messages leave it."""
-        return Dispatch(
+        return OutboxDispatch(
             self.now,
             lambda state: self.db.all(self.outbox(state)),
-            lambda it: Letter(it.message_id, it.recipient, it.subject, it.body, it.created_at),
-            lambda it, changed: self.db.write(d.messages.change(it, it.model_copy(update=changed))),
+            self._letter,
+            lambda it, changed: self.db.write(
+                d.messages.change(it, it.model_copy(update=after_attempt(it, changed)))
+            ),
+            lambda it: it.secrets_until,
         )
+
+    def _letter(self, it: Message) -> OutgoingMessage:
+        text = self.texts.text(it, it.message_id, it.recipient)
+        return OutgoingMessage(it.message_id, it.recipient, text.subject, text.body, it.created_at)
 
     def message(self, message_id: str) -> Message:
         return self._found(self.db.one(d.messages.get(message_id)), "MESSAGE")

@@ -1,7 +1,7 @@
 """The portal's rules: pure functions over values. No clock, no store.
 
 Money is Decimal, rounded half up to cents, in ZAR; prices include VAT. Campaign dates are local dates of the
-business zone (Africa/Johannesburg).
+business zone (Africa/Johannesburg). Elsewhere: what may stand in a field (field_rules.py).
 """
 
 import os
@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 
-from tablewright.edge.addresses import NotAnAddress, spelled
-from tablewright.mapping.differences import differences as differ
+from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
+from tablewright.mapping.diff import differences as differ
 from tablewright.systems.portal.design import ORDER_STATES, OVERRIDE, TENANT_STATES
 from tablewright.systems.portal.errors import Forbidden, Refused
 from tablewright.systems.portal.model import (
@@ -35,19 +36,20 @@ CENT = Decimal("0.01")
 PERCENT_STEP = Decimal("0.0001")
 VAT = Decimal("15")
 UNAVAILABLE = "[Product Unavailable]"
-DESCRIPTION_LETTERS, FEATURES, FEATURE_LETTERS, NAME_LETTERS = 500, 10, 60, 120
-MAX_PRICE = Decimal("9999999.99")
-MAX_QUANTITY, MAX_LINES, MAX_LIMIT = 100, 20, 1_000_000_000
+MAX_QUANTITY, MAX_LINES = 100, 20
+# How long an order waits for its payment, and holds its use of a campaign.
+PAY_WITHIN = timedelta(hours=24)
 # CP-74: the indexes carry whole records, and each begun kilobyte is a unit more on every one of them.
 RECORD_BYTES = 1024
 SCHEDULE = "system:schedule"
+CLOSED = "This account was deleted. Order again with the same address to open it, or write to support."
 _NUMBER = re.compile(r"BB-(\d{8})-[0-9A-F]{8}")
 _CODE = re.compile(r"[A-Z0-9_]{3,32}")
 _ID = re.compile(r"[a-z]+_[0-9A-Za-z-]{4,64}")
 # Where erased tenants' addresses lead: nowhere (RFC 6761). Nobody may buy, or be found, under one.
 ERASED_DOMAIN = "erased.invalid"
 # Fields a change of which says nothing: every write touches them.
-_NOISE = frozenset(("version", "date_last_updated", "last_updated_by"))
+_NOISE = frozenset(("version", "date_last_updated", "last_updated_by", "address_verified_at"))
 
 
 def cents(amount: Decimal) -> Decimal:
@@ -66,11 +68,12 @@ def rand(amount: Decimal) -> str:
 def email_address(given: str, field: str = "email") -> str:
     """One spelling of an address; INVALID_EMAIL if it is none."""
     try:
-        found = spelled(given)
+        found = normalise_address(given)
         if found.endswith(f"@{ERASED_DOMAIN}"):
             raise NotAnAddress
-    except NotAnAddress as mistake:
-        raise Refused("INVALID_EMAIL", str(mistake), field) from None
+    except NotAnAddress:
+        words = f"{field} must be a valid e-mail address, such as you@company.co.za."
+        raise Refused("INVALID_EMAIL", words, field) from None
     return found
 
 
@@ -83,9 +86,8 @@ def campaign_code(given: str, field: str = "code") -> str:
     """Upper case; CODE_FORMAT unless it is 3 to 32 letters, digits or underscores."""
     text = given.strip().upper()
     if _CODE.fullmatch(text) is None:
-        raise Refused(
-            "CODE_FORMAT", "A code has 3 to 32 letters A-Z, digits or underscores, and no spaces.", field
-        )
+        words = f"{field} must have 3 to 32 letters A-Z, digits or underscores, and no spaces."
+        raise Refused("CODE_FORMAT", words, field)
     return text
 
 
@@ -94,41 +96,7 @@ def code_warnings(code: str) -> list[str]:
     return [] if 6 <= len(code) <= 20 else ["A code of 6 to 20 characters is easier to type and to print."]
 
 
-# --- products and prices ---
-
-
-def check_product(product: Product) -> None:
-    """Raise unless a product can be sold as it is described."""
-    check_price(product.price, "price")
-    if product.next_price is not None:
-        check_price(product.next_price, "nextPrice")
-    if (product.next_price is None) != (product.next_price_from is None):
-        raise Refused(
-            "SCHEDULE_INCOMPLETE", "A scheduled price needs both the price and its time.", "nextPriceFrom"
-        )
-    if not product.name.strip() or len(product.name) > NAME_LETTERS:
-        raise Refused("NAME_LENGTH", f"A name has 1 to {NAME_LETTERS} characters.", "name")
-    check_description(product.description)
-    if len(product.features) > FEATURES or any(not 0 < len(f) <= FEATURE_LETTERS for f in product.features):
-        raise Refused(
-            "FEATURES", f"At most {FEATURES} features of 1 to {FEATURE_LETTERS} characters each.", "features"
-        )
-
-
-def check_description(text: str) -> None:
-    if not text.strip() or len(text) > DESCRIPTION_LETTERS:
-        raise Refused(
-            "DESCRIPTION_LENGTH", f"A description has 1 to {DESCRIPTION_LETTERS} characters.", "description"
-        )
-
-
-def check_price(price: Decimal, field: str) -> None:
-    if not price.is_finite() or price < CENT:
-        raise Refused("PRICE_NOT_POSITIVE", "A price is at least R0.01.", field)
-    if price > MAX_PRICE or price != cents(price):
-        raise Refused(
-            "PRICE_PRECISION", "A price has at most two decimal places and seven digits before them.", field
-        )
+# --- prices ---
 
 
 def price_at(product: Product, now: datetime) -> Decimal:
@@ -140,16 +108,6 @@ def price_at(product: Product, now: datetime) -> Decimal:
     ):
         return product.next_price
     return product.price
-
-
-def check_schedule(product: Product, now: datetime) -> None:
-    """A scheduled price begins later: what is past is history, and history is not rewritten."""
-    if product.next_price_from is not None and product.next_price_from <= now:
-        raise Refused(
-            "SCHEDULE_PAST",
-            "A scheduled price begins in the future; to change it now, send price.",
-            "nextPriceFrom",
-        )
 
 
 def settled(product: Product, now: datetime) -> Product:
@@ -166,6 +124,19 @@ def settled(product: Product, now: datetime) -> Product:
             "date_last_updated": max(product.date_last_updated, since),
         }
     )
+
+
+def without_begun(changes: dict[str, Any], stored: Product, now: datetime) -> dict[str, Any]:
+    """Changes without a scheduled price that was sent back as it is stored and has begun since.
+
+    It is the price by now; so is a price that was sent back beside it no change to the one before.
+    """
+    since = stored.next_price_from
+    sent = {name: changes.get(name) for name in ("next_price", "next_price_from")}
+    if since is None or since > now or sent != {"next_price": stored.next_price, "next_price_from": since}:
+        return changes
+    begun = {*sent, *(("price",) if changes.get("price") == stored.price else ())}
+    return {name: value for name, value in changes.items() if name not in begun}
 
 
 def is_for_sale(product: Product | None) -> bool:
@@ -206,47 +177,11 @@ def _step(product: Product, old: Decimal | None, new: Decimal, at: datetime, by:
 # --- campaigns ---
 
 
-def check_campaign(campaign: Campaign) -> None:
-    """Raise unless a campaign's own figures make sense."""
-    campaign_code(campaign.code)
-    check_description(campaign.description)
-    percentage = campaign.discount_percentage
-    if (
-        not percentage.is_finite()
-        or not 0 <= percentage < 100
-        or percentage != percentage.quantize(PERCENT_STEP)
-    ):
-        raise Refused(
-            "DISCOUNT_RANGE",
-            "A discount is at least 0 and less than 100 per cent, with at most four decimal places.",
-            "discountPercentage",
-        )
-    if campaign.to_date < campaign.from_date:
-        raise Refused("DATE_ORDER", "The last day is before the first.", "toDate")
-    if not re.fullmatch(r"https?://[^\s]{3,500}", campaign.terms_conditions_link):
-        raise Refused(
-            "INVALID_LINK", "The terms need an address that begins with https://.", "termsConditionsLink"
-        )
-    for field, limit in (
-        ("redemptionLimit", campaign.redemption_limit),
-        ("perTenantLimit", campaign.per_tenant_limit),
-    ):
-        if limit is not None and not 1 <= limit <= MAX_LIMIT:
-            words = f"A limit is 1 to {MAX_LIMIT}; leave it out for none."
-            raise Refused("LIMIT_RANGE", words, field)
-    products = [campaign.product_id, *campaign.also_product_ids]
-    if len(products) > 11 or len(set(products)) != len(products):
-        raise Refused("PRODUCTS", "At most ten further products, each once.", "alsoProductIds")
-
-
 def check_discounted(percentage: Decimal, price: Decimal) -> None:
     """A discounted price must still be a price (CP-D23)."""
     if discounted(price, percentage) < CENT:
-        raise Refused(
-            "DISCOUNT_RANGE",
-            f"{percentage:f} % off {rand(price)} rounds to nothing; what is left to pay must be at least {rand(CENT)}.",
-            "discountPercentage",
-        )
+        words = f"discountPercentage is too high: {percentage:f} % off {rand(price)} leaves less than {rand(CENT)}."
+        raise Refused("DISCOUNT_RANGE", words, "discountPercentage")
 
 
 def discounted(price: Decimal, percentage: Decimal) -> Decimal:
@@ -313,10 +248,16 @@ def lines(
                 quantity=quantity,
                 unit_price=price,
                 discounted_unit_price=final,
-                line_total=cents(final * quantity),
+                line_total=_line_total(price, quantity, campaign if off else None),
             )
         )
     return tuple(made)
+
+
+def _line_total(price: Decimal, quantity: int, campaign: Campaign | None) -> Decimal:
+    """Rounded once, for the whole line: 100 x half of R99.99 is R4 999.50, not 100 x R50.00."""
+    share = 100 - campaign.discount_percentage if campaign is not None else Decimal(100)
+    return cents(price * quantity * share / 100)
 
 
 def totals(items: Iterable[OrderItem]) -> tuple[Decimal, Decimal, Decimal, Decimal]:
@@ -353,6 +294,30 @@ def day_bounds(day: date) -> tuple[datetime, datetime]:
     """The first and the last moment of a local day."""
     start = datetime.combine(day, time(), ZONE)
     return start, start + timedelta(days=1) - timedelta(milliseconds=1)
+
+
+def local_minute(moment: datetime) -> str:
+    """A time in a mail: `16 November 2026, 09:30 SAST`."""
+    local = moment.astimezone(ZONE)
+    return f"{local.day} {local:%B %Y, %H:%M} {local.tzname()}"
+
+
+def pay_until(order: Order) -> datetime:
+    """When an unpaid order expires."""
+    return order.placed_at + PAY_WITHIN
+
+
+def is_claimed(order: Order, tenant: Tenant) -> bool:
+    """Whether an order is its tenant's to see: placed signed in, or the address was verified after it."""
+    verified = tenant.address_verified_at
+    return not order.guest or (verified is not None and order.placed_at <= verified)
+
+
+def hold_of(order: Order, tenant: Tenant) -> str | None:
+    """Why an order must not be delivered for now; None if it may."""
+    if tenant.status == "SUSPENDED":
+        return "This account is suspended."
+    return "This offer was used before by the same customer." if order.over_limit else None
 
 
 def summary(order: Order) -> str:
@@ -406,9 +371,7 @@ def check_open(tenant: Tenant) -> None:
     if tenant.status == "SUSPENDED":
         raise Forbidden("TENANT_SUSPENDED", "This account is suspended. Please write to support.")
     if not tenant.active:
-        raise Forbidden(
-            "TENANT_CLOSED", "This account was closed. A new order with its address opens it again."
-        )
+        raise Forbidden("TENANT_CLOSED", CLOSED)
 
 
 def check_size(size: int, noun: str) -> None:

@@ -115,7 +115,7 @@ class DemoPerson:
 
 
 def people(portal: Portal) -> tuple[DemoPerson, ...]:
-    """The staff, and one customer with orders."""
+    """One customer with orders, then the staff: the sign-in page shows them in this order."""
     staff = (
         DemoPerson(
             ADMIN.subject, "Thandi Nkosi", "Portal admin", "Tenants, products, campaigns, orders and audit, to change.",
@@ -130,11 +130,11 @@ def people(portal: Portal) -> tuple[DemoPerson, ...]:
     if customer is None:
         return staff
     return (
-        *staff,
         DemoPerson(
             customer.id, "Lerato Mokoena", "Customer", "The public pages, and her own account and orders.",
             ("tenant",), CUSTOMER, False, "/console/portal/account",
         ),
+        *staff,
     )  # fmt: skip
 
 
@@ -215,7 +215,7 @@ CAMPAIGNS = (
         STARTER,
         -10,
         20,
-        "Half price for your first site, for two hundred of you.",
+        "Half price on your first site — first 200 customers.",
         limit=200,
     ),
     _Discount(

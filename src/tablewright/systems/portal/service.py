@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from tablewright.edge.dispatch import Dispatch
+from tablewright.edge.erased import ErasedList
+from tablewright.edge.outbox import OutboxDispatch
 from tablewright.mapping import Db
 from tablewright.systems.portal.catalogue import Catalogue
 from tablewright.systems.portal.checkout import Checkout
-from tablewright.systems.portal.erased import Erased
+from tablewright.systems.portal.guest_limits import GuestLimits
 from tablewright.systems.portal.model import Message, Tenant
+from tablewright.systems.portal.orders import Orders
 from tablewright.systems.portal.payments import Payments, SimulatedGateway
 from tablewright.systems.portal.previews import Previews
 from tablewright.systems.portal.repository import Repository
@@ -23,6 +25,7 @@ from tablewright.world import World
 
 # (subject, roles, e-mail) -> token
 Issue: TypeAlias = Callable[[str, tuple[str, ...], str], str]
+ORDER_LINK = "/console/portal/orders/{order_id}"
 VERIFY_LINK = "/console/portal/verify?purpose={purpose}&address={address}&secret={secret}"
 
 
@@ -34,10 +37,11 @@ class Portal:
     tenants: Tenants
     catalogue: Catalogue
     checkout: Checkout
+    orders: Orders
     verification: Verification
     payments: Payments
     previews: Previews
-    dispatch: Dispatch[Message]
+    dispatch: OutboxDispatch[Message]
     issue: Issue
 
     def token_for(self, tenant: Tenant) -> str:
@@ -54,21 +58,25 @@ def open_portal(
     *,
     payments: Payments | None = None,
     verify_link: str = VERIFY_LINK,
+    order_link: str = ORDER_LINK,
     home: Path | None = None,
 ) -> Portal:
     """The portal over a database.
 
-    `secret` keys its one-time codes, preview links and the simulated gateway; `issue` makes a login for a subject with
-    roles and a proved address. `home` is a directory for the list of who was erased: `tenants.erase_again` heeds it.
+    `secret` keys its one-time codes, the seal of messages, preview links and the simulated gateway; `issue` makes a
+    login for a subject with roles and a proved address. `home` is a directory for the list of who was erased:
+    `tenants.erase_again` heeds it.
     """
-    repository = Repository(db, world)
-    tenants = Tenants(repository, Erased(home))
+    repository = Repository(db, world, secret)
+    tenants = Tenants(repository, ErasedList(home))
     gateway = payments or SimulatedGateway(secret)
+    orders = Orders(repository, gateway, order_link)
     return Portal(
         repository,
         tenants,
         Catalogue(repository),
-        Checkout(repository, tenants, gateway),
+        Checkout(repository, tenants, orders, GuestLimits(repository, secret)),
+        orders,
         Verification(repository, secret, verify_link),
         gateway,
         Previews(secret),

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from tablewright.design import Entity
 from tablewright.mapping import Consumer, NoStream, Stale
-from tablewright.mapping.records import Change
+from tablewright.mapping.consumer.records import Change
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.model import ACTIVE, INACTIVE, Activatable, Kind, Status, Tally, Tenant
 from tablewright.systems.portal.repository import Repository

@@ -10,13 +10,14 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from tablewright.design import Query, Write
+from tablewright.design import Query, Write, absent
+from tablewright.edge.erased import ErasedList
+from tablewright.edge.messages import STORED_FIELDS
 from tablewright.mapping import Page
 from tablewright.systems.portal import design as d
-from tablewright.systems.portal import rules, tallies
-from tablewright.systems.portal.erased import Erased
+from tablewright.systems.portal import field_rules, rules, tallies
 from tablewright.systems.portal.errors import Changed, Conflict, Forbidden, RaceLost, Refused
-from tablewright.systems.portal.model import AuditEntry, Order, Status, Tally, Tenant
+from tablewright.systems.portal.model import AuditEntry, Order, Purpose, Status, Tally, Tenant
 from tablewright.systems.portal.repository import CHECKOUT, SYSTEM, Actor, Repository, in_our_words
 
 _ERASED = "[erased]"
@@ -28,7 +29,7 @@ _PERSONAL = {"email", "organizationName", "destinationEmail", "pendingDestinatio
 class Tenants:
     """What can be done with tenants."""
 
-    def __init__(self, repository: Repository, erased: Erased) -> None:
+    def __init__(self, repository: Repository, erased: ErasedList) -> None:
         self._repository, self._erased = repository, erased
 
     # --- reads ---
@@ -85,8 +86,11 @@ class Tenants:
 
     # --- checkout ---
 
-    def at_checkout(self, email: str, organization_name: str | None) -> Tenant:
-        """The tenant of an address: found, made, or brought back (CP-19, CP-D15)."""
+    def at_checkout(self, email: str, organization_name: str | None, *, is_guest: bool = True) -> Tenant:
+        """The tenant of an address: found, made, or brought back (CP-19, CP-D15).
+
+        TENANT_SUSPENDED is for the tenant alone: a guest could be anyone, and gets the tenant as it is.
+        """
         address = rules.email_address(email)
         now = self._repository.now()
         new = Tenant(
@@ -103,9 +107,9 @@ class Tenants:
             )
             if created:
                 return tenant
-            if tenant.status == "SUSPENDED":
-                raise Forbidden("TENANT_SUSPENDED", "This account is suspended. Please write to support.")
-            if tenant.active:
+            if tenant.status == "SUSPENDED" and not is_guest:
+                rules.check_open(tenant)
+            if tenant.active or tenant.status == "SUSPENDED":
                 return tenant
             try:
                 return self._reactivate(tenant)
@@ -130,6 +134,9 @@ class Tenants:
         self, email: str, organization_name: str | None, destination_email: str | None, actor: Actor
     ) -> Tenant:
         """A tenant made by hand; EMAIL_EXISTS if there is one."""
+        field_rules.check(
+            field_rules.tenant_mistakes({"email": email, "destination_email": destination_email})
+        )
         now = self._repository.now()
         tenant = Tenant(
             id=self._repository.new_id("tenant"),
@@ -189,6 +196,8 @@ class Tenants:
         if status == "SUSPENDED" and not reason:
             raise Refused("REASON_NEEDED", "Say why the tenant is suspended.", "reason")
         after = rules.moved(before, status, as_whom, reason)
+        if before.status == "UNVALIDATED" and status != "SUSPENDED":
+            after = after.model_copy(update={"address_verified_at": self._repository.now()})
         after = self._repository.stamped(after, actor)
         action = "forced" if override else "moved"
         with _or_conflict(expected):
@@ -220,19 +229,24 @@ class Tenants:
 
     # --- privacy ---
 
-    def export(self, id: str) -> dict[str, Any]:
-        """Everything kept about a tenant (CP-X6)."""
+    def export(self, id: str, *, own: bool = False) -> dict[str, Any]:
+        """Everything kept about a tenant (CP-X6); their `own` export leaves out orders that are not theirs yet."""
         db = self._repository.db
         tenant = self._repository.tenant(id)
 
-        def shown(values: Any) -> list[Any]:
-            return [value.model_dump(mode="json", by_alias=True, exclude_none=True) for value in values]
+        def shown(values: Any, without: frozenset[str] = frozenset()) -> list[Any]:
+            return [
+                value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=set(without))
+                for value in values
+            ]
 
         return {
             "tenant": tenant.model_dump(mode="json", by_alias=True, exclude_none=True),
-            "orders": shown(db.all(d.orders_of_tenant(tenant_id=id))),
+            "orders": shown(db.all(self._orders(tenant, own=own))),
             "history": shown(db.all(d.history_of_tenant(subject_id=id))),
-            "messages": shown(db.all(d.messages_of_tenant(tenant_id=id))),
+            "messages": shown(
+                map(self._repository.covered, db.all(d.messages_of_tenant(tenant_id=id))), STORED_FIELDS
+            ),
         }
 
     def erase(self, id: str, actor: Actor, reason: str) -> Tenant:
@@ -247,12 +261,17 @@ class Tenants:
         return tenant
 
     def erase_again(self) -> int:
-        """After a copy of the tables was restored: erase who is on the list and is not erased; how many came back."""
+        """After a table was restored: erase who is on the list and came back, or whose mail did; how many."""
         found = self._repository.tenants_by_id(list(self._erased.ids()))
-        back = [tenant.id for tenant in found.values() if tenant.erased_at is None]
+        back = [
+            tenant.id for tenant in found.values() if tenant.erased_at is None or self._has_mail(tenant.id)
+        ]
         for id in back:
             self.erase(id, SYSTEM, _BACK)
         return len(back)
+
+    def _has_mail(self, id: str) -> bool:
+        return self._repository.db.first(d.messages_of_tenant(tenant_id=id)) is not None
 
     def _forgotten(self, id: str, actor: Actor, reason: str) -> Tenant:
         before = self._repository.tenant(id)
@@ -280,9 +299,12 @@ class Tenants:
                 reason = re.sub(re.escape(name), _ERASED, reason, flags=re.IGNORECASE)
             audit = self._repository.audit("tenants", id, _ERASURE, actor, None, None, reason)
             # Secrets on their way go in the same moment: one that is used later would find nobody, and names them.
-            secrets = [d.challenges.discard("verify", before.email)]
-            if before.pending_destination_email:
-                secrets.append(d.challenges.discard("destination", before.pending_destination_email))
+            secrets = [
+                d.challenges.discard(one.purpose, one.address, one.asker)
+                for purpose, address in _on_their_way(before)
+                for one in self._repository.db.all(d.challenges_of(purpose=purpose, address=address))
+                if one.tenant_id in ("", id)  # others may have asked about the same destination
+            ]
             self._repository.write("TENANT", write, audit, *secrets)
             assert write.item is not None
             return write.item
@@ -302,8 +324,21 @@ class Tenants:
     def orders(
         self, id: str, reader: Actor, size: int | None = None, after: str | None = None
     ) -> Page[Order]:
+        """A tenant's orders, newest first. Staff sees all; others those that are the tenant's (rules.is_claimed)."""
+        query = self._orders(self._repository.tenant(id), own=not reader.is_staff)
         with in_our_words("ORDER"):
-            return self._repository.page(d.orders_of_tenant(tenant_id=id), size, after, reader.subject)
+            return self._repository.page(query, size, after, reader.subject)
+
+    def _orders(self, tenant: Tenant, *, own: bool) -> Query[Order]:
+        query = d.orders_of_tenant(tenant_id=tenant.id)
+        if not own:
+            return query
+        verified = tenant.address_verified_at
+        if verified is None:
+            return query.where(lambda order: absent(order.guest) | (order.guest == False))  # noqa: E712  # noted
+        return query.where(
+            lambda order: absent(order.guest) | (order.guest == False) | (order.placed_at <= verified)  # noqa: E712  # noted
+        )
 
 
 @contextmanager
@@ -315,6 +350,13 @@ def _or_conflict(expected: int | None) -> Iterator[None]:
         if expected is not None:
             raise
         raise RaceLost from None
+
+
+def _on_their_way(tenant: Tenant) -> Iterator[tuple[Purpose, str]]:
+    """What secrets may have been sent for."""
+    yield "verify", tenant.email
+    if tenant.pending_destination_email:
+        yield "destination", tenant.pending_destination_email
 
 
 def _scrubbed(entry: AuditEntry) -> AuditEntry:

@@ -1,20 +1,22 @@
 """Proving that an address is somebody's: a one-time secret by mail, as digits and as a link (CP-D16).
 
-Must hold: a secret works once, for a quarter of an hour and five tries; only its keyed hash is stored; whoever asks
-learns nothing about whether an address is known. Limits are counted in the store, so that they hold over processes; a
-try before it is looked at. Wrong ones are counted over a day as well: from fifty on codes are longer (edge/codes.py).
+Must hold: a secret works once, for a quarter of an hour, and as digits for five tries of who asked for it; only its
+keyed hash is stored; whoever asks learns nothing about whether an address is known.
+Elsewhere: how many codes and tries there are, and whose (edge/codes.py, edge/code_requesters.py).
 """
 
 import hashlib
 import hmac
-import re
 from contextlib import suppress
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
 from tablewright.design import Write
-from tablewright.edge.codes import new_code, warning
+from tablewright.edge import codes
+from tablewright.edge.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
+from tablewright.edge.codes import TRIES, CodeAllowance, CodeLimits, new_code, warning
 from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules
@@ -22,11 +24,10 @@ from tablewright.systems.portal.errors import NotThere, RaceLost, Refused, TooOf
 from tablewright.systems.portal.model import Allowance, Challenge, Message, Purpose, Tenant
 from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
 
-LIFETIME = timedelta(minutes=15)
-TRIES = 5
-STARTS_PER_HOUR = 5
-_SECRETS = re.compile(r"\b\d{6}(?:\d{6})?\b|(?<=secret=)\w+")
-_WRONG = "This code or link is not valid, or no longer. Ask for a new one."
+LIFETIME = codes.LIFETIME
+_WRONG = "This code or link is wrong or has expired. Ask for a new one."
+# A link's secret is of 122 bits, which nobody guesses; what is shorter is a code.
+_LINK_LENGTH = 32
 
 
 class Verification:
@@ -35,50 +36,67 @@ class Verification:
     def __init__(self, repository: Repository, secret: bytes, link: str) -> None:
         """`link` is where a link in a mail leads, with {purpose}, {address} and {secret} in it."""
         self._repository, self._secret, self._link = repository, secret, link
+        self.requesters = CodeRequesters(secret, repository.world)
+        self._limits = CodeLimits(lambda text: self._hash(text, "allowance")[:32], self._add)
 
-    def start(self, email: str) -> None:
-        """Send a secret, if there is anybody to send it to; the caller cannot tell."""
+    def start(self, email: str, caller: RequestOrigin = UNKNOWN_ORIGIN) -> str:
+        """Send a secret, if there is anybody to send it to; the caller cannot tell. The ticket with which the code may
+        be typed from another network."""
         address = rules.email_address(email)
-        self._allow(address)
+        asker = self.requesters.requester(address, replace(caller, ticket=""))
+        allowed = self._allow(address, asker)
         tenant = self._repository.tenant_of(address)
         is_open = tenant is not None and tenant.active and tenant.status != "SUSPENDED"
         with suppress(RaceLost):  # the address was given up in this moment: as good as unknown
-            self._send("verify", address, tenant if is_open else None)
+            self._send("verify", address, asker, allowed, tenant if is_open else None)
+        return self.requesters.ticket(address, asker)
 
     def start_destination(self, tenant: Tenant, email: str, actor: Actor) -> Tenant:
         """Ask the owner of a new destination address before anything is sent there (CP-X10)."""
         address = rules.email_address(email, "destinationEmail")
         rules.check_open(tenant)
-        self._allow(address)
+        asker = self.requesters.login(tenant.id)
+        allowed = self._allow(address, asker)
         after = self._repository.stamped(tenant, actor, pending_destination_email=address)
         write = self._repository.weighed(d.tenants.change(tenant, after), "tenant")
         self._repository.write("TENANT", write)
         assert write.item is not None
-        self._send("destination", address, write.item)
+        self._send("destination", address, asker, allowed, write.item)
         return write.item
 
-    def _allow(self, address: str) -> None:
-        now = self._repository.now()
-        window = now.strftime("%Y-%m-%dT%H")
-        name = f"verification-{self._hash(address, 'allowance')[:32]}"
-        start = Allowance(name=name, window=window, expires_at=now + timedelta(hours=2))
-        used = self._repository.db.apply(
-            d.allowances.upsert(start).at(lambda allowance: allowance.used).add(1)
-        ).used
-        if used > STARTS_PER_HOUR:
-            wait = 3600 - now.minute * 60 - now.second
-            raise TooOften("OTP_LIMIT", "Too many codes were asked for. Try again later.", wait)
+    def destination_mail(self, tenant: Tenant) -> Message | None:
+        """The newest mail with a code to the destination that is not confirmed yet; its state says if it was sent."""
+        found = self._repository.db.all(d.messages_of_tenant(tenant_id=tenant.id))
+        address = tenant.pending_destination_email
+        return next((one for one in found if one.recipient == address and one.template == "code"), None)
 
-    def _send(self, purpose: Purpose, address: str, tenant: Tenant | None) -> None:
-        """A new secret, and the mail with it; for nobody, one that nobody learns, so that wrong guesses look alike."""
+    def _allow(self, address: str, asker: CodeRequester) -> CodeAllowance:
+        return self._limits.allow(
+            address, asker, self._repository.now(), lambda _, words, wait: TooOften("OTP_LIMIT", words, wait)
+        )
+
+    def _add(self, name: str, window: str, until: datetime, more: int) -> int:
+        start = Allowance(name=name, window=window, expires_at=until)
+        return self._repository.db.apply(d.allowances.upsert(start).at(lambda it: it.used).add(more)).used
+
+    def _send(
+        self,
+        purpose: Purpose,
+        address: str,
+        asker: CodeRequester,
+        allowed: CodeAllowance,
+        tenant: Tenant | None,
+    ) -> None:
+        """A new secret, and the mail with it; without a tenant both are made too, so that it takes as long and wrong
+        guesses look alike, but nobody learns the one or gets the other."""
         now = self._repository.now()
         world = self._repository.world
-        wrong = self._wrong_today(address)
-        code = new_code(world, wrong)
+        code = new_code(world, allowed.is_long)
         secret = world.new_id().replace("-", "")
         challenge = Challenge(
             purpose=purpose,
             address=address,
+            asker=asker.key,
             tenant_id=tenant.id if tenant is not None else "",
             code_hash=self._hash(address, code),
             link_hash=self._hash(address, secret),
@@ -86,58 +104,71 @@ class Verification:
             expires_at=now + LIFETIME,
         )
         link = self._link.format(purpose=purpose, address=quote(address, safe="@"), secret=secret)
-        body = f"Your code is {code}. Or open {link}\nBoth work once, for 15 minutes.{warning(wrong)}"
-        writes: list[Write[Any]] = [d.challenges.put(challenge)]
+        secrets, values = {"code": code, "link": link}, {"warning": warning(allowed.wrong)}
+        if tenant is None:
+            secrets = {name: "-" * len(text) for name, text in secrets.items()}
+        mail = self._repository.mail(
+            address if tenant is not None else "", "code", values, challenge.tenant_id or None,
+            secrets=secrets, until=challenge.expires_at,
+        )  # fmt: skip
+        writes: list[Write[Any]] = [d.challenges.put(challenge), mail]
         if tenant is not None:
-            writes.append(self._repository.mail(address, f"Your code: {code}", body, tenant.id))
             # Nothing goes to an address that was erased or given up in this very moment.
             writes.append(self._repository.still_at(tenant))
         self._repository.write("CHALLENGE", *writes)
 
     def confirm(
-        self, email: str, secret: str, purpose: Purpose = "verify", tenant_id: str | None = None
+        self,
+        email: str,
+        secret: str,
+        purpose: Purpose = "verify",
+        tenant_id: str | None = None,
+        caller: RequestOrigin = UNKNOWN_ORIGIN,
     ) -> Tenant:
-        """The tenant whose address is proved; CODE_INVALID for a wrong secret, OTP_TRIES after too many."""
+        """The tenant whose address is proved; CODE_INVALID for a wrong secret, OTP_TRIES after too many.
+
+        A link may be opened anywhere, a code is typed by its asker: for a destination that is the tenant itself.
+        """
         address = rules.email_address(email)
-        challenge = self._tried(purpose, address)
+        asker = (
+            self.requesters.login(tenant_id)
+            if tenant_id is not None
+            else self.requesters.requester(address, caller)
+        )
         given = self._hash(address, secret.strip())
-        right = any(hmac.compare_digest(given, known) for known in (challenge.code_hash, challenge.link_hash))
-        if not right or (tenant_id is not None and challenge.tenant_id != tenant_id):
+        by_link = self._of_link(purpose, address, given) if len(secret.strip()) == _LINK_LENGTH else None
+        if by_link is not None and tenant_id in (None, by_link.tenant_id):
+            self._limits.count_try(address, CodeRequester(by_link.asker), self._repository.now())
+            return self._proved(by_link)
+        challenge = self._tried(purpose, address, asker)
+        if not hmac.compare_digest(given, challenge.code_hash):
             raise Refused("CODE_INVALID", _WRONG, "code", {"triesLeft": TRIES - challenge.tries})
         return self._proved(challenge)
 
-    def _tried(self, purpose: Purpose, address: str) -> Challenge:
+    def _of_link(self, purpose: Purpose, address: str, given: str) -> Challenge | None:
+        found = self._repository.db.all(d.challenges_of(purpose=purpose, address=address))
+        return next((one for one in found if hmac.compare_digest(given, one.link_hash)), None)
+
+    def _tried(self, purpose: Purpose, address: str, asker: CodeRequester) -> Challenge:
         """Count the try before looking at it, so that guesses in parallel count too."""
-        attempt = d.challenges.update(purpose, address).at(lambda challenge: challenge.tries).add(1)
+        attempt = d.challenges.update(purpose, address, asker.key)
+        attempt = attempt.at(lambda challenge: challenge.tries).add(1)
         try:
             tried = self._repository.db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
         except Missing:
             raise Refused("CODE_INVALID", _WRONG, "code") from None
         except ConditionNotMet:
             raise TooOften("OTP_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
-        self._repository.db.write(self._one_wrong(address, 1))
+        self._limits.count_try(address, asker, self._repository.now())
         return tried
-
-    def _one_wrong(self, address: str, more: int) -> Write[Allowance]:
-        """Today's wrong tries for an address, one more or one less."""
-        start = self._day(address)
-        return d.allowances.upsert(start).at(lambda allowance: allowance.used).add(more)
-
-    def _wrong_today(self, address: str) -> int:
-        day = self._day(address)
-        found = self._repository.db.one(d.allowances.get(day.name, day.window), consistent=True)
-        return found.used if found is not None else 0
-
-    def _day(self, address: str) -> Allowance:
-        now = self._repository.now()
-        name = f"verification-wrong-{self._hash(address, 'allowance')[:32]}"
-        return Allowance(name=name, window=now.strftime("%Y-%m-%d"), expires_at=now + timedelta(days=1))
 
     def _proved(self, challenge: Challenge) -> Tenant:
         try:
-            return self._repository.retried(None, lambda: self._use(challenge))
+            tenant = self._repository.retried(None, lambda: self._use(challenge))
         except (NotThere, RaceLost):  # the same secret was used by somebody faster
             raise Refused("CODE_INVALID", _WRONG, "code") from None
+        self._limits.count_success(challenge.address, CodeRequester(challenge.asker), self._repository.now())
+        return tenant
 
     def _use(self, challenge: Challenge) -> Tenant:
         tenant = self._repository.tenant(challenge.tenant_id)
@@ -147,22 +178,27 @@ class Verification:
             raise Refused("CODE_INVALID", _WRONG, "code")
         rules.check_open(tenant)
         known = challenge.code_hash
-        used = d.challenges.discard(challenge.purpose, challenge.address).when(lambda c: c.code_hash == known)
+        used = d.challenges.discard(challenge.purpose, challenge.address, challenge.asker)
+        used = used.when(lambda c: c.code_hash == known)
         actor = Actor(challenge.address, "system")
-        right = self._one_wrong(challenge.address, -1)  # it was counted, and was none of them
         if challenge.purpose == "destination":
             after = self._repository.stamped(
                 tenant, actor, destination_email=challenge.address, pending_destination_email=None
             )
             write, action = d.tenants.change(tenant, after), "destination verified"
         elif tenant.status == "UNVALIDATED":
-            after = self._repository.stamped(rules.moved(tenant, "VALIDATED", "system", None), actor)
+            moved = rules.moved(tenant, "VALIDATED", "system", None)
+            after = self._repository.stamped(moved, actor, address_verified_at=self._repository.now())
             write, action = d.tenants.move(tenant, after, by="system"), "address verified"
         else:
-            self._repository.write("CODE", used, right)
-            return tenant
+            # What was ordered for the address without signing in is its owner's from now on.
+            after = self._repository.stamped(tenant, actor, address_verified_at=self._repository.now())
+            write = d.tenants.change(tenant, after)
+            self._repository.write("CODE", used, write)
+            assert write.item is not None
+            return write.item
         audit = self._repository.audit("tenants", tenant.id, action, SYSTEM, tenant, write.item)
-        self._repository.write("CODE", used, right, write, audit)
+        self._repository.write("CODE", used, write, audit)
         assert write.item is not None
         return write.item
 
@@ -186,9 +222,3 @@ class Verification:
 
     def _hash(self, address: str, secret: str) -> str:
         return hmac.new(self._secret, f"{address}\0{secret}".encode(), hashlib.sha256).hexdigest()
-
-
-def covered(mail: Message) -> Message:
-    """A mail for others than who gets it: what would sign them in is covered."""
-    words = {"subject": _SECRETS.sub("••••••", mail.subject), "body": _SECRETS.sub("••••••", mail.body)}
-    return mail.model_copy(update=words)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import BaseModel, BeforeValidator, Field, ValidationInfo, model_validator
 from pydantic.alias_generators import to_camel
 
+from tablewright.edge.code_requesters import KNOWN_DEVICE, TICKET
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.catalogue import Offer
 from tablewright.systems.portal.errors import BadRequest, Refused
@@ -25,6 +26,7 @@ from tablewright.systems.portal.model import (
     Tenant,
     Value,
 )
+from tablewright.systems.portal.pricing import Priced
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -158,6 +160,15 @@ class Reason(Body):
 
 class NewAddress(Body):
     email: str = Field(max_length=320)
+
+
+class VerifiedAddress(NewAddress):
+    known_device: str = Field("", max_length=200, description=KNOWN_DEVICE)
+
+
+class CodeSent(Value):
+    message: str
+    ticket: str
 
 
 class Profile(ServerSet):
@@ -350,10 +361,16 @@ class CartLine(Body):
     quantity: int = 1
 
 
-class CheckoutRequest(Body):
-    email: str = Field(max_length=320)
+class PreviewRequest(Body):
     items: list[CartLine]
     campaign_codes: list[str] = Field(default_factory=list, max_length=5)
+
+
+class CheckoutRequest(PreviewRequest):
+    """`agreedTotal` is the total the customer saw: the order is refused if it is another one by now."""
+
+    email: str = Field(max_length=320)
+    agreed_total: Money | None = None
     organization_name: str | None = Field(None, max_length=200)
     payment_token: str | None = Field(None, max_length=200)
 
@@ -390,9 +407,49 @@ def placed(order: Order) -> Placed:
     )
 
 
+class Preview(Value):
+    """What a cart costs now. `lesserCode` is a code that was sent and would have saved less than `campaignCode`."""
+
+    items: list[OrderItem]
+    campaign_code: str | None = None
+    lesser_code: str | None = None
+    subtotal: Money
+    discount: Money
+    tax: Money
+    total: Money
+
+
+def preview(priced: Priced) -> Preview:
+    return Preview(
+        items=list(priced.items),
+        campaign_code=priced.campaign.code if priced.campaign else None,
+        lesser_code=priced.beaten,
+        subtotal=priced.subtotal,
+        discount=priced.discount,
+        tax=priced.tax,
+        total=priced.total,
+    )
+
+
+class Payment(Body):
+    payment_token: str = Field(min_length=1, max_length=200)
+
+
+class PaymentByHand(Body):
+    """A payment that did not come through the gateway, such as a bank transfer."""
+
+    reference: str = Field(min_length=3, max_length=100)
+    reason: str = Field(min_length=3, max_length=500)
+
+
 class Secret(Body):
     email: str = Field(max_length=320)
     code: str = Field(min_length=6, max_length=64)
+
+
+class TypedSecret(Secret):
+    known_device: str = Field("", max_length=200, description=KNOWN_DEVICE)
+    ticket: str = Field("", max_length=200, description=TICKET)
 
 
 class Confirmed(Value):
@@ -401,6 +458,12 @@ class Confirmed(Value):
     tenant_id: str
     status: Status
     token: str
+
+
+class Proved(Confirmed):
+    """With what makes the next codes of this address this device's own."""
+
+    known_device: str
 
 
 class Page(Value, Generic[T]):

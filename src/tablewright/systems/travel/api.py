@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from tablewright.edge import Buckets, Problem, require
+from tablewright.edge import Problem, RateLimiter, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.travel.errors import TravelMistake
 from tablewright.systems.travel.routes import admin, auth, me, regions, rxdb, sync, visits
@@ -22,10 +22,10 @@ __all__ = ["TRANSLATIONS", "problem_of", "router"]
 TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {TravelMistake: problem_of}
 
 
-def router(travel: Travel, who: FindPrincipal, *, buckets: Buckets | None = None) -> APIRouter:
+def router(travel: Travel, who: FindPrincipal, *, buckets: RateLimiter | None = None) -> APIRouter:
     """All routes of Skratch."""
     # `or` would not do: buckets that are empty count as false.
-    buckets = Buckets() if buckets is None else buckets
+    buckets = RateLimiter() if buckets is None else buckets
     api = APIRouter(prefix="/v1")
     doors = Doors(
         traveller=traveller_door(travel, require(who)),

@@ -207,6 +207,9 @@ def _check(draft: Draft, aim: Aim, settled: Settled) -> None:
     elif draft.profile.is_minor and any(fields.get(f"privacy_settings/{name}") for name in _PUBLIC):
         words = "A young traveller's map stays private."
         raise BadRequest("MINOR_STAYS_PRIVATE", words, "privacy_settings")
+    elif aim.fields.get(_NOTES) and not all(fields.get(f"privacy_settings/{name}") for name in _PUBLIC):
+        words = "Notes can be public only while your profile and your places are. Make those public first."
+        raise BadRequest("NOTES_NEED_PUBLIC_PLACES", words, "privacy_settings")
 
 
 def _outdated(draft: Draft, aim: Aim) -> VersionConflict:
@@ -219,6 +222,7 @@ def _outdated(draft: Draft, aim: Aim) -> VersionConflict:
 
 
 _PUBLIC = ("profile_public", "share_visits")
+_NOTES = "privacy_settings/show_notes"
 
 
 def _conflicts(draft: Draft, aim: Aim, settled: Settled) -> list[FieldConflict]:
@@ -290,6 +294,7 @@ def _take_visit(draft: Draft, task: Task, place: Place, settled: Settled) -> boo
         region_code=place[1],
         timestamp_ms=visit.timestamp_ms,
         visited_date=visit.visited_date,
+        trip_days=rules.trip_days(visit),
         device_id=draft.device_id,
         operation_id=task.id,
         changed_at=draft.now,

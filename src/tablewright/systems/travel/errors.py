@@ -1,7 +1,7 @@
 """What a caller of Skratch did wrong, with the code the API answers.
 
 Must hold: whatever is raised here, nothing was written. Elsewhere: what mistakes of all systems have in common
-(edge/mistakes.py), HTTP statuses (routes/common.py); what is wrong with one operation of a push is its result, not an
+(edge/errors.py), HTTP statuses (routes/common.py); what is wrong with one operation of a push is its result, not an
 error (operations.py).
 """
 
@@ -10,21 +10,21 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.edge import mistakes
-from tablewright.edge.mistakes import Mistake
+from tablewright.edge import errors
+from tablewright.edge.errors import CallerError
 
 
-class TravelMistake(Mistake):
+class TravelMistake(CallerError):
     """The base of what can be wrong here."""
 
     code = "TRAVEL_MISTAKE"
 
 
-class NotThere(mistakes.NotThere, TravelMistake):
+class NotThere(errors.NotFound, TravelMistake):
     """There is no such thing, or none of the caller's: VISIT_NOT_FOUND and the like."""
 
 
-class Refused(mistakes.Refused, TravelMistake):
+class Refused(errors.Refused, TravelMistake):
     """A rule says no."""
 
 
@@ -69,5 +69,5 @@ class ClientTooOld(TravelMistake):
         super().__init__(words, field="schema", facts={"schema": schema, "minimumSchema": at_least})
 
 
-class TooOften(mistakes.TooOften, TravelMistake):
+class TooOften(errors.TooManyRequests, TravelMistake):
     """A limit is used up for a while."""

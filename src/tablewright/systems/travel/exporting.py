@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
+from tablewright.edge.messages import STORED_FIELDS
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules, sheets
 from tablewright.systems.travel.geography import outlines
@@ -24,6 +25,7 @@ from tablewright.systems.travel.importing import SHEET
 from tablewright.systems.travel.keyring import KeyRing
 from tablewright.systems.travel.model import Receipt, Visit
 from tablewright.systems.travel.objects import Objects
+from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.repository import Repository
 
 log = logging.getLogger("tablewright.travel")
@@ -36,7 +38,7 @@ _SECRETS: dict[str, set[str]] = {
     "profile": {"email_hmac", "stamps", "schema_version"},
     "visits": {"stamps", "edited"},
     # Sealed, and in the profile.
-    "mail": {"recipient"},
+    "mail": {"recipient", *STORED_FIELDS},
 }
 
 
@@ -44,10 +46,10 @@ class Exporting:
     """What can be taken away."""
 
     def __init__(
-        self, repository: Repository, geography: Geography, keyring: KeyRing, objects: Objects
+        self, repository: Repository, geography: Geography, keyring: KeyRing, objects: Objects, outbox: Outbox
     ) -> None:
         self._repository, self._geography = repository, geography
-        self._keyring, self._objects = keyring, objects
+        self._keyring, self._objects, self._outbox = keyring, objects, outbox
 
     def everything(self, user_id: str) -> dict[str, Any]:
         """All that is kept about a traveller."""
@@ -76,7 +78,7 @@ class Exporting:
             "blocks": _shown(db.all(d.blocks_of(user_id=user_id))),
             "audit": _shown(db.all(d.audit_of(user_id=user_id))),
             "imports": [it.result for it in receipts if it.operation_id.startswith(SHEET)],
-            "mail": _shown(db.all(d.messages_to(owner=user_id)), _SECRETS["mail"]),
+            "mail": _shown(map(self._outbox.covered, db.all(d.messages_to(owner=user_id))), _SECRETS["mail"]),
         }
 
     def _picture(self, user_id: str) -> dict[str, str] | None:

@@ -1,9 +1,8 @@
 """Places read from a sheet: marked by the same operations devices use, with a report of what was refused (SK-X7).
 
-A line says where (a code, or a name that means one region), and perhaps when, until when, and notes. A second line of
-the same place is a trip there. Must hold: a line that is refused keeps no other line from being taken; what was there
-before is merged, never overwritten: where the two say different things, both are kept as a conflict; a sheet that is
-sent again changes nothing.
+A line says where (sheet_places.py), and perhaps when, until when, and notes. A second line of the same place is a trip
+there. Must hold: a line that is refused keeps no other line from being taken; what was there before is merged, never
+overwritten: where the two say different things, both are kept as a conflict; a sheet sent again changes nothing.
 """
 
 import hashlib
@@ -12,17 +11,17 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from tablewright.design import Write
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules, sheets
 from tablewright.systems.travel.errors import BadRequest
-from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.geography.regions import Geography
-from tablewright.systems.travel.model import REGION_TYPES, Receipt, RegionType, Value
+from tablewright.systems.travel.model import Receipt, Value
 from tablewright.systems.travel.operations import Edit, Result, Target
 from tablewright.systems.travel.repository import Repository
+from tablewright.systems.travel.sheet_places import Place, place_of
 from tablewright.systems.travel.sheets import Row
 from tablewright.systems.travel.sync import Sync
 
@@ -32,11 +31,12 @@ SHEET = "sheet-"
 
 
 class RefusedLine(Value):
-    """A line that was not taken, and why."""
+    """A line that was not taken, and why. `choices` are codes of regions that its name may mean."""
 
     line: int
     code: str
     message: str
+    choices: list[str] = Field(default_factory=list)
 
 
 class Report(Value):
@@ -58,9 +58,6 @@ class _Spot:
     lines: list[int] = field(default_factory=list)
     data: dict[str, JsonValue] = field(default_factory=dict)
     trips: dict[str, JsonValue] = field(default_factory=dict)
-
-
-Place = tuple[RegionType, str]
 
 
 class Importing:
@@ -86,7 +83,7 @@ class Importing:
             try:
                 self._read(row, spots, today)
             except BadRequest as mistake:
-                refused.append(RefusedLine(line=row.line, code=mistake.code, message=mistake.message))
+                refused.append(_refused(row.line, mistake))
         was_live = {(visit.region_type, visit.region_code) for visit in self._repository.live_visits(user_id)}
         results = self._send(user_id, spots, refused)
         taken = [place for part, _ in results for place in part]
@@ -121,7 +118,7 @@ class Importing:
     # --- reading ---
 
     def _read(self, row: Row, spots: dict[Place, _Spot], today: date) -> None:
-        place = self._place(row)
+        place = place_of(self._geography, row)
         start, until, notes = row.get("visited_date"), row.get("until"), row.get("notes")
         spot = spots.get(place) or _Spot()
         trip = row.get("trip")
@@ -146,34 +143,6 @@ class Importing:
             rules.visit_edit(spot.data, today)
         spot.lines.append(row.line)
         spots[place] = spot
-
-    def _place(self, row: Row) -> Place:
-        kind, code, name = row.get("region_type"), row.get("region_code"), row.get("region_name")
-        types = [each for each in REGION_TYPES if kind is None or each == kind.lower()]
-        if not types:
-            words = f"region_type is one of {', '.join(REGION_TYPES)}."
-            raise BadRequest("INVALID_TYPE", words, "region_type")
-        if code is not None:
-            for each in types:
-                if self._geography.follow(each, code.upper()):
-                    return rules.present_place(self._geography, each, code.upper())
-            raise BadRequest("UNKNOWN_REGION", f"There is no region with the code {code}.", "region_code")
-        if name is None:
-            raise BadRequest("UNKNOWN_REGION", "The line names no region.", "region_code")
-        return self._named(name, types)
-
-    def _named(self, name: str, types: Sequence[RegionType]) -> Place:
-        wanted = names.squeezed(name)
-        for each in types:
-            found = [
-                region
-                for region in self._geography.of(each)
-                if wanted in {names.squeezed(known) for known in names.names_of(region)}
-            ]
-            # Georgia is a country and a state: who does not say which means the country.
-            if len(found) == 1:
-                return each, found[0].region_code
-        raise BadRequest("UNKNOWN_REGION", f"No region is called '{name[:60]}'.", "region_name")
 
     # --- marking ---
 
@@ -210,6 +179,11 @@ class Importing:
             client_timestamp=self._repository.now(),
         )
         return self._sync.apply(user_id, edit)
+
+
+def _refused(line: int, mistake: BadRequest) -> RefusedLine:
+    choices = [str(code) for code in mistake.facts.get("choices", ())]
+    return RefusedLine(line=line, code=mistake.code, message=mistake.message, choices=choices)
 
 
 def _receipt_id(digest: str) -> str:

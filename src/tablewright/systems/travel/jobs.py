@@ -8,14 +8,16 @@ Elsewhere: when they run (the app's schedule), walking along everybody (walking.
 
 import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from itertools import islice
 from typing import Any
 
 from tablewright.design import Write
+from tablewright.edge.messages import render
 from tablewright.mapping import BadCursor, Consumer
 from tablewright.systems.travel import design as d
+from tablewright.systems.travel.mail import TEMPLATES
 from tablewright.systems.travel.model import REGION_TYPES, Device, Operation, Profile
 from tablewright.systems.travel.notices import Notice
 from tablewright.systems.travel.service import Travel
@@ -104,12 +106,14 @@ def _tell_week(travel: Travel, user_id: str) -> None:
     if not profile.notification_settings.weekly_stats or profile.erases_at is not None:
         return
     now, figures = travel.repository.now(), travel.statistics.of(user_id)
-    words = (
-        f"You have been to {figures.countries_visited} countries ({figures.countries_percentage} %), "
-        f"{figures.us_states_visited} states and {figures.canadian_provinces_visited} provinces, "
-        f"on {len(figures.continents_visited)} continents."
-    )
-    _tell(travel, profile, "Your map this week", words, f"weekly/{now:%G-W%V}")
+    values = {
+        "countries": str(figures.countries_visited),
+        "percentage": str(figures.countries_percentage),
+        "states": str(figures.us_states_visited),
+        "provinces": str(figures.canadian_provinces_visited),
+        "continents": str(len(figures.continents_visited)),
+    }
+    _tell(travel, profile, "week", values, f"weekly/{now:%G-W%V}")
 
 
 def tell_inactive(travel: Travel, *, after: timedelta = INACTIVE_AFTER) -> int:
@@ -123,8 +127,7 @@ def _tell_inactive(travel: Travel, user_id: str, after: timedelta) -> None:
     last = max(seen, default=profile.updated_at)
     if now - last < after or profile.erases_at is not None:
         return
-    words = "Your map is still here. If you no longer want it, sign in and delete your account."
-    _tell(travel, profile, "Are you still travelling?", words, f"inactive/{last:%Y-%m-%d}", kept=after)
+    _tell(travel, profile, "inactive", {}, f"inactive/{last:%Y-%m-%d}", kept=after)
 
 
 def warm_statistics(travel: Travel) -> int:
@@ -188,12 +191,16 @@ def _tell_conflict(travel: Travel, operation: Operation) -> bool:
     profile = travel.repository.profile(operation.user_id)
     if not profile.notification_settings.sync_conflicts or profile.erases_at is not None:
         return False
-    words = "Two of your devices say different things about a place. Open your map and choose."
-    return _tell(travel, profile, "Which of the two is right?", words, f"conflict/{operation.operation_id}")
+    return _tell(travel, profile, "conflict", {}, f"conflict/{operation.operation_id}")
 
 
 def _tell(
-    travel: Travel, profile: Profile, subject: str, words: str, about: str, kept: timedelta = RECEIPTS_KEPT
+    travel: Travel,
+    profile: Profile,
+    template: str,
+    values: Mapping[str, str],
+    about: str,
+    kept: timedelta = RECEIPTS_KEPT,
 ) -> bool:
     """A mail and a notice to each device, once in as long as it is `kept`.
 
@@ -207,10 +214,11 @@ def _tell(
     # Who signs in with Apple alone may have no address; and nobody is told who has gone meanwhile.
     said: list[Write[Any]] = [d.profiles.check(user_id).when(lambda it: it.user_id == user_id)]
     if profile.email is not None:
-        said.append(travel.outbox.mail(user_id, profile.email, subject, words))
+        said.append(travel.outbox.mail(user_id, profile.email, template, values))
     if travel.repository.db.write(*said, once=once, kept=kept).repeated:
         return False
-    notice = {"kind": about.partition("/")[0], "title": subject, "body": words}
+    text = render(TEMPLATES[template], values)
+    notice = {"kind": about.partition("/")[0], "title": text.subject, "body": text.body}
     for device in travel.repository.devices_of(user_id):
         _notify(travel, device, notice)
     return True

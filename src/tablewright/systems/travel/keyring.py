@@ -10,18 +10,14 @@ import hashlib
 import hmac
 import os
 import stat
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
+from tablewright.edge.sealed_text import SealBroken, seal_text, unseal_text
 from tablewright.world import World
 
 LEAST_BYTES = 32
-_NONCE_BYTES = 12
 Secrets: TypeAlias = Callable[[], Mapping[int, bytes]]
 
 
@@ -32,13 +28,6 @@ class SecretUnusable(ValueError):
         super().__init__(
             f"{path} {why}; restore it from a backup: without it nobody is found by their address"
         )
-
-
-class SealBroken(ValueError):
-    """A sealed text was not made with any of these secrets, or was changed."""
-
-    def __init__(self) -> None:
-        super().__init__("a sealed text cannot be opened: its secret was dropped, or it was changed")
 
 
 class KeyRing:
@@ -67,20 +56,20 @@ class KeyRing:
         """Whether a hash was made with the newest secret."""
         return known.startswith(f"{self.newest}-")
 
-    def seal(self, purpose: str, text: str) -> str:
-        """A text that only who has the secret can read, and that nobody can change."""
-        number = self.newest
-        chance = hashlib.sha256(self._world.new_id().encode()).digest()[:_NONCE_BYTES]
-        sealed = AESGCM(self._key(number, f"seal {purpose}")).encrypt(chance, text.encode(), None)
-        return f"{number}-{urlsafe_b64encode(chance + sealed).decode()}"
+    def oldest(self, purpose: str) -> bytes:
+        """A key of the oldest secret that is still understood."""
+        return self._key(min(self._secrets()), purpose)
 
-    def open(self, purpose: str, sealed: str) -> str:
+    def seal(self, purpose: str, text: str, about: str = "") -> str:
+        """A text that only who has the secret can read, and that nobody can change; it opens for the same `about`."""
+        number = self.newest
+        return f"{number}-{seal_text(self._key(number, f'seal {purpose}'), text, about, self._world)}"
+
+    def open(self, purpose: str, sealed: str, about: str = "") -> str:
         number, _, rest = sealed.partition("-")
         try:
-            raw = urlsafe_b64decode(rest)
-            key = AESGCM(self._key(int(number), f"seal {purpose}"))
-            return key.decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], None).decode()
-        except (InvalidTag, ValueError, KeyError):
+            return unseal_text(self._key(int(number), f"seal {purpose}"), rest, about)
+        except (ValueError, KeyError):
             raise SealBroken from None
 
     def _hmac(self, number: int, purpose: str, data: str) -> str:

@@ -13,7 +13,7 @@ overwriting anything. Trips are kept as an attribute that programs of form 1 pas
 from typing import Any, TypeAlias
 
 from tablewright.mapping.items import item_of, model_of
-from tablewright.mapping.migrate import Form, Migration
+from tablewright.mapping.migrate import Migration, TableVersion
 from tablewright.systems.travel.design import TRAVEL
 from tablewright.systems.travel.design import table as skratch
 from tablewright.systems.travel.design import visits as visited
@@ -42,8 +42,8 @@ def visits_to_1(item: Item) -> tuple[Item, ...]:
 
 VISITS_2 = Migration(
     "skratch-visits-2",
-    Form(TRAVEL, skratch.table, older={"visit": frozenset(("entity_data",))}),
-    Form(TRAVEL, skratch.table, name="skratch-data-2"),
+    TableVersion(TRAVEL, skratch.table, older={"visit": frozenset(("entity_data",))}),
+    TableVersion(TRAVEL, skratch.table, name="skratch-data-2"),
     visits_to_2,
     visits_to_1,
     about="Visits of form 1 become form 2, in a table of their own.",

@@ -58,11 +58,21 @@ class Stamp(Value):
 
 
 class PrivacySettings(Value):
-    """Everything is private until somebody says otherwise."""
+    """Everything is private until its owner says otherwise. Notes are public only beside places on a public profile."""
 
     profile_public: bool = False
     share_visits: bool = False
     show_notes: bool = False
+
+    @property
+    def shows_places(self) -> bool:
+        return self.profile_public and self.share_visits
+
+    @property
+    def in_effect(self) -> "PrivacySettings":
+        """The switches as they work. One that works only with others is off without them, and stays off when they are
+        switched on: it must not take effect one day without a question."""
+        return self.model_copy(update={"show_notes": self.show_notes and self.shows_places})
 
 
 class NotificationSettings(Value):
@@ -298,6 +308,7 @@ class Change(Stored):
     region_code: str | None = None
     timestamp_ms: int | None = None
     visited_date: str | None = None
+    trip_days: list[str] = []
     device_id: str
     operation_id: str
     changed_at: datetime
@@ -397,10 +408,11 @@ class RegionTally(Stored):
 
 
 class Mark(Value):
-    """What the figures need of a live visit."""
+    """What the figures need of a live visit. `trip_days` are its trips whose days are known: 2024-05-01/2024-05-07."""
 
     timestamp_ms: int
     visited_date: str | None = None
+    trip_days: list[str] = []
 
 
 class RecentVisit(Value):
@@ -420,7 +432,10 @@ Percent = Annotated[Decimal, AfterValidator(_with_a_tenth), PlainSerializer(floa
 
 
 class Statistic(Stored):
-    """A traveller's figures on a day, as of a place in the feed (SK-D13); `marks` are what they are counted from."""
+    """A traveller's figures on a day, as of a place in the feed (SK-D13); `marks` are what they are counted from.
+
+    `marks_form` says what is in a mark: figures of an earlier form are counted again from all visits.
+    """
 
     user_id: str
     calculation_date: Date
@@ -439,6 +454,7 @@ class Statistic(Stored):
     recent_visits: list[RecentVisit]
     travel_streak_days: int
     marks: dict[str, Mark]
+    marks_form: int = 1
     calculated_at: datetime
 
 
@@ -458,17 +474,21 @@ class AuditEntry(Stored):
 
 
 class Challenge(Stored):
-    """A code on its way to an address, to prove that somebody reads its mail; how many were `sent` in a window, and how
-    many `wrong` ones were typed in a day."""
+    """A code on its way to an address, to prove that its asker reads its mail (edge/code_requesters.py)."""
 
     email_hmac: str
+    asker: str
     code_hash: str
     tries: int = 0
-    sent: int = 1
-    wrong: int = 0
-    code_ends_at: datetime
-    window_ends_at: datetime
-    day_ends_at: datetime | None = None
+    expires_at: datetime
+
+
+class Allowance(Stored):
+    """How often something was done in an hour or a day: what limits of codes are counted in (edge/codes.py)."""
+
+    name: str
+    window: str
+    used: int = 0
     expires_at: datetime
 
 
@@ -483,14 +503,18 @@ class SpentNonce(Stored):
 class Message(Stored):
     """A mail for the outbox, kept with the traveller it is for; for who has no account yet, `owner` is its own id.
 
-    `recipient` is sealed: an address stands in the clear in its owner's profile alone.
+    `recipient` is sealed: an address stands in the clear in its owner's profile alone. `secrets` is sealed as well
+    (edge/messages.py). `subject` and `body` are of mails from before there were templates.
     """
 
     owner: str
     message_id: str
     recipient: str
-    subject: str
-    body: str
+    template: str = ""
+    values: dict[str, str] = {}
+    secrets: str | None = None
+    subject: str | None = None
+    body: str | None = None
     state: MessageState = "PENDING"
     created_at: datetime
     attempts: int = Field(default=0, alias="tried")

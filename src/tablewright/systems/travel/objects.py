@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+from tablewright.private_files import private_directory
 from tablewright.world import World
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
@@ -60,7 +61,7 @@ class Directory:
 
     def put(self, name: str, content: bytes) -> None:
         path = self._path(name)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_directory(path.parent)
         draft = path.parent / f".{self._world.new_id()}.draft"
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(content)

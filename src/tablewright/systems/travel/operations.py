@@ -192,7 +192,7 @@ def user_state(profile: Profile, server_version: int) -> EntityState:
             "display_name": profile.display_name,
             "time_zone": profile.time_zone,
             "mark_country": profile.mark_country,
-            "privacy_settings": profile.privacy_settings.model_dump(),
+            "privacy_settings": profile.privacy_settings.in_effect.model_dump(),
             "notification_settings": profile.notification_settings.model_dump(),
         },
     )

@@ -108,11 +108,8 @@ class Privacy:
         )
         writes: list[Write[Any]] = [d.profiles.change(before, after), d.erasures.create(erasure)]
         if before.email is not None:
-            words = (
-                f"Your Skratch account will be erased on {erasure.due_at:%d %B %Y, %H:%M} UTC. "
-                "Until then you can sign in and keep it. If this was not you, sign in and sign out your other devices."
-            )
-            writes.append(self._outbox.mail(user_id, before.email, "Your account will be erased", words))
+            values = {"when": f"{erasure.due_at:%d %B %Y, %H:%M}"}
+            writes.append(self._outbox.mail(user_id, before.email, "erasure", values))
         done = self._repository.audit(user_id, "erasure asked for", actor, role)
         self._repository.write("USER", *writes, done)
         return erasure

@@ -8,7 +8,7 @@ Elsewhere: what is written with a visit (drafts.py), the switch itself (sync.py)
 
 from dataclasses import replace
 
-from tablewright.design.parts import codec, shard_name
+from tablewright.design.key_codecs import codec, shard_name
 from tablewright.mapping import Change as Told
 from tablewright.mapping import WriteRefused
 from tablewright.mapping.repository import ATTEMPTS

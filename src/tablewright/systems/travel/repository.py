@@ -21,7 +21,7 @@ from tablewright.mapping import (
     PageTooLarge,
     Stale,
 )
-from tablewright.mapping.repository import Tables, Words
+from tablewright.mapping.repository import RefusalTranslation, Tables
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.errors import BadRequest, Conflict, Forbidden, NotThere, VersionConflict
@@ -66,7 +66,7 @@ class Repository(Tables):
     """The table of Skratch."""
 
     def __init__(self, db: Db, world: World) -> None:
-        super().__init__(db, world, Words(in_our_words, VersionConflict, _gives_up))
+        super().__init__(db, world, RefusalTranslation(in_our_words, VersionConflict, _gives_up))
 
     # --- one ---
 

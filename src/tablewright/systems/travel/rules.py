@@ -78,7 +78,7 @@ def zone_of(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        words = "This is no time zone. Write one such as Europe/Paris."
+        words = "That isn't a valid time zone. Write one such as Europe/Paris."
         raise BadRequest("INVALID_TIME_ZONE", words, "time_zone") from None
 
 
@@ -142,6 +142,12 @@ def day_of(text: str) -> date | None:
     """The day of a date that names one."""
     first, last = span(text)
     return first if first == last else None
+
+
+def trip_days(visit: Visit) -> list[str]:
+    """The trips of a visit whose days are known, as ISO intervals; one without an end has one day."""
+    spans = ((trip.start, trip.end or trip.start) for trip in visit.trips.values())
+    return sorted(f"{start}/{end}" for start, end in spans if day_of(start) and day_of(end))
 
 
 def check_date(text: object, today: date, field: str) -> str:
@@ -283,14 +289,17 @@ def user_fields(profile: Profile) -> dict[str, JsonValue]:
         "time_zone": profile.time_zone,
         "mark_country": profile.mark_country,
     }
-    for group in _SETTINGS:
-        fields |= {f"{group}/{name}": on for name, on in getattr(profile, group).model_dump().items()}
+    for group, switches in (
+        ("privacy_settings", profile.privacy_settings.in_effect),
+        ("notification_settings", profile.notification_settings),
+    ):
+        fields |= {f"{group}/{name}": on for name, on in switches.model_dump().items()}
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def into_profile(fields: Fields) -> dict[str, Any]:
     """What a profile takes, from flat fields."""
-    settings = {
+    settings: dict[str, Any] = {
         group: model.model_validate(
             {
                 name.partition("/")[2]: value
@@ -300,6 +309,7 @@ def into_profile(fields: Fields) -> dict[str, Any]:
         )
         for group, model in _SETTINGS.items()
     }
+    settings["privacy_settings"] = settings["privacy_settings"].in_effect
     plain = {name: fields.get(name) for name in ("display_name", "time_zone", "mark_country")}
     return {**plain, **settings}
 

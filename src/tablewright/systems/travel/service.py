@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from tablewright.edge.dispatch import Dispatch
+from tablewright.edge.outbox import OutboxDispatch
 from tablewright.mapping import Change, Consumer, Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.accounts import Accounts, Issue, no_tokens
@@ -58,7 +58,7 @@ class Travel:
     apple: AppleVerifier | None
     email_login: EmailLogin
     outbox: Outbox
-    dispatch: Dispatch[Message]
+    dispatch: OutboxDispatch[Message]
     notifier: Notifier
     privacy: Privacy
     sharing: Sharing
@@ -112,7 +112,7 @@ def open_travel(
     statistics, sessions = Statistics(repository, known), Sessions(repository)
     devices = Devices(repository, sessions)
     outbox = Outbox(repository, ring)
-    exporting = Exporting(repository, known, ring, kept)
+    exporting = Exporting(repository, known, ring, kept, outbox)
     return Travel(
         repository=repository,
         geography=known,

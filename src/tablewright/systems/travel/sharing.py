@@ -2,7 +2,8 @@
 
 Everything is private until its owner says otherwise, each thing by its own switch. Must hold: of the visitors of a
 region nobody learns more than how many share that they were there, and not even that while they are few: a small number
-is somebody; nobody sees the map of who blocked them or whom they blocked, nor of an account that is about to be erased;
+is somebody; no traveller sees the map of who blocked them or whom they blocked; nobody that of an account that is about
+to be erased;
 whoever is not public, or is a child whatever the settings say, looks as if there were nobody.
 Elsewhere: who is counted under a region (regions.py), the switches (sync.py), blocks (privacy.py).
 """
@@ -40,13 +41,16 @@ class Sharing:
         count = self._regions.count(region_type, region_code)
         return count if count >= FEWEST_TOLD else None
 
-    def public_map(self, reader: str, user_id: str) -> PublicMap:
-        """Somebody's public profile; USER_NOT_FOUND if it is not public, or not for the reader."""
+    def public_map(self, reader: str | None, user_id: str) -> PublicMap:
+        """Somebody's public profile; USER_NOT_FOUND if it is not public, or not for the reader.
+
+        `reader` is None for who is no traveller here: a public profile is for everybody who has its address.
+        """
         profile = self._repository.profile(user_id)
         is_own = reader == user_id
-        settings = profile.privacy_settings
+        settings = profile.privacy_settings.in_effect
         is_open = settings.profile_public and not profile.is_minor and profile.erases_at is None
-        if not is_own and (not is_open or self._is_hidden(reader, user_id)):
+        if not is_own and (not is_open or (reader is not None and self._is_hidden(reader, user_id))):
             raise NotThere("USER")
         visits = self._repository.live_visits(user_id) if settings.share_visits else []
         if not settings.show_notes:

@@ -16,14 +16,17 @@ COLUMNS = ("region_type", "region_code", "region_name", "visited_date", "until",
 LINES_AT_MOST = 5_000
 BYTES_AT_MOST = 1024 * 1024
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# The columns that say where (sheet_places.py).
+_WHERE = frozenset(("region_code", "region_name", "country", "state"))
 # What people call the columns of their own sheets.
 _SAME = {
     "type": "region_type",
     "code": "region_code",
-    "country_code": "region_code",
+    "country_code": "country",
     "iso": "region_code",
     "name": "region_name",
-    "country": "region_name",
+    "province": "state",
+    "us_state": "state",
     "region": "region_name",
     "place": "region_name",
     "date": "visited_date",
@@ -80,8 +83,8 @@ def read(content: bytes) -> Iterator[Row]:
 
 def _rows(reader: Iterator[list[str]]) -> Iterator[Row]:
     names = [_column(cell) for cell in next(reader, [])]
-    if "region_code" not in names and "region_name" not in names:
-        words = "The first line names the columns; one of them is region_code or region_name."
+    if not _WHERE.intersection(names):
+        words = "The first line names the columns; one of them is name, code, country or state."
         raise BadRequest("INVALID_SHEET", words, "body")
     count = 0
     for number, cells in enumerate(reader, 2):

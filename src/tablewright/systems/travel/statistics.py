@@ -6,11 +6,11 @@ Must hold: figures are never older than the last answered push (SK-27); a count 
 regions, those that are countable (SK-D20). Elsewhere: how many there are of each (geography/).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from zoneinfo import ZoneInfo
+from typing import TypeAlias
 
 from tablewright.mapping import WriteRefused
 from tablewright.systems.travel import design as d
@@ -31,7 +31,11 @@ from tablewright.systems.travel.repository import Repository
 RECENT = 10
 # More changes than this are not worth following: everything is read at once.
 FOLLOWED_AT_MOST = 200
+# What is in a mark: 2 has the days of trips.
+MARKS_FORM = 2
+ONE_DAY = timedelta(days=1)
 _TENTH = Decimal("0.1")
+Days: TypeAlias = tuple[date, date]  # the first and the last of them
 
 
 # --- marks: pure ---
@@ -45,7 +49,9 @@ def counted(visits: Iterable[Visit]) -> dict[str, Mark]:
     """The marks of all visits: what following every change would have come to."""
     return {
         key(visit.region_type, visit.region_code): Mark(
-            timestamp_ms=visit.timestamp_ms, visited_date=visit.visited_date
+            timestamp_ms=visit.timestamp_ms,
+            visited_date=visit.visited_date,
+            trip_days=rules.trip_days(visit),
         )
         for visit in visits
         if not visit.is_deleted
@@ -62,7 +68,11 @@ def advanced(marks: Mapping[str, Mark], changes: Iterable[Change]) -> dict[str, 
         if change.kind == "deleted":
             after.pop(place, None)
         else:
-            after[place] = Mark(timestamp_ms=change.timestamp_ms, visited_date=change.visited_date)
+            after[place] = Mark(
+                timestamp_ms=change.timestamp_ms,
+                visited_date=change.visited_date,
+                trip_days=change.trip_days,
+            )
     return after
 
 
@@ -105,8 +115,9 @@ def figures(marks: Mapping[str, Mark], geography: Geography, asked: Asked) -> St
             {code for region, _ in places.values() if (code := _continent(geography, region))}
         ),
         recent_visits=_recent(places.values()),
-        travel_streak_days=streak(_days(marks.values(), asked.time_zone), today),
+        travel_streak_days=streak(_days(marks.values()), today),
         marks=dict(marks),
+        marks_form=MARKS_FORM,
         calculated_at=asked.now,
     )
 
@@ -118,24 +129,27 @@ def share(part: int, whole: int) -> Decimal:
     return (Decimal(100 * part) / Decimal(whole)).quantize(_TENTH, ROUND_HALF_UP)
 
 
-def streak(days: Iterable[date], today: date) -> int:
-    """How many days in a row somebody was somewhere, up to today or yesterday (SK-D21)."""
-    known = set(days)
-    last = today if today in known else today - timedelta(days=1)
-    length = 0
-    while last - timedelta(days=length) in known:
-        length += 1
-    return length
+def streak(visited: Iterable[Days], today: date) -> int:
+    """How many days in a row were spent visiting, up to today or yesterday (SK-D21)."""
+    begun: date | None = None
+    end = today
+    for first, last in sorted(visited, key=lambda days: days[1], reverse=True):
+        if last < (begun or today) - ONE_DAY:
+            break
+        if begun is None:
+            begun, end = first, min(last, today)
+        begun = min(begun, first)
+    return (end - begun).days + 1 if begun is not None else 0
 
 
-def _days(marks: Iterable[Mark], time_zone: str) -> Iterable[date]:
-    """The day of each visit; of one without a date, the day it was marked. A year alone is no day."""
-    zone = ZoneInfo(time_zone)
+def _days(marks: Iterable[Mark]) -> Iterator[Days]:
+    """The days of visits and trips that are known: a year or a month alone is none, nor is the day of marking."""
     for mark in marks:
-        if mark.visited_date is None:
-            yield datetime.fromtimestamp(mark.timestamp_ms / 1000, UTC).astimezone(zone).date()
-        elif (day := rules.day_of(mark.visited_date)) is not None:
-            yield day
+        if mark.visited_date is not None and (day := rules.day_of(mark.visited_date)) is not None:
+            yield day, day
+        for span in mark.trip_days:
+            first, _, last = span.partition("/")
+            yield date.fromisoformat(first), date.fromisoformat(last)
 
 
 def _recent(places: Iterable[tuple[Region, Mark]]) -> list[RecentVisit]:
@@ -193,6 +207,8 @@ class Statistics:
         kept = repository.db.one(today, consistent=True) or repository.db.first(
             d.statistics_of(user_id=user_id)
         )
+        if kept is not None and kept.marks_form != MARKS_FORM:
+            kept = None
         if kept is not None and self._holds(kept, asked):
             return kept
         made = figures(self._marks(kept, asked), self._geography, asked)

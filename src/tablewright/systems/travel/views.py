@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 import orjson
 from pydantic import BaseModel, Field, JsonValue, model_validator
 
+from tablewright.edge.code_requesters import KNOWN_DEVICE, TICKET
 from tablewright.mapping import Page as Found
 from tablewright.systems.travel.accounts import SignedIn
 from tablewright.systems.travel.devices import Gadget
@@ -107,11 +108,14 @@ class AppleLinkBody(Body):
 
 class EmailBody(Body):
     email: str
+    known_device: str = Field("", max_length=200, description=KNOWN_DEVICE)
 
 
 class CodeBody(Body):
     email: str
     code: str = Field(max_length=20)
+    known_device: str = Field("", max_length=200, description=KNOWN_DEVICE)
+    ticket: str = Field("", max_length=200, description=TICKET)
 
 
 class EmailVerifyBody(CodeBody):
@@ -124,6 +128,11 @@ class RefreshBody(Body):
 
 class Told(Value):
     message: str
+
+
+class CodeSent(Value):
+    message: str
+    ticket: str
 
 
 # --- me ---
@@ -164,7 +173,8 @@ def me_view(profile: Profile) -> Me:
         for login in profile.logins
     ]
     same = {name: getattr(profile, name) for name in Me.model_fields if hasattr(profile, name)}
-    return Me(**{**same, "logins": logins, "feed_version": profile.sync_version})
+    made = {"logins": logins, "feed_version": profile.sync_version}
+    return Me(**{**same, **made, "privacy_settings": profile.privacy_settings.in_effect})
 
 
 class MeChange(Body):
@@ -210,10 +220,12 @@ class SignedInView(Value):
     is_new: bool
     user: Me
     device: DeviceView
+    known_device: str = Field("", description=KNOWN_DEVICE)
 
 
-def signed_in_view(found: SignedIn) -> SignedInView:
+def signed_in_view(found: SignedIn, known_device: str = "") -> SignedInView:
     return SignedInView(
+        known_device=known_device,
         token=found.token,
         refresh_token=found.refresh_token,
         session_id=found.session.session_id,

@@ -48,5 +48,6 @@ def designs_area(house: House, console: Console, allowed: FindPrincipal) -> Area
         router,
         about="Tables, keys, access patterns with what they cost, and the items themselves.",
         search=finder(house),
+        finds="a table, an entity, an access pattern",
         also=(("/console/running", "store"),),
     )

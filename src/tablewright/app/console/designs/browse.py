@@ -21,13 +21,16 @@ from tablewright.app.console.json_words import pretty
 from tablewright.app.console.lists import Listing, here
 from tablewright.app.house import House
 from tablewright.client import CallRefused, units_of
-from tablewright.design import Design, Entity, Query, Shape, States, Table, Write
-from tablewright.design.mistakes import DesignMistake
+from tablewright.design import Design, Entity, EntitySpec, Query, States, Table, Write
+from tablewright.design.errors import DesignMistake
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import not_found
-from tablewright.mapping.cursors import Seal
+from tablewright.mapping import Db
 from tablewright.mapping.errors import ItemUnreadable
+from tablewright.mapping.explain import Explanation
 from tablewright.mapping.items import is_deleted, is_expired, model_of
+from tablewright.mapping.migrate.table_names import renamed
+from tablewright.mapping.page_tokens import TokenCipher
 from tablewright.values import Value, item_size
 
 _PAGE = 25
@@ -106,7 +109,7 @@ def _letters(described: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _first(house: House, tables: Sequence[str]) -> str:
-    designed = [db.physical(t) for design, db in house.designs.values() for t in design.tables]
+    designed = [house.open_table(db, t) for design, db in house.designs.values() for t in design.tables]
     return next((name for name in designed if name in tables), tables[0] if tables else "")
 
 
@@ -129,7 +132,7 @@ def _browse(
     )
     design, table = table_of(house, physical)
     ask = _request(described, schema, form)
-    seal, binding = Seal(house.secret), _binding(physical, index, form)
+    seal, binding = TokenCipher(house.secret), _binding(physical, index, form)
     reader, now = console.caller(request).subject, house.world.now()
     token = request.query_params.get("after")
     place: dict[str, Any] = seal.open(token, binding, reader, now) if token else {"at": None, "trail": []}
@@ -266,7 +269,7 @@ def _laid_open(
     }
 
 
-def _model(shape: Shape | None, stored: Mapping[str, Value]) -> tuple[BaseModel | None, str]:
+def _model(shape: EntitySpec | None, stored: Mapping[str, Value]) -> tuple[BaseModel | None, str]:
     if shape is None:
         return None, ""
     try:
@@ -275,7 +278,7 @@ def _model(shape: Shape | None, stored: Mapping[str, Value]) -> tuple[BaseModel 
         return None, str(mistake)
 
 
-def _decoded(shape: Shape | None, model: BaseModel | None) -> list[tuple[str, str, str]]:
+def _decoded(shape: EntitySpec | None, model: BaseModel | None) -> list[tuple[str, str, str]]:
     if shape is None or model is None:
         return []
     return [
@@ -285,7 +288,7 @@ def _decoded(shape: Shape | None, model: BaseModel | None) -> list[tuple[str, st
     ]
 
 
-def _data(shape: Shape, name: str) -> str:
+def _data(shape: EntitySpec, name: str) -> str:
     return shape.data[name].value if name in shape.data else ""
 
 
@@ -301,7 +304,7 @@ def _standing(index: Mapping[str, Any], stored: Mapping[str, Value]) -> dict[str
 
 
 def _explained(
-    house: House, design: Design, shape: Shape | None, model: BaseModel, form: Form
+    house: House, design: Design, shape: EntitySpec | None, model: BaseModel, form: Form
 ) -> dict[str, Any]:
     """The writes one could make of this item, laid open. Nothing is run."""
     assert shape is not None
@@ -324,11 +327,18 @@ def _explained(
     return {
         "form": shown_form,
         "explanation": explanation,
-        "calls": [(verb, pretty(body)) for verb, body in explanation.calls],
+        "calls": [(verb, pretty(body)) for verb, body in open_calls(house, db, explanation)],
     }
 
 
-def _write(shape: Shape, kind: str, before: BaseModel, after: BaseModel) -> Write[Any]:
+def open_calls(house: House, db: Db, explanation: Explanation) -> list[tuple[str, Mapping[str, Any]]]:
+    """The calls of an explanation as they would be sent now: to the tables that are open."""
+    tables = [table for design in db.designs for table in design.tables]
+    leading = {db.physical(table): house.open_table(db, table) for table in tables}
+    return [(verb, renamed(body, leading)) for verb, body in explanation.calls]
+
+
+def _write(shape: EntitySpec, kind: str, before: BaseModel, after: BaseModel) -> Write[Any]:
     entity: Entity[Any, Any] = Entity(shape, shape.model)
     if kind == "create":
         return entity.create(after)

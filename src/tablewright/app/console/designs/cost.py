@@ -17,8 +17,16 @@ from tablewright.app.console.forms import Form, asked
 from tablewright.app.console.words import money
 from tablewright.app.house import House
 from tablewright.design import Design
-from tablewright.design.cost import PARTS, Options, Report, cost_of, environments_of
-from tablewright.design.mistakes import DesignMistake
+from tablewright.design.cost import (
+    PARTS,
+    STATE_LOAD,
+    CostReport,
+    Options,
+    cost_of,
+    environments_of,
+    usual_environment,
+)
+from tablewright.design.errors import DesignMistake
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import bad_request
 
@@ -33,7 +41,7 @@ def add_costs(router: APIRouter, house: House, console: Console, allowed: FindPr
     def cost(request: Request, design: str, form: Annotated[Form, Depends(asked)]) -> Response:
         found, _ = find_design(house, design)
         environments = environments_of(found)
-        environment = _chosen(form, "environment", list(environments)) or list(environments)[-1]
+        environment = _chosen(form, "environment", list(environments)) or usual_environment(found).name
         form, options = _options(Form({**form.values, "environment": environment}))
         try:
             report = cost_of(found, environments[environment], options=options)
@@ -52,6 +60,7 @@ def add_costs(router: APIRouter, house: House, console: Console, allowed: FindPr
             report=report,
             environments=list(environments),
             is_stated=bool(found.environments),
+            state_load=STATE_LOAD,
             table=table,
             tables=tables,
             **_shown(found, report, table, form),
@@ -91,8 +100,8 @@ def _number(form: Form, name: str, usual: Decimal) -> Decimal | None:
     return given if given.is_finite() else None
 
 
-def _shown(design: Design, report: Report, table: str, form: Form) -> dict[str, Any]:
-    lines = report.dearest(table=table) if table else report.dearest()[:_DEAREST]
+def _shown(design: Design, report: CostReport, table: str, form: Form) -> dict[str, Any]:
+    lines = report.most_expensive(table=table) if table else report.most_expensive()[:_DEAREST]
     parts = [(PARTS[part], [line for line in lines if line.part == part]) for part in PARTS]
     tables = {name: amount for name, amount in report.by_table.items() if name}
     return {
@@ -104,7 +113,7 @@ def _shown(design: Design, report: Report, table: str, form: Form) -> dict[str, 
     }
 
 
-def part_bars(report: Report) -> list[Bar]:
+def part_bars(report: CostReport) -> list[Bar]:
     """What each part costs, the dearest first; they add up to the month, so what is free is among them."""
     bars = (_bar(PARTS[part], amount) for part, amount in report.by_part.items() if amount)
     return sorted(bars, key=lambda bar: -bar.value)

@@ -9,8 +9,8 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from tablewright.design import Design, Index, Shape, Table
-from tablewright.design.shape import Guard, KeyAttribute
+from tablewright.design import Design, EntitySpec, Index, Table
+from tablewright.design.entity_spec import Guard, KeyAttribute
 from tablewright.design.templates import Part, Template, matcher
 from tablewright.mapping.meter import Spent
 from tablewright.mapping.receipts import TABLE as RECEIPTS
@@ -28,7 +28,7 @@ class Owner:
 
     kind: Literal["entity", "guard", "receipt", "stranger"]
     name: str
-    shape: Shape | None = None
+    shape: EntitySpec | None = None
 
 
 def owner_of(design: Design | None, table: str, item: Mapping[str, Value]) -> Owner:
@@ -84,7 +84,7 @@ def key_diagram(design: Design, table: Table) -> Diagram:
     for shape in (shape for shape in design.shapes if shape.table == table):
         cells = [key_cell(key) for key in shape.primary]
         for index in indexes:
-            placed = shape.placed.get(index.name)
+            placed = shape.index_keys.get(index.name)
             cells += [key_cell(key) for key in placed] if placed else [key_cell(None)] * len(index.key_names)
         rows.append((shape.tag, shape.tag, tuple(cells)))
     for shape in design.shapes:
@@ -111,7 +111,7 @@ class Described:
     data: str
 
 
-def described(shape: Shape) -> list[Described]:
+def described(shape: EntitySpec) -> list[Described]:
     """The fields in order, with what they are used for."""
     return [
         Described(
@@ -130,9 +130,9 @@ def _type(letter: str, choices: Sequence[str]) -> str:
     return "one of " + ", ".join(choices) if choices else _LETTERS[letter]
 
 
-def _notes(shape: Shape, field: str) -> list[str]:
+def _notes(shape: EntitySpec, field: str) -> list[str]:
     notes = [f"in {key.name}" for key in shape.primary if field in key.template.fields]
-    for name, keys in shape.placed.items():
+    for name, keys in shape.index_keys.items():
         if any(field in key.template.fields for key in keys):
             notes.append(f"in {name}")
     notes += [f"unique {guard.unique.name}" for guard in shape.guards if field in guard.value.fields]
@@ -152,14 +152,15 @@ def _notes(shape: Shape, field: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What calls of one name have cost since the process began."""
+    """What calls of one name have cost since the process began, and in how many requests they were sent."""
 
     name: str
     calls: int
+    requests: int
     read_per_call: float
     write_per_call: float
 
 
 def measured(name: str, spent: Spent) -> Measured:
     calls = spent.calls or 1
-    return Measured(name, spent.calls, spent.read / calls, spent.write / calls)
+    return Measured(name, spent.calls, spent.requests, spent.read / calls, spent.write / calls)

@@ -14,8 +14,8 @@ from tablewright.app.console.forms import Form
 from tablewright.app.house import House
 from tablewright.app.mail import Directory, Kept, Trouble
 from tablewright.edge import Principal
-from tablewright.edge.dispatch import Standing
 from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.outbox import OutboxStatus
 from tablewright.edge.problems import forbidden
 from tablewright.edge.security import LOOPBACK_HOSTS, host_name
 
@@ -38,7 +38,7 @@ class Row:
     """A system's mail."""
 
     title: str
-    standing: Standing
+    status: OutboxStatus
     trouble: Trouble | None
 
     @property
@@ -49,7 +49,7 @@ class Row:
 
     @property
     def is_stuck(self) -> bool:
-        return bool(self.trouble or self.standing.failed)
+        return bool(self.trouble or self.status.failed)
 
 
 def add_mail(router: APIRouter, house: House, console: Console, allowed: FindPrincipal) -> None:
@@ -91,7 +91,7 @@ def is_here(request: Request) -> bool:
 def _rows(house: House) -> list[Row]:
     rows = []
     for post in house.posts:
-        standing = post.dispatch.standing()
-        trouble = house.mail.troubles.get(post.system) if standing.waiting else None
-        rows.append(Row(post.title, standing, trouble))
+        status = post.dispatch.status()
+        trouble = house.mail.troubles.get(post.system) if status.waiting else None
+        rows.append(Row(post.title, status, trouble))
     return rows

@@ -19,7 +19,8 @@ from tablewright.app.house import House
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import bad_request, not_found
 from tablewright.engine import Engine
-from tablewright.engine.metric_names import (
+from tablewright.engine.metrics.collector import MetricsCollector
+from tablewright.engine.metrics.names import (
     CONDITION_FAILED,
     CONSUMED_READ,
     CONSUMED_WRITE,
@@ -39,8 +40,7 @@ from tablewright.engine.metric_names import (
     USER_ERRORS,
     throttle_events,
 )
-from tablewright.engine.metric_reading import Point
-from tablewright.engine.metrics import Metrics
+from tablewright.engine.metrics.query import Point
 
 # What can be asked for: how long back, and how long a step is.
 SPANS = {
@@ -51,14 +51,13 @@ SPANS = {
 }
 # What the page's address may say.
 ASKED = ("table", "region", "span")
-_MOST_LINES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """One table's figures in one span of time."""
 
-    metrics: Metrics
+    metrics: MetricsCollector
     table: str
     now: datetime
     start: datetime
@@ -224,10 +223,7 @@ def _units(
     def rate(point: Point) -> float:
         return point.sum / look.seconds(point)
 
-    lines = [
-        look.line(name or "Table", look.points(used, index=name), rate)
-        for name in ("", *indexes[: _MOST_LINES - 1])
-    ]
+    lines = [look.line(name or "Table", look.points(used, index=name), rate) for name in ("", *indexes)]
     limits = look.points(provisioned) or look.points(ceiling)
     words = "provisioned" if look.points(provisioned) else "at most"
     if limits:
@@ -243,7 +239,7 @@ def _requests(look: Look, verbs: Sequence[str]) -> Timeline:
             look.points(LATENCY, operation=verb),
             lambda point: point.samples * 60 / max(look.seconds(point), 60),
         )
-        for verb in verbs[:_MOST_LINES]
+        for verb in verbs
     ]
     empty = look.line("Requests", [], lambda point: 0.0)
     about = "Requests a minute that succeeded, by operation."
@@ -268,7 +264,7 @@ def _refusals(look: Look) -> Timeline:
         "Throttled writes": (throttle_events("Write"), look.table),
         "Conditions not met": (CONDITION_FAILED, look.table),
         "Conflicts": (TRANSACTION_CONFLICT, look.table),
-        "Mistakes (all tables)": (USER_ERRORS, ""),
+        "User errors (all tables)": (USER_ERRORS, ""),
     }
     lines = [
         look.line(words, look.points(metric, table=table), lambda point: point.sum)
@@ -305,7 +301,7 @@ def _rare(look: Look) -> list[Timeline]:
             lambda point: point.p99,
             missing=None,
         )
-        for region in receiving[:_MOST_LINES]
+        for region in receiving
     ]
     if any(lag.known for lag in lags):
         about = "Time between a write here and its arrival in each replica: all but one in a hundred took at most that."

@@ -1,23 +1,24 @@
 """Where migrations stand, in words: which side is open, how far the copy is, what comes next."""
 
+import shlex
 from dataclasses import dataclass
 from datetime import datetime
 
 from tablewright.app.backups import environment_of
 from tablewright.app.house import House
-from tablewright.mapping.migrate import Bench, State, bench, copied
+from tablewright.mapping.migrate import MigrationContext, State, copy_progress, migration_context
 
-# What a phase is called, its tone, and what whoever looks after it does next at a terminal.
-_PHASES: dict[str, tuple[str, str, str]] = {
-    "planned": ("planned", "", "migrate run"),
-    "copying": ("being copied", "busy", "migrate run goes on with it, and so does this server"),
-    "following": ("follows", "busy", "migrate verify"),
-    "verified": ("verified", "good", "migrate switch"),
-    "pausing": ("changes sides", "busy", "writes wait for some seconds"),
-    "switched": ("switched", "good", "migrate rollback goes back, migrate finish ends it"),
-    "finished": ("finished", "good", ""),
-    "rolled_back": ("rolled back", "", "the copy is deleted within the hour"),
-    "abandoned": ("abandoned", "", ""),
+# What a phase is called, its tone, the commands that come next, and what else is to be said.
+_PHASES: dict[str, tuple[str, str, tuple[str, ...], str]] = {
+    "planned": ("planned", "", ("run",), ""),
+    "copying": ("being copied", "busy", (), "this server copies; nothing to do"),
+    "following": ("follows", "busy", ("verify",), ""),
+    "verified": ("verified", "good", ("switch",), ""),
+    "pausing": ("changes sides", "busy", (), "writes wait for some seconds"),
+    "switched": ("switched", "good", ("rollback", "finish"), "to go back, or to end it"),
+    "finished": ("finished", "good", (), ""),
+    "rolled_back": ("rolled back", "", (), "the copy is deleted within the hour"),
+    "abandoned": ("abandoned", "", (), ""),
 }
 
 
@@ -33,6 +34,7 @@ class Standing:
     since: datetime
     kept_until: datetime | None
     next: str
+    commands: tuple[str, ...]
 
 
 def standings(house: House) -> list[Standing]:
@@ -41,22 +43,29 @@ def standings(house: House) -> list[Standing]:
     for each in house.lived:
         here = environment_of(each.system.designs)
         for migration in each.system.migrations:
-            at = bench(house.call, migration, world=house.world, environment=here)
-            state = at.look()
+            at = migration_context(house.call, migration, world=house.world, environment=here)
+            state = at.find_state()
             if state is not None:
-                found.append(_standing(at, state))
+                found.append(_standing(at, state, _target(house)))
     return found
 
 
-def _standing(at: Bench, state: State) -> Standing:
-    word, tone, after = _PHASES[state.phase]
+def _target(house: House) -> list[str]:
+    """The options by which a command at a terminal reaches the tables of this server."""
+    if house.dynamodb_url:
+        return ["--endpoint", house.dynamodb_url]
+    return ["--data", str(house.data)] if house.data else []
+
+
+def _standing(at: MigrationContext, state: State, target: list[str]) -> Standing:
+    word, tone, verbs, after = _PHASES[state.phase]
     if state.is_catching_up and state.missed_since is not None:
         since = f"{state.missed_since:%Y-%m-%d %H:%M} UTC"
         word = "being copied anew" if state.phase == "copying" else f"{word}, the old table is put right"
-        tone = "busy"
-        after = f"changes since {since} were missed, as nobody followed; this server goes through both tables again"
+        tone, verbs = "busy", ()
+        after = f"changes since {since} were missed, as no server followed; this server compares both tables again"
     if state.phase == "copying":
-        done, total = copied(at, state)
+        done, total = copy_progress(at, state)
         if total is not None:
             word = f"{word}, {100 * done // max(total, 1)} %"
     is_kept = state.phase == "switched"
@@ -69,4 +78,5 @@ def _standing(at: Bench, state: State) -> Standing:
         state.since,
         state.kept_until if is_kept else None,
         after,
+        tuple(shlex.join(["tablewright", "migrate", verb, at.name, *target]) for verb in verbs),
     )

@@ -9,9 +9,10 @@ from tablewright.app.console.console import Console, Crumb
 from tablewright.app.console.designs.look import described, key_diagram, key_words, measured, projection
 from tablewright.app.console.designs.states import state_diagram
 from tablewright.app.house import House
-from tablewright.design import Design, Plan, Shape, Table
-from tablewright.design.prices import PRICES
-from tablewright.design.requests import Kind
+from tablewright.design import Design, EntitySpec, Plan, Table
+from tablewright.design.cost import usual_environment
+from tablewright.design.prices import PRICES, Prices, RegionHasNoPrices
+from tablewright.design.requests import WriteKind
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import not_found
 from tablewright.mapping import Db
@@ -40,7 +41,8 @@ def add_designs(router: APIRouter, house: House, console: Console, allowed: Find
             title=found.name,
             design=found,
             diagrams=[(table, key_diagram(found, table)) for table in found.tables.values()],
-            patterns=[pattern_row(plan, spent) for plan in found.plans],
+            patterns=[pattern_row(found, plan, spent) for plan in found.plans],
+            region=usual_environment(found).region,
             writes=[measured(name, cost) for name, cost in spent.items() if cost.write],
             unit_bars=_bars(found, spent),
         )
@@ -81,7 +83,10 @@ def add_designs(router: APIRouter, house: House, console: Console, allowed: Find
             live_indexes=_live_indexes(live),
             projection=projection,
             shapes=[shape for shape in found.shapes if shape.table == here],
-            patterns=[pattern_row(plan, db.meter.spent()) for plan in found.plans if plan.table == here],
+            patterns=[
+                pattern_row(found, plan, db.meter.spent()) for plan in found.plans if plan.table == here
+            ],
+            region=usual_environment(found).region,
         )
 
     @router.get("/{design}/entities/{tag}", dependencies=guard)
@@ -100,6 +105,7 @@ def add_designs(router: APIRouter, house: House, console: Console, allowed: Find
             ],
             design=found,
             shape=shape,
+            physical=house.open_table(db, shape.table.name),
             attributes=described(shape),
             states=state_diagram(shape.states) if shape.states else None,
             keys=_keys(shape),
@@ -119,12 +125,27 @@ def find_design(house: House, name: str) -> tuple[Design, Db]:
     return found
 
 
-def pattern_row(plan: Plan, spent: dict[str, Spent]) -> dict[str, Any]:
-    """A pattern with what it is expected to do and what it has done."""
+def pattern_row(design: Design, plan: Plan, spent: dict[str, Spent]) -> dict[str, Any]:
+    """A pattern with what it is expected to do and what it has done. A batch is as many calls as it has keys."""
     cost = measured(plan.name, spent.get(plan.name, Spent()))
-    calls = plan.load.calls_a_month if plan.load else None
-    monthly = PRICES.home.cost(cost.read_per_call * calls) if calls is not None and cost.calls else None
+    calls, prices = calls_of(plan), prices_of(design)
+    monthly = prices.cost(cost.read_per_call * calls) if prices and calls is not None and cost.calls else None
     return {"plan": plan, "measured": cost, "calls": calls, "monthly": monthly}
+
+
+def calls_of(plan: Plan) -> float | None:
+    """How many calls a month the design states, counted as the meter counts them: of a get, each key."""
+    if plan.load is None:
+        return None
+    return plan.load.calls_a_month * (plan.load.items if plan.kind == "get" else 1)
+
+
+def prices_of(design: Design) -> Prices | None:
+    """The prices where the cost page prices a design first; None if none are known of that region."""
+    try:
+        return PRICES.of(usual_environment(design).region)
+    except RegionHasNoPrices:
+        return None
 
 
 def _bars(design: Design, spent: dict[str, Spent]) -> list[Bar]:
@@ -141,17 +162,17 @@ def _live_indexes(live: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {index["IndexName"]: index for kind in kinds for index in live.get(kind, ())}
 
 
-def _keys(shape: Shape) -> list[tuple[str, str, Any]]:
+def _keys(shape: EntitySpec) -> list[tuple[str, str, Any]]:
     rows = [("table", key.name, key_words(key.template)) for key in shape.primary]
-    for name, keys in shape.placed.items():
+    for name, keys in shape.index_keys.items():
         rows += [(name, key.name, key_words(key.template)) for key in keys]
     return rows
 
 
-def _operations(shape: Shape, db: Db) -> list[tuple[Any, Any]]:
+def _operations(shape: EntitySpec, db: Db) -> list[tuple[Any, Any]]:
     """What was measured of single reads and writes, with the design's own figure beside it."""
     spent = db.meter.spent()
-    kinds = ("get", *get_args(Kind))
+    kinds = ("get", *get_args(WriteKind))
     rows = []
     for kind in kinds:
         cost = spent.get(f"{shape.tag}.{kind}")
@@ -162,9 +183,9 @@ def _operations(shape: Shape, db: Db) -> list[tuple[Any, Any]]:
 
 
 def table_of(house: House, physical: str) -> tuple[Design | None, Table | None]:
-    """The design and table behind a physical name, if any design has it."""
+    """The design and table behind a physical name, on whichever side of a migration, if any design has it."""
     for design, db in house.designs.values():
         for table in design.tables.values():
-            if db.physical(table.name) == physical:
+            if physical in house.names_of(db, table.name):
                 return design, table
     return None, None

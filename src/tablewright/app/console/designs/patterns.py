@@ -6,21 +6,21 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel
 
 from tablewright.app.console.console import Console, Crumb
-from tablewright.app.console.designs.browse import item_href, shown
-from tablewright.app.console.designs.pages import find_design, pattern_row
+from tablewright.app.console.designs.browse import item_href, open_calls, shown
+from tablewright.app.console.designs.pages import calls_of, find_design, pattern_row, prices_of
 from tablewright.app.console.designs.run import Watching, fields, is_asked, request_of, typed
 from tablewright.app.console.designs.secrets import covered_model
 from tablewright.app.console.forms import Form, FormWrong, asked, form_of
 from tablewright.app.console.json_words import pretty
 from tablewright.app.console.lists import Listing, listing
 from tablewright.app.house import House
-from tablewright.design import Get, Plan, Shape
+from tablewright.design import Design, EntitySpec, Get, Plan
 from tablewright.design.attributes import encode_item
-from tablewright.design.prices import PRICES
+from tablewright.design.cost import usual_environment
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import not_found
 from tablewright.mapping import Db
-from tablewright.mapping.items import model_of, shape_of
+from tablewright.mapping.items import is_deleted, is_expired, model_of, shape_of
 from tablewright.mapping.meter import Spent
 
 _COLUMNS = 5
@@ -40,7 +40,7 @@ def add_patterns(router: APIRouter, house: House, console: Console, allowed: Fin
         is_sent = is_asked(form) or not plan.signature.parameters
         if is_sent:
             try:
-                ran = _run(house, console, request, db, plan, form)
+                ran = _run(house, console, request, found, plan, form)
             except FormWrong as wrong:
                 form = wrong.form
         else:
@@ -58,13 +58,17 @@ def add_patterns(router: APIRouter, house: House, console: Console, allowed: Fin
             form=form,
             fields=fields(plan),
             ran=ran,
-            row=pattern_row(plan, db.meter.spent()),
-            prices=PRICES.home,
+            row=pattern_row(found, plan, db.meter.spent()),
+            prices=prices_of(found),
+            region=usual_environment(found).region,
             is_example=not is_sent and bool(form.values),
         )
 
 
-def _run(house: House, console: Console, request: Request, db: Db, plan: Plan, form: Form) -> dict[str, Any]:
+def _run(
+    house: House, console: Console, request: Request, design: Design, plan: Plan, form: Form
+) -> dict[str, Any]:
+    _, db = house.designs[design.name]
     wanted = request_of(plan, typed(plan, form), form)
     meter = Watching(db.meter)
     own = Db(
@@ -87,20 +91,20 @@ def _run(house: House, console: Console, request: Request, db: Db, plan: Plan, f
         page = listing(request, own, wanted, size=size, reader=reader, deleted=deleted)
     return {
         "explanation": explanation,
-        "calls": [(verb, pretty(body)) for verb, body in explanation.calls],
+        "calls": [(verb, pretty(body)) for verb, body in open_calls(house, db, explanation)],
         "page": page,
         "columns": _columns(plan),
-        "rows": [_row(db, plan, item) for item in page.items],
+        "rows": [_row(house.open_table(db, plan.table.name), plan, item) for item in page.items],
         "spent": meter.total,
-        "meaning": _meaning(plan, meter.total),
+        "meaning": _meaning(design, plan, meter.total),
     }
 
 
-def _meaning(plan: Plan, spent: Spent) -> dict[str, Any]:
+def _meaning(design: Design, plan: Plan, spent: Spent) -> dict[str, Any]:
     """What a call like this costs at the pattern's load; a million of them where no load is stated."""
-    calls = plan.load.calls_a_month if plan.load else None
-    often = calls if calls is not None else 1_000_000
-    return {"calls": calls, "units": spent.read * often, "cost": PRICES.home.cost(spent.read * often)}
+    calls, prices = calls_of(plan), prices_of(design)
+    units = spent.read * (calls if calls is not None else 1_000_000)
+    return {"calls": calls, "cost": prices.cost(units) if prices else None}
 
 
 def _columns(plan: Plan) -> list[str]:
@@ -111,21 +115,21 @@ def _columns(plan: Plan) -> list[str]:
     return list(dict.fromkeys([*keys, *rest]))[:_COLUMNS]
 
 
-def _row(db: Db, plan: Plan, item: BaseModel) -> dict[str, Any]:
+def _row(physical: str, plan: Plan, item: BaseModel) -> dict[str, Any]:
     shape = next(shape for shape in plan.shapes if shape.model is type(item))
     item = covered_model(shape, item)
     stored = encode_item(item)
     cells = [_cell(shape, stored, name) for name in _columns(plan)]
     try:
         key = shape.key_of(item.__dict__)
-        href = item_href(db.physical(shape.table.name), key, shape.table.key_names)
+        href = item_href(physical, key, shape.table.key_names)
     except KeyError:
         href = ""  # a view without its key's fields
     raw = pretty(item.model_dump(mode="json", by_alias=True))
     return {"entity": shape.tag, "cells": cells, "href": href, "json": raw}
 
 
-def _cell(shape: Shape, stored: dict[str, Any], name: str) -> str:
+def _cell(shape: EntitySpec, stored: dict[str, Any], name: str) -> str:
     known = shape.fields.get(name)
     value = stored.get(known.stored) if known else None
     if value is None:
@@ -135,10 +139,13 @@ def _cell(shape: Shape, stored: dict[str, Any], name: str) -> str:
 
 def _example(house: House, db: Db, plan: Plan) -> Form:
     """The form filled in from an item that is there, so that the first run finds something."""
+    now = int(house.world.now().timestamp())
     answer = house.led(db)("Scan", {"TableName": db.physical(plan.table.name), "Limit": _LOOKED_AT})
     for item in answer["Items"]:
         shape = shape_of(plan.shapes, item)
-        if shape is not None and shape.model is plan.shapes[0].model:
+        if shape is None or is_deleted(shape, item) or is_expired(shape, item, now):
+            continue  # no read of the design shows it
+        if shape.model is plan.shapes[0].model:
             values = model_of(shape, item).model_dump(mode="json")
             return form_of({name: values[name] for name in plan.signature.parameters if name in values})
     return Form()

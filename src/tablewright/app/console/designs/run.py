@@ -17,9 +17,9 @@ from tablewright.app.console.forms import Form, FormWrong
 from tablewright.app.console.words import label
 from tablewright.design import Get, Plan, Query
 from tablewright.design.attributes import without_none
-from tablewright.design.mistakes import DesignMistake
+from tablewright.design.errors import DesignMistake
 from tablewright.design.patterns import bound, get, query
-from tablewright.edge.fields import field_mistake
+from tablewright.edge.field_errors import field_error
 from tablewright.mapping import Meter
 from tablewright.mapping.meter import Spent
 
@@ -90,7 +90,7 @@ def typed(plan: Plan, form: Form) -> dict[str, Any]:
             value = TypeAdapter(_annotation(plan, parameter)).validate_python(text)
             found[parameter.name] = value.replace(tzinfo=UTC) if _is_naive(value) else value
         except ValidationError as mistakes:
-            told = field_mistake({**mistakes.errors()[0], "loc": ("query", asked.label)})
+            told = field_error({**mistakes.errors()[0], "loc": ("query", asked.label)})
             wrong = wrong.wrong(parameter.name, told.message)
     if wrong.errors:
         raise FormWrong(wrong)
@@ -122,9 +122,9 @@ class Watching(Meter):
         super().__init__()
         self._main = main
 
-    def count(self, name: str, verb: str, answer: Mapping[str, Any]) -> float:
-        self._main.count(name, verb, answer)
-        return super().count(name, verb, answer)
+    def count(self, name: str, verb: str, answer: Mapping[str, Any], calls: int = 1) -> float:
+        self._main.count(name, verb, answer, calls)
+        return super().count(name, verb, answer, calls)
 
     @property
     def total(self) -> Spent:

@@ -9,19 +9,19 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from tablewright.design import Data, Design, Shape, Table
+from tablewright.design import Data, Design, EntitySpec, Table
 from tablewright.values import Value
 
 COVER = "••••••"
 M = TypeVar("M", bound=BaseModel)
 
 
-def is_secret(shape: Shape, field: str) -> bool:
+def is_secret(shape: EntitySpec, field: str) -> bool:
     return shape.data.get(field) is Data.SECRET
 
 
 def covered(
-    item: Mapping[str, Value], shape: Shape | None, design: Design | None, table: Table | None
+    item: Mapping[str, Value], shape: EntitySpec | None, design: Design | None, table: Table | None
 ) -> dict[str, Value]:
     """An item as it is stored. One that no entity recognises has covered what is secret in any entity of its table."""
     beside = [each for each in design.shapes if each.table == table] if design else []
@@ -34,7 +34,7 @@ def covered(
     return {name: {"S": COVER} if name in names else value for name, value in item.items()}
 
 
-def covered_model(shape: Shape, model: M) -> M:
+def covered_model(shape: EntitySpec, model: M) -> M:
     """A model whose secrets are covered; all that is made of it, a write as well, says nothing of them."""
     given = [name for name in shape.data if is_secret(shape, name) and getattr(model, name, None) is not None]
     return model.model_copy(update=dict.fromkeys(given, COVER))

@@ -1,5 +1,6 @@
 """The store as a whole: its tables, how much is in them, and long work on it."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -14,6 +15,7 @@ from tablewright.app.console.work_words import WORDS
 from tablewright.app.copy_standing import Standing, standing
 from tablewright.app.house import House
 from tablewright.app.work import progress_of
+from tablewright.design import Design, Table
 from tablewright.edge import Principal
 from tablewright.edge.identity.guards import FindPrincipal
 
@@ -37,6 +39,7 @@ def add_store(router: APIRouter, house: House, console: Console, allowed: FindPr
             dynamodb=house.dynamodb_url,
             advice=house.advice,
             copies=_copies(house),
+            scrub=_scrub(house),
             migrations=standings(house),
         )
 
@@ -66,6 +69,24 @@ def _copies(house: House) -> Standing | None:
     return None if it is None else standing(it.place, it.store, house.world.now())
 
 
+def _scrub(house: House) -> dict[str, Any]:
+    """The last pass of the scrub, the one under way, and what is known to be damaged."""
+    scrub = house.engine.scrub
+    last, current = scrub.last(), scrub.current
+    return {
+        "last": last,
+        "last_ended": _moment(last.ended) if last is not None and last.ended is not None else None,
+        "current": current,
+        "begun": _moment(current.begun) if current is not None else None,
+        "percent": min(99, 100 * current.rows // max(1, current.total)) if current is not None else 0,
+        "damage": scrub.damage(),
+    }
+
+
+def _moment(microseconds: int) -> datetime:
+    return datetime.fromtimestamp(microseconds / 1_000_000, UTC)
+
+
 def _row(house: House, name: str) -> dict[str, Any]:
     described = describe(house, name)
     design, table = table_of(house, name)
@@ -73,11 +94,20 @@ def _row(house: House, name: str) -> dict[str, Any]:
         "name": name,
         "design": design,
         "table": table,
+        "open": _open(house, design, table),
         "status": described["TableStatus"],
         "items": described["ItemCount"],
         "bytes": described["TableSizeBytes"],
         "indexes": len(indexes_of(described)),
     }
+
+
+def _open(house: House, design: Design | None, table: Table | None) -> str:
+    """The table that is open under the design's name; reads and writes go there."""
+    if design is None or table is None:
+        return ""
+    _, db = house.designs[design.name]
+    return house.open_table(db, table.name)
 
 
 def _name(console: Console, caller: Principal) -> str:

@@ -15,6 +15,8 @@ from tablewright.app.console.charts import rounded_up
 _WIDTH, _HEIGHT = 520, 210
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 12, 34
 _TICKS = 4
+# Lines differ in colour first; where colours repeat, in their dashes.
+_COLOURS, _STYLES = 5, 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,11 @@ class Timeline:
 
 
 def _class(place: int, line: Line) -> str:
-    return "timeline-limit" if line.is_limit else f"timeline-{place % 5 + 1}"
+    """Its colour and its dashes. A table has at most 20 global indexes: 21 lines with its own, of 25 styles."""
+    if line.is_limit:
+        return "timeline-limit"
+    turn, colour = divmod(place % _STYLES, _COLOURS)
+    return f"timeline-{colour + 1} dashes-{(colour + turn) % _COLOURS + 1}"
 
 
 def _sample(place: int, line: Line) -> Markup:

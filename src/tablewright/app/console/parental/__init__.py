@@ -21,6 +21,7 @@ from tablewright.app.console.parental.privacy import privacy_router
 from tablewright.app.console.parental.records import records_router
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.routes import gather
+from tablewright.systems.parental.repository import Actor
 from tablewright.systems.parental.service import Parental
 
 _OTHERS = ("operator", "network")  # whose pages are others
@@ -59,4 +60,7 @@ def parental_area(parental: Parental, console: Console, who: FindPrincipal) -> A
         router,
         about="What children may not use, and when: written by parents, enforced on firewalls.",
         search=finder(parental),
+        finds="a child, an app",
+        has_door=True,
+        admits=lambda email: bool(parental.guardians.invited(Actor(email, "", email=email))),
     )

@@ -1,15 +1,17 @@
 """What every page of parental controls is made with: the service, the console, who is asking, and whose child it is.
 
 Must hold: a child is found through the caller's family (families.py); somebody else's is a page that says that nothing
-is there. Support looks only with a reason, which is carried in the address and read by the family; it changes nothing.
+is there. Support looks only with a reason, which is kept in a cookie of the child's pages and read by the family; it
+changes nothing. Neither a phone number nor a reason is in an address: those end in histories and in logs of proxies.
 Times are those of the child's clock, and the clock's zone is named.
 """
 
+import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
@@ -30,6 +32,7 @@ from tablewright.systems.parental.service import Parental
 HOME = "/console/parental"
 VERSION = "version"
 REASON = "reason"
+_REASON_SECONDS = 8 * 3600
 # The views of one child: what they are called, and their path below it.
 TABS = (
     ("Now", ""),
@@ -45,19 +48,14 @@ class Look:
     """A child as somebody looks at it. `may_change` is False for support, and once the number was given up."""
 
     child: Child
+    home: str
     actor: Actor
     reason: str
     may_change: bool
 
-    @property
-    def home(self) -> str:
-        return child_path(self.child)
-
     def at(self, path: str = "", **query: str) -> str:
-        """An address below the child; support's reason goes along."""
+        """An address below the child."""
         given = {name: text for name, text in query.items() if text}
-        if self.reason:
-            given[REASON] = self.reason
         return f"{self.home}{path}?{urlencode(given)}" if given else f"{self.home}{path}"
 
 
@@ -79,15 +77,23 @@ class Desk(desk.Desk):
     def look(self, request: Request, key: str) -> Look:
         """The child that is meant, for who may see it; a page for anybody else says that nothing is there."""
         actor = self.actor(request)
-        reason = request.query_params.get(REASON, "") if actor.role == "support" else ""
-        child = self.parental.families.child(actor, key, reason=reason or None)
+        reason = _kept_reason(request) if actor.role == "support" else ""
+        child = self.parental.families.child(actor, self.key_of(key), reason=reason or None)
         may_change = child.released_at is None and not reason
-        return Look(child, actor, reason, may_change)
+        return Look(child, self.child_path(child), actor, reason, may_change)
 
     def open(self, request: Request, key: str) -> Look:
         """The same, to be changed: never for support."""
         actor = self.actor(request)
-        return Look(self.parental.families.open_child(actor, key), actor, "", True)
+        child = self.parental.families.open_child(actor, self.key_of(key))
+        return Look(child, self.child_path(child), actor, "", True)
+
+    def key_of(self, reference: str) -> str:
+        """The child that a part of an address means: a reference, or else a number that was typed."""
+        return self.parental.references.open(reference) or reference
+
+    def child_path(self, child: Child) -> str:
+        return child_path(self.parental, child)
 
     def overrides_of(self, child: Child) -> list[Override]:
         """The child's exceptions, by the names of who made them."""
@@ -102,7 +108,7 @@ class Desk(desk.Desk):
             "base": HOME,
             "is_demo": self.console.is_demo,
             "words": wording,
-            "child_path": child_path,
+            "child_path": self.child_path,
         }
 
     def child_page(
@@ -141,9 +147,21 @@ def zone_of_family(desk: Desk, family_id: str) -> str:
     return children[0].timezone if children else "UTC"
 
 
-def child_path(child: Child | str) -> str:
-    key = child if isinstance(child, str) else child.child
-    return f"{HOME}/children/{quote(key, safe='+~')}"
+def child_path(parental: Parental, child: Child) -> str:
+    return f"{HOME}/children/{parental.references.of(child.child)}"
+
+
+def keep_reason(response: Response, home: str, reason: str) -> None:
+    """Keep why support looks at a child, for the pages of that child and for a working day."""
+    text = base64.urlsafe_b64encode(reason.encode()).decode()
+    response.set_cookie(REASON, text, max_age=_REASON_SECONDS, path=home, httponly=True, samesite="strict")
+
+
+def _kept_reason(request: Request) -> str:
+    try:
+        return base64.urlsafe_b64decode(request.cookies.get(REASON, "")).decode()
+    except ValueError:
+        return ""
 
 
 def version_of(form: Form) -> int | None:
@@ -155,6 +173,8 @@ def version_of(form: Form) -> int | None:
 def refused(form: Form, mistake: ParentalMistake, fields: Mapping[str, str] | None = None) -> Form:
     """The form with the refusal beside its field; `fields` say what a field of the API is called in this form."""
     name = (fields or {}).get(mistake.field or "", mistake.field)
+    if name == VERSION:  # hidden in the form: a sentence beside it is not read
+        return replace(form, error=mistake.message)
     if name is not None and (name in form.values or name in (fields or {}).values()):
         return form.wrong(name, mistake.message)
     return form.refused(problem_of(mistake))

@@ -12,18 +12,19 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.console.console import Crumb
 from tablewright.app.console.forms import Form, FormWrong, form_of, posted
+from tablewright.app.console.parental.confirmation import confirmation
 from tablewright.app.console.parental.desk import (
     HOME,
     REASON,
     VERSION,
     Desk,
-    Look,
+    keep_reason,
     refused,
     status_of,
     version_of,
     zone_of_family,
 )
-from tablewright.app.console.parental.wording import STATES, change_words, now_words, zone_of
+from tablewright.app.console.parental.wording import change_words, zone_of
 from tablewright.edge.routes import gather
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.errors import NotThere, ParentalMistake, VersionConflict
@@ -33,14 +34,14 @@ from tablewright.systems.parental.repository import Actor
 DEVICES = f"{HOME}/devices"
 OUTAGES = (
     ("keep", "Leave everything as it is until it answers"),
-    ("open", "Rather too much allowed than too much blocked"),
-    ("closed", "Rather too much blocked than too much allowed"),
+    ("open", "If in doubt, allow"),
+    ("closed", "If in doubt, block"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A child on the family's page: what is blocked, what is next, and the worst state of it."""
+    """A child on the family's page: what is confirmed, what is next, and a badge that says how far it is confirmed."""
 
     child: Child
     headline: str
@@ -88,15 +89,14 @@ def family_router(desk: Desk) -> APIRouter:
 def card_of(desk: Desk, child: Child) -> Card:
     now = desk.now()
     holding = desk.parental.holding(child)
-    states = [status.state for status in desk.parental.reconciler.status(child.child)]
-    worst = next((state for state in ("failed", "pending", "no session", "enforced") if state in states), "")
-    word, tone = STATES.get(worst, ("", ""))
+    found = confirmation(holding.now, desk.parental.reconciler.status(child.child))
+    change = change_words(holding.now, holding.then, child.timezone, now)
     return Card(
         child,
-        now_words(holding.now),
-        change_words(holding.now, holding.then, child.timezone, now),
-        word,
-        tone,
+        found.headline,
+        f"{found.more} {change}".strip(),
+        found.badge,
+        found.tone,
         f"{now.astimezone(zone_of(child)):%H:%M}",
     )
 
@@ -164,7 +164,10 @@ def _beginning(desk: Desk) -> APIRouter:
         except ParentalMistake as mistake:
             again = refused(form, mistake, {"": "phoneNumber"} if mistake.field is None else None)
             return home_page(desk, request, again, status=status_of(mistake))
-        return desk.console.go(Look(child, desk.actor(request), form.get(REASON), False).at())
+        home = desk.child_path(child)
+        answer = desk.console.go(home)
+        keep_reason(answer, home, form.get(REASON))
+        return answer
 
     return router
 

@@ -31,12 +31,14 @@ def finder(parental: Parental) -> Callable[[Principal, str], Sequence[Hit]]:
 def _children(parental: Parental, actor: Actor, text: str) -> Iterator[Hit]:
     for child in parental.families.children(actor):
         if text in child.child_name.casefold() or text in child.phone:
-            yield Hit(child.child_name, child_path(child), f"Child, {child.phone}")
+            yield Hit(child.child_name, child_path(parental, child), f"Child, {child.phone}")
         for policy in parental.policies.of_child(child):
             names = [entry.app_name for entry in policy.blocked_apps]
             if text in f"{policy.notes or ''} {' '.join(names)}".casefold():
                 about = f"Policy for {child.child_name}: {listed(names)}"
-                yield Hit(policy_title(policy), f"{child_path(child)}/policies/{policy.policy_id}", about)
+                yield Hit(
+                    policy_title(policy), f"{child_path(parental, child)}/policies/{policy.policy_id}", about
+                )
 
 
 def _apps(parental: Parental, text: str) -> Iterator[Hit]:

@@ -14,13 +14,15 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.console.console import Crumb
 from tablewright.app.console.forms import Form, posted
-from tablewright.app.console.parental.desk import HOME, Desk, Look, child_path, refused, status_of
+from tablewright.app.console.parental.desk import HOME, Desk, Look, refused, status_of
 from tablewright.edge.routes import gather
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.model import Family
 
 _NEW = f"{HOME}/children/new"
+# Where the demo shows what was sent. The number itself is not in the address: that ends up in logs and histories.
+MAILBOX = "/console/designs/mail"
 
 
 _PARTS = ("Africa", "America", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
@@ -57,13 +59,13 @@ def _adding(desk: Desk) -> APIRouter:
         return desk.page(
             request, "child_new", title="Add a child", crumbs=(Crumb(family.name, HOME),), family=family,
             form=Form({"timezone": zone, **form.values}, form.errors, form.error), status=status, zones=zones(),
-            action=_NEW, sent=form.get("sent"), mailbox=_mailbox(family),
+            action=_NEW, sent=form.get("sent"), mailbox=MAILBOX,
         )  # fmt: skip
 
     @router.get("/children/new", dependencies=[Depends(desk.signed_in)])
     def new(request: Request, family: str = "", phone: str = "") -> Response:
         found = family_of(request, family)
-        return show(request, found, Form({"phoneNumber": phone, "sent": phone} if phone else {}))
+        return show(request, found, _sent(desk, phone))
 
     @router.post("/children/new", dependencies=[Depends(desk.signed_in)])
     def add(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
@@ -72,7 +74,7 @@ def _adding(desk: Desk) -> APIRouter:
             if form.get("do") == "send" or not form.get("sent"):
                 number = rules.phone_number(form.get("phoneNumber"))
                 children.prove(number, actor, family.family_id)
-                to = f"{_NEW}?{urlencode({'family': family.family_id, 'phone': number})}"
+                to = f"{_NEW}?{urlencode({'family': family.family_id, 'phone': desk.parental.references.of(number)})}"
                 return desk.console.go(to, f"A code is on its way to {number}. It works for 15 minutes.")
             child = children.add(
                 form.get("sent"), form.get("code"), form.get("childName"), form.get("timezone"), actor,
@@ -89,13 +91,15 @@ def _adding(desk: Desk) -> APIRouter:
                 names[""] = "code" if form.get("sent") else "phoneNumber"
             return show(request, family, refused(form, mistake, names), status_of(mistake))
         said = f"{child.child_name} is part of the family. Write the first policy now."
-        return desk.console.go(f"{child_path(child)}/policies/new", said)
+        return desk.console.go(f"{desk.child_path(child)}/policies/new", said)
 
     return router
 
 
-def _mailbox(family: Family) -> str:
-    return f"{HOME}/notices?{urlencode({'family': family.family_id})}"
+def _sent(desk: Desk, reference: str) -> Form:
+    """The second step for the number that a reference is of, the first without one."""
+    number = desk.parental.references.open(reference)
+    return Form({"phoneNumber": number, "sent": number} if number else {})
 
 
 def _renumbering(desk: Desk) -> APIRouter:
@@ -103,17 +107,16 @@ def _renumbering(desk: Desk) -> APIRouter:
     children = desk.parental.children
 
     def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
-        family = desk.parental.repository.family(look.child.family_id)
         return desk.child_page(
             request, look, "child_number", tab="/settings", title="Another number", form=form, status=status,
-            sent=form.get("sent"), action=look.at("/number"), mailbox=_mailbox(family),
+            sent=form.get("sent"), action=look.at("/number"), mailbox=MAILBOX,
         )  # fmt: skip
 
     @router.get("/children/{key}/number", dependencies=[Depends(desk.signed_in)])
     def number(request: Request, key: str, phone: str = "") -> Response:
         look = desk.open(request, key)
         desk.parental.families.owner(look.actor, look.child.family_id)
-        return show(request, look, Form({"phoneNumber": phone, "sent": phone} if phone else {}))
+        return show(request, look, _sent(desk, phone))
 
     @router.post("/children/{key}/number", dependencies=[Depends(desk.signed_in)])
     def change(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
@@ -124,7 +127,7 @@ def _renumbering(desk: Desk) -> APIRouter:
                 wanted = rules.phone_number(form.get("phoneNumber"))
                 children.prove(wanted, look.actor, look.child.family_id)
                 return desk.console.go(
-                    look.at("/number", phone=wanted),
+                    look.at("/number", phone=desk.parental.references.of(wanted)),
                     f"A code is on its way to {wanted}. It works for 15 minutes.",
                 )
             moved = children.change_number(look.child, form.get("sent"), form.get("code"), look.actor)
@@ -134,6 +137,6 @@ def _renumbering(desk: Desk) -> APIRouter:
                 names[""] = "code" if form.get("sent") else "phoneNumber"
             return show(request, look, refused(form, mistake, names), status_of(mistake))
         said = f"{moved.child_name} has the number {moved.phone} now. What was there moves along in a minute or two."
-        return desk.console.go(child_path(moved), said)
+        return desk.console.go(desk.child_path(moved), said)
 
     return router

@@ -89,10 +89,10 @@ def state_of_device(device: Device) -> tuple[str, str]:
     if not device.enabled:
         return "switched off", ""
     if device.breaker_until is not None:
-        return "left alone", "bad"
+        return "paused after failures", "bad"
     if device.failures:
         return "failing", "warn"
-    return ("well", "good") if device.last_ok_at is not None else ("not asked yet", "")
+    return ("healthy", "good") if device.last_ok_at is not None else ("not asked yet", "")
 
 
 def app_words(app: str) -> str:

@@ -218,7 +218,7 @@ def _actions(desk: Desk) -> APIRouter:
         told = parental.devices.health(id)
         if told.is_ok:
             said = ", ".join(word for word in (told.version, told.detail) if word)
-            return desk.console.go(device_path(id), f"It answers: {said or 'it is well'}.")
+            return desk.console.go(device_path(id), f"It answers: {said or 'healthy'}.")
         return desk.console.go(
             device_path(id), f"It does not answer: {told.detail or 'no reason told'}.", "bad"
         )
@@ -365,13 +365,15 @@ def _simulated(desk: Desk) -> APIRouter:
             return show_device(desk, request, id, faults=wrong.form, status=422)
         simulated.faults = typed.faults(simulated.faults)
         if simulated.faults == Faults():
-            return desk.console.go(device_path(id), "It is well again. What waits is tried again by itself.")
-        return desk.console.go(device_path(id), "From now on it fails as you said.", "note")
+            return desk.console.go(
+                device_path(id), "Faults cleared. What waits is tried again automatically."
+            )
+        return desk.console.go(device_path(id), "Fault settings applied.", "note")
 
     @router.post("/devices/{id}/mend", dependencies=[Depends(desk.operator)])
     def mend(id: str) -> Response:
         device(id).faults = Faults()
-        return desk.console.go(device_path(id), "It is well again. What waits is tried again by itself.")
+        return desk.console.go(device_path(id), "Faults cleared. What waits is tried again automatically.")
 
     @router.get("/devices/{id}/wipe", dependencies=[Depends(desk.operator)])
     def ask_to_wipe(request: Request, id: str) -> Response:
@@ -379,10 +381,10 @@ def _simulated(desk: Desk) -> APIRouter:
         known = desk.parental.devices.get(id)
         return desk.console.confirm(
             request,
-            title=f"Lose every rule of {known.name}?",
+            title=f"Wipe the rules of {known.name}?",
             happens="The simulated firewall forgets all of its rules, as one that was replaced overnight. Nothing is "
             "blocked there until it is compared with our records, which happens by itself within 10 minutes.",
-            button="Lose its rules",
+            button="Wipe its rules",
             back=device_path(id),
             crumbs=(_LISTED, Crumb(known.name, device_path(id))),
             undo="“Compare now” brings every rule back at once.",

@@ -13,6 +13,7 @@ from tablewright.systems.parental.ingest import Counted
 
 ERRANDS = {
     "email": ("A new e-mail address", "Policies and metrics get the new address."),
+    "guardian": ("A guardian left", "Kept on the list that a restore follows."),
     "number": ("A new number", "Everything of a child moves to its new number."),
     "release": ("A number given up", "Its rules leave the firewalls."),
     "erase": ("A child erased", "Everything of it goes, rules on firewalls first."),
@@ -100,7 +101,7 @@ def _errands(desk: Desk) -> APIRouter:
         return desk.page(
             request,
             "errands",
-            title="Errands",
+            title="Background jobs",
             listing=listing,
             words=lambda kind: ERRANDS.get(kind, (kind.capitalize(), "")),
             now=parental.repository.now(),

@@ -14,16 +14,18 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.console.forms import Form, FormWrong, posted
+from tablewright.app.console.parental.confirmation import confirmation
 from tablewright.app.console.parental.desk import Desk, Look, refused, status_of
 from tablewright.app.console.parental.moments import later
 from tablewright.app.console.parental.pictures import day_timeline
 from tablewright.app.console.parental.wording import (
     IN_PART,
     STATES,
+    allowed_words,
     app_words,
     change_words,
     day_words,
-    now_words,
+    policy_title,
     status_words,
     typed_moment,
     until_words,
@@ -32,6 +34,7 @@ from tablewright.app.console.parental.wording import (
 )
 from tablewright.edge.routes import gather
 from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.evaluator import Effective, in_their_time
 from tablewright.systems.parental.model import EVERYTHING, Device, OverrideKind, Session
 from tablewright.systems.parental.planning import AppStatus
 from tablewright.systems.parental.windows import day_bounds
@@ -85,15 +88,30 @@ def now_of(desk: Desk, look: Look) -> dict[str, Any]:
     holding = desk.parental.holding(child)
     statuses = desk.parental.reconciler.status(child.child)
     is_busy = any(one.state == "pending" for one in statuses)
+    found = confirmation(holding.now, statuses)
+    is_paused = child.paused_until is not None and child.paused_until > now
     return {
-        "headline": now_words(holding.now),
+        "confirmed": found,
+        "allowed": "" if is_paused or holding.now.everything else _allowed(desk, look, holding.now),
         "change": change_words(holding.now, holding.then, child.timezone, now),
         "holding": holding,
         "rows": rows_of(desk, look, statuses),
         # Each look of support is written down: a page that looks by itself would fill the family's record.
         "again": 0 if look.reason else SOON if is_busy else LATER,
-        "is_paused": child.paused_until is not None and child.paused_until > now,
+        "is_paused": is_paused,
     }
+
+
+def _allowed(desk: Desk, look: Look, now: Effective) -> str:
+    """What an exception frees, and which policies would block it."""
+    policies = desk.parental.policies.of_child(look.child)
+    in_time = in_their_time(look.child, policies, now.at)
+    found = [
+        policy_title(one)
+        for one in policies
+        if one.policy_id in in_time and any(entry.app_name in now.allowed for entry in one.blocked_apps)
+    ]
+    return allowed_words(now.allowed, found)
 
 
 def page_of_child(
@@ -135,7 +153,9 @@ def _day_of(desk: Desk, request: Request, look: Look) -> dict[str, Any]:
     if not today <= day <= today + timedelta(days=_DAYS_AHEAD - 1):
         day = today
     start, end = day_bounds(day, zone)
-    spans = desk.parental.timeline(look.child, start, end)
+    past = desk.parental.blocked_until_now(look.child, start) if day == today else []
+    planned = desk.parental.timeline(look.child, max(start, now) if day == today else start, end)
+    spans = [*past, *planned]
     policies = {one.policy_id: one for one in desk.parental.policies.of_child(look.child)}
     overrides = {one.override_id: one for one in desk.overrides_of(look.child)}
     return {
@@ -152,9 +172,11 @@ def _day_of(desk: Desk, request: Request, look: Look) -> dict[str, Any]:
                 f"{span.start.astimezone(zone):%H:%M}",
                 "midnight" if span.end >= end else f"{span.end.astimezone(zone):%H:%M}",
                 why_words(span.why.policy_ids, span.why.override_id, policies, overrides),
+                "confirmed" if place < len(past) else "planned",
             )
-            for span in spans
+            for place, span in enumerate(spans)
         ],
+        "is_today": day == today,
         "is_short": end - start != timedelta(days=1),
         "hours": round((end - start) / timedelta(hours=1)),
     }
@@ -225,11 +247,9 @@ def _exceptions(desk: Desk) -> APIRouter:
         except ParentalMistake as mistake:
             again = refused(Form({"until": "", **form.values}), mistake, {"appName": "app"})
             return page_of_child(desk, request, look, again, status=status_of(mistake))
-        verb = "allowed" if kind == "allow" else "blocked"
         when = _until(made.until, look, desk)
-        return desk.console.go(
-            look.at(), f"{app_words(made.app_name)} is {verb} until {when}. It ends by itself."
-        )
+        said = f"Exception saved: {kind} {_lower(app_words(made.app_name))} until {when}."
+        return desk.console.go(look.at(), said)
 
     @router.post("/children/{key}/exceptions/{id}/end", dependencies=[Depends(desk.signed_in)])
     def end(request: Request, key: str, id: str) -> Response:
@@ -241,6 +261,10 @@ def _exceptions(desk: Desk) -> APIRouter:
         return desk.console.go(look.at(), "The exception is over. The policies decide again.")
 
     return router
+
+
+def _lower(name: str) -> str:
+    return name if name != "Everything" else "everything"
 
 
 def _until(until: datetime, look: Look, desk: Desk) -> str:
@@ -264,7 +288,7 @@ def _pauses(desk: Desk) -> APIRouter:
         except ParentalMistake as mistake:
             again = refused(Form({"until": "", **form.values}), mistake, {"pausedUntil": "until"})
             return page_of_child(desk, request, look, pause=again, status=status_of(mistake))
-        said = f"No policy counts for {look.child.child_name} until {_until(until, look, desk)}. Then all do again."
+        said = f"{look.child.child_name}'s rules are paused until {_until(until, look, desk)}."
         return desk.console.go(look.at(), said)
 
     @router.post("/children/{key}/resume", dependencies=[Depends(desk.signed_in)])

@@ -29,7 +29,7 @@ _LEVELS = 5
 def day_timeline(
     spans: Sequence[Span], start: datetime, end: datetime, now: datetime, zone: ZoneInfo
 ) -> Markup:
-    """A day from midnight to midnight: a row for each app, a bar where it is blocked, a line for now."""
+    """A day from midnight to midnight: a row for each app, a bar where it is blocked, paler where that is planned."""
     apps = sorted({span.app for span in spans}, key=lambda app: (app != EVERYTHING, app.casefold()))
     height = _HEAD + _ROW * len(apps) + 6
     length = (end - start).total_seconds()
@@ -57,6 +57,8 @@ def day_timeline(
         )
         for span in (one for one in spans if one.app == app):
             kind = "by-exception" if span.why.override_id is not None else "by-policy"
+            if span.end > now:
+                kind += " planned"
             words = f"{app_words(app)}: {clock(span.start, zone)} to {clock(span.end, zone)}"
             parts.append(
                 _box(

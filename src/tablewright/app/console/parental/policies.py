@@ -55,10 +55,11 @@ def _list(desk: Desk) -> APIRouter:
         child = look.child
         holding = desk.parental.holding(child).now
         in_time = in_their_time(child, found, holding.at)
+        statuses = desk.parental.reconciler.status(child.child)
         rows = [
             (
                 policy,
-                policy_state(policy, holding, in_time, child),
+                policy_state(policy, holding, in_time, child, statuses),
                 week_grid(policy.time_windows, is_small=True),
             )
             for policy in found
@@ -169,7 +170,7 @@ def _new(desk: Desk) -> APIRouter:
             return editor(
                 desk, request, look, typed.refusal(form, mistake, fields), status=status_of(mistake)
             )
-        return _saved(desk, look, saved, f"“{policy_title(saved.policy)}” is written.")
+        return _saved(desk, look, saved, "Rule saved.")
 
     return router
 

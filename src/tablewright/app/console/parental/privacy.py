@@ -21,6 +21,7 @@ from tablewright.app.console.parental.desk import (
     version_of,
 )
 from tablewright.app.console.parental.joining import zones
+from tablewright.edge.downloads import attachment
 from tablewright.edge.problems import not_found
 from tablewright.edge.routes import gather
 from tablewright.systems.parental.errors import ParentalMistake, VersionConflict
@@ -90,7 +91,9 @@ def _exports(desk: Desk) -> APIRouter:
     def export(request: Request, key: str) -> Response:
         look = desk.look(request, key)
         text = json.dumps(desk.parental.privacy.export(look.child), indent=2, ensure_ascii=False)
-        return _file(text, "application/json", "export.json")
+        return _file(
+            text, "application/json", attachment("parental", look.child.child_name, desk.now(), "json")
+        )
 
     @router.get("/children/{key}/{of}.csv", dependencies=[Depends(desk.signed_in)])
     def sheet(request: Request, key: str, of: str) -> Response:
@@ -98,14 +101,14 @@ def _exports(desk: Desk) -> APIRouter:
         wanted = next((each for each in SHEETS if each == of), None)
         if wanted is None:
             raise not_found("NO_SUCH_PAGE", f"There are sheets of {', '.join(SHEETS)}.")
-        return _file(desk.parental.privacy.sheet(look.child, wanted), "text/csv", f"{wanted}.csv")
+        headers = attachment("parental", f"{look.child.child_name} {wanted}", desk.now(), "csv")
+        return _file(desk.parental.privacy.sheet(look.child, wanted), "text/csv", headers)
 
     return router
 
 
-def _file(text: str, kind: str, name: str) -> Response:
-    disposition = f'attachment; filename="{name}"'
-    return Response(text, media_type=f"{kind}; charset=utf-8", headers={"Content-Disposition": disposition})
+def _file(text: str, kind: str, headers: dict[str, str]) -> Response:
+    return Response(text, media_type=f"{kind}; charset=utf-8", headers=headers)
 
 
 # --- the number is given up ---
@@ -121,10 +124,10 @@ def _release(desk: Desk) -> APIRouter:
         name, phone = look.child.child_name, look.child.phone
         return desk.console.confirm(
             request,
-            title=f"Give up the number {phone}?",
-            happens=f"Nothing is blocked for it any more, and the next family that proves it may have it. They see "
-            f"nothing of {name}. What was kept for {name} stays here, to be read, exported and erased.",
-            button="Give the number up",
+            title="Release this number?",
+            happens=f"Nothing is blocked for {phone} any more, and the next family that proves it may have it. They "
+            f"see nothing of {name}. {name}'s records stay here; you can still read, export or erase them.",
+            button="Release the number",
             back=look.at(_TAB),
             crumbs=_crumbs(look),
             undo="To have it back takes a new code, and a new beginning: policies are not taken over.",
@@ -153,9 +156,9 @@ def _erase(desk: Desk) -> APIRouter:
         """The child, for the owner of its family; also one whose number was given up."""
         actor = desk.actor(request)
         parent = Actor(actor.name, "parent", actor.subject, actor.email)
-        child = desk.parental.families.child(parent, key)
+        child = desk.parental.families.child(parent, desk.key_of(key))
         desk.parental.families.owner(actor, child.family_id)
-        return Look(child, actor, "", child.released_at is None)
+        return Look(child, desk.child_path(child), actor, "", child.released_at is None)
 
     def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
         return desk.child_page(

@@ -1,7 +1,7 @@
 """What was done: the history of enforcement, who changed or looked at what, and the messages to the family.
 
-Must hold: a reader sees messages to their own address; codes to numbers only in the demo, where no message leaves this
-machine: elsewhere they would prove nothing. What support looked at is in the family's record, with its reason.
+Must hold: a reader sees messages to their own address, codes and links covered. What support looked at is in the
+family's record, with its reason.
 """
 
 from ast import literal_eval
@@ -237,9 +237,10 @@ def messages(desk: Desk, family: Family, reader: Actor) -> list[Message]:
     found = [
         message
         for message in desk.parental.repository.db.all(d.messages_of_family(family_id=family.family_id))
-        if desk.console.is_demo or message.recipient == own
+        if message.recipient == own
     ]
-    return sorted(found, key=lambda one: one.created_at, reverse=True)[:_MOST_MESSAGES]
+    latest = sorted(found, key=lambda one: one.created_at, reverse=True)[:_MOST_MESSAGES]
+    return [desk.parental.repository.covered(message) for message in latest]
 
 
 def _zone(desk: Desk, actor: Actor) -> str:

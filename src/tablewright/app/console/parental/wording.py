@@ -19,13 +19,14 @@ from tablewright.systems.parental.windows import DAYS
 DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 SHORT_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 # The word for a state, and its colour.
+NOT_ON_THE_NETWORK = "Phone not on the network"
 STATES = {
-    "enforced": ("Enforced", "good"),
-    "pending": ("Pending", "warn"),
-    "failed": ("Failed", "bad"),
-    "no session": ("No session", ""),
+    "enforced": ("Blocked", "good"),
+    "pending": ("Not confirmed", "warn"),
+    "failed": ("Not blocked", "bad"),
+    "no session": (NOT_ON_THE_NETWORK, ""),
 }
-IN_PART = ("Enforced in part", "warn")
+IN_PART = ("Blocked in part", "warn")
 # PC-D20, where a parent reads what is blocked or decides about it.
 LIMITS = (
     "A VPN or encrypted DNS on the device can get around a block, and on another network, such as a friend's Wi-Fi, "
@@ -159,8 +160,11 @@ def policy_title(policy: Policy) -> str:
     return title if len(title) <= _TITLE_LETTERS else title[: _TITLE_LETTERS - 1] + "…"
 
 
-def policy_state(policy: Policy, holding: Effective, in_time: Iterable[str], child: Child) -> tuple[str, str]:
-    """The state of a policy at the moment of what is holding, and its colour. `in_time`: policies whose time it is."""
+def policy_state(
+    policy: Policy, holding: Effective, in_time: Iterable[str], child: Child, statuses: Sequence[AppStatus]
+) -> tuple[str, str]:
+    """The state of a policy at the moment of what is holding, and its colour. `in_time`: policies whose time it is;
+    `statuses`: what is confirmed of what should be blocked."""
     now, zone = holding.at, child.timezone
     if policy.status == "draft":
         return "draft", ""
@@ -168,14 +172,28 @@ def policy_state(policy: Policy, holding: Effective, in_time: Iterable[str], chi
     if policy.status == "paused" and (until is None or until > now):
         return ("paused" if until is None else f"paused until {until_words(until, zone, now)}"), "warn"
     if policy.policy_id not in in_time:
-        return "waits for its time", "busy"
+        return "not active now", ""
     if not any(policy.policy_id in why.policy_ids for why in holding.blocked.values()):
         if child.paused_until is not None and child.paused_until > now:
             return f"lifted by the pause until {until_words(child.paused_until, zone, now)}", "warn"
         return "lifted by an exception", "warn"
     named = {entry.app_name for entry in policy.blocked_apps}
     freed = [app for app in holding.allowed if app in named or EVERYTHING in named]
-    return (f"in force now, except {listed(freed)}" if freed else "in force now"), "good"
+    words = f"active, except {listed(freed)}" if freed else "active"
+    own = [one for one in statuses if one.wanted and policy.policy_id in one.policy_ids]
+    return _confirmed(words, own)
+
+
+def _confirmed(words: str, statuses: Sequence[AppStatus]) -> tuple[str, str]:
+    """The state of a policy with how far it is confirmed."""
+    states = {one.state for one in statuses}
+    if states <= {"enforced"}:
+        return words, "good"
+    if "failed" in states:
+        return f"{words}, not blocked", "bad"
+    if "pending" in states:
+        return f"{words}, not confirmed", "warn"
+    return f"{words}, {NOT_ON_THE_NETWORK[:1].lower()}{NOT_ON_THE_NETWORK[1:]}", ""
 
 
 # --- what is blocked ---
@@ -199,30 +217,40 @@ def now_words(now: Effective) -> str:
     return f"{listed(sorted(now.blocked))} {'is' if len(now.blocked) == 1 else 'are'} blocked"
 
 
+def allowed_words(apps: Sequence[str], policies: Sequence[str]) -> str:
+    """`YouTube is allowed for now (exception to “Homework first”).`"""
+    if not apps:
+        return ""
+    to = f" (exception to {listed([f'“{title}”' for title in policies], 3)})" if policies else ""
+    return f"{listed(apps)} {'is' if len(apps) == 1 else 'are'} allowed for now{to}."
+
+
 def change_words(now: Effective, then: Effective | None, zone: str, at: datetime) -> str:
     """What changes next by itself, and when."""
     if then is None:
-        return "Nothing changes by itself."
+        return "No scheduled changes."
     begin, end = (
         sorted(then.blocked.keys() - now.blocked.keys()),
         sorted(now.blocked.keys() - then.blocked.keys()),
     )
     parts = []
     if EVERYTHING in begin:
-        parts.append("everything is blocked")
+        parts.append("everything will be blocked")
     elif begin:
-        parts.append(f"{listed(begin)} {'is' if len(begin) == 1 else 'are'} blocked")
+        parts.append(f"{listed(begin)} will be blocked")
     if end:
         # Where everything is blocked from then on, what ends is of no use to anybody.
         names = [name for name in end if name != EVERYTHING] or end
         if EVERYTHING in end and len(end) == 1 and not begin:
-            left = f", but {listed(sorted(then.blocked))} stay{'s' if len(then.blocked) == 1 else ''} blocked"
-            parts.append(f"the block of everything ends{left if then.blocked else ''}")
+            left = f", but {listed(sorted(then.blocked))} will stay blocked"
+            parts.append(f"the block of everything will end{left if then.blocked else ''}")
         elif EVERYTHING not in then.blocked:
-            parts.append(f"{listed(names)} {'is' if len(names) == 1 else 'are'} free again")
-    words = " and ".join(parts) or "another set of apps is blocked"
-    when = moment(then.at, zone, at)
-    return f"{when[:1].upper()}{when[1:]} {words}."
+            parts.append(f"{listed(names)} will be free again")
+    words = " and ".join(parts) or "another set of apps will be blocked"
+    when = moment(then.at, zone, at).removeprefix("today ")
+    if EVERYTHING in end and then.blocked and not begin:
+        return f"{when[:1].upper()}{when[1:]} {words}."
+    return f"{words[:1].upper()}{words[1:]} {when}."
 
 
 def status_words(status: AppStatus, child: Child, now: datetime) -> str:
@@ -231,19 +259,19 @@ def status_words(status: AppStatus, child: Child, now: datetime) -> str:
     if status.since is not None and now - status.since > timedelta(hours=20):
         since = f" since {moment(status.since, child.timezone, now)}"
     if not status.wanted:
-        return f"It shall be free, but is still blocked{since}: {_reason(status.reason)}"
+        return f"Being unblocked{since}: {_reason(status.reason)}" if status.since else "Being unblocked…"
     match status.state:
         case "enforced":
             but = f" {_reason(status.reason[:1].upper() + status.reason[1:])}" if status.reason else ""
             return f"Blocked on the network{since}.{but}"
         case "no session":
-            return f"No device of {child.child_name}'s is on the network. It is blocked as soon as one is."
+            return "Will be blocked as soon as the phone is on the network."
         case "failed":
-            return f"It is not blocked{since}: {_reason(status.reason)}"
+            return f"Should be blocked, but is not{since}: {_reason(status.reason)}"
         case _ if status.reason in ("", _ON_ITS_WAY):
-            return "The firewall is being told right now. This takes a few seconds."
+            return "Applying…"
         case _:
-            return f"Not confirmed{since}: {_reason(status.reason)} We keep trying."
+            return f"Should be blocked, not confirmed{since}: {_reason(status.reason)} We keep trying."
 
 
 def _reason(text: str) -> str:
@@ -265,11 +293,10 @@ def why_words(
     return listed(parts, 3)
 
 
-def override_words(override: Override, now: datetime) -> str:
-    """`YouTube is allowed`, `Everything will be blocked`."""
-    is_running = override.begins_at <= now
-    verb = "allowed" if override.kind == "allow" else "blocked"
-    return f"{app_words(override.app_name)} {'is' if is_running else 'will be'} {verb}"
+def override_words(override: Override) -> str:
+    """`Allow YouTube`, `Block everything`: what was asked for. Whether it is so is said by the headline."""
+    name = "everything" if override.app_name == EVERYTHING else override.app_name
+    return f"{override.kind.capitalize()} {name}"
 
 
 # --- what happened ---

@@ -18,9 +18,11 @@ from tablewright.app.console.portal.typed import (
     version_of,
 )
 from tablewright.edge import Principal
+from tablewright.edge.downloads import attachment
 from tablewright.systems.portal.api import actor_of, open_account
 from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
 from tablewright.systems.portal.model import AuditEntry, Tenant
+from tablewright.systems.portal.verification import LIFETIME
 
 
 def account_router(desk: Desk) -> APIRouter:
@@ -47,6 +49,7 @@ def account_router(desk: Desk) -> APIRouter:
             profile=profile or form_of_stored(tenant, desk.portal, "tenants", tenant.id, desk.actor(request)),
             destination=destination or Form({"destinationEmail": "", "code": ""}),
             meanwhile=meanwhile,
+            code_words=_code_words(desk, tenant),
         )
 
     @router.get("/account")
@@ -85,7 +88,7 @@ def account_router(desk: Desk) -> APIRouter:
             tenant = verification.start_destination(tenant, form.get("destinationEmail"), actor_of(caller))
         except PortalMistake as mistake:
             return show(request, tenant, destination=refused(form, mistake), status=status_of(mistake))
-        said = f"A code is on its way to {tenant.pending_destination_email}. It works for 15 minutes."
+        said = f"We send a code to {tenant.pending_destination_email}. It works for 15 minutes."
         return desk.console.go(f"{HOME}/account#destination", said, "note")
 
     @router.post("/account/destination/confirm")
@@ -107,10 +110,25 @@ def account_router(desk: Desk) -> APIRouter:
     @router.get("/account/export")
     def my_data(caller: Annotated[Principal, Depends(desk.tenant)]) -> Response:
         """Everything kept about me, as a file."""
+        email = tenants.get(caller.subject).email
         return Response(
-            orjson.dumps(tenants.export(caller.subject), option=orjson.OPT_INDENT_2),
+            orjson.dumps(tenants.export(caller.subject, own=True), option=orjson.OPT_INDENT_2),
             media_type="application/json",
-            headers={"Content-Disposition": 'attachment; filename="my-data.json"'},
+            headers=attachment("portal", email, desk.portal.repository.now(), "json"),
         )
 
     return router
+
+
+def _code_words(desk: Desk, tenant: Tenant) -> str:
+    """What is known of the code to a destination that is not confirmed yet."""
+    mail = desk.portal.verification.destination_mail(tenant) if tenant.pending_destination_email else None
+    if mail is None:
+        return ""
+    if mail.state == "FAILED":
+        return "The mail with the code could not be sent. Check the address, or try again."
+    if mail.created_at + LIFETIME <= desk.portal.repository.now():
+        return "The code has expired. Ask for a new one."
+    return (
+        "A code was sent to it." if mail.state == "SENT" else "The mail with the code has not been sent yet."
+    )

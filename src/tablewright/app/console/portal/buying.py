@@ -12,29 +12,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.app.console.forms import Form, posted
 from tablewright.app.console.portal.desk import HOME, Desk
 from tablewright.app.console.portal.typed import refused, status_of
-from tablewright.edge import Buckets, Principal, limited
+from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.problems import not_found
 from tablewright.systems.portal import rules
+from tablewright.systems.portal.api import buyer_of
 from tablewright.systems.portal.checkout import Line, Priced
 from tablewright.systems.portal.errors import PortalMistake
-from tablewright.systems.portal.model import Order, Product
+from tablewright.systems.portal.model import Order, Product, Tenant
 
 LINK_LASTS = timedelta(hours=1)
 # The cookie that knows what this browser ordered last, for as long as coming back to the page is likely.
 JUST_PLACED = "tablewright-placed"
 _REMEMBERED = 1800
 QUANTITY = "quantity-"
+_HOURS = int(rules.PAY_WITHIN.total_seconds() // 3600)
 CARDS = (
     ("tok_demo", "Demo card that pays", "The simulated gateway takes it at once."),
     ("tok_declined", "Demo card that is declined", "To see what happens then: nothing is charged."),
-    ("", "Pay later", "The order waits for its payment; it can be cancelled until then."),
+    (
+        "",
+        "Pay later",
+        f"Pay within {_HOURS} hours; after that the order expires. You can cancel it until then.",
+    ),
 )
 # Beside which field a refusal stands.
 _FIELDS = (
@@ -43,6 +51,7 @@ _FIELDS = (
     ("QUANTITY", "cart"),
     ("CART", "cart"),
     ("PRODUCT", "cart"),
+    ("INVALID_EMAIL", "email"),
 )
 
 
@@ -86,10 +95,11 @@ def with_cart(form: Form, cart: Mapping[str, int]) -> Form:
 def buying_router(desk: Desk) -> APIRouter:
     router = desk.router()
     checkout, repository = desk.portal.checkout, desk.portal.repository
-    pace = Depends(limited(Buckets(), "checkout", per_minute=120, burst=60))
+    pace = Depends(limit_rate(RateLimiter(), "checkout", per_minute=120, burst=60))
 
-    def basket(form: Form) -> Basket:
+    def basket(form: Form, caller: Principal) -> Basket:
         """The cart with its prices, or with what is wrong with it beside the field it is about."""
+        buyer = checkout.buyer_at(buyer_of(caller), form.get("email"))
         cart = quantities(form)
         form = with_cart(form, cart)
         for_sale = {product.id: product for product in desk.portal.catalogue.for_sale()}
@@ -98,21 +108,44 @@ def buying_router(desk: Desk) -> APIRouter:
         if not cart:
             return Basket(form, rows, others, None)
         try:
-            return Basket(form, rows, others, checkout.priced(lines(cart), codes(form)))
+            return Basket(form, rows, others, checkout.priced(lines(cart), codes(form), buyer))
         except PortalMistake as mistake:
-            return Basket(refused(form, mistake, _FIELDS), rows, others, _without_code(form, cart))
+            form = with_code_checked(refused(form, mistake, _FIELDS), buyer)
+            return Basket(form, rows, others, without_code(cart, buyer))
 
-    def _without_code(form: Form, cart: Mapping[str, int]) -> Priced | None:
+    def with_code_checked(form: Form, buyer: str | None) -> Form:
+        """The form with what is wrong with its code as well, where the cart was looked at first."""
+        for code in codes(form) if "code" not in form.errors else ():
+            try:
+                checkout.check_code(code, buyer)
+            except PortalMistake as mistake:
+                return refused(form, mistake, _FIELDS)
+        return form
+
+    def without_code(cart: Mapping[str, int], buyer: str | None) -> Priced | None:
         """What it costs without the code that does not work."""
         try:
-            return checkout.priced(lines(cart)) if form.get("code") else None
+            return checkout.priced(lines(cart), (), buyer)
         except PortalMistake:
             return None
 
-    def show(request: Request, shown: Basket, status: int = 200) -> Response:
+    def refused_order(form: Form, caller: Principal, mistake: PortalMistake) -> Basket:
+        """The cart again, with every mistake; a code that an order was refused for takes nothing off the total."""
+        shown = basket(form, caller)
+        if mistake.code == "IDEMPOTENCY_KEY_REUSED":
+            return replace(shown, form=_another_order(shown.form, desk.console.world.new_id()))
+        found = refused(shown.form, mistake, _FIELDS) if not shown.form.is_wrong else shown.form
+        if "code" in found.errors and "code" not in shown.form.errors:
+            buyer = checkout.buyer_at(buyer_of(caller), form.get("email"))
+            shown = replace(shown, priced=without_code(quantities(form), buyer))
+        return replace(shown, form=_with_email_checked(found))
+
+    def show(request: Request, caller: Principal, shown: Basket, status: int = 200) -> Response:
+        buyer = buyer_of(caller)
+        is_suspended = buyer is not None and desk.portal.tenants.get(buyer).status == "SUSPENDED"
         return desk.page(
             request, "checkout", title="Checkout", status=status, shown=shown, form=shown.form, cards=CARDS,
-            most=rules.MAX_QUANTITY,
+            most=rules.MAX_QUANTITY, is_suspended=is_suspended,
         )  # fmt: skip
 
     @router.get("/checkout")
@@ -122,29 +155,40 @@ def buying_router(desk: Desk) -> APIRouter:
         plan: Annotated[list[str], Query(default_factory=list)],
         code: str = "",
     ) -> Response:
-        email = caller.email or "" if "tenant" in caller.roles else ""
+        email = caller.email or "" if buyer_of(caller) else ""
         start = {"email": email, "organizationName": "", "code": code, "paymentToken": "tok_demo"}
         form = Form({**start, "key": desk.console.world.new_id()})
-        return show(request, basket(with_cart(form, dict.fromkeys(plan[: rules.MAX_LINES], 1))))
+        given = quantities(Form(dict(request.query_params.items())))
+        chosen = {**dict.fromkeys(plan, 1), **given}
+        return show(
+            request, caller, basket(with_cart(form, dict(islice(chosen.items(), rules.MAX_LINES))), caller)
+        )
 
     @router.post("/checkout/total", dependencies=[pace])
-    def total(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+    def total(
+        request: Request,
+        caller: Annotated[Principal, Depends(desk.who)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
         """Only the total, for the page to put in its place while somebody types."""
-        shown = basket(form)
+        shown = basket(form, caller)
         return desk.page(request, "_total", title="Total", shown=shown, form=shown.form)
 
     @router.post("/checkout", dependencies=[pace])
-    def place(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+    def place(
+        request: Request,
+        caller: Annotated[Principal, Depends(desk.who)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
         if form.get("do") != "place":
-            return show(request, basket(form))
+            return show(request, caller, basket(form, caller))
         cart = quantities(form)
         mark = _mark(form, cart)
         if _is_repetition(request.cookies.get(JUST_PLACED, ""), mark, form):
-            shown = basket(form)
-            words = (
-                "You have placed this very order a moment ago. Press the button again to place it once more."
-            )
-            return show(request, replace(shown, form=replace(with_again(shown.form, mark), error=words)), 409)
+            shown = basket(form, caller)
+            words = "You placed this order a moment ago. Press the button again to place it once more."
+            again = replace(with_again(shown.form, mark), error=words)
+            return show(request, caller, replace(shown, form=again), 409)
         try:
             order = checkout.place(
                 form.get("email"),
@@ -154,14 +198,10 @@ def buying_router(desk: Desk) -> APIRouter:
                 payment_token=form.get("paymentToken") or None,
                 key=form.get("key")[:100] or None,
                 agreed=amount(form.get("total")),
+                buyer=buyer_of(caller),
             )
         except PortalMistake as mistake:
-            shown = basket(form)
-            if mistake.code == "IDEMPOTENCY_KEY_REUSED":
-                shown = replace(shown, form=_another_order(shown.form, desk.console.world.new_id()))
-            elif not shown.form.is_wrong:
-                shown = replace(shown, form=refused(shown.form, mistake, _FIELDS))
-            return show(request, shown, status_of(mistake))
+            return show(request, caller, refused_order(form, caller, mistake), status_of(mistake))
         response = desk.console.go(placed_link(desk, order))
         response.set_cookie(
             JUST_PLACED, f"{mark}.{form.get('key')[:100]}", max_age=_REMEMBERED, path=f"{HOME}/checkout",
@@ -174,18 +214,31 @@ def buying_router(desk: Desk) -> APIRouter:
         request: Request, id: str, caller: Annotated[Principal, Depends(desk.who)], seal: str = ""
     ) -> Response:
         opens = desk.portal.previews.opens(seal, id, repository.now())
-        order = checkout.order(id) if opens or caller.is_known else None
-        if order is None or not (opens or order.tenant_id == caller.subject):
-            raise not_found(
-                "ORDER_NOT_FOUND", "There is no such order, or its page was open for an hour only."
-            )
-        tenant = desk.portal.tenants.get(order.tenant_id)
+        order = desk.portal.orders.order(id) if opens or caller.is_known else None
+        tenant = desk.portal.tenants.get(order.tenant_id) if order is not None else None
+        is_own = order is not None and tenant is not None and _is_own(order, tenant, caller)
+        if order is None or tenant is None or not (opens or is_own):
+            words = "There is no such order, or its page has expired: it is available for one hour."
+            raise not_found("ORDER_NOT_FOUND", words)
         return desk.page(
-            request, "placed", title=f"Order {order.order_number}", order=order, tenant=tenant,
-            again=again_link(order), is_own=order.tenant_id == caller.subject,
+            request, "placed", title=f"Order {order.order_number}", order=order, tenant=tenant, seal=seal,
+            again=again_link(order), is_own=is_own,
         )  # fmt: skip
 
     return router
+
+
+def _is_own(order: Order, tenant: Tenant, caller: Principal) -> bool:
+    return tenant.id == caller.subject and rules.is_claimed(order, tenant)
+
+
+def _with_email_checked(form: Form) -> Form:
+    """The form with what is wrong with its address as well, where something else was looked at first."""
+    try:
+        rules.email_address(form.get("email"))
+    except PortalMistake as mistake:
+        return refused(form, mistake, _FIELDS)
+    return form
 
 
 def _mark(form: Form, cart: Mapping[str, int]) -> str:
@@ -219,7 +272,7 @@ def amount(text: str) -> Decimal | None:
 
 def _another_order(form: Form, key: str) -> Form:
     """A page one came back to after its order was placed, with another cart in it."""
-    words = "An order was placed from this page already. This is another cart: place it as another order, if you like."
+    words = "An order was placed from this page already. Your cart is different now: press the button to order it too."
     return replace(form, values={**form.values, "key": key}, error=words)
 
 
@@ -239,5 +292,5 @@ def placed_link(desk: Desk, order: Order) -> str:
 
 def again_link(order: Order) -> str:
     """The same cart once more."""
-    plans = "&".join(f"plan={item.product_id}" for item in order.items)
+    plans = urlencode({QUANTITY + item.product_id: item.quantity for item in order.items})
     return f"{HOME}/checkout?{plans}" + (f"&code={order.campaign.code}" if order.campaign else "")

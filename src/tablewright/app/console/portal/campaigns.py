@@ -30,7 +30,7 @@ from tablewright.app.console.portal.typed import (
 )
 from tablewright.edge import Principal
 from tablewright.edge.routes import gather
-from tablewright.systems.portal import rules
+from tablewright.systems.portal import field_rules, rules
 from tablewright.systems.portal.api import actor_of
 from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
 from tablewright.systems.portal.model import AuditEntry, Campaign, Product
@@ -118,8 +118,9 @@ def preview_of(desk: Desk, form: Form, product_id: str) -> dict[str, Any]:
 def _prices(desk: Desk, product: Product, percent: Decimal) -> tuple[Decimal, Decimal]:
     price = desk.portal.catalogue.price_now(product)
     if not percent.is_finite() or not 0 <= percent < 100:
-        raise Refused("DISCOUNT_RANGE", "A discount is at least 0 and less than 100 per cent.")
-    rules.check_discounted(percent, price)
+        raise Refused("DISCOUNT_RANGE", "The discount must be at least 0 and less than 100 per cent.")
+    if rules.discounted(price, percent) < rules.CENT:
+        raise Refused("DISCOUNT_RANGE", "The discount is too high: it leaves less than R0.01 to pay.")
     return price, rules.discounted(price, percent)
 
 
@@ -147,7 +148,7 @@ def form_page(
         also=form.get("alsoProductIds").split(),
         preview=preview_of(desk, form, product_id),
         meanwhile=meanwhile,
-        rules=rules,
+        rules=field_rules,
     )
 
 
@@ -176,14 +177,14 @@ def _new(desk: Desk) -> APIRouter:
             return form_page(desk, request, form)
         try:
             made, warnings = catalogue.create_campaign(
-                fields_of(typed(form, NewTypedCampaign)), actor_of(caller)
+                fields_of(typed(form, NewTypedCampaign, field_rules.campaign_mistakes)), actor_of(caller)
             )
         except FormWrong as wrong:
             return form_page(desk, request, wrong.form, status=422)
         except PortalMistake as mistake:
             return form_page(desk, request, refused(form, mistake), status=status_of(mistake))
         tone: Tone = "note" if warnings else "good"
-        return desk.console.go(details(made), " ".join((f"{made.code} is set up.", *warnings)), tone)
+        return desk.console.go(details(made), " ".join((f"Campaign {made.code} created.", *warnings)), tone)
 
     return router
 
@@ -209,7 +210,7 @@ def _edit(desk: Desk) -> APIRouter:
         if form.get("do") == "preview":
             return form_page(desk, request, form, stored)
         try:
-            changes = fields_of(typed(form, TypedCampaign))
+            changes = fields_of(typed(form, TypedCampaign, field_rules.campaign_mistakes))
             changed = catalogue.change_campaign(code, changes, actor_of(caller), version_of(form))
         except FormWrong as wrong:
             return form_page(desk, request, wrong.form, stored, 422)

@@ -16,6 +16,7 @@ from fastapi import Request
 from tablewright.app.console import desk
 from tablewright.app.console.console import Console
 from tablewright.app.console.lists import Listing
+from tablewright.app.console.portal.typed import labelled
 from tablewright.app.console.words import label, money, number
 from tablewright.design import Query
 from tablewright.edge import Principal, require
@@ -36,12 +37,12 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 
 # The word for a state, and its colour.
 TENANT_TONES = {"UNVALIDATED": "warn", "VALIDATED": "busy", "REGISTERED": "good", "SUSPENDED": "bad"}
-ORDER_TONES = {"PENDING": "warn", "PAID": "good", "CANCELLED": "", "REFUNDED": "busy"}
+ORDER_TONES = {"PENDING": "warn", "PAID": "good", "CANCELLED": "", "EXPIRED": "", "REFUNDED": "busy"}
 CAMPAIGN_WORDS = {
     "RUNNING": ("running", "good"),
     "SCHEDULED": ("scheduled", "busy"),
     "ENDED": ("ended", ""),
-    "EXHAUSTED": ("used up", "warn"),
+    "EXHAUSTED": ("fully claimed", "warn"),
     "OFF": ("switched off", "bad"),
 }
 
@@ -83,6 +84,8 @@ class Desk(desk.Desk):
             "moment": moment_words,
             "rand": rand,
             "percent": percent_words,
+            "named": labelled,
+            "pay_until": rules.pay_until,
             "changes_of": changes_of,
             "tenant_tones": TENANT_TONES,
             "order_tones": ORDER_TONES,
@@ -102,7 +105,7 @@ def desk_of(portal: Portal, console: Console, who: FindPrincipal) -> Desk:
         console,
         who,
         portal,
-        staff=require(who, "support", "admin", code="STAFF_ONLY"),
+        staff=require(who, "support", "admin", code="ADMIN_ONLY"),
         admin=require(who, "admin", mfa=True, code="ADMIN_ONLY"),
         tenant=require(who, "tenant", code="TENANT_ONLY", words=TENANTS_ALONE),
     )

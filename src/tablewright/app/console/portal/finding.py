@@ -1,7 +1,7 @@
 """What a search finds in the portal: for staff tenants, orders, campaigns, products; for everybody what is sold.
 
-By whole e-mail address, id or number; by parts of a code or a name. Must hold: who may not read something does not
-find it.
+Customers and orders by parts of an address, by number or amount, among the newest (systems/portal/search.py says how
+many); the lists of both look further. Must hold: who may not read something does not find it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,14 +12,16 @@ from tablewright.app.console.portal.desk import CAMPAIGN_WORDS, HOME
 from tablewright.app.console.portal.products import state_of
 from tablewright.app.console.words import money
 from tablewright.edge import Principal
-from tablewright.systems.portal import rules
 from tablewright.systems.portal.api import actor_of
 from tablewright.systems.portal.errors import PortalMistake
-from tablewright.systems.portal.model import Order, Tenant
 from tablewright.systems.portal.repository import Actor
+from tablewright.systems.portal.search import search_orders, search_tenants
 from tablewright.systems.portal.service import Portal
 
 _FEWEST_LETTERS = 2
+# A search is asked with every few letters: it looks through fewer than the lists do.
+_LOOKED_THROUGH = 200
+_HITS = 5
 
 
 def finder(portal: Portal) -> Callable[[Principal, str], Sequence[Hit]]:
@@ -40,21 +42,12 @@ def finder(portal: Portal) -> Callable[[Principal, str], Sequence[Hit]]:
 
 
 def _tenants(portal: Portal, text: str) -> Iterator[Hit]:
-    found: Tenant | None = None
-    with suppress(PortalMistake):
-        if "@" in text:
-            found = portal.repository.tenant_of(rules.email_address(text))
-        elif text.startswith("tenant_"):
-            found = portal.tenants.get(text)
-    if found is not None:
-        yield Hit(found.email, f"{HOME}/tenants/{found.id}", f"Tenant, {found.status.lower()}")
+    for found in search_tenants(portal, text, limit=_LOOKED_THROUGH).items[:_HITS]:
+        yield Hit(found.email, f"{HOME}/tenants/{found.id}", f"Customer, {found.status.lower()}")
 
 
 def _orders(portal: Portal, text: str) -> Iterator[Hit]:
-    found: Order | None = None
-    with suppress(PortalMistake):
-        found = portal.checkout.order(text) if text.startswith("ord_") else portal.checkout.by_number(text)
-    if found is not None:
+    for found in search_orders(portal, text, limit=_LOOKED_THROUGH).items[:_HITS]:
         about = f"Order, {found.order_status.lower()}, {money(found.total, 'ZAR')}"
         yield Hit(found.order_number, f"{HOME}/orders/{found.order_id}", about)
 

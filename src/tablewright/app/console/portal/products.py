@@ -4,6 +4,8 @@ Must hold: whoever changes a price reads what that means (new orders at once, pl
 with it); a change rests on the version that was shown.
 """
 
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -25,9 +27,9 @@ from tablewright.app.console.portal.typed import (
 )
 from tablewright.edge import Principal
 from tablewright.edge.routes import gather
-from tablewright.systems.portal import rules
+from tablewright.systems.portal import field_rules, rules
 from tablewright.systems.portal.api import actor_of
-from tablewright.systems.portal.errors import Changed, PortalMistake
+from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
 from tablewright.systems.portal.model import AuditEntry, Product
 from tablewright.systems.portal.repository import Actor
 
@@ -98,6 +100,8 @@ def _lists(desk: Desk) -> APIRouter:
 
 
 def form_of_product(desk: Desk, product: Product, reader: Actor) -> Form:
+    # A scheduled price that has begun is the price, also before the job has applied it.
+    product = rules.settled(product, desk.portal.repository.now())
     form = form_of_stored(product, desk.portal, "products", product.id, reader)
     if product.next_price_from is None:
         return form
@@ -119,7 +123,7 @@ def _forms(desk: Desk) -> APIRouter:
         crumbs = (_LISTED, Crumb(product.name, f"{LIST}/{product.id}")) if product else (_LISTED,)
         return desk.page(
             request, "product_form", title="Edit" if product else "New product", crumbs=crumbs, status=status,
-            form=form, product=product, meanwhile=meanwhile, rules=rules,
+            form=form, product=product, meanwhile=meanwhile, rules=field_rules,
         )  # fmt: skip
 
     @router.get("/products/new", dependencies=[Depends(desk.admin)])
@@ -133,7 +137,9 @@ def _forms(desk: Desk) -> APIRouter:
         form: Annotated[Form, Depends(posted)],
     ) -> Response:
         try:
-            made, warnings = catalogue.create_product(_given(form), actor_of(caller))
+            made, warnings = catalogue.create_product(
+                _given(form, desk.portal.repository.now()), actor_of(caller)
+            )
         except FormWrong as wrong:
             return show(request, wrong.form, status=422)
         except PortalMistake as mistake:
@@ -154,7 +160,8 @@ def _forms(desk: Desk) -> APIRouter:
     ) -> Response:
         stored = catalogue.product(id, deleted=True)
         try:
-            changes = _unless_same_minute(_given(form), stored)
+            given = _given(form, desk.portal.repository.now(), stored)
+            changes = _unless_same_minute(given, stored)
             _, warnings = catalogue.change_product(id, changes, actor_of(caller), version_of(form))
         except FormWrong as wrong:
             return show(request, wrong.form, stored, 422)
@@ -163,23 +170,32 @@ def _forms(desk: Desk) -> APIRouter:
             late = too_late(desk.portal, "products", id, stored, form, actor_of(caller))
             return show(request, late.form, stored, 412, late.meanwhile)
         except PortalMistake as mistake:
-            again = refused(form, mistake, (("DISCOUNT", "price"),))
-            return show(request, again, stored, status_of(mistake))
+            return show(request, refused(form, mistake), stored, status_of(mistake))
         return desk.console.go(f"{LIST}/{id}", *_told("Saved.", warnings))
 
     return router
 
 
-def _given(form: Form) -> dict[str, Any]:
-    return fields_of(typed(form, TypedProduct, draft=form.is_ticked("draft")))
+def _given(form: Form, now: datetime, stored: Product | None = None) -> dict[str, Any]:
+    def rule(values: dict[str, Any]) -> Iterator[Refused]:
+        yield from field_rules.product_mistakes(values)
+        since = values.get("next_price_from")
+        if stored is None or not _is_same_minute(since, stored):
+            yield from field_rules.schedule_mistakes(since, now)
+
+    return fields_of(typed(form, TypedProduct, rule, draft=form.is_ticked("draft")))
 
 
 def _unless_same_minute(changes: dict[str, Any], stored: Product) -> dict[str, Any]:
     """A form knows minutes only: a time that was not touched keeps its seconds, and is no change."""
-    given, kept = changes["next_price_from"], stored.next_price_from
-    if given is not None and kept is not None and given == kept.replace(second=0, microsecond=0):
-        return {**changes, "next_price_from": kept}
+    if _is_same_minute(changes["next_price_from"], stored):
+        return {**changes, "next_price_from": stored.next_price_from}
     return changes
+
+
+def _is_same_minute(given: datetime | None, stored: Product) -> bool:
+    kept = stored.next_price_from
+    return given is not None and kept is not None and given == kept.replace(second=0, microsecond=0)
 
 
 def _told(said: str, warnings: list[str]) -> tuple[str, Tone]:

@@ -17,9 +17,11 @@ from tablewright.edge import Principal
 from tablewright.edge.etags import public_cache
 from tablewright.edge.problems import not_found
 from tablewright.systems.portal import rules
+from tablewright.systems.portal.api import buyer_of
 from tablewright.systems.portal.catalogue import Offer
 from tablewright.systems.portal.errors import Unavailable
 from tablewright.systems.portal.model import Campaign, Product
+from tablewright.systems.portal.pricing import is_spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,9 @@ def plans_of(desk: Desk, request: Request) -> list[Plan]:
     catalogue = desk.portal.catalogue
     offers, _ = catalogue.offers(desk.actor(request), valid_only=True, size=100)
     running = [offer.campaign for offer in offers if offer.state == "RUNNING"]
+    buyer = buyer_of(desk.who(request))
+    if buyer is not None:  # a customer who used an offer is shown the price without it
+        running = [each for each in running if not is_spent(desk.portal.repository, each, buyer)]
     return [plan_of(desk, product, running) for product in catalogue.for_sale()]
 
 

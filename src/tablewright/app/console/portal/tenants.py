@@ -25,15 +25,16 @@ from tablewright.app.console.portal.typed import (
 )
 from tablewright.edge import Principal
 from tablewright.edge.routes import gather
-from tablewright.systems.portal import rules, views
+from tablewright.systems.portal import field_rules, rules, views
 from tablewright.systems.portal.api import actor_of
 from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
 from tablewright.systems.portal.model import AuditEntry, Status, Tenant
+from tablewright.systems.portal.search import Found, search_tenants
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 SHOWN: dict[str, bool | None] = {"": True, "deleted": False, "all": None}
 LIST = f"{HOME}/tenants"
-_LISTED = Crumb("Tenants", LIST)
+_LISTED = Crumb("Customers", LIST)
 
 
 def days_between(form: Form) -> dict[str, Any]:
@@ -69,15 +70,21 @@ def _lists(desk: Desk) -> APIRouter:
     @router.get("/tenants", dependencies=[Depends(desk.staff)])
     def list_tenants(request: Request, form: Annotated[Form, Depends(asked)]) -> Response:
         listing: Listing[Any] = Listing(())
+        found: Found[Tenant] | None = None
         try:
-            listing = desk.list(request, tenants.listed(**filters(form)))
+            query = tenants.listed(**filters(form))
+            if form.get("q").strip():
+                found = search_tenants(desk.portal, form.get("q").strip(), query)
+                listing = Listing(found.items)
+            else:
+                listing = desk.list(request, query)
         except FormWrong as wrong:
             form = wrong.form
         except PortalMistake as mistake:
             form = refused(Form({"status": "", **form.values}), mistake)
         return desk.page(
-            request, "tenants", title="Tenants", listing=listing, form=form, tally=desk.portal.tenants.tally(),
-            statuses=STATUSES, status=422 if form.is_wrong else 200,
+            request, "tenants", title="Customers", listing=listing, form=form, tally=desk.portal.tenants.tally(),
+            statuses=STATUSES, found=found, status=422 if form.is_wrong else 200,
         )  # fmt: skip
 
     @router.get("/tenants/new", dependencies=[Depends(desk.admin)])
@@ -86,7 +93,7 @@ def _lists(desk: Desk) -> APIRouter:
 
     def show_new(request: Request, form: Form, status: int = 200) -> Response:
         return desk.page(
-            request, "tenant_new", title="New tenant", crumbs=(_LISTED,), form=form, status=status
+            request, "tenant_new", title="New customer", crumbs=(_LISTED,), form=form, status=status
         )
 
     @router.post("/tenants/new")
@@ -96,13 +103,13 @@ def _lists(desk: Desk) -> APIRouter:
         form: Annotated[Form, Depends(posted)],
     ) -> Response:
         try:
-            new = typed(form, views.NewTenant)
+            new = typed(form, views.NewTenant, field_rules.tenant_mistakes)
             made = tenants.create(new.email, new.organization_name, new.destination_email, actor_of(caller))
         except FormWrong as wrong:
             return show_new(request, wrong.form, 422)
         except PortalMistake as mistake:
             return show_new(request, refused(form, mistake), status_of(mistake))
-        return desk.console.go(f"{LIST}/{made.id}", f"{made.email} is a tenant now.")
+        return desk.console.go(f"{LIST}/{made.id}", f"{made.email} is a customer now.")
 
     return router
 
@@ -117,7 +124,7 @@ def tenant_page(
     return desk.page(
         request,
         "tenant",
-        title=tenant.email if tenant.erased_at is None else "Erased tenant",
+        title=tenant.email if tenant.erased_at is None else "Erased customer",
         crumbs=(_LISTED,),
         status=status,
         tenant=tenant,
@@ -237,7 +244,7 @@ def _changes(desk: Desk) -> APIRouter:
         form: Annotated[Form, Depends(posted)],
     ) -> Response:
         try:
-            given = typed(form, TypedTenant)
+            given = typed(form, TypedTenant, field_rules.tenant_mistakes)
             changes = {
                 "organization_name": given.organization_name,
                 "destination_email": given.destination_email,

@@ -5,38 +5,28 @@ that comes too late keeps what was typed, and shows what changed meanwhile.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import takewhile
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from tablewright.app.console.forms import Form, FormWrong, read
 from tablewright.app.console.words import label
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.api import problem_of
-from tablewright.systems.portal.errors import PortalMistake
+from tablewright.systems.portal.errors import PortalMistake, Refused
 from tablewright.systems.portal.model import Activatable, AuditEntry, BillingCycle, Kind, Value
 from tablewright.systems.portal.repository import Actor
 from tablewright.systems.portal.service import Portal
 
 M = TypeVar("M", bound=BaseModel)
+Rule: TypeAlias = Callable[[dict[str, Any]], Iterable[Refused]]
 VERSION, SEEN = "version", "seen"
-# What fields are called on the page, where that is not what programs call them.
-_CALLED = {
-    "productId": "The plan",
-    "termsConditionsLink": "The link to the terms",
-    "discountPercentage": "The discount",
-    "fromDate": "The first day",
-    "toDate": "The last day",
-    "redemptionLimit": "The number of orders",
-    "perTenantLimit": "The number of orders",
-    "nextPriceFrom": "The time of the next price",
-    "organizationName": "Organisation",
-}
 _PRICES = frozenset(("price", "nextPrice"))
 
 
@@ -108,19 +98,42 @@ class TypedTenant(Value):
     destination_email: str | None = Field(None, max_length=320)
 
 
-def typed(form: Form, model: type[M], **others: Any) -> M:
-    """The model that was typed, of its own fields only; FormWrong keeps the whole form."""
+def typed(form: Form, model: type[M], rule: Rule = lambda values: (), **others: Any) -> M:
+    """The model that was typed, of its own fields only; FormWrong keeps the whole form.
+
+    If a field cannot be read, the others are checked by the portal's `rule` all the same: all mistakes at once.
+    """
     names = {field.alias or name for name, field in model.model_fields.items()}
+    own = Form({n: text for n, text in form.values.items() if n in names})
     try:
-        return read(Form({n: text for n, text in form.values.items() if n in names}), model, **others)
+        return read(own, model, **others)
     except FormWrong as wrong:
-        errors = {name: _in_its_words(name, text) for name, text in wrong.form.errors.items()}
+        ruled = {mistake.field: mistake.message for mistake in rule(_readable(own, model)) if mistake.field}
+        errors = {**ruled, **wrong.form.errors}
         raise FormWrong(replace(form, errors=errors, error=wrong.form.error)) from None
 
 
-def _in_its_words(name: str, sentence: str) -> str:
-    """A mistake with the name the field has on the page."""
-    return sentence.replace(label(name), _CALLED[name], 1) if name in _CALLED else sentence
+def _readable(form: Form, model: type[BaseModel]) -> dict[str, Any]:
+    """The fields that can be read, each for itself; what was left empty is not among them."""
+    found: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        text = form.get(field.alias or name)
+        with suppress(ValidationError):
+            if text.strip():
+                kind: Any = Annotated[(field.annotation, *field.metadata, None)]
+                found[name] = TypeAdapter(kind).validate_python(text)
+    return found
+
+
+def labelled(form: Form, name: str, label_: str) -> Form:
+    """The form with its mistake beside a field under the label that the field has on the page."""
+    text = form.errors.get(name)
+    if not text:
+        return form
+    for known in (name, label(name), label_):
+        if text.startswith(f"{known} "):
+            return form.wrong(name, label_ + text.removeprefix(known))
+    return form.wrong(name, f"{label_}: {text}")
 
 
 def fields_of(value: BaseModel) -> dict[str, Any]:
@@ -177,7 +190,9 @@ def refused(form: Form, mistake: PortalMistake, fields: Sequence[tuple[str, str]
     """The form with the portal's refusal. `fields` say beside which field a code's sentence stands: (prefix, field)."""
     for prefix, name in fields:
         if mistake.code.startswith(prefix):
-            return form.wrong(name, mistake.message)
+            words = mistake.message
+            is_named = mistake.field is not None and words.startswith(f"{mistake.field} ")
+            return form.wrong(name, name + words.removeprefix(mistake.field or "") if is_named else words)
     return form.refused(problem_of(mistake))
 
 

@@ -65,4 +65,6 @@ def travel_area(travel: Travel, console: Console, who: FindPrincipal) -> Area:
         about="A map of the world that colours in where you have been, with or without a network.",
         serves=lambda caller: ADMIN in caller.roles or desk.has_map(caller),
         search=finder(desk),
+        finds="a place",
+        has_door=True,
     )

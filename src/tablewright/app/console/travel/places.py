@@ -26,7 +26,7 @@ VERSION = "version"
 LIST = f"{HOME}/places"
 _SHOWN = (("", "All"), ("been", "Been"), ("not", "Not yet"))
 _NEWER = "Another device changed this place meanwhile; this is what it says now. Nothing was removed."
-_NEWER_UNMARK = f"{_NEWER} Take the mark away again if you still want to."
+_NEWER_UNMARK = f"{_NEWER} Remove it again if you still want to."
 
 
 @dataclass(frozen=True, slots=True)

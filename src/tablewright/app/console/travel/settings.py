@@ -30,10 +30,14 @@ PRIVACY = (
     (
         "profile_public",
         "My name and figures are public",
-        "Every traveller who has its address can open your profile.",
+        "Everyone who has the address of your profile can open it, without signing in.",
     ),
     ("share_visits", "My places are public", "They are on your profile, and you are counted in each place."),
-    ("show_notes", "My notes and trips are public too", "Only with the two above."),
+    (
+        "show_notes",
+        "My notes and trips are public too",
+        "Only while your profile and your places are public.",
+    ),
 )
 MAIL = (
     ("sync_conflicts", "When two devices disagree", "A mail when a conflict waits for more than an hour."),
@@ -85,7 +89,7 @@ CHANGED_MEANWHILE = (
 
 def form_of(profile: Profile) -> Form:
     """The settings as they are, switches as ticks."""
-    ticks = {**profile.privacy_settings.model_dump(), **profile.notification_settings.model_dump()}
+    ticks = {**profile.privacy_settings.in_effect.model_dump(), **profile.notification_settings.model_dump()}
     return Form(
         {
             "display_name": profile.display_name or "",
@@ -105,7 +109,7 @@ def changed(profile: Profile, form: Form) -> dict[str, JsonValue]:
         if typed != (getattr(profile, name) or ""):
             fields[name] = typed or None
     kept = {
-        "privacy_settings": profile.privacy_settings,
+        "privacy_settings": profile.privacy_settings.in_effect,
         "notification_settings": profile.notification_settings,
     }
     for group, model in (
@@ -151,9 +155,39 @@ def _settings(desk: Desk) -> APIRouter:
             return _changed_meanwhile(desk, request)
         except TravelMistake as mistake:
             return settings_page(desk, request, refused(form, mistake), status=status_of(mistake))
-        return desk.console.go(PATH, "Saved. Your devices are told.")
+        is_new = not profile.privacy_settings.shows_places
+        if is_new and desk.traveller(request).privacy_settings.shows_places and _noted(desk, profile):
+            return desk.console.go(f"{PATH}/notes", "Saved. Your places are public now.")
+        return desk.console.go(PATH, "Saved. It applies on all your devices.")
+
+    @router.get("/settings/notes", dependencies=[Depends(desk.signed_in)])
+    def ask_notes(request: Request) -> Response:
+        profile = desk.traveller(request)
+        return desk.console.confirm(
+            request,
+            title="Make your notes and trips public too?",
+            happens="Everyone who opens your profile reads them beside your places, also those you write later.",
+            details={"Places with notes or trips": _noted(desk, profile)},
+            undo="You can switch it off in the settings at any time.",
+            button="Make them public",
+            back=PATH,
+            crumbs=(Crumb("Settings", PATH),),
+        )
+
+    @router.post("/settings/notes", dependencies=[Depends(desk.signed_in)])
+    def show_notes(request: Request) -> Response:
+        profile = desk.traveller(request)
+        result = desk.travel.sync.change_user(profile.user_id, {"privacy_settings": {"show_notes": True}})
+        if result.status == "failed":
+            return desk.console.go(PATH, result.message or "Nothing was changed.", "bad")
+        return desk.console.go(PATH, "Your notes and trips are public now.")
 
     return router
+
+
+def _noted(desk: Desk, profile: Profile) -> int:
+    """How many places of a traveller say more than where and when."""
+    return sum(bool(visit.notes or visit.trips) for visit in desk.travel.visits.all(profile.user_id))
 
 
 def _blocks(desk: Desk) -> APIRouter:

@@ -8,47 +8,56 @@ other people's sign-in (console/sign_in.py).
 
 import hashlib
 import hmac
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.app.console.code_pages import Door, add_code_pages
+from tablewright.app.console.code_pages import Door, Step, add_code_pages
 from tablewright.app.console.forms import Form, posted
-from tablewright.app.console.paths import own_path
+from tablewright.app.console.known_devices import caller_of, remember
+from tablewright.app.console.paths import path_within
 from tablewright.app.console.travel.desk import HOME, Desk
 from tablewright.app.logins import LOGIN_LASTS
-from tablewright.edge import Buckets, limited
+from tablewright.edge import RateLimiter, limit_rate
 from tablewright.systems.travel.accounts import Entered, Proved
 from tablewright.systems.travel.apple import NONCE_LIVES, AppleVerifier
 from tablewright.systems.travel.errors import BadRequest
 
 PATH = f"{HOME}/sign-in"
 _BACK, _COOKIE = f"{PATH}/apple/back", "skratch-apple"
-_WELCOME = "This is your map. Press a place you have been to."
+_WELCOME = "This is your map. Tap a place you've visited to colour it in."
+_within = partial(path_within, HOME, PATH)
 
 
 def sign_in_router(desk: Desk) -> APIRouter:
-    router, travel, buckets = desk.router(), desk.travel, Buckets()
-    pace = Depends(limited(buckets, "travel-pages-code", per_minute=30, burst=30))
-    mail_pace = Depends(limited(buckets, "travel-pages-mail", per_minute=6, burst=10))
+    router, travel, buckets = desk.router(), desk.travel, RateLimiter()
+    pace = Depends(limit_rate(buckets, "travel-pages-code", per_minute=30, burst=30))
+    mail_pace = Depends(limit_rate(buckets, "travel-pages-mail", per_minute=6, burst=10))
 
-    def page(request: Request, form: Form, asks_code: bool, status: int) -> Response:
+    def page(request: Request, form: Form, step: Step, status: int) -> Response:
         return desk.page(
             request,
             "sign_in",
-            title="Sign in to your map",
+            title="Sign in to Skratch",
             status=status,
             form=form,
-            asks_code=asks_code,
+            step=step,
             has_apple=travel.apple is not None and travel.apple.web is not None,
         )
 
-    def finish(form: Form) -> Response:
-        address = travel.email_login.prove(form.get("email"), form.get("code"))
-        return _go_in(desk, travel.accounts.enter(Proved("email", email=address)), form.get("next"))
+    def start(request: Request, form: Form) -> str:
+        return travel.email_login.start(form.get("email"), caller_of(request, desk.console))
 
-    door = Door(PATH, _within, travel.email_login.start, finish, page)
+    def finish(request: Request, form: Form) -> Response:
+        caller = caller_of(request, desk.console, form.get("ticket"))
+        address = travel.email_login.prove(form.get("email"), form.get("code"), caller)
+        response = _go_in(desk, travel.accounts.enter(Proved("email", email=address)), form.get("next"))
+        remember(request, response, desk.console, travel.email_login.requesters, address)
+        return response
+
+    door = Door(PATH, _within, start, finish, page)
     add_code_pages(router, door, asking=[mail_pace], typing=[pace])
     if travel.apple is not None and travel.apple.web is not None:
         _add_apple(router, desk, travel.apple, pace)
@@ -101,10 +110,3 @@ def _go_in(desk: Desk, entered: Entered, to: str) -> Response:
 def _state(nonce: str) -> str:
     """What Apple hands back unread: it is of the nonce that only this browser keeps."""
     return hashlib.sha256(f"state of {nonce}".encode()).hexdigest()
-
-
-def _within(given: str) -> str:
-    """A page of Skratch, or nothing."""
-    path = own_path(given)
-    is_within = path == HOME or path.startswith((f"{HOME}/", f"{HOME}?"))
-    return path if is_within and not path.startswith(PATH) else ""

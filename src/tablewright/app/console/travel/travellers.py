@@ -1,6 +1,7 @@
 """A traveller as others see them: the page of a public profile (SK-X5), with the way not to be seen by its owner.
 
-Must hold: nothing is here that the API would not tell the same reader; who is not public looks as if there were nobody.
+A public profile opens without signing in, for everybody who has its address; search engines are asked to leave it out.
+Must hold: nothing is here that the API would not tell a traveller; who is not public looks as if there were nobody.
 Elsewhere: what is shown to whom (systems/travel/sharing.py), the switches and the list of blocks (settings.py).
 """
 
@@ -8,25 +9,32 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.console.travel.desk import Desk
 from tablewright.app.console.travel.looking import shares
+from tablewright.edge import RateLimiter, limit_rate
 from tablewright.systems.travel.rules import check_id
 
 
 def travellers_router(desk: Desk) -> APIRouter:
     router = desk.router()
+    pace = Depends(limit_rate(RateLimiter(), "travel-profiles", per_minute=30, burst=30))
 
-    @router.get("/travellers/{user_id}", dependencies=[Depends(desk.signed_in)])
+    @router.get("/travellers/{user_id}", dependencies=[pace])
     def traveller(user_id: str, request: Request) -> Response:
-        reader = desk.traveller(request)
-        found = desk.travel.sharing.public_map(reader.user_id, check_id(user_id, "user_id"))
-        name = found.profile.display_name or "A traveller"
-        return desk.page(
+        caller = desk.caller(request)
+        reader = caller.subject if caller.is_known and desk.has_map(caller) else None
+        found = desk.travel.sharing.public_map(reader, check_id(user_id, "user_id"))
+        base = desk.console.url or str(request.base_url)
+        response = desk.page(
             request,
             "traveller",
-            title=name,
+            title=found.profile.display_name or "A traveller",
             found=found,
-            is_own=reader.user_id == user_id,
+            is_own=reader == user_id,
+            is_traveller=reader is not None,
             is_open=found.profile.privacy_settings.profile_public and not found.profile.is_minor,
             shares=shares(found.statistic, desk.travel.geography),
+            address=f"{base.rstrip('/')}{request.url.path}",
         )
+        response.headers["X-Robots-Tag"] = "noindex"
+        return response
 
     return router

@@ -43,10 +43,10 @@ FIELDS: Mapping[str, str] = {
     "mark_country": "Countries of states",
 }
 STRATEGIES: Mapping[Strategy, str] = {
-    "server_wins": "What was there first was kept.",
+    "server_wins": "We kept the first change.",
     "client_wins": "What came later was kept.",
     "merged": "Both were kept.",
-    "manual": "Together they are too long, so what was there first was kept.",
+    "manual": "Together they are too long, so we kept the first change.",
 }
 SETTLED_BY: Mapping[Strategy, str] = {
     "server_wins": "It stays as it is.",

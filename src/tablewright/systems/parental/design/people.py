@@ -84,7 +84,7 @@ children = children_table.entity(
         )
     ],
     version="version",
-    immutable=("phone", "tenure", "family_id", "created_at"),
+    immutable=("child_id", "phone", "tenure", "family_id", "created_at"),
     data={
         "child": Data.PERSONAL,
         "phone": Data.PERSONAL,
@@ -182,7 +182,14 @@ messages = families_table.entity(
         guardian_index: Keys("MAIL#{family_id}", "{created_at:ms}#{message_id}"),
     },
     expires=Expires("expires_at"),
-    data={"recipient": Data.PERSONAL, "subject": Data.SECRET, "body": Data.SECRET},
+    data={
+        "recipient": Data.PERSONAL,
+        "children": Data.CHILD,
+        "values": Data.CHILD,
+        "secrets": Data.SECRET,
+        "subject": Data.SECRET,
+        "body": Data.SECRET,
+    },
     retention=Retention(timedelta(days=30), "to see what was sent"),
     load={
         "create": Load(per_month=180_000, item_bytes=700, transaction=True),

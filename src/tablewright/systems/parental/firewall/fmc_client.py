@@ -21,9 +21,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from tablewright.systems.parental.firewall.driver import Conflict, RateLimited, Rejected, Unavailable
+from tablewright.systems.parental.firewall.endpoints import endpoint, is_local
 from tablewright.world import World
 
 PLATFORM = "/api/fmc_platform/v1"
@@ -50,6 +51,7 @@ class DuplicateName(Conflict):
 @dataclass(frozen=True, slots=True)
 class Connection:
     """How to reach an FMC. `address` is a host, perhaps with a port; `domain` a name or id, else the user's own.
+    Unless `may_be_local`, nothing is sent to an address of this machine or its link, whatever name leads there.
 
     `ca_file` names the authority that signed the FMC's certificate, if it is not one everybody knows.
     `requests_per_minute` is 120 on most, 300 from version 7.4.1 on. `patience` is how many seconds a call may wait for
@@ -62,6 +64,7 @@ class Connection:
     domain: str = ""
     ca_file: Path | None = None
     verify_tls: bool = True
+    may_be_local: bool = True
     requests_per_minute: int = 120
     patience: float = 10.0
     timeout: float = 30.0
@@ -91,7 +94,8 @@ class FmcClient:
     ) -> None:
         self._given = connection
         self._world, self._sleep = world, sleep
-        self._host, self._port = _host_and_port(connection.address)
+        where = endpoint(connection.address)
+        self._host, self._port = where.host, where.port
         self._tls = _tls(connection)
         self._lock = threading.RLock()
         self._wire: http.client.HTTPSConnection | None = None
@@ -210,6 +214,8 @@ class FmcClient:
             self._wire = http.client.HTTPSConnection(
                 self._host, self._port, timeout=self._given.timeout, context=self._tls
             )
+            self._wire.connect()
+            self._refuse_local(self._wire)
         sent = {"Content-Type": "application/json", "Accept": "application/json", **headers}
         self._wire.request(method, url, body=payload, headers=sent)
         told = self._wire.getresponse()
@@ -218,6 +224,11 @@ class FmcClient:
         if told.will_close:
             self._hang_up()
         return answer
+
+    def _refuse_local(self, wire: http.client.HTTPSConnection) -> None:
+        if not self._given.may_be_local and is_local(wire.sock.getpeername()[0]):
+            self._hang_up()
+            raise Unavailable(f"{self._host} leads to this machine or its link; nothing was sent")
 
     def _hang_up(self) -> None:
         if self._wire is not None:
@@ -281,13 +292,6 @@ def _domain(wanted: str, headers: Mapping[str, str]) -> str:
             return str(one["uuid"])
     told = ", ".join(one["name"] for one in known) or "none"
     raise Rejected(f"the FMC's user has no domain {wanted}; the domains are: {told}")
-
-
-def _host_and_port(address: str) -> tuple[str, int]:
-    parts = urlsplit(address if "//" in address else f"https://{address}")
-    if parts.scheme != "https" or not parts.hostname:
-        raise Rejected(f"'{address}' is no address of an FMC; write one such as fmc.example.com:443")
-    return parts.hostname, parts.port or 443
 
 
 def _tls(connection: Connection) -> ssl.SSLContext:

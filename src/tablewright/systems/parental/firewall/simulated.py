@@ -21,6 +21,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from tablewright.private_files import private_directory, private_file
 from tablewright.systems.parental.firewall.driver import (
     PREFIX,
     Deployed,
@@ -278,7 +279,7 @@ class _Journal:
         self._state = state
         self._file = self._inode = -1
         self._read = 0
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_directory(path.parent)
         with self.held():
             self.catch_up()
             self._shorten()
@@ -333,5 +334,6 @@ class _Journal:
             ),
         ]
         shorter = self._path.with_suffix(".new")
-        shorter.write_text("".join(json.dumps(change, separators=(",", ":")) + "\n" for change in changes))
+        with open(private_file(shorter, os.O_WRONLY | os.O_TRUNC), "w") as file:
+            file.writelines(json.dumps(change, separators=(",", ":")) + "\n" for change in changes)
         shorter.replace(self._path)

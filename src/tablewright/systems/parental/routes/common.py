@@ -8,7 +8,8 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Header, Query, Response
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 
-from tablewright.edge import Principal, mistakes
+from tablewright.edge import Principal
+from tablewright.edge.errors import Statuses, problem_for
 from tablewright.edge.etags import mark, tags_in
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem
@@ -107,7 +108,7 @@ def marked(response: Response, view: V) -> V:
     return view
 
 
-_STATUSES: mistakes.Statuses = (
+_STATUSES: Statuses = (
     (errors.NotThere, 404),
     (errors.Forbidden, 403),
     (errors.Conflict, 409),
@@ -119,7 +120,7 @@ _STATUSES: mistakes.Statuses = (
 
 def problem_of(mistake: errors.ParentalMistake) -> Problem:
     """A mistake as an answer."""
-    problem = mistakes.problem_of(mistake, _STATUSES)
+    problem = problem_for(mistake, _STATUSES)
     if isinstance(mistake, errors.VersionConflict) and mistake.current is not None:
         problem.extra["current"] = _shown(mistake.current)
     return problem

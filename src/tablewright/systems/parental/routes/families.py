@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from tablewright.edge import Buckets, Principal, limited
+from tablewright.edge import Principal, RateLimiter, limit_rate
+from tablewright.edge.downloads import attachment
 from tablewright.edge.idempotency import idempotency_key
 from tablewright.systems.parental.model import AuditEntry, Child, Guardian, Invitation
 from tablewright.systems.parental.privacy import BACKUPS, Sheet
@@ -164,10 +165,10 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
     return api
 
 
-def children(parental: Parental, doors: Doors, buckets: Buckets) -> APIRouter:
+def children(parental: Parental, doors: Doors, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(tags=["children"])
     service = parental.families
-    pace = limited(buckets, "number-proofs", per_minute=30, burst=20)
+    pace = limit_rate(buckets, "number-proofs", per_minute=30, burst=20)
 
     @api.post("/number-proofs", status_code=202, dependencies=[Depends(pace)])
     def prove_number(
@@ -256,6 +257,7 @@ def children(parental: Parental, doors: Doors, buckets: Buckets) -> APIRouter:
     @api.get("/children/{phone}/export")
     def export_child(
         phone: str,
+        response: Response,
         caller: Annotated[Principal, Depends(doors.signed_in)],
         format: Literal["json", "csv"] = "json",
         of: Sheet = "metrics",
@@ -263,13 +265,13 @@ def children(parental: Parental, doors: Doors, buckets: Buckets) -> APIRouter:
     ) -> Any:
         """Everything kept about a child as JSON, or one list of it as CSV."""
         child = service.child(actor_of(caller), phone, reason=reason)
+        now = parental.repository.now()
         if format == "json":
+            response.headers.update(attachment("parental", child.child_name, now, "json"))
             return parental.privacy.export(child)
-        disposition = f'attachment; filename="{of}.csv"'
+        headers = attachment("parental", f"{child.child_name} {of}", now, "csv")
         text = parental.privacy.sheet(child, of)
-        return Response(
-            text, media_type="text/csv; charset=utf-8", headers={"Content-Disposition": disposition}
-        )
+        return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
 
     @api.delete("/children/{phone}", status_code=202, response_model_exclude_none=True)
     def erase_child(phone: str, caller: Annotated[Principal, Depends(doors.signed_in)]) -> views.Erasing:

@@ -54,7 +54,11 @@ ORDER_STATES = States(
     "order_status",
     start="PENDING",
     moves={
-        "PENDING": {"PAID": ("system", "admin"), "CANCELLED": ("system", "user", "admin")},
+        "PENDING": {
+            "PAID": ("system", "admin"),
+            "CANCELLED": ("system", "user", "admin"),
+            "EXPIRED": ("system",),
+        },
         "PAID": {"REFUNDED": ("system", "admin")},
     },
 )
@@ -127,12 +131,17 @@ orders = tenants_table.entity(
     unique=[Unique("order", "{order_id}", pk="ORDER#{order_id}", keep={"tenantId": "{tenant_id}"})],
     version="version",
     states=ORDER_STATES,
-    immutable=("placed_at", "items", "campaign", "total"),
+    immutable=("placed_at", "items", "campaign", "total", "guest"),
     copies=[
         Copy("items", "product", "price", Refresh.SNAPSHOT),
         Copy("campaign", "campaign", "discount_percentage", Refresh.SNAPSHOT),
     ],
-    data={"total": Data.FINANCIAL, "items": Data.FINANCIAL, "payment_reference": Data.FINANCIAL},
+    data={
+        "total": Data.FINANCIAL,
+        "items": Data.FINANCIAL,
+        "payment_reference": Data.FINANCIAL,
+        "given_back": Data.FINANCIAL,
+    },
     retention=Retention(SEVEN_YEARS, "tax law", then="archived"),
     load={
         "create": Load(per_month=100_000, item_bytes=900, once=True),
@@ -216,7 +225,8 @@ def orders_of_tenant(*, tenant_id: str) -> None:
     page=50,
     at_most=100,
     roles=("support", "admin"),
-    load=Load(per_month=200, items=50, item_bytes=900),
+    # The lists, a search now and then (2 000 orders), and every five minutes a look for what has expired.
+    load=Load(per_month=9_000, items=50, item_bytes=900),
 )
 def orders_by_status(
     *, status: OrderStatus, since: datetime | None = None, until: datetime | None = None

@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 
-from tablewright.design import Data, Expires, Keys, Load, Retention
+from tablewright.design import Data, Expires, Keys, Load, Retention, begins
 from tablewright.systems.portal.design.base import PORTAL
 from tablewright.systems.portal.model import Allowance, Challenge, Kind, Message, MessageState, Purpose, Tally
 
 __all__ = [
     "allowances",
     "challenges",
+    "challenges_of",
     "desk_table",
     "messages",
     "messages_by_state",
@@ -29,7 +30,7 @@ outbox_index = desk_table.gsi("OutboxIndex", pk="outboxKey", sk="outboxAt")
 recipient_index = desk_table.gsi("MailOfTenantIndex", pk="mailOf", sk="mailAt")
 
 
-def challenge_key(purpose: Purpose, address: str) -> None: ...
+def challenge_key(purpose: Purpose, address: str, asker: str) -> None: ...
 def allowance_key(name: str, window: str) -> None: ...
 def message_key(message_id: str) -> None: ...
 def tally_key(of: Kind) -> None: ...
@@ -40,7 +41,7 @@ challenges = desk_table.entity(
     challenge_key,
     tag="challenge",
     pk="CHALLENGE#{purpose}#{address:lower}",
-    sk="SECRET",
+    sk="SECRET#{asker}",
     expires=Expires("expires_at"),
     data={"address": Data.PERSONAL, "code_hash": Data.SECRET, "link_hash": Data.SECRET},
     retention=Retention(timedelta(minutes=15), "to prove that an address is somebody's"),
@@ -54,7 +55,7 @@ allowances = desk_table.entity(
     sk="WINDOW#{window}",
     expires=Expires("expires_at"),
     retention=Retention(timedelta(days=1), "to hold back who asks too often"),
-    load={"upsert": Load(per_month=120_000, item_bytes=150)},
+    load={"upsert": Load(per_month=320_000, item_bytes=150)},
 )
 messages = desk_table.entity(
     Message,
@@ -67,7 +68,13 @@ messages = desk_table.entity(
         recipient_index: Keys("{tenant_id}", "{created_at:ms}#{message_id}"),
     },
     expires=Expires("expires_at"),
-    data={"recipient": Data.PERSONAL, "subject": Data.SECRET, "body": Data.SECRET},
+    data={
+        "recipient": Data.PERSONAL,
+        "values": Data.PERSONAL,
+        "secrets": Data.SECRET,
+        "subject": Data.SECRET,
+        "body": Data.SECRET,
+    },
     retention=Retention(timedelta(days=30), "to see what was sent"),
     load={
         "create": Load(per_month=160_000, item_bytes=900, transaction=True),
@@ -87,6 +94,14 @@ tallies = desk_table.entity(
 
 
 # --- access patterns ---
+
+
+@PORTAL.query(
+    challenges, pk="CHALLENGE#{purpose}#{address:lower}", sk=begins("SECRET#"), consistent=True, page=100,
+    load=Load(per_month=10_000, items=1, item_bytes=500),
+)  # fmt: skip
+def challenges_of(*, purpose: Purpose, address: str) -> None:
+    """The secrets on their way to an address: for a link, which is opened anywhere, and for an erasure."""
 
 
 @PORTAL.query(

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from fastapi import Header, Query
 from pydantic import BeforeValidator
 
-from tablewright.edge import Principal, mistakes
+from tablewright.edge import Principal
+from tablewright.edge.errors import Statuses, problem_for
 from tablewright.edge.identity.guards import FindPrincipal, login_required, role_required
 from tablewright.edge.problems import Problem, forbidden
-from tablewright.systems.portal import errors, views
+from tablewright.systems.portal import errors, rules, views
 from tablewright.systems.portal.model import Tenant
 from tablewright.systems.portal.repository import Actor
 from tablewright.systems.portal.service import Portal
@@ -70,7 +71,7 @@ def open_account(portal: Portal, caller: Principal) -> Tenant:
     """The caller's own record, while there is an account: a login may be older than its end."""
     found = portal.tenants.get(caller.subject)
     if not found.active:
-        raise forbidden("TENANT_CLOSED", "This account was closed.")
+        raise forbidden("TENANT_CLOSED", rules.CLOSED)
     return found
 
 
@@ -87,7 +88,7 @@ def page_of(items: list[Any], token: str | None) -> Page[Any]:
     return Page(items=items, more_available=token is not None, start_at=token)
 
 
-_STATUSES: mistakes.Statuses = (
+_STATUSES: Statuses = (
     (errors.NotThere, 404),
     (errors.Taken, 409),
     (errors.Changed, 412),
@@ -101,4 +102,4 @@ _STATUSES: mistakes.Statuses = (
 
 def problem_of(mistake: errors.PortalMistake) -> Problem:
     """The portal's mistake as an answer."""
-    return mistakes.problem_of(mistake, _STATUSES)
+    return problem_for(mistake, _STATUSES)

@@ -2,10 +2,13 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.edge import Buckets, Principal, limited
+from tablewright.edge import Principal, RateLimiter, limit_rate
+from tablewright.edge.code_requesters import RequestOrigin
+from tablewright.edge.downloads import attachment
 from tablewright.edge.etags import if_match, mark
+from tablewright.edge.rate_limit import network_of
 from tablewright.systems.portal import views
 from tablewright.systems.portal.model import Order
 from tablewright.systems.portal.routes.common import (
@@ -22,21 +25,29 @@ from tablewright.systems.portal.service import Portal
 from tablewright.systems.portal.views import Page
 
 
-def verification(portal: Portal, doors: Doors, buckets: Buckets) -> APIRouter:
+def verification(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(tags=["verification"])
-    pace = limited(buckets, "verification", per_minute=30, burst=20)
+    pace = limit_rate(buckets, "verification", per_minute=30, burst=20)
 
     @api.post("/verification", status_code=202, dependencies=[Depends(pace)])
-    def start_verification(body: views.NewAddress) -> dict[str, str]:
+    def start_verification(body: views.VerifiedAddress, request: Request) -> views.CodeSent:
         """Send a code and a link, if the address is known; the answer is the same if it is not."""
-        portal.verification.start(body.email)
-        return {"message": "If we know this address, a code is on its way. It works for 15 minutes."}
+        caller = RequestOrigin(network_of(request), (body.known_device,))
+        ticket = portal.verification.start(body.email, caller)
+        words = "If we know this address, a code is on its way. It works for 15 minutes."
+        return views.CodeSent(message=words, ticket=ticket)
 
     @api.post("/verification/confirm", dependencies=[Depends(pace)])
-    def confirm_verification(body: views.Secret) -> views.Confirmed:
+    def confirm_verification(body: views.TypedSecret, request: Request) -> views.Proved:
         """Prove an address with the code or the link's secret."""
-        tenant = portal.verification.confirm(body.email, body.code)
-        return views.Confirmed(tenant_id=tenant.id, status=tenant.status, token=portal.token_for(tenant))
+        caller = RequestOrigin(network_of(request), (body.known_device,), body.ticket)
+        tenant = portal.verification.confirm(body.email, body.code, caller=caller)
+        return views.Proved(
+            tenant_id=tenant.id,
+            status=tenant.status,
+            token=portal.token_for(tenant),
+            known_device=portal.verification.requesters.device(tenant.email),
+        )
 
     @api.post("/registration", dependencies=[Depends(pace)])
     def register(caller: Annotated[Principal, Depends(doors.verified)]) -> views.Confirmed:
@@ -94,9 +105,10 @@ def me(portal: Portal, doors: Doors) -> APIRouter:
         return page_of(list(page.items), page.next)
 
     @api.get("/export")
-    def my_data(caller: Annotated[Principal, Depends(doors.tenant)]) -> dict[str, Any]:
+    def my_data(response: Response, caller: Annotated[Principal, Depends(doors.tenant)]) -> dict[str, Any]:
         """Everything kept about me."""
-        open_account(portal, caller)
-        return portal.tenants.export(caller.subject)
+        tenant = open_account(portal, caller)
+        response.headers.update(attachment("portal", tenant.email, portal.repository.now(), "json"))
+        return portal.tenants.export(caller.subject, own=True)
 
     return api

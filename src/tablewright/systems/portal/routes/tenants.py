@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 
 from tablewright.edge import Principal
+from tablewright.edge.downloads import attachment
 from tablewright.edge.etags import if_match, mark
 from tablewright.systems.portal import views
 from tablewright.systems.portal.model import AuditEntry, Order, Status, Tenant
@@ -147,8 +148,12 @@ def tenants(portal: Portal, doors: Doors) -> APIRouter:
         return page_of(list(page.items), page.next)
 
     @api.get("/tenants/{id}/export")
-    def export_tenant(id: str, caller: Annotated[Principal, Depends(doors.admin)]) -> dict[str, Any]:
+    def export_tenant(
+        id: str, response: Response, caller: Annotated[Principal, Depends(doors.admin)]
+    ) -> dict[str, Any]:
         """Everything kept about a tenant."""
+        email = tenants.get(id).email
+        response.headers.update(attachment("portal", email, portal.repository.now(), "json"))
         return tenants.export(id)
 
     return api

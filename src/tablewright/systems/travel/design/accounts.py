@@ -5,6 +5,7 @@ from datetime import timedelta
 from tablewright.design import Copy, Data, Expires, Keys, Load, Refresh, Retention, above, begins
 from tablewright.systems.travel.design.base import FORM, SESSIONS_KEPT, TRAVEL, gsi1, gsi2, is_a, table
 from tablewright.systems.travel.model import (
+    Allowance,
     AuthProvider,
     Challenge,
     Device,
@@ -17,6 +18,7 @@ from tablewright.systems.travel.model import (
 )
 
 __all__ = [
+    "allowances",
     "challenges",
     "devices",
     "devices_of",
@@ -140,7 +142,8 @@ sessions = table.entity(
 )
 
 
-def challenge_key(email_hmac: str) -> None: ...
+def challenge_key(email_hmac: str, asker: str) -> None: ...
+def allowance_key(name: str, window: str) -> None: ...
 def nonce_key(nonce_hash: str) -> None: ...
 
 
@@ -149,13 +152,25 @@ challenges = table.entity(
     challenge_key,
     tag="challenge",
     pk="EMAIL#{email_hmac}",
-    sk="CHALLENGE",
+    sk="CHALLENGE#{asker}",
     derived=is_a("challenge"),
     schema=FORM,
     expires=Expires("expires_at"),
     data={"code_hash": Data.SECRET},
-    retention=Retention(timedelta(days=1), "to prove that somebody reads the mail of an address"),
+    retention=Retention(timedelta(minutes=15), "to prove that somebody reads the mail of an address"),
     load={"put": Load(per_month=5_000, item_bytes=200, transaction=True)},
+)
+allowances = table.entity(
+    Allowance,
+    allowance_key,
+    tag="allowance",
+    pk="ALLOWANCE#{name}",
+    sk="WINDOW#{window}",
+    derived=is_a("allowance"),
+    schema=FORM,
+    expires=Expires("expires_at"),
+    retention=Retention(timedelta(days=1), "so that nobody is flooded with codes, and none is guessed"),
+    load={"upsert": Load(per_month=25_000, item_bytes=150)},
 )
 nonces = table.entity(
     SpentNonce,

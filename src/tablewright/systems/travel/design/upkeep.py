@@ -58,7 +58,13 @@ messages = table.entity(
     derived=is_a("message"),
     schema=FORM,
     expires=Expires("expires_at"),
-    data={"recipient": Data.PERSONAL, "subject": Data.SECRET, "body": Data.SECRET},
+    data={
+        "recipient": Data.PERSONAL,
+        "values": Data.PERSONAL,
+        "secrets": Data.SECRET,
+        "subject": Data.SECRET,
+        "body": Data.SECRET,
+    },
     retention=Retention(timedelta(days=30), "to see what was sent"),
     load={
         "create": Load(per_month=5_000, item_bytes=600, transaction=True),

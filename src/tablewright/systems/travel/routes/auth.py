@@ -2,9 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 
-from tablewright.edge import Buckets, Problem, limited
+from tablewright.edge import Problem, RateLimiter, limit_rate
+from tablewright.edge.code_requesters import RequestOrigin
+from tablewright.edge.rate_limit import network_of
 from tablewright.systems.travel import views
 from tablewright.systems.travel.accounts import Proved
 from tablewright.systems.travel.apple import NONCE_LIVES, AppleVerifier
@@ -19,10 +21,15 @@ def apple_or_503(travel: Travel) -> AppleVerifier:
     return travel.apple
 
 
-def auth(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
+def typed_by(request: Request, body: views.CodeBody) -> RequestOrigin:
+    """Who types a code."""
+    return RequestOrigin(network_of(request), (body.known_device,), body.ticket)
+
+
+def auth(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(tags=["auth"])
-    pace = Depends(limited(buckets, "sign-in", per_minute=30, burst=30))
-    mail_pace = Depends(limited(buckets, "sign-in-mail", per_minute=6, burst=10))
+    pace = Depends(limit_rate(buckets, "sign-in", per_minute=30, burst=30))
+    mail_pace = Depends(limit_rate(buckets, "sign-in-mail", per_minute=6, burst=10))
 
     @api.post("/auth/apple:start", dependencies=[pace])
     def apple_start() -> views.NonceView:
@@ -38,18 +45,21 @@ def auth(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
         return views.signed_in_view(travel.accounts.sign_in(proved, body.device.gadget()))
 
     @api.post("/auth/email:start", status_code=202, dependencies=[mail_pace])
-    def email_start(body: views.EmailBody) -> views.Told:
+    def email_start(body: views.EmailBody, request: Request) -> views.CodeSent:
         """Send a code; the answer is the same whoever it is."""
-        travel.email_login.start(body.email)
-        return views.Told(message="A code is on its way to this address. It works for 15 minutes.")
+        ticket = travel.email_login.start(
+            body.email, RequestOrigin(network_of(request), (body.known_device,))
+        )
+        words = "A code is on its way to this address. It works for 15 minutes."
+        return views.CodeSent(message=words, ticket=ticket)
 
     @api.post("/auth/email:verify", dependencies=[pace])
-    def email_verify(body: views.EmailVerifyBody) -> views.SignedInView:
+    def email_verify(body: views.EmailVerifyBody, request: Request) -> views.SignedInView:
         """In with the code that was sent."""
         check_id(body.device.device_id, "device_id")
-        address = travel.email_login.prove(body.email, body.code)
-        proved = Proved("email", email=address)
-        return views.signed_in_view(travel.accounts.sign_in(proved, body.device.gadget()))
+        address = travel.email_login.prove(body.email, body.code, typed_by(request, body))
+        signed = travel.accounts.sign_in(Proved("email", email=address), body.device.gadget())
+        return views.signed_in_view(signed, travel.email_login.requesters.device(address))
 
     @api.post("/auth/refresh", dependencies=[pace])
     def refresh(body: views.RefreshBody) -> views.SignedInView:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from fastapi import Depends, Header, Query, Request
 from pydantic import BaseModel
 
-from tablewright.edge import Principal, mistakes
+from tablewright.edge import Principal
+from tablewright.edge.errors import Statuses, problem_for
 from tablewright.edge.etags import tags_in
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem, unauthorized
@@ -87,7 +88,7 @@ def expected(match: str | None) -> int | None:
     return int(tags[0])
 
 
-_STATUSES: mistakes.Statuses = (
+_STATUSES: Statuses = (
     (errors.NotThere, 404),
     (errors.Unauthenticated, 401),
     (errors.Forbidden, 403),
@@ -101,7 +102,7 @@ _STATUSES: mistakes.Statuses = (
 
 def problem_of(mistake: errors.TravelMistake) -> Problem:
     """A mistake as an answer."""
-    problem = mistakes.problem_of(mistake, _STATUSES)
+    problem = problem_for(mistake, _STATUSES)
     if isinstance(mistake, errors.Unauthenticated):
         problem.headers |= unauthorized(mistake.code, mistake.message).headers
     if isinstance(mistake, errors.VersionConflict) and "current" not in problem.extra:

@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, Query, Request, Response
 
-from tablewright.edge import Buckets, Principal, limited
+from tablewright.edge import Principal, RateLimiter, limit_rate
+from tablewright.edge.downloads import attachment
 from tablewright.edge.etags import mark
 from tablewright.edge.idempotency import idempotency_key
 from tablewright.systems.travel import views
@@ -13,7 +14,7 @@ from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.importing import Report
 from tablewright.systems.travel.model import AuthProvider
 from tablewright.systems.travel.pictures import PICTURE_BYTES
-from tablewright.systems.travel.routes.auth import apple_or_503
+from tablewright.systems.travel.routes.auth import apple_or_503, typed_by
 from tablewright.systems.travel.routes.common import (
     After,
     Doors,
@@ -111,7 +112,7 @@ def me(travel: Travel, doors: Doors) -> APIRouter:
         who: Annotated[Traveller, Depends(doors.traveller)],
     ) -> views.Me:
         """Sign in by this address from now on, with the code that was sent to it; it replaces the one before."""
-        address = travel.email_login.prove(body.email, body.code)
+        address = travel.email_login.prove(body.email, body.code, typed_by(request, body))
         accounts.link(who.user_id, Proved("email", email=address), who.user_id)
         return shown(who.user_id, request, response)
 
@@ -212,8 +213,8 @@ def blocks(travel: Travel, doors: Doors) -> APIRouter:
         who: Annotated[Traveller, Depends(doors.traveller)],
         content: Annotated[bytes, Body(media_type="image/*", max_length=PICTURE_BYTES)],
     ) -> views.Told:
-        """A PNG, JPEG or WebP of at most 512 KB."""
-        profile = travel.pictures.put(who.user_id, content)
+        """A PNG, JPEG or WebP of at most 512 KB, 12 000 pixels on a side and 50 megapixels."""
+        profile = travel.pictures.put(who.user_id, content, request.headers.get("content-type", ""))
         return views.Told(message=travel.pictures.address(profile, root_of(request)) or "")
 
     @api.delete("/me/picture", status_code=204)
@@ -223,9 +224,9 @@ def blocks(travel: Travel, doors: Doors) -> APIRouter:
     return api
 
 
-def baggage(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
+def baggage(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(tags=["export"])
-    pace = Depends(limited(buckets, "baggage", per_minute=10, burst=20, identity=doors.anyone))
+    pace = Depends(limit_rate(buckets, "baggage", per_minute=10, burst=20, identity=doors.anyone))
 
     @api.get("/export", dependencies=[pace])
     def export(
@@ -233,7 +234,9 @@ def baggage(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
         format: Literal["json", "csv", "geojson"] = "json",
     ) -> Any:
         """Everything as JSON, or the places as CSV or GeoJSON."""
-        disposition = {"Content-Disposition": f'attachment; filename="skratch.{format}"'}
+        repository = travel.repository
+        profile = repository.profile(who.user_id)
+        disposition = attachment("skratch", profile.display_name or "", repository.now(), format)
         if format == "csv":
             text = travel.exporting.sheet(who.user_id)
             return Response(text, media_type="text/csv; charset=utf-8", headers=disposition)

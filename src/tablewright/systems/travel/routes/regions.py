@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from tablewright.edge import Buckets, limited
+from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.etags import mark, public_cache, unchanged
 from tablewright.systems.travel import region_views as views
 from tablewright.systems.travel.model import REGION_TYPES, RegionType
@@ -22,10 +22,10 @@ Types = Annotated[list[RegionType] | None, Query(alias="type")]
 Asked = Annotated[str | None, Query(alias="v", description="the data_version: then it may be kept for ever")]
 
 
-def regions(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
+def regions(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(prefix="/regions", tags=["regions"])
     places = travel.places
-    pace = Depends(limited(buckets, "regions", per_minute=600, burst=600, identity=doors.anyone))
+    pace = Depends(limit_rate(buckets, "regions", per_minute=600, burst=600, identity=doors.anyone))
 
     def kept(request: Request, response: Response, seconds: int, make: Callable[[], Any]) -> Any:
         """An answer everybody may keep for a while, and then asks whether the geography is the same."""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from tablewright.edge import Buckets, limited
+from tablewright.edge import RateLimiter, limit_rate
 from tablewright.systems.travel import views
 from tablewright.systems.travel.documents import Checkpoint, PulledDocuments, PushedDocuments, Row
 from tablewright.systems.travel.feed import PAGE
@@ -19,9 +19,9 @@ class RowsBody(views.Body):
     rows: list[Row]
 
 
-def documents(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
+def documents(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(prefix="/sync/documents", tags=["sync"])
-    pace = Depends(limited(buckets, "pull", per_minute=240, burst=240, identity=doors.anyone))
+    pace = Depends(limit_rate(buckets, "pull", per_minute=240, burst=240, identity=doors.anyone))
     form = Annotated[int, Query(description="the form of the protocol the app speaks")]
 
     @api.get("/pull", dependencies=[pace])

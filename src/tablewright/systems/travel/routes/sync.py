@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from tablewright.edge import Buckets, limited
+from tablewright.edge import RateLimiter, limit_rate
 from tablewright.systems.travel import views
 from tablewright.systems.travel.errors import ResyncRequired
 from tablewright.systems.travel.feed import PAGE
@@ -15,9 +15,9 @@ from tablewright.systems.travel.service import Travel
 Schema = Annotated[int, Query(description="the form of the protocol the app speaks")]
 
 
-def sync(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
+def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(prefix="/sync", tags=["sync"])
-    pace = Depends(limited(buckets, "pull", per_minute=240, burst=240, identity=doors.anyone))
+    pace = Depends(limit_rate(buckets, "pull", per_minute=240, burst=240, identity=doors.anyone))
 
     @api.post("/push")
     def push(body: views.PushBody, who: Annotated[Traveller, Depends(doors.traveller)]) -> Pushed:

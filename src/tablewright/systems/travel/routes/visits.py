@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from tablewright.edge import Buckets, limited
+from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.etags import mark, unchanged
 from tablewright.systems.travel import views
 from tablewright.systems.travel.model import RegionType
@@ -12,10 +12,10 @@ from tablewright.systems.travel.routes.common import After, Doors, IfMatch, Page
 from tablewright.systems.travel.service import Travel
 
 
-def visits(travel: Travel, doors: Doors, buckets: Buckets) -> APIRouter:
+def visits(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(tags=["visits"])
     service = travel.visits
-    pace = Depends(limited(buckets, "marks", per_minute=240, burst=400, identity=doors.anyone))
+    pace = Depends(limit_rate(buckets, "marks", per_minute=240, burst=400, identity=doors.anyone))
 
     @api.get("/visits")
     def list_visits(

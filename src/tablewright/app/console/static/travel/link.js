@@ -84,7 +84,7 @@
   // What one can do about it.
   Link.prototype.action = function () {
     var link = this;
-    if (this.reason === "signed-out") this.button("Sign in", function () { self.location.href = "/sign-in?next=/console/travel"; });
+    if (this.reason === "signed-out") this.button("Sign in", function () { self.location.href = "/console/travel/sign-in?next=/console/travel"; });
     if (this.reason === "revoked") this.button("Use this browser again", async function () {
       await self.skratch.again(link.store).catch(function () {});
       link.soon(0);

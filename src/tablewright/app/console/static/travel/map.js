@@ -44,7 +44,7 @@
 
   Page.prototype.nameShell = function (who) {
     document.querySelector("h1").textContent = who.name + ": my map";
-    document.querySelectorAll('[data-online], .top a[href="/sign-in"]').forEach(function (one) { one.hidden = true; });
+    document.querySelectorAll('[data-online], .top a[data-sign-in]').forEach(function (one) { one.hidden = true; });
   };
 
   // Somebody else's changes wait in this browser. They can sign in and send them, or the one who is here removes them.
@@ -228,7 +228,7 @@
     await this.write("create", region, {}, this.base(region));
     var made = this.base(region);
     var undo = this.undo("Take it back", function () { return this.write("delete", region, {}, made); });
-    this.say(region.name + " is marked.", [undo].concat(this.offer(region)));
+    this.say(region.name + " is marked.", [undo].concat(this.offer(region)), { region: region, isMarked: true });
   };
 
   // A state belongs to a country: what happens to that is the traveller's choice, in the settings.
@@ -236,7 +236,7 @@
     var code = MARK_COUNTRY[region.type], country = code && this.regions.get(skratch.key("country", code));
     if (!country || this.place(country) || (this.view.settings.mark_country || "ask") !== "ask") return [];
     return [this.undo("Mark " + country.name + " too", function () {
-      this.say(country.name + " is marked.");
+      this.say(country.name + " is marked.", [], { region: country, isMarked: true });
       return this.write("create", country, {}, this.base(country));
     })];
   };
@@ -248,7 +248,7 @@
     var words = region.name + " is not marked any more." + (region.code === "US" || region.code === "CA" ? " Its states and provinces stay as they are." : "");
     this.say(words, [this.undo("Bring it back", function () {
       return this.write("restore", region, { visited_date: was.visited_date || null, notes: was.notes || null, trips: was.trips || {} }, gone);
-    })]);
+    })], { region: region, isMarked: false });
   };
 
   Page.prototype.write = async function (kind, region, data, base) {
@@ -266,10 +266,24 @@
     return button;
   };
 
-  Page.prototype.say = function (words, buttons) {
+  // `claim` is what the words say of a place: they go as soon as it is no longer so (see `retract`).
+  Page.prototype.say = function (words, buttons, claim) {
     var line = this.root.querySelector(".said");
+    this.claim = claim || null;
     line.textContent = words;
     (buttons || []).forEach(function (button) { line.append(" ", button); });
+  };
+
+  // What was said of a place, and could be taken back, was overtaken: by another device, or by a conflict about it.
+  Page.prototype.retract = function (news) {
+    var claim = this.claim;
+    if (!claim) return;
+    var isDisputed = news.some(function (one) {
+      return one.entities.some(function (state) {
+        return state.data.region_type === claim.region.type && state.data.region_code === claim.region.code;
+      });
+    });
+    if (isDisputed || Boolean(this.place(claim.region)) !== claim.isMarked) this.say("");
   };
 
   // --- showing ---
@@ -278,7 +292,9 @@
     if (this.link.isGone) return;
     this.view = await this.store.view();
     this.paint();
-    this.tellNews(await this.store.news());
+    var news = await this.store.news();
+    this.retract(news);
+    this.tellNews(news);
   };
 
   Page.prototype.paint = function () {

@@ -70,7 +70,7 @@
 
   Spot.prototype.count = function () {
     var left = NOTES - Array.from(this.form.elements.notes.value).length;
-    this.find("left").textContent = left < 0 ? -left + " letters too many" : left + " letters left";
+    this.find("left").textContent = left < 0 ? -left + " characters too many" : left + " characters left";
     this.find("left").classList.toggle("over", left < 0);
     return left >= 0;
   };

@@ -1,0 +1,1 @@
+"""`tablewright db ...`: tables in a local store, on an endpoint or on AWS."""

@@ -1,0 +1,138 @@
+"""`tablewright db describe TABLE`: one table with all its settings."""
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from tablewright.cli.format import as_json, as_pairs, as_table, count, moment, size
+from tablewright.cli.target import Target, add_target_options, with_target
+from tablewright.client import CallRefused
+
+EXAMPLES = """examples:
+  tablewright db describe pets --data ./data
+  tablewright db describe pets --region eu-west-1 --json"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("table", metavar="TABLE", help="the table name")
+    parser.add_argument("--json", action="store_true", help="print a JSON object with DynamoDB's field names")
+    add_target_options(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    return with_target(given, lambda target: _show(given, target))
+
+
+def _show(given: argparse.Namespace, target: Target) -> int:
+    found = _describe_all(target, given.table)
+    if given.json:
+        print(as_json(found))
+        return 0
+    print(as_pairs(_facts(found)))
+    indexes = _indexes(found["Table"])
+    if indexes:
+        print()
+        print(as_table(("index", "kind", "key", "projects", "status", "items", "size"), indexes))
+    return 0
+
+
+def _describe_all(target: Target, name: str) -> dict[str, Any]:
+    """All descriptions of a table; None for those that the endpoint does not support or allow."""
+    table = target.call("DescribeTable", {"TableName": name})["Table"]
+    return {
+        "Table": table,
+        "TimeToLiveDescription": _if_allowed(target, "DescribeTimeToLive", {"TableName": name}),
+        "ContinuousBackupsDescription": _if_allowed(target, "DescribeContinuousBackups", {"TableName": name}),
+        "Tags": _if_allowed(target, "ListTagsOfResource", {"ResourceArn": table["TableArn"]}),
+    }
+
+
+def _if_allowed(target: Target, verb: str, request: Mapping[str, Any]) -> Any:
+
+    try:
+        answer = target.call(verb, request)
+    except CallRefused as refusal:
+        if refusal.is_retryable:
+            raise
+        return None
+    return next((answer[name] for name in answer if name != "NextToken"), None)
+
+
+def _facts(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    table = found["Table"]
+    stream = table.get("StreamSpecification") or {}
+    facts = [
+        ("table", table["TableName"]),
+        ("status", table["TableStatus"]),
+        ("key", _key(table["KeySchema"], table["AttributeDefinitions"])),
+        ("items", count(table["ItemCount"])),
+        ("size", size(table["TableSizeBytes"])),
+        ("created", moment(table.get("CreationDateTime"))),
+        ("billing", _billing(table)),
+        ("class", table.get("TableClassSummary", {}).get("TableClass", "STANDARD")),
+        ("stream", stream["StreamViewType"] if stream.get("StreamEnabled") else "off"),
+        ("time to live", _ttl(found["TimeToLiveDescription"])),
+        ("recovery", _recovery(found["ContinuousBackupsDescription"])),
+        ("deletion", "refused" if table.get("DeletionProtectionEnabled") else "allowed"),
+        *(
+            (f"replica {one['RegionName']}", one.get("ReplicaStatus", "-"))
+            for one in table.get("Replicas", ())
+        ),
+    ]
+    if found["Tags"]:
+        facts.append(("tags", ", ".join(f"{tag['Key']}={tag['Value']}" for tag in found["Tags"])))
+    return [*facts, ("arn", table["TableArn"])]
+
+
+def _key(schema: list[dict[str, str]], definitions: list[dict[str, str]]) -> str:
+    kinds = {one["AttributeName"]: one["AttributeType"] for one in definitions}
+    return ", ".join(
+        f"{one['AttributeName']} ({kinds.get(one['AttributeName'], '?')}, {one['KeyType'].lower()})"
+        for one in schema
+    )
+
+
+def _billing(table: Mapping[str, Any]) -> str:
+    if table.get("BillingModeSummary", {}).get("BillingMode") == "PAY_PER_REQUEST":
+        return "on demand"
+    units = table.get("ProvisionedThroughput", {})
+    return f"provisioned: {units.get('ReadCapacityUnits', 0)} read, {units.get('WriteCapacityUnits', 0)} write units"
+
+
+def _ttl(description: Mapping[str, Any] | None) -> str:
+    if description is None:
+        return "unknown"
+    status = description.get("TimeToLiveStatus", "DISABLED")
+    return "off" if status == "DISABLED" else f"{description.get('AttributeName', '-')} ({status.lower()})"
+
+
+def _recovery(description: Mapping[str, Any] | None) -> str:
+    if description is None:
+        return "unknown"
+    found = description.get("PointInTimeRecoveryDescription", {})
+    if found.get("PointInTimeRecoveryStatus") != "ENABLED":
+        return "off"
+    first, last = found.get("EarliestRestorableDateTime"), found.get("LatestRestorableDateTime")
+    days = found.get("RecoveryPeriodInDays", 35)
+    return f"{days} days, from {moment(first)} to {moment(last)}"
+
+
+def _indexes(table: Mapping[str, Any]) -> list[list[str]]:
+    rows = []
+    for kind in ("Local", "Global"):
+        for index in table.get(f"{kind}SecondaryIndexes", ()):
+            projection = index.get("Projection", {})
+            rows.append(
+                [
+                    index["IndexName"],
+                    kind.lower(),
+                    _key(index["KeySchema"], table["AttributeDefinitions"]),
+                    ", ".join(
+                        [projection.get("ProjectionType", "-"), *projection.get("NonKeyAttributes", ())]
+                    ),
+                    index.get("IndexStatus", "ACTIVE"),
+                    count(index.get("ItemCount", 0)),
+                    size(index.get("IndexSizeBytes", 0)),
+                ]
+            )
+    return rows

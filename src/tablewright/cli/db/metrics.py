@@ -1,0 +1,146 @@
+"""`tablewright db metrics TABLE`: the metrics of a table, as numbers and small charts.
+
+A store keeps 14 days of metrics per minute in each of its regions, and its server serves them; AWS keeps metrics in
+CloudWatch, a separate service.
+"""
+
+import argparse
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from tablewright.cli.db.server_metrics import fetch_metrics
+from tablewright.cli.format import as_json, as_table, chart
+from tablewright.cli.target import NO_TTL_SWEEP, Target, add_target_options, is_aws, with_target
+from tablewright.cli.usage_error import UsageError
+from tablewright.engine import Engine
+from tablewright.engine.metrics.table_report import table_metrics
+from tablewright.engine.storage.sqlite import stores_below
+
+EXAMPLES = """Each metric has a chart of the last --hours with up to 48 bars. A table with replicas is shown for each
+region, unless --region names one.
+
+examples:
+  tablewright db metrics pets --data ./data --hours 24
+  tablewright db metrics pets --endpoint http://127.0.0.1:8000 --region eu-west-1 --json"""
+
+BARS = 48
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("table", metavar="TABLE", help="the table name")
+    parser.add_argument("--index", default="", metavar="NAME", help="an index instead of the table itself")
+    parser.add_argument(
+        "--hours", type=_hours, default=3, help="the period, 1 to 336 hours (default: %(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print a JSON list with every data point")
+    parser.add_argument(
+        "--metrics-token",
+        type=Path,
+        metavar="FILE",
+        help="a file with the metrics token, for a server with credentials",
+    )
+    add_target_options(parser)
+
+
+def _hours(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 336:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number of hours from 1 to 336 (14 days), got {text!r}"
+        )
+    return int(text)
+
+
+def run(given: argparse.Namespace) -> int:
+    return with_target(given, lambda target: _show(given, target))
+
+
+def _show(given: argparse.Namespace, target: Target) -> int:
+    found = _from_server(given) if target.engine is None else _from_store(given, target, target.engine)
+    if given.json:
+        print(as_json(found))
+    elif not found:
+        print(f"no metrics of {given.table} in the last {given.hours} hours")
+    else:
+        # The region column is shown only if there are several.
+        skipped = 0 if len({one["region"] for one in found}) > 1 else 1
+        heading = ("region", "metric", "unit", "total", "max", f"last {given.hours} h")
+        print(as_table(heading[skipped:], [_row(one)[skipped:] for one in found]))
+    return 0
+
+
+# --- from a server ---
+
+
+def _from_server(given: argparse.Namespace) -> list[dict[str, Any]]:
+
+    if given.endpoint is None or is_aws(given.endpoint):
+        raise UsageError("metrics of AWS tables are in CloudWatch; use its tools")
+    query = {"table": given.table, "index": given.index, "hours": given.hours, "region": given.region}
+    return fetch_metrics(given.endpoint, given.metrics_token, **query)
+
+
+# --- from a local store ---
+
+
+def _from_store(given: argparse.Namespace, target: Target, engine: Engine) -> list[dict[str, Any]]:
+    """The table's metrics in --region, or in all regions of the store."""
+
+    found: list[dict[str, Any]] = []
+    exists = False
+    for one in _engines(given, Path(target.name), engine):
+        if given.table in one.tables:
+            exists = True
+            region, now = one.place.region, one.now()
+            found += table_metrics(one.metrics, region, now, given.table, given.index, given.hours)
+    if not exists:
+        target.call(
+            "DescribeTable", {"TableName": given.table}
+        )  # raises DynamoDB's error for a missing table
+    return found
+
+
+def _engines(given: argparse.Namespace, directory: Path, home: Engine) -> Iterator[Engine]:
+    """The store's engine, then those of the further regions below it, one open at a time."""
+
+    yield home
+    if given.region is None:
+        for path in stores_below(directory):
+            with Engine.open(path, region=path.name, ttl_seconds=NO_TTL_SWEEP) as engine:
+                yield engine
+
+
+# --- as a table ---
+
+
+def _bars(one: dict[str, Any]) -> list[float]:
+    """One value per period: the sum, for levels the maximum, for times the 99th percentile."""
+    bars = [0.0] * (BARS + 1)
+    since, period = datetime.fromisoformat(one["since"]), timedelta(minutes=one["minutes"])
+    kind = one["kind"]
+    for point in one["points"]:
+        bar = int((datetime.fromisoformat(point["at"]) - since) / period)
+        if 0 <= bar < len(bars):
+            slow = point["p99"] or point["sum"]
+            bars[bar] = point["most"] if kind == "level" else slow if kind == "time" else point["sum"]
+    return bars
+
+
+def _row(one: dict[str, Any]) -> list[str]:
+    points = one["points"]
+    details = [str(value) for name, value in one.items() if name in ("Operation", "ReceivingRegion")]
+    name = " ".join([one["metric"], *details])
+    if one["kind"] == "level":
+        total, most = points[-1]["most"], max(point["most"] for point in points)
+    elif one["kind"] == "time":
+        total = sum(point["sum"] for point in points) / max(sum(point["samples"] for point in points), 1)
+        most = max(point["most"] for point in points)
+    else:
+        total, most = sum(point["sum"] for point in points), max(point["sum"] for point in points)
+    words = {"level": "now", "time": "mean", "sum": "sum"}[one["kind"]]
+    return [one["region"], name, one["unit"], f"{_figure(total)} {words}", _figure(most), chart(_bars(one))]
+
+
+def _figure(value: float) -> str:
+    return f"{value:.0f}" if value == int(value) or value >= 100 else f"{value:.3g}"

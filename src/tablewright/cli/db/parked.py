@@ -1,0 +1,49 @@
+"""Opening the table of consumers; shared by the `db parked` commands."""
+
+import argparse
+from datetime import timedelta
+
+from tablewright.cli.target import Target
+from tablewright.client import CallRefused
+from tablewright.design import Environment
+from tablewright.mapping import Db, MappingMistake, stream_consumers
+from tablewright.mapping.consumer.leases import Worker
+
+TERM = timedelta(seconds=30)
+
+
+def add_consumers_table_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--consumers-table",
+        metavar="NAME",
+        default="stream_consumers",
+        help="the table of consumer checkpoints (default: %(default)s)",
+    )
+
+
+def add_consumer_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "table", metavar="TABLE", help="the table whose changes they are, by its name in the design"
+    )
+    parser.add_argument("consumer", metavar="CONSUMER", help="the consumer that parked them")
+
+
+def open_consumers_db(given: argparse.Namespace, target: Target) -> Db:
+
+    try:
+        target.call("DescribeTable", {"TableName": given.consumers_table})
+    except CallRefused as refusal:
+        if refusal.name != "ResourceNotFoundException":
+            raise
+        raise MappingMistake(
+            f"no consumer has run on {target.name}: table {given.consumers_table} does not exist "
+            "(--consumers-table names another)"
+        ) from None
+    here = Environment("command", "", table_name=given.consumers_table)
+    return Db(target.call, stream_consumers, environment=here)
+
+
+def worker_for(db: Db, table: str, consumer: str) -> Worker:
+    """A worker of this consumer without a handler: enough to list, replay and discard."""
+
+    return Worker(db, db._call, table, consumer, db.world.new_id(), TERM)

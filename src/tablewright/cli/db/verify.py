@@ -1,0 +1,34 @@
+"""`tablewright db verify DIR`: check the invariants of a store."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from tablewright.engine import NotAStore, StoreInUse, verify_store
+
+EXAMPLES = """examples:
+  tablewright db verify ./data
+  tablewright db verify ./data --json"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "store", metavar="DIR", type=Path, help="the directory of the store, as given to --data"
+    )
+    parser.add_argument("--json", action="store_true", help="print a JSON list of the violations")
+
+
+def run(given: argparse.Namespace) -> int:
+    """0 if all invariants hold, 1 if one is violated, 2 if the store cannot be read."""
+
+    if not given.store.is_dir():
+        print(f"tablewright: {given.store} is not a directory with a store", file=sys.stderr)
+        return 2
+    try:
+        broken = verify_store(given.store)
+    except (StoreInUse, NotAStore, OSError) as error:
+        print(f"tablewright: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps(broken) if given.json else "\n".join(broken) or "OK")
+    return 1 if broken else 0

@@ -1,0 +1,1 @@
+"""`tablewright dr ...`: rehearse disaster recovery with the regions of a store."""

@@ -1,0 +1,40 @@
+"""`tablewright migrate rollback NAME`: switch back to the old table."""
+
+import argparse
+
+from tablewright.cli.confirm import add_yes_option, confirm_plan
+from tablewright.cli.hints import command_hint
+from tablewright.cli.migrate import migrations
+from tablewright.mapping.migrate import MigrationContext, refuse_rollback, rollback
+
+EXAMPLES = """examples:
+  tablewright migrate rollback skratch-visits-2 --data ./data
+  tablewright migrate rollback skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    migrations.add_migration_arguments(parser)
+    add_yes_option(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    return migrations.with_migration(given, lambda context: _rollback(given, context))
+
+
+def _rollback(given: argparse.Namespace, context: MigrationContext) -> int:
+
+    state = context.state()
+    refuse_rollback(state, context.world.now())
+    plan = (
+        f"{context.name} is {state.word}. Writes to {state.target} will pause for a few seconds, then reads and writes "
+        f"go to {state.source} again, without data that the old design cannot hold"
+    )
+    if not confirm_plan(given, plan):
+        return 0
+    after = rollback(context, migrations.print_message)
+    print(f"{context.name} is {after.word}; writes go to {after.source}")
+    print(
+        f"{after.target} is no longer updated; a server deletes it within an hour, or delete it now with "
+        f"`{command_hint(given, 'migrate', 'abandon', context.name)}`"
+    )
+    return 0

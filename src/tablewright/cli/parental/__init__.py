@@ -1,0 +1,1 @@
+"""`tablewright parental ...`: the parental controls system."""

@@ -1,0 +1,76 @@
+"""The argument parser, built from the table of commands.
+
+A command's module has EXAMPLES (the end of its help: notes, then two examples), `arguments(parser)` and
+`run(given) -> exit code`.
+Must hold: of all command modules only the one that the arguments name is imported.
+"""
+
+import argparse
+import re
+from collections.abc import Sequence
+from importlib import import_module
+
+from tablewright import __version__
+from tablewright.cli.commands import COMMANDS, Command, Group
+
+EXAMPLES = ("tablewright serve", "tablewright db verify ./data")
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """The arguments, with the command's function as `run`; exits after --help, --version or a usage error."""
+    return _parser(argv).parse_args(_join_negative_values(argv))
+
+
+def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tablewright",
+        description="A DynamoDB-compatible database, and what is built around it.",
+        epilog=_examples(EXAMPLES),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"tablewright {__version__}")
+    # Groups have no options with values, so the words that are not options name the command.
+    _add_commands(parser, (), [word for word in argv if not word.startswith("-")])
+    return parser
+
+
+def _add_commands(parser: argparse.ArgumentParser, path: tuple[str, ...], asked: Sequence[str]) -> None:
+    """Add every command of a group by name and summary; only the one that was asked for gets its options."""
+    subparsers = parser.add_subparsers(metavar="<command>", required=True)
+    for entry in (each for each in COMMANDS if each.path[:-1] == path):
+        word = entry.path[-1]
+        child = subparsers.add_parser(
+            word,
+            help=entry.summary,
+            description=entry.summary,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if asked[:1] != [word]:
+            continue
+        if isinstance(entry, Group):
+            child.epilog = _examples(entry.examples)
+            _add_commands(child, entry.path, asked[1:])
+        else:
+            _add_options(child, entry)
+
+
+def _add_options(parser: argparse.ArgumentParser, command: Command) -> None:
+    module = import_module(f"tablewright.cli.{command.module}")
+    parser.epilog = module.EXAMPLES
+    module.arguments(parser)
+    parser.set_defaults(run=module.run)
+
+
+def _examples(lines: Sequence[str]) -> str:
+    return "\n".join(["examples:", *(f"  {line}" for line in lines)])
+
+
+def _join_negative_values(argv: Sequence[str]) -> list[str]:
+    """Write `--delay -5s` as `--delay=-5s`; otherwise argparse takes -5s for an option, not for a wrong value."""
+    words: list[str] = []
+    for word in argv:
+        if words and words[-1].startswith("--") and "=" not in words[-1] and re.match(r"-\d", word):
+            words[-1] += f"={word}"
+        else:
+            words.append(word)
+    return words

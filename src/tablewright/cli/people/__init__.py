@@ -1,0 +1,1 @@
+"""`tablewright people ...`: the accounts of a server without demo sign-in."""

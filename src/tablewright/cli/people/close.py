@@ -1,0 +1,23 @@
+"""`tablewright people close ADDRESS`: close an account."""
+
+import argparse
+
+from tablewright.cli.people import accounts as people
+
+EXAMPLES = """The account's data in the systems stays. `tablewright people change ADDRESS --reopen` reopens the
+account.
+
+examples:
+  tablewright people close ada@example.com --data ./data
+  tablewright people close ada@example.com --endpoint http://127.0.0.1:8000 --json"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("email", metavar="ADDRESS", help="the e-mail address of the account")
+    people.add_account_options(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    return people.with_accounts(
+        given, lambda accounts: people.print_account(given, accounts.close(given.email))
+    )

@@ -1,0 +1,40 @@
+"""`tablewright people erase ADDRESS`: erase an account permanently."""
+
+import argparse
+
+from tablewright.app.accounts import Accounts, NoSuchAccount
+from tablewright.cli.confirm import add_yes_option, confirm_plan
+from tablewright.cli.format import as_json
+from tablewright.cli.people import accounts as people
+
+EXAMPLES = """Sessions end with the next request. The person's data in the systems stays, without an owner: let them
+erase it there first. Backups of the store are not changed. `tablewright people close` can be undone.
+
+examples:
+  tablewright people erase ada@example.com --data ./data
+  tablewright people erase ada@example.com --data ./data --yes"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("email", metavar="ADDRESS", help="the e-mail address of the account")
+    add_yes_option(parser)
+    people.add_account_options(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    """0 if it was erased, 1 if only the plan was shown."""
+    return people.with_accounts(given, lambda accounts: _erase(given, accounts))
+
+
+def _erase(given: argparse.Namespace, accounts: Accounts) -> int:
+
+    account = accounts.with_address(given.email)
+    if account is None:
+        raise NoSuchAccount(given.email)
+    roles = ", ".join(account.roles) or "no roles"
+    plan = f"will erase the account {account.email} ({roles}); the person's data in the systems stays"
+    if not confirm_plan(given, None if given.json else plan):
+        return 1
+    accounts.erase(given.email)
+    print(as_json({"erased": account.email}) if given.json else f"erased {account.email}")
+    return 0

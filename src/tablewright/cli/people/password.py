@@ -1,0 +1,81 @@
+"""`tablewright people password ADDRESS`: set or remove the password, a second factor next to the code."""
+
+import argparse
+import getpass
+import sys
+from pathlib import Path
+
+from tablewright.app.accounts import Accounts, NoSuchAccount
+from tablewright.app.mail import MailMistake, password_in
+from tablewright.cli.people import accounts as people
+from tablewright.cli.usage_error import UsageError
+
+EXAMPLES = """The password is typed twice, read as one line from a pipe, or read from a file that only its owner can
+read. It is not an argument, since other users of the machine can read those.
+
+examples:
+  tablewright people password ada@example.com --data ./data
+  tablewright people password ada@example.com --password-file ./ada.password"""
+
+
+class NoPassword(UsageError):
+    """No password was typed or piped in."""
+
+    def __init__(self) -> None:
+        super().__init__("no password given; type it, pipe it in, or name a file with --password-file")
+
+
+class PasswordsDiffer(UsageError):
+    """The two typed passwords differ."""
+
+    def __init__(self) -> None:
+        super().__init__("the passwords do not match; nothing was changed")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("email", metavar="ADDRESS", help="the e-mail address of the account")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--password-file", metavar="FILE", type=Path, help="a file that only its owner can read")
+    how.add_argument(
+        "--remove", action="store_true", help="remove the password; a code is then enough to sign in"
+    )
+    people.add_account_options(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    return people.with_accounts(given, lambda accounts: _set(given, accounts))
+
+
+def _set(given: argparse.Namespace, accounts: Accounts) -> int:
+
+    if accounts.with_address(given.email) is None:  # before asking for a password
+        raise NoSuchAccount(given.email)
+    if given.remove:
+        return people.print_account(given, accounts.remove_password(given.email))
+    return people.print_account(given, accounts.set_password(given.email, _password(given)))
+
+
+def _password(given: argparse.Namespace) -> str:
+
+    if given.password_file is not None:
+        try:
+            return password_in(given.password_file)
+        except MailMistake as error:
+            raise UsageError(str(error)) from None
+    if not sys.stdin.isatty():
+        return _piped()
+    try:
+        first = getpass.getpass("password: ")
+        if getpass.getpass("repeat the password: ") != first:
+            raise PasswordsDiffer
+    except EOFError:
+        raise NoPassword from None
+    return first
+
+
+def _piped() -> str:
+    """One line from stdin; not asked for twice, since it was not typed."""
+    line = sys.stdin.readline()
+    if not line.strip():
+        raise NoPassword
+    return line.rstrip("\r\n")

@@ -1,0 +1,82 @@
+"""Region, endpoint and credentials from the AWS configuration, found by botocore.
+
+Environment, profiles, AWS_ENDPOINT_URL and AWS_ENDPOINT_URL_DYNAMODB, assumed roles, single sign-on, containers
+and instances: what boto3 would use in the same environment. Must hold: botocore is imported only when `resolve` is
+called, and only here and in boto.py; keys that expire are renewed by botocore, in time.
+"""
+
+import os
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tablewright.client.call import CallFailed
+from tablewright.client.signing import Credentials
+
+
+class NotResolved(CallFailed):
+    """Region, endpoint or credentials are not configured, or cannot be obtained."""
+
+
+@dataclass(frozen=True, slots=True)
+class AwsConfig:
+    endpoint: str
+    region: str
+    credentials: Callable[[], Credentials]
+    tls: ssl.SSLContext | None
+
+
+def resolve(region: str | None, endpoint: str | None, profile: str | None) -> AwsConfig:
+    try:
+        from botocore.exceptions import BotoCoreError
+        from botocore.session import Session
+    except ModuleNotFoundError as error:
+        raise NotResolved(
+            "finding credentials needs botocore: pip install 'tablewright[aws]', or give endpoint, region and "
+            "credentials to HttpCall yourself"
+        ) from error
+    try:
+        session = Session(profile=profile)
+        found = session.get_credentials()
+        # The client is created only to read the endpoint that results from all settings.
+        client = session.create_client("dynamodb", region_name=region, endpoint_url=endpoint)
+        meta = client.meta
+        client.close()
+    except (BotoCoreError, ValueError) as error:
+        raise NotResolved(f"{error} (region=, endpoint= and profile= may be given to resolve)") from error
+    if found is None:
+        raise NotResolved(
+            "no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile that "
+            "has some (profile=, AWS_PROFILE)"
+        )
+    tls = _tls_context(session.get_config_variable("ca_bundle"))
+    return AwsConfig(meta.endpoint_url, meta.region_name, _refreshing(found, BotoCoreError), tls)
+
+
+def _refreshing(found: Any, error_type: type[Exception]) -> Callable[[], Credentials]:
+    """A function that returns the current credentials; botocore renews them when it is called."""
+    last: tuple[Any, Credentials] | None = None
+
+    def current() -> Credentials:
+        nonlocal last
+        try:
+            frozen = found.get_frozen_credentials()
+        except error_type as error:
+            raise NotResolved(f"the credentials could not be renewed: {error}") from error
+        if last is None or last[0] != frozen:
+            last = frozen, Credentials(frozen.access_key, frozen.secret_key, frozen.token)
+        return last[1]
+
+    return current
+
+
+def _tls_context(bundle: str | None) -> ssl.SSLContext | None:
+    if bundle is None:
+        return None
+    try:
+        if os.path.isdir(bundle):
+            return ssl.create_default_context(capath=bundle)
+        return ssl.create_default_context(cafile=bundle)
+    except OSError as error:
+        raise NotResolved(f"the certificates in {bundle} (AWS_CA_BUNDLE) cannot be used: {error}") from error

@@ -1,0 +1,28 @@
+"""The file name of a download: its system, its subject, and the day.
+
+Must hold: the header is ASCII for every name (RFC 6266); a name never leads to another directory.
+"""
+
+import re
+import unicodedata
+from datetime import datetime
+from urllib.parse import quote
+
+_MAX_LENGTH = 60
+
+
+def attachment(system: str, subject: str, at: datetime, ending: str) -> dict[str, str]:
+    """The header of a download: `parental-mia-2026-11-17.json`, with the letters of the name in `filename*`."""
+    exact = _slug(subject)
+    plain = _slug(unicodedata.normalize("NFKD", subject).encode("ascii", "ignore").decode())
+    names = [
+        "-".join(part for part in (system, one, f"{at:%Y-%m-%d}") if part) + f".{ending}"
+        for one in (plain, exact)
+    ]
+    starred = f"; filename*=UTF-8''{quote(names[1], safe='')}" if names[0] != names[1] else ""
+    return {"Content-Disposition": f'attachment; filename="{names[0]}"{starred}'}
+
+
+def _slug(text: str) -> str:
+    """The letters and digits of a name in lower case, with one dash for everything between them."""
+    return re.sub(r"[^\w.]+|_+", "-", text.casefold()).strip("-.")[:_MAX_LENGTH]

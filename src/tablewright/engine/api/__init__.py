@@ -1,0 +1,1 @@
+"""The API: request shapes, arguments that several verbs share, table definitions, and one file per verb."""

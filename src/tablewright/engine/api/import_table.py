@@ -1,0 +1,158 @@
+"""ImportTable: a new table with the items of the objects in a bucket.
+
+The answer says IN_PROGRESS, and the table is CREATING while a job loads it (transfer/import_.py).
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from tablewright.engine.api.common_members import INDEX_NAME
+from tablewright.engine.api.create_table import create_table
+from tablewright.engine.api.export_table_to_point_in_time import (
+    BUCKET,
+    BUCKET_OWNER,
+    CLIENT_TOKEN,
+    PREFIX,
+    check_bucket,
+    digest,
+    no_buckets,
+)
+from tablewright.engine.api.operation import WriteOperation
+from tablewright.engine.api.shapes import ListOf, Request, Struct, Text
+from tablewright.engine.api.table_definitions import (
+    ATTRIBUTE_DEFINITIONS,
+    BILLING_MODE,
+    ENCRYPTION,
+    GLOBAL_INDEX,
+    KEY_SCHEMA,
+    ON_DEMAND,
+    PROVISIONED,
+)
+from tablewright.engine.errors import ServiceError, invalid, limit_exceeded, resource_in_use
+from tablewright.engine.history.pitr_window import SECOND
+from tablewright.engine.limits import CLIENT_TOKEN_HOURS, IMPORTS_AT_ONCE
+from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.transfer import export_format
+from tablewright.engine.transfer.import_ import described
+from tablewright.engine.transfer.import_formats import CSV, JSON_LINES, NoZstandard, check_compression
+from tablewright.engine.transfer.store import IMPORTS, Import
+
+SHAPE = Struct(
+    "ImportTableInput",
+    {
+        "ClientToken": CLIENT_TOKEN,
+        "S3BucketSource": Struct(
+            "S3BucketSource",
+            {"S3BucketOwner": BUCKET_OWNER, "S3Bucket": BUCKET, "S3KeyPrefix": PREFIX},
+            required=("S3Bucket",),
+        ),
+        "InputFormat": Text(one_of=("ION", JSON_LINES, CSV)),
+        "InputFormatOptions": Struct(
+            "InputFormatOptions",
+            {
+                "Csv": Struct(
+                    "CsvOptions",
+                    {
+                        "Delimiter": Text(1, 1, r"[,;:|\t ]"),
+                        "HeaderList": ListOf(
+                            Text(1, 65536, r"[\x20-\x21\x23-\x2B\x2D-\x7E]*"), least=1, most=255
+                        ),
+                    },
+                )
+            },
+        ),
+        "InputCompressionType": Text(one_of=("ZSTD", "NONE", "GZIP")),
+        "TableCreationParameters": Struct(
+            "TableCreationParameters",
+            {
+                # A name, not an ARN: the table does not exist yet.
+                "TableName": INDEX_NAME,
+                "AttributeDefinitions": ATTRIBUTE_DEFINITIONS,
+                "KeySchema": KEY_SCHEMA,
+                "BillingMode": BILLING_MODE,
+                "ProvisionedThroughput": PROVISIONED,
+                "OnDemandThroughput": ON_DEMAND,
+                "SSESpecification": ENCRYPTION,
+                "GlobalSecondaryIndexes": ListOf(GLOBAL_INDEX),
+            },
+            required=("TableName", "AttributeDefinitions", "KeySchema"),
+            refused=("VectorIndexes",),
+        ),
+    },
+    required=("S3BucketSource", "InputFormat", "TableCreationParameters"),
+)
+
+
+def import_table(txn: WriteTransaction, request: Request) -> dict[str, Any]:
+    _check_request(request)
+    name, token = request["TableCreationParameters"]["TableName"], request.get("ClientToken")
+    there = txn.tables.get(name)
+    if there is not None and there.status == "ACTIVE":
+        # Also with the token that created this table: the service checks the table first.
+        raise resource_in_use(f"Table already exists: {name}")
+    asked = digest(request)
+    if token is not None:
+        since = txn.position.at - CLIENT_TOKEN_HOURS * 3600 * SECOND
+        known = IMPORTS.with_token(txn.rows, token, since)
+        if known is not None:
+            if orjson.loads(known.body)["asked"] != asked:
+                raise ServiceError(
+                    "ImportConflictException",
+                    "Import conflict: Duplicate request detected with conflicting parameters",
+                )
+            return {"ImportTableDescription": described(known)}
+    if txn.place.buckets is None:
+        raise no_buckets("import from")
+    if IMPORTS.under_way(txn.rows) >= IMPORTS_AT_ONCE:
+        raise limit_exceeded(f"There are {IMPORTS_AT_ONCE} imports under way: wait until one has ended")
+    return {"ImportTableDescription": described(_begin(txn, request, token, asked))}
+
+
+def _check_request(request: Request) -> None:
+    check_bucket(request["S3BucketSource"]["S3Bucket"], "s3BucketSource.s3Bucket")
+    form, options = request["InputFormat"], request.get("InputFormatOptions") or {}
+    if options.get("Csv") is not None and form != CSV:
+        raise invalid(f"Invalid Request: Unsupported InputFormatOptions for the given input format: {form}.")
+    if form == "ION":
+        raise invalid(f"InputFormat ION is not supported by this engine: use {JSON_LINES} or {CSV}")
+    header = (options.get("Csv") or {}).get("HeaderList") or []
+    if len(set(header)) < len(header):
+        raise invalid("Invalid Request: HeaderList names a column twice")
+    try:
+        check_compression(request.get("InputCompressionType") or "NONE")
+    except NoZstandard:
+        raise invalid(
+            "InputCompressionType ZSTD is not supported by this engine as it is installed: "
+            "pip install 'tablewright[zstd]', or use GZIP"
+        ) from None
+
+
+def _begin(txn: WriteTransaction, request: Request, token: str | None, asked: str) -> Import:
+    parameters = request["TableCreationParameters"]
+    create_table(txn, parameters)
+    table = replace(txn.tables[parameters["TableName"]], status="CREATING", is_filled=True)
+    txn.save_table(table)
+    place = txn.place
+    arn = f"{table.arn}/import/{export_format.export_id(txn.position.at, txn.world.new_id())}"
+    description: dict[str, Any] = {
+        "ImportArn": arn,
+        "TableArn": table.arn,
+        "TableId": table.uuid,
+        "S3BucketSource": {"S3BucketOwner": place.account, **request["S3BucketSource"]},
+        "CloudWatchLogGroupArn": f"arn:aws:logs:{place.region}:{place.account}:log-group:/aws-dynamodb/imports:*",
+        "InputFormat": request["InputFormat"],
+        "InputCompressionType": request.get("InputCompressionType") or "NONE",
+        "TableCreationParameters": parameters,
+    }
+    for member in ("ClientToken", "InputFormatOptions"):
+        if request.get(member) is not None:
+            description[member] = request[member]
+    owner = request["S3BucketSource"].get("S3BucketOwner")
+    body = orjson.dumps({"told": description, "asked": asked, "owner": owner})
+    txn.has_background_work = True
+    return IMPORTS.add(txn.rows, arn, table.number, token, txn.position.at, body)
+
+
+OPERATION = WriteOperation("ImportTable", SHAPE, import_table)

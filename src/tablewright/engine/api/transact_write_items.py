@@ -1,0 +1,206 @@
+"""TransactWriteItems: up to 100 writes and checks, all or nothing.
+
+All actions are evaluated first, so that each cancellation reason is in its action's place; only then is anything
+written. A token makes the same call a no-op for ten minutes (client_tokens.py).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tablewright.engine.api.client_tokens import fingerprint, remember, replayed_answer
+from tablewright.engine.api.common_members import (
+    ATTRIBUTES,
+    CONDITIONAL,
+    EXPRESSION,
+    RETURN_CAPACITY,
+    RETURN_METRICS,
+    TABLE_NAME,
+)
+from tablewright.engine.api.operation import WriteOperation
+from tablewright.engine.api.shapes import ListOf, Request, Shape, Struct, Text
+from tablewright.engine.catalog import Catalog
+from tablewright.engine.consumed_capacity import Consumed, capacity_members
+from tablewright.engine.errors import ItemMistake, ServiceError, invalid, transaction_canceled
+from tablewright.engine.limits import TRANSACTION_ACTIONS, TRANSACTION_BYTES
+from tablewright.engine.metrics.names import THROTTLED_REQUESTS
+from tablewright.engine.mutations import (
+    Evaluated,
+    Mutation,
+    apply_mutation,
+    check_of,
+    collection_metrics,
+    consume,
+    delete_of,
+    evaluate,
+    put_of,
+    spend,
+    update_of,
+)
+from tablewright.engine.throughput.token_buckets import Throttled
+from tablewright.engine.transaction import WriteTransaction
+from tablewright.expressions import BadExpression
+
+_KEYED: dict[str, Shape] = {"TableName": TABLE_NAME, "Key": ATTRIBUTES}
+ACTION = Struct(
+    "TransactWriteItem",
+    {
+        "ConditionCheck": Struct(
+            "ConditionCheck", {**_KEYED, **CONDITIONAL}, required=("TableName", "Key", "ConditionExpression")
+        ),
+        "Put": Struct(
+            "Put",
+            {"TableName": TABLE_NAME, "Item": ATTRIBUTES, **CONDITIONAL},
+            required=("TableName", "Item"),
+        ),
+        "Delete": Struct("Delete", {**_KEYED, **CONDITIONAL}, required=("TableName", "Key")),
+        "Update": Struct(
+            "Update",
+            {**_KEYED, "UpdateExpression": EXPRESSION, **CONDITIONAL},
+            required=("TableName", "Key", "UpdateExpression"),
+        ),
+    },
+)
+
+SHAPE = Struct(
+    "TransactWriteItemsInput",
+    {
+        "ClientRequestToken": Text(1, 36),
+        "TransactItems": ListOf(ACTION, least=1, most=TRANSACTION_ACTIONS),
+        "ReturnConsumedCapacity": RETURN_CAPACITY,
+        "ReturnItemCollectionMetrics": RETURN_METRICS,
+    },
+    required=("TransactItems",),
+)
+
+_REASONS = {
+    "ConditionalCheckFailedException": "ConditionalCheckFailed",
+    "ItemCollectionSizeLimitExceededException": "ItemCollectionSizeLimitExceeded",
+}
+READERS: dict[str, Callable[[Catalog, Request], Mutation]] = {
+    "ConditionCheck": check_of,
+    "Put": put_of,
+    "Delete": delete_of,
+    "Update": lambda tables, request: update_of(tables, request, alone=False)[0],
+}
+
+
+def transact_write_items(txn: WriteTransaction, request: Request) -> dict[str, Any]:
+    actions = [_only_action(one) for one in request["TransactItems"]]
+    token = request.get("ClientRequestToken")
+    if token is not None:
+        body = fingerprint(request)
+        replay = replayed_answer(txn, request, token, body)
+        if replay is not None:
+            return replay
+    writes = _read_actions(txn.tables, actions)
+    _refuse_oversize(writes)
+    decisions = _evaluate_all(txn, writes)
+    answer = _write_all(txn, request, decisions, [kind for kind, _ in actions])
+    if token is not None:
+        remember(txn, token, body, decisions)
+    return answer
+
+
+def _only_action(one: Request) -> tuple[str, Request]:
+    given = [(kind, one[kind]) for kind in READERS if one.get(kind) is not None]
+    if not given:
+        raise invalid("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request")
+    if len(given) > 1:
+        raise invalid("TransactItems can only contain one of Check, Put, Update or Delete")
+    return given[0]
+
+
+def _read_actions(tables: Catalog, actions: Sequence[tuple[str, Request]]) -> list[Mutation]:
+    writes: list[Mutation] = []
+    reasons: list[dict[str, Any]] = []
+    missing: ServiceError | None = None
+    for kind, action in actions:
+        try:
+            writes.append(READERS[kind](tables, action))
+            reasons.append({"Code": "None"})
+        except ServiceError as error:
+            if error.name == "ResourceNotFoundException":
+                # Errors of the actions themselves come before a missing table.
+                missing = error
+            elif not isinstance(error, ItemMistake):
+                raise
+            reasons.append({"Code": "ValidationError", "Message": error.message})
+    if missing is not None:
+        raise missing
+    if len(writes) != len(actions):
+        raise transaction_canceled(reasons)
+    if len({(write.table.number, write.key) for write in writes}) != len(writes):
+        raise invalid("Transaction request cannot include multiple operations on one item")
+    return writes
+
+
+def _refuse_oversize(writes: Sequence[Mutation]) -> None:
+    size = sum(write.transform(None, 0)[1] for write in writes if write.is_put)
+    if size > TRANSACTION_BYTES:
+        raise invalid(f"Transaction payload size cannot exceed 4MB. Payload Size: {size}")
+
+
+def _evaluate_all(txn: WriteTransaction, writes: Sequence[Mutation]) -> list[Evaluated]:
+    decisions: list[Evaluated] = []
+    reasons: list[dict[str, Any]] = []
+    for write in writes:
+        if txn.is_locked(write.table, write.key):
+            txn.mark_conflict(write.table)
+            reasons.append({"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"})
+            continue
+        try:
+            decisions.append(evaluate(txn, write, factor=2))
+            reasons.append({"Code": "None"})
+        except BadExpression as error:
+            reasons.append({"Code": "ValidationError", "Message": str(error)})
+        except Throttled as error:
+            txn.samples += [((THROTTLED_REQUESTS, t, "", "TransactWriteItems"), 1.0) for t in error.tables]
+            reasons.append({"Code": error.code, "Message": error.message})
+        except ServiceError as error:
+            code = _REASONS.get(error.name, "ValidationError")
+            if code == "ValidationError" and not isinstance(error, ItemMistake):
+                raise
+            reasons.append({"Code": code, "Message": error.message, **error.fields})
+    if len(decisions) != len(writes):
+        raise transaction_canceled(reasons)
+    if sum(max(one.old_size, one.new_size) for one in decisions) > TRANSACTION_BYTES:
+        raise invalid("Transaction payload size cannot exceed 4MB")
+    return decisions
+
+
+def _write_all(
+    txn: WriteTransaction, request: Request, decisions: list[Evaluated], kinds: list[str]
+) -> dict[str, Any]:
+    spent: dict[int, Consumed] = {}
+    how = request.get("ReturnConsumedCapacity")
+    for evaluated, kind in zip(decisions, kinds, strict=True):
+        table = evaluated.write.table
+        txn.lock_item(table, evaluated.write.key)
+        entries = [] if kind == "ConditionCheck" else apply_mutation(txn, evaluated, factor=2)
+        if kind == "ConditionCheck":
+            spend(txn, evaluated, entries, factor=2)
+        if how is not None and how != "NONE":
+            consume(spent.setdefault(table.number, Consumed(table)), evaluated, entries, factor=2)
+    answer: dict[str, Any] = {}
+    capacity = capacity_members(spent.values(), how, "Write")
+    if capacity is not None:
+        answer["ConsumedCapacity"] = capacity
+    if request.get("ReturnItemCollectionMetrics") == "SIZE":
+        metrics = _metrics(txn, decisions, kinds)
+        if metrics:
+            answer["ItemCollectionMetrics"] = metrics
+    return answer
+
+
+def _metrics(txn: WriteTransaction, decisions: list[Evaluated], kinds: list[str]) -> dict[str, list[Any]]:
+    metrics: dict[str, list[Any]] = {}
+    for evaluated, kind in zip(decisions, kinds, strict=True):
+        table = evaluated.write.table
+        if kind != "ConditionCheck" and table.has_local_indexes:
+            one = collection_metrics(txn.rows, table, evaluated.write.attributes)
+            if one not in metrics.setdefault(table.name, []):
+                metrics[table.name].append(one)
+    return metrics
+
+
+OPERATION = WriteOperation("TransactWriteItems", SHAPE, transact_write_items)

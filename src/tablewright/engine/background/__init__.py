@@ -1,0 +1,1 @@
+"""Background work: threads, maintenance steps, long-running jobs, TTL deletes."""

@@ -1,0 +1,1 @@
+"""CloudWatch's metrics: collected per minute, stored, queried and printed for Prometheus."""

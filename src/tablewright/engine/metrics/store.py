@@ -1,0 +1,155 @@
+"""SQL of metrics: points by series and minute, and the targets of autoscaling.
+
+A series is a metric of a table, an index, an operation; a point is its histogram of one minute (minutes since 1970).
+Must hold: a point's series exists. Elsewhere: the tables (storage/schema.py), collecting (collector.py).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from tablewright.engine.metrics.histogram import Histogram, spread_from_bytes, spread_to_bytes
+from tablewright.engine.metrics.names import METRICS
+from tablewright.engine.storage.row_writer import RowWriter
+from tablewright.engine.storage.rows import RowReader
+
+
+class Series(NamedTuple):
+    """A metric and its dimensions; the empty string where it has none."""
+
+    metric: str
+    table: str = ""
+    index_name: str = ""
+    detail: str = ""
+
+
+class ScalingTarget(NamedTuple):
+    """A target of autoscaling. `index_name` is empty for the table itself, `kind` is Read or Write."""
+
+    table: str
+    index_name: str
+    kind: str
+    target: float
+    least: int
+    most: int
+
+
+def add_points(rows: RowWriter, points: Iterable[tuple[Series, int, Histogram]]) -> None:
+    """Merge histograms into the points of their minutes."""
+    numbers: dict[Series, int] = {}
+    for series, minute, histogram in points:
+        number = numbers.get(series)
+        if number is None:
+            number = numbers[series] = _number(rows, series)
+        known = next(points_of(rows, number, minute, minute + 1), None)
+        whole = histogram
+        # The last value of a gauge replaces the one before.
+        if known is not None and METRICS[series.metric].kind != "level":
+            whole = known[1]
+            whole.merge(histogram)
+        rows.connection.execute(
+            "INSERT OR REPLACE INTO metric_points(series, minute, samples, sum, least, most, spread) "
+            "VALUES(?, ?, ?, ?, ?, ?, ?)",
+            (
+                number,
+                minute,
+                whole.samples,
+                whole.sum,
+                whole.least,
+                whole.most,
+                spread_to_bytes(whole.spread),
+            ),
+        )
+
+
+def _number(rows: RowWriter, series: Series) -> int:
+    sql = "SELECT id FROM metric_series WHERE metric = ? AND owner = ? AND part = ? AND detail = ?"
+    for (number,) in list(rows.connection.execute(sql, series)):
+        return int(number)
+    rows.connection.execute(
+        "INSERT INTO metric_series(metric, owner, part, detail) VALUES(?, ?, ?, ?)", series
+    )
+    return rows.connection.last_insert_rowid()
+
+
+def all_series(rows: RowReader) -> dict[int, Series]:
+    sql = "SELECT id, metric, owner, part, detail FROM metric_series ORDER BY id"
+    return {number: Series(*names) for number, *names in rows.connection.execute(sql)}
+
+
+def points_of(rows: RowReader, series: int, since: int, until: int) -> Iterator[tuple[int, Histogram]]:
+    """The points in minutes [since, until), in order."""
+    found = rows.connection.execute(
+        "SELECT minute, samples, sum, least, most, spread FROM metric_points "
+        "WHERE series = ? AND minute >= ? AND minute < ? ORDER BY minute",
+        (series, since, until),
+    )
+    for minute, samples, total, least, most, spread in list(found):
+        yield minute, Histogram(samples, total, least, most, spread_from_bytes(spread))
+
+
+def last_point(rows: RowReader, series: int, before: int) -> tuple[int, Histogram] | None:
+    """The newest point before that minute."""
+    sql = (
+        "SELECT minute, samples, sum, least, most FROM metric_points "
+        "WHERE series = ? AND minute < ? ORDER BY minute DESC LIMIT 1"
+    )
+    for minute, *values in list(rows.connection.execute(sql, (series, before))):
+        return minute, Histogram(*values)
+    return None
+
+
+def prune_points(rows: RowWriter, before: int, limit: int) -> bool:
+    """Delete at most `limit` points from before that minute, and series without points; False if there were none."""
+    for number in all_series(rows):
+        rows.connection.execute(
+            "DELETE FROM metric_points WHERE series = ? AND minute IN "
+            "(SELECT minute FROM metric_points WHERE series = ? AND minute < ? LIMIT ?)",
+            (number, number, before, limit),
+        )
+        removed = rows.connection.changes()
+        if removed:
+            rows.connection.execute(
+                "DELETE FROM metric_series WHERE id = ? AND NOT EXISTS "
+                "(SELECT 1 FROM metric_points WHERE series = ?)",
+                (number, number),
+            )
+            return True
+    return False
+
+
+def orphan_points(rows: RowReader) -> int:
+    """How many points have no series; for verify."""
+    sql = "SELECT count(*) FROM metric_points WHERE series NOT IN (SELECT id FROM metric_series)"
+    ((count,),) = rows.connection.execute(sql)
+    return int(count)
+
+
+# --- autoscaling ---
+
+
+def save_scaling(rows: RowWriter, scaling: ScalingTarget) -> None:
+    rows.connection.execute(
+        "INSERT OR REPLACE INTO scaling(owner, part, kind, target, least, most) VALUES(?, ?, ?, ?, ?, ?)",
+        scaling,
+    )
+
+
+def forget_scaling(rows: RowWriter, table: str, index: str, kind: str) -> bool:
+    rows.connection.execute(
+        "DELETE FROM scaling WHERE owner = ? AND part = ? AND kind = ?", (table, index, kind)
+    )
+    return bool(rows.connection.changes())
+
+
+def all_scaling(rows: RowReader) -> list[ScalingTarget]:
+    sql = "SELECT owner, part, kind, target, least, most FROM scaling ORDER BY owner, part, kind"
+    return [ScalingTarget(*row) for row in rows.connection.execute(sql)]
+
+
+def points_between(
+    rows: RowReader, wanted: Mapping[int, Series], since: int, until: int
+) -> Iterator[tuple[Series, int, Histogram]]:
+    """Every point of these series in [since, until)."""
+    for number, series in wanted.items():
+        for minute, histogram in points_of(rows, number, since, until):
+            yield series, minute, histogram

@@ -1,0 +1,1 @@
+"""DynamoDB Streams: shards, iterators and records, read from the journal."""

@@ -1,0 +1,1 @@
+"""Provisioned and on-demand throughput: token buckets and autoscaling."""

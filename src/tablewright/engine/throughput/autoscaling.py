@@ -1,0 +1,227 @@
+"""Autoscaling: provisioned units that follow consumption, as with Amazon's Application Auto Scaling.
+
+There it is a separate service with its own API; here it is a setting of a table or of a global index, made with
+UpdateTableReplicaAutoScaling, with `tablewright db autoscaling`, or in Python:
+    engine.autoscaling.set("pets", kind="Read", target=70, least=5, most=100)
+Once a minute, after the metrics are written: two minutes in a row above the target raise the units until consumption is
+at the target again; fifteen minutes in a row, each with traffic, 20 points or more below the target lower them.
+Must hold: units stay between least and most; they are lowered only as often as the service allows (four times a day,
+and after that when there was no decrease for an hour), not at all where that is disabled, and changed in neither
+direction before the cooldown since the last change in that direction is over; a minute without traffic has no data
+point, so the units of an idle table stay, as on the service.
+Elsewhere: the settings (autoscaling_settings.py), the metrics (metrics/collector.py), UpdateTable
+(api/update_table.py).
+"""
+
+from collections.abc import Callable, Mapping
+from math import ceil
+from typing import Any, Literal, TypeAlias
+
+from tablewright.engine.api.update_table import update_table
+from tablewright.engine.background.session import Session
+from tablewright.engine.catalog import Throughput
+from tablewright.engine.errors import ServiceError
+from tablewright.engine.limits import DECREASES_A_DAY
+from tablewright.engine.metrics.names import CONSUMED_READ, CONSUMED_WRITE
+from tablewright.engine.metrics.store import (
+    ScalingTarget,
+    Series,
+    all_scaling,
+    all_series,
+    forget_scaling,
+    points_of,
+)
+from tablewright.engine.storage.rows import RowReader
+from tablewright.engine.throughput.autoscaling_settings import (
+    UNIT_KINDS,
+    change,
+    scaled,
+    setting_key,
+    settings_here,
+    wrong_setting,
+)
+from tablewright.engine.transaction import WriteTransaction
+
+UnitKind: TypeAlias = Literal["Read", "Write"]
+HIGH_MINUTES = 2
+LOW_MINUTES = 15
+# Traffic is low at this many percentage points below the target.
+LOW_POINTS = 20.0
+_CONSUMED = {"Read": CONSUMED_READ, "Write": CONSUMED_WRITE}
+
+
+class CannotScale(ValueError):
+    """A target of autoscaling that is out of range, or whose table or index does not exist."""
+
+
+class Autoscaling:
+    """The settings of an open engine; each is stored until it is removed."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def set(
+        self,
+        table: str,
+        *,
+        kind: UnitKind,
+        index: str = "",
+        target: float = 70.0,
+        least: int = 1,
+        most: int = 40_000,
+    ) -> None:
+        """Keep consumption at `target` percent of the provisioned units, with `least` to `most` units."""
+        if kind not in UNIT_KINDS:
+            raise CannotScale(f"kind is Read or Write, not {kind!r}")
+        wrong = wrong_setting(target, least, most)
+        if wrong is not None:
+            raise CannotScale(wrong)
+
+        def save(txn: WriteTransaction) -> None:
+            if scaled(txn.tables, table, index) is None:
+                name = f"index {index} of table {table}" if index else f"table {table}"
+                raise CannotScale(f"there is no {name} with provisioned units")
+            known = settings_here(txn.rows, txn.tables[table]).get(setting_key(kind, index), [])
+            _save_target(txn, table, kind, index, [target, least, most, *known[3:]])
+
+        self._write(save)
+
+    def remove(self, table: str, *, kind: UnitKind, index: str = "") -> bool:
+        """Stop scaling; the units stay as they are. False if nothing was set."""
+
+        def forget(txn: WriteTransaction) -> bool:
+            found = txn.tables.get(table)
+            is_set = found is not None and setting_key(kind, index) in settings_here(txn.rows, found)
+            if is_set:
+                _save_target(txn, table, kind, index, None)
+            return is_set
+
+        return bool(self._write(forget))
+
+    def settings(self) -> list[ScalingTarget]:
+        return self._session.read(lambda txn: all_scaling(txn.rows))
+
+    def adjust(self, minute: int) -> None:
+        """Follow the consumption of the minutes before this one."""
+        if self.settings():
+            self._session.write(lambda txn: adjust_all(txn, minute))
+
+    def _write(self, fn: Callable[[WriteTransaction], Any]) -> Any:
+        # CannotScale is not an error of the service: raised inside the transaction, it would count as an internal
+        # error.
+        refused: list[CannotScale] = []
+
+        def guarded(txn: WriteTransaction) -> Any:
+            refused.clear()
+            try:
+                return fn(txn)
+            except CannotScale as error:
+                refused.append(error)
+                return None
+
+        answer = self._session.write(guarded)
+        if refused:
+            raise refused[0]
+        return answer
+
+
+def adjust_all(txn: WriteTransaction, minute: int) -> None:
+    """Raise and lower units as the settings require; a setting whose table was deleted is removed."""
+    for setting in all_scaling(txn.rows):
+        if setting.table not in txn.tables:
+            forget_scaling(txn.rows, setting.table, setting.index_name, setting.kind)
+            continue
+        owner = scaled(txn.tables, setting.table, setting.index_name)
+        if owner is None:
+            continue  # on demand now, or the index is gone or still being made
+        units = _wanted(txn.rows, setting, owner.throughput, minute, txn.now())
+        details = txn.tables[setting.table].scaling.get(setting_key(setting.kind, setting.index_name), {})
+        if units is not None and _is_time(details, setting, owner.throughput, units, txn.now()):
+            _set_units(txn, setting, owner.throughput, units)
+
+
+def _is_time(
+    details: Mapping[str, Any], setting: ScalingTarget, now_set: Throughput, units: int, now: float
+) -> bool:
+    """Whether the units may be changed now, by DisableScaleIn and the cooldowns."""
+    have = now_set.read if setting.kind == "Read" else now_set.write
+    if units < have:
+        pause, last = details.get("ScaleInCooldown", 0), now_set.decreased
+        return not details.get("DisableScaleIn") and (last is None or now - last >= pause)
+    pause, last = details.get("ScaleOutCooldown", 0), now_set.increased
+    return have < setting.least or last is None or now - last >= pause
+
+
+def _save_target(txn: WriteTransaction, table: str, kind: str, index: str, one: list[Any] | None) -> None:
+    """Save a setting: of read units in this region, of write units in all regions that share them."""
+    found, here = txn.tables[table], txn.place.region
+    others = [] if found.replicas is None or kind == "Read" else found.replicas.readers
+    regions = [here, *(other.region for other in others)]
+    change(txn, found, {region: {setting_key(kind, index): one} for region in regions})
+
+
+def _wanted(
+    rows: RowReader, setting: ScalingTarget, now_set: Throughput, minute: int, now: float
+) -> int | None:
+    """The units to set; None if they should not change."""
+    have = now_set.read if setting.kind == "Read" else now_set.write
+    if have < setting.least:
+        return setting.least
+    used = used_by_minute(rows, setting, minute)
+    wanted = wanted_units(used, have, setting, minute)
+    if wanted is None or wanted == have or (wanted < have and not may_decrease(now_set, now)):
+        return None
+    return wanted
+
+
+def used_by_minute(rows: RowReader, setting: ScalingTarget, minute: int) -> dict[int, float]:
+    """Units per second in each of the minutes before this one that had traffic."""
+    series = Series(_CONSUMED[setting.kind], setting.table, setting.index_name)
+    numbers = [number for number, each in all_series(rows).items() if each == series]
+    return {
+        at: histogram.sum / 60
+        for number in numbers
+        for at, histogram in points_of(rows, number, minute - LOW_MINUTES, minute)
+        if histogram.sum
+    }
+
+
+def wanted_units(used: dict[int, float], have: int, setting: ScalingTarget, minute: int) -> int | None:
+    """The units that fit the consumption of the minutes before this one; None for no change. Pure."""
+    share = setting.target / 100
+    last = [used.get(minute - 1 - ago) for ago in range(LOW_MINUTES)]
+    newest = [rate for rate in last[:HIGH_MINUTES] if rate is not None and rate > have * share]
+    if len(newest) == HIGH_MINUTES:
+        return _between(ceil(max(newest) / share), setting)
+    low = [rate for rate in last if rate is not None and rate < have * (setting.target - LOW_POINTS) / 100]
+    if have > setting.most or len(low) == LOW_MINUTES:
+        most = max((rate for rate in last if rate is not None), default=0.0)
+        return _between(min(ceil(most / share), have), setting)
+    return None
+
+
+def _between(units: int, setting: ScalingTarget) -> int:
+    return min(max(units, setting.least), setting.most)
+
+
+def may_decrease(throughput: Throughput, now: float) -> bool:
+    """Four decreases on a day (UTC) at any time; after that, when the last one was an hour ago."""
+    if throughput.decreased is None or throughput.decreased // 86_400 != now // 86_400:
+        return True
+    return throughput.decreases_today < DECREASES_A_DAY or now - throughput.decreased >= 3_600
+
+
+def _set_units(txn: WriteTransaction, setting: ScalingTarget, now_set: Throughput, units: int) -> None:
+    asked = {"ReadCapacityUnits": now_set.read, "WriteCapacityUnits": now_set.write}
+    asked[f"{setting.kind}CapacityUnits"] = units
+    request: dict[str, Any] = {"TableName": setting.table}
+    if setting.index_name:
+        change = {"IndexName": setting.index_name, "ProvisionedThroughput": asked}
+        request["GlobalSecondaryIndexUpdates"] = [{"Update": change}]
+    else:
+        request["ProvisionedThroughput"] = asked
+    try:
+        update_table(txn, request)
+    except ServiceError:
+        # The table is being changed otherwise: the next minute tries again.
+        return

@@ -1,0 +1,333 @@
+"""Imports: their description, and the job that reads them, one page of an object after the other.
+
+Must hold: the items of a page commit with the position after it, so each record counts once however often the import is
+interrupted. The table is CREATING until the last page; an item that PutItem would refuse is counted and reported, never
+stored. Of two items with the same key the later one wins.
+Elsewhere: parsing objects (import_formats.py), the request (api/import_table.py).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import orjson
+
+from tablewright.engine.api.arguments import put_key_bytes, refuse_bad_index_keys
+from tablewright.engine.background.session import Session
+from tablewright.engine.catalog import Table
+from tablewright.engine.errors import ServiceError
+from tablewright.engine.history.bulk_load import step_of, upsert_items
+from tablewright.engine.history.store import StoredItem
+from tablewright.engine.journal import microseconds
+from tablewright.engine.limits import ITEM_BYTES
+from tablewright.engine.mutations import TOO_LARGE
+from tablewright.engine.transaction import ReadTransaction, WriteTransaction
+from tablewright.engine.transfer import store
+from tablewright.engine.transfer.buckets import Bucket, Buckets, BucketUnusable
+from tablewright.engine.transfer.export import transfer_id
+from tablewright.engine.transfer.import_formats import CSV, ImportFormat, ObjectReader, RecordPage
+from tablewright.engine.transfer.store import COMPLETED, FAILED, IMPORTS, FailedRecord, Import
+from tablewright.values import BadValue, Item, WrongJson, admit_item
+
+PAGE_BYTES = 256 * 1024
+# Failed records that are reported one by one; beyond that they are only counted.
+REPORTED_ERRORS = 1000
+# The value of `records` for an object that was read to its end.
+ALL = -1
+MEMORY = "imports"
+# The prefix of the reports of imports in their bucket; nothing is imported from there.
+REPORTS = "aws-dynamodb/imports/"
+NOT_ALL_IMPORTED = (
+    "Some of the items failed validation checks and were not imported. "
+    "Please check CloudWatch error logs for more details."
+)
+
+
+def described(job: Import) -> dict[str, Any]:
+    """The ImportTableDescription."""
+    description: dict[str, Any] = {
+        **orjson.loads(job.body)["told"],
+        "ImportStatus": job.status,
+        "ErrorCount": job.errors,
+        "StartTime": job.at // 1000 / 1000,
+        "ProcessedSizeBytes": job.size,
+        "ProcessedItemCount": job.processed,
+        "ImportedItemCount": job.imported,
+    }
+    if job.closed is not None:
+        description["EndTime"] = job.closed // 1000 / 1000
+    return description
+
+
+def report_key(arn: str) -> str:
+    """The key of the report of failed records: the service's log group and stream."""
+    return f"{REPORTS}{transfer_id(arn)}/error"
+
+
+# --- a step ---
+
+
+class ImportJob(NamedTuple):
+    """An import with its description, its table and its buckets."""
+
+    job: Import
+    description: dict[str, Any]
+    table: Table
+    buckets: Buckets
+    now: int
+
+    @property
+    def bucket(self) -> Bucket:
+        # The service describes the account as the owner where the request has none; `owner` is the request's.
+        return Bucket(self.description["S3BucketSource"]["S3Bucket"], orjson.loads(self.job.body)["owner"])
+
+    @property
+    def prefix(self) -> str:
+        return str(self.description["S3BucketSource"].get("S3KeyPrefix") or "")
+
+    @property
+    def format(self) -> ImportFormat:
+        options = (self.description.get("InputFormatOptions") or {}).get("Csv") or {}
+        header = options.get("HeaderList")
+        return ImportFormat(
+            self.description["InputFormat"],
+            self.description["InputCompressionType"],
+            options.get("Delimiter") or ",",
+            None if header is None else tuple(header),
+            self.table.types if self.description["InputFormat"] == CSV else {},
+        )
+
+
+@dataclass(slots=True)
+class OpenObject:
+    """The object that an import is reading, and the keys of the next ones. Only saves work."""
+
+    number: int
+    key: str
+    source: ObjectReader
+    records: int
+    ahead: list[str] = field(default_factory=list)
+
+    def close(self) -> None:
+        self.source.close()
+
+
+def import_batch(session: Session) -> bool:
+    """A job: import the next page of the oldest import in progress; False when there is none."""
+    plan = session.read(_next_job)
+    if plan is None:
+        return False
+    try:
+        opened = _opened(session, plan)
+        if opened is None:
+            _finish(session, plan)
+        else:
+            _take_page(session, plan, opened)
+    except BucketUnusable as trouble:
+        _close_object(session)
+        reason = {"FailureCode": trouble.code, "FailureMessage": trouble.message}
+        session.write(lambda txn: _fail(txn, plan, reason))
+    except BaseException:
+        _close_object(session)
+        raise
+    return True
+
+
+def _next_job(txn: ReadTransaction) -> ImportJob | None:
+    job = IMPORTS.next(txn.rows)
+    if job is None:
+        return None
+    buckets = txn.place.buckets
+    assert buckets is not None, "an engine without buckets takes no imports"
+    table = _table_of(txn, job)
+    return ImportJob(job, orjson.loads(job.body)["told"], table, buckets, microseconds(txn.world.now()))
+
+
+def _table_of(context: ReadTransaction | WriteTransaction, job: Import) -> Table:
+    return next(table for table in context.tables.values() if table.number == job.owner)
+
+
+def _opened(session: Session, plan: ImportJob) -> OpenObject | None:
+    """The object to continue with, at its position; None when all have been read."""
+    job = plan.job
+    held: OpenObject | None = session.memory.get(MEMORY)
+    is_current = held is not None and (held.number, held.key) == (job.number, job.object)
+    ahead = held.ahead if held is not None and is_current else []
+    if job.object and job.records != ALL:
+        if held is not None and is_current and held.records == job.records:
+            return held
+        _close_object(session)
+        return _open(session, plan, job.object, job.records, ahead)
+    _close_object(session)
+    ahead = ahead or _keys(plan, job.object)
+    return _open(session, plan, ahead[0], 0, ahead[1:]) if ahead else None
+
+
+def _keys(plan: ImportJob, after: str) -> list[str]:
+    while found := plan.buckets.keys(plan.bucket, plan.prefix, after):
+        ours = [key for key in found if not key.startswith(REPORTS)]
+        if ours:
+            return ours
+        after = found[-1]
+    return []
+
+
+def _open(session: Session, plan: ImportJob, key: str, records: int, ahead: list[str]) -> OpenObject:
+    stream = plan.buckets.open(plan.bucket, key)
+    made = OpenObject(plan.job.number, key, ObjectReader(stream, plan.format, records), records, ahead)
+    session.memory[MEMORY] = made
+    return made
+
+
+def _close_object(session: Session) -> None:
+    held: OpenObject | None = session.memory.pop(MEMORY, None)
+    if held is not None:
+        held.close()
+
+
+def _take_page(session: Session, plan: ImportJob, opened: OpenObject) -> None:
+    page = opened.source.page(step_of(plan.table), PAGE_BYTES)
+    items, mistakes = _validated(plan.table, opened.key, page)
+    records = ALL if page.is_last else opened.records + page.records
+    session.write(_take(plan.job, page, items, mistakes, opened.key, records))
+    opened.records = records
+    if page.is_last:
+        opened.close()
+
+
+def _validated(table: Table, key: str, page: RecordPage) -> tuple[list[StoredItem], list[FailedRecord]]:
+    """The items that can be stored, and the records that cannot, with reasons."""
+    items: list[StoredItem] = []
+    mistakes: list[FailedRecord] = []
+    for place, item, error in page.parsed:
+        stored = error or "" if item is None else _admitted(table, item)
+        if isinstance(stored, str):
+            mistakes.append(FailedRecord(key, place, stored))
+        else:
+            items.append(stored)
+    return items, mistakes
+
+
+def refusal_of(table: Table, item: Item) -> str | None:
+    """Why a table would refuse an item; None if it accepts it."""
+    stored = _admitted(table, item)
+    return stored if isinstance(stored, str) else None
+
+
+def _admitted(table: Table, item: Item) -> StoredItem | str:
+    """An item as PutItem would store it, or why it would be refused."""
+    try:
+        return _stored(table, item)
+    except (BadValue, WrongJson) as reason:
+        return str(reason)
+    except ServiceError as reason:
+        return reason.message
+
+
+def _stored(table: Table, item: Item) -> StoredItem:
+    canonical, size = admit_item(item)
+    if size > ITEM_BYTES:
+        raise BadValue(TOO_LARGE)
+    key = put_key_bytes(table, canonical)
+    refuse_bad_index_keys(table, None, canonical, by_update=False)
+    try:
+        return StoredItem(key, size, orjson.dumps(canonical))
+    except orjson.JSONEncodeError as reason:
+        raise BadValue(str(reason)) from None
+
+
+def _take(
+    job: Import,
+    page: RecordPage,
+    items: Sequence[StoredItem],
+    mistakes: Sequence[FailedRecord],
+    key: str,
+    records: int,
+) -> Callable[[WriteTransaction], None]:
+    description = mistakes[: max(0, REPORTED_ERRORS - job.errors)]
+    processed = len(page.parsed)
+
+    def apply(txn: WriteTransaction) -> None:
+        table = _table_of(txn, job)
+        upsert_items(txn, table, items)
+        store.add_import_progress(
+            txn.rows,
+            job.number,
+            key,
+            records,
+            page.size,
+            processed,
+            processed - len(mistakes),
+            len(mistakes),
+        )
+        store.add_import_errors(txn.rows, job.number, job.errors, description)
+
+    return apply
+
+
+# --- the end ---
+
+
+def _finish(session: Session, plan: ImportJob) -> None:
+    job = plan.job
+    reason: dict[str, str] = {}
+    if job.errors:
+        description = _report(session, plan) + _advice(session, plan)
+        reason = {"FailureCode": "ItemValidationError", "FailureMessage": f"{NOT_ALL_IMPORTED} {description}"}
+    session.write(lambda txn: _close(txn, plan, FAILED if job.errors else COMPLETED, reason))
+
+
+def _advice(session: Session, plan: ImportJob) -> str:
+    """A hint for an import of an export whose prefix includes more than its data files."""
+    mistakes = session.read(lambda txn: store.import_errors(txn.rows, plan.job.number))
+    manifest = next((one.object for one in mistakes if one.object.endswith("/manifest-summary.json")), None)
+    if manifest is None:
+        return ""
+    return f" To import an export name its data: S3KeyPrefix {manifest.rpartition('/')[0]}/data/"
+
+
+def _report(session: Session, plan: ImportJob) -> str:
+    """Write the report of failed records into the bucket; returns a sentence with its key."""
+    job, bucket = plan.job, plan.bucket
+    lines = [
+        orjson.dumps(
+            {
+                "itemS3Pointer": {"bucket": bucket.name, "key": one.object, "itemIndex": one.place},
+                "importArn": job.arn,
+                "errorMessages": [one.message],
+            }
+        )
+        for one in session.read(lambda txn: store.import_errors(txn.rows, job.number))
+    ]
+    key = report_key(job.arn)
+    try:
+        plan.buckets.put(bucket, key, b"\n".join(lines) + b"\n")
+    except BucketUnusable as trouble:
+        return f"(They could not be written to {key} in the bucket {bucket.name}: {trouble.message})"
+    return f"(This engine writes them to {key} in the bucket {bucket.name}.)"
+
+
+def _fail(txn: WriteTransaction, plan: ImportJob, reason: dict[str, str]) -> None:
+    """A bucket that cannot be used ends an import; if nothing was read yet, the table is dropped."""
+    if plan.job.object:
+        _close(txn, plan, FAILED, reason)
+        return
+    table = _table_of(txn, plan.job)
+    names = table.sql_tables()
+    for name in names:
+        txn.forget_counts(name)
+    txn.rows.schedule_drop(names)
+    txn.forget_table(table)
+    _close_record(txn, plan, FAILED, reason)
+
+
+def _close(txn: WriteTransaction, plan: ImportJob, status: str, reason: dict[str, str]) -> None:
+    txn.save_table(replace(_table_of(txn, plan.job), status="ACTIVE"))
+    _close_record(txn, plan, status, reason)
+
+
+def _close_record(txn: WriteTransaction, plan: ImportJob, status: str, reason: dict[str, str]) -> None:
+    body = orjson.loads(plan.job.body)
+    body["told"] |= reason
+    at = max(plan.now, plan.job.at)
+    IMPORTS.close(txn.rows, plan.job.number, status, at, orjson.dumps(body))

@@ -1,0 +1,236 @@
+"""SQL of exports and imports: their records, an export's files, an import's failed records.
+
+`body` is JSON with the description of the request (under "told"); the columns are what changes.
+Elsewhere: the jobs (export.py, import_.py).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+from tablewright.engine.storage.row_writer import RowWriter
+from tablewright.engine.storage.rows import RowReader
+from tablewright.engine.transfer.export_format import DataFile
+
+IN_PROGRESS, COMPLETED, FAILED = "IN_PROGRESS", "COMPLETED", "FAILED"
+
+
+class Export(NamedTuple):
+    """An export: of the state after journal row `last`, or of the changes from `first` to `last`.
+
+    Keys up to `done` are in its files. `owner` is the table's number, `at` and `closed` are microseconds.
+    """
+
+    number: int
+    arn: str
+    owner: int
+    status: str
+    token: str | None
+    at: int
+    closed: int | None
+    first: int
+    last: int
+    done: bytes
+    items: int
+    size: int
+    body: bytes
+
+
+class Import(NamedTuple):
+    """An import: `records` records of `object` have been read, and all of the objects before it."""
+
+    number: int
+    arn: str
+    owner: int
+    status: str
+    token: str | None
+    at: int
+    closed: int | None
+    object: str
+    records: int
+    size: int
+    processed: int
+    imported: int
+    errors: int
+    body: bytes
+
+
+class FailedRecord(NamedTuple):
+    """A record that was not imported, with the reason."""
+
+    object: str
+    place: int
+    message: str
+
+
+Record = TypeVar("Record", Export, Import)
+
+
+# --- records of both kinds ---
+
+
+@dataclass(frozen=True, slots=True)
+class Records(Generic[Record]):
+    """The records of one kind, in the SQL table `name`; their files or errors are in the table `parts`."""
+
+    name: str
+    make: Callable[..., Record]
+    parts: str
+    # The column of `parts` with the record's number.
+    of: str
+    # The first values of the columns of its kind.
+    fresh: Mapping[str, int | str | bytes]
+
+    def add(
+        self, rows: RowWriter, arn: str, owner: int, token: str | None, at: int, body: bytes, **own: int
+    ) -> Record:
+        """Add a record, IN_PROGRESS; `own` are columns of its kind that are known now."""
+        common = {"arn": arn, "owner": owner, "status": IN_PROGRESS, "token": token, "at": at, "body": body}
+        row = {**common, **self.fresh, **own}
+        sql = f"INSERT INTO {self.name}({', '.join(row)}) VALUES({', '.join('?' * len(row))})"
+        rows.connection.execute(sql, tuple(row.values()))
+        made = self.named(rows, arn)
+        assert made is not None, "it was just made"
+        return made
+
+    def named(self, rows: RowReader, arn: str) -> Record | None:
+        return self._one(rows, "arn = ?", arn)
+
+    def with_token(self, rows: RowReader, token: str, since: int) -> Record | None:
+        """The record with that client token, unless it ended before `since`."""
+        return self._one(rows, "token = ? AND coalesce(closed, ?) >= ?", token, since, since)
+
+    def next(self, rows: RowReader) -> Record | None:
+        """The oldest record in progress."""
+        return self._one(rows, "status = ?", IN_PROGRESS, order="id")
+
+    def under_way(self, rows: RowReader) -> int:
+        sql = f"SELECT count(*) FROM {self.name} WHERE status = ?"
+        ((count,),) = rows.connection.execute(sql, (IN_PROGRESS,))
+        return int(count)
+
+    def all(
+        self,
+        rows: RowReader,
+        owner: int | None = None,
+        table_arn: str | None = None,
+        before: int | None = None,
+        limit: int = -1,
+        since: int = 0,
+    ) -> list[Record]:
+        """Records begun `since`, newest first, of all tables or one, with numbers below `before`."""
+        found = rows.connection.execute(
+            f"SELECT * FROM {self.name} WHERE at >= ? AND (?2 IS NULL OR owner = ?2) "
+            "AND (?3 IS NULL OR substr(arn, 1, length(?3) + 1) = ?3 || '/') AND (?4 IS NULL OR id < ?4) "
+            "ORDER BY id DESC LIMIT ?5",
+            (since, owner, table_arn, before, limit),
+        )
+        return [self.make(*row) for row in found]
+
+    def close(self, rows: RowWriter, number: int, status: str, at: int, body: bytes) -> None:
+        rows.connection.execute(
+            f"UPDATE {self.name} SET status = ?, closed = ?, body = ? WHERE id = ?",
+            (status, at, body, number),
+        )
+
+    def has_older_than(self, rows: RowReader, before: int) -> bool:
+        """Whether a record ended before that moment."""
+        sql = f"SELECT EXISTS(SELECT 1 FROM {self.name} WHERE closed < ?)"
+        ((found,),) = rows.connection.execute(sql, (before,))
+        return bool(found)
+
+    def forget(self, rows: RowWriter, before: int) -> None:
+        rows.connection.execute(
+            f"DELETE FROM {self.parts} WHERE {self.of} IN (SELECT id FROM {self.name} WHERE closed < ?)",
+            (before,),
+        )
+        rows.connection.execute(f"DELETE FROM {self.name} WHERE closed < ?", (before,))
+
+    def orphans(self, rows: RowReader) -> list[int]:
+        """Numbers of missing records that files or errors refer to."""
+        sql = (
+            f"SELECT DISTINCT {self.of} FROM {self.parts} WHERE {self.of} NOT IN (SELECT id FROM {self.name})"
+        )
+        return [number for (number,) in rows.connection.execute(sql)]
+
+    def _one(self, rows: RowReader, where: str, *values: str | int, order: str = "id DESC") -> Record | None:
+        sql = f"SELECT * FROM {self.name} WHERE {where} ORDER BY {order} LIMIT 1"
+        return next((self.make(*row) for row in list(rows.connection.execute(sql, values))), None)
+
+
+EXPORTS = Records("exports", Export, "export_files", "export", {"done": b"", "items": 0, "size": 0})
+IMPORTS = Records(
+    "imports",
+    Import,
+    "import_errors",
+    "import",
+    {"object": "", "records": 0, "size": 0, "processed": 0, "imported": 0, "errors": 0},
+)
+
+
+# --- an export's files ---
+
+
+def export_files(rows: RowReader, export: int) -> list[DataFile]:
+    found = rows.connection.execute(
+        "SELECT key, items, md5, etag FROM export_files WHERE export = ? ORDER BY number", (export,)
+    )
+    return [DataFile(*row) for row in found]
+
+
+def export_file_count(rows: RowReader, export: int) -> int:
+    ((count,),) = rows.connection.execute("SELECT count(*) FROM export_files WHERE export = ?", (export,))
+    return int(count)
+
+
+def add_export_file(
+    rows: RowWriter, export: int, number: int, file: DataFile, size: int, done: bytes
+) -> None:
+    """Record a file that is in its bucket; keys up to `done` are written."""
+    rows.connection.execute(
+        "INSERT INTO export_files(export, number, key, items, md5, etag) VALUES(?, ?, ?, ?, ?, ?)",
+        (export, number, file.key, file.items, file.md5, file.etag),
+    )
+    rows.connection.execute(
+        "UPDATE exports SET items = items + ?, size = size + ?, done = ? WHERE id = ?",
+        (file.items, size, done, export),
+    )
+
+
+def set_export_done(rows: RowWriter, export: int, done: bytes) -> None:
+    rows.connection.execute("UPDATE exports SET done = ? WHERE id = ?", (done, export))
+
+
+# --- an import's progress, and its failed records ---
+
+
+def add_import_progress(
+    rows: RowWriter,
+    number: int,
+    key: str,
+    records: int,
+    size: int,
+    processed: int,
+    imported: int,
+    errors: int,
+) -> None:
+    """The import has read `records` records of the object `key`; the other numbers are added."""
+    rows.connection.execute(
+        "UPDATE imports SET object = ?, records = ?, size = size + ?, processed = processed + ?, "
+        "imported = imported + ?, errors = errors + ? WHERE id = ?",
+        (key, records, size, processed, imported, errors, number),
+    )
+
+
+def add_import_errors(rows: RowWriter, number: int, first: int, mistakes: Iterable[FailedRecord]) -> None:
+    rows.connection.executemany(
+        "INSERT INTO import_errors(import, number, object, item, message) VALUES(?, ?, ?, ?, ?)",
+        [(number, place, *error) for place, error in enumerate(mistakes, first)],
+    )
+
+
+def import_errors(rows: RowReader, number: int) -> list[FailedRecord]:
+    found = rows.connection.execute(
+        "SELECT object, item, message FROM import_errors WHERE import = ? ORDER BY number", (number,)
+    )
+    return [FailedRecord(*row) for row in found]

@@ -1,0 +1,1 @@
+"""Stream consumers: leases on shards, typed records, retries, dead letters."""

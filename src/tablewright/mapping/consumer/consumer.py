@@ -1,0 +1,296 @@
+"""A consumer of a table's changes: typed, in order for each key, each at least once.
+
+    mailer = Consumer(db, portal, "tenants", "mailer", handle)
+    mailer.create_tables()        # its own table, and the stream if the design asks for one
+    mailer.run(stop)              # or run_once() from a job; in any number of processes
+
+Each worker leases shards, reads them page by page and keeps a checkpoint behind each page. A change that cannot be
+handled is tried again with pauses, then parked, and what follows of its key behind it, until it is replayed: by
+`replay()`, or in the next round after `tablewright db parked replay`. Must hold: a checkpoint is
+never beyond a change that was neither handled nor parked; a worker that lost its lease stops.
+A change may be handled twice (a crash before the checkpoint): `db.write(..., once=f"mailer/{change.event_id}")`
+makes its effect happen once. A handler that needs longer than the lease may find another worker at the same change.
+Elsewhere: reading a shard (shard_reader.py) and handling its records (processor.py), who reads what (leases.py), the
+verbs (shards.py), parking (dead_letters.py).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from math import ceil
+from threading import Event
+from typing import Any
+
+from tablewright.client import CallFailed, CallRefused, Retries
+from tablewright.design import Design, Entity
+from tablewright.design.entity_spec import EntitySpec
+from tablewright.mapping.consumer import dead_letters, shards
+from tablewright.mapping.consumer import leases as leasing
+from tablewright.mapping.consumer.dead_letters import Replayed
+from tablewright.mapping.consumer.design import Lease, Parked, leases_of, stream_consumers
+from tablewright.mapping.consumer.leases import Worker
+from tablewright.mapping.consumer.processor import (
+    Decode,
+    EntityTagOf,
+    LeasedShard,
+    Progress,
+    ReaderSettings,
+    try_handle,
+)
+from tablewright.mapping.consumer.records import change_of
+from tablewright.mapping.consumer.shard_reader import EMPTY_PAGES, read_pages
+from tablewright.mapping.db import Db
+from tablewright.mapping.errors import MappingMistake
+from tablewright.mapping.items import shape_of
+from tablewright.mapping.tables import create_table, make_tables
+
+BACK_OFF = Retries(base=0.5, cap=20.0)
+ANY_ITEM = "item"
+
+
+class ConsumerUnusable(MappingMistake):
+    """A consumer was made with arguments it cannot work with."""
+
+
+class Consumer:
+    """One worker of a named consumer, for one thread. It has leases while it runs and gives them back in the end."""
+
+    def __init__(
+        self,
+        db: Db,
+        of: Design | Sequence[Entity[Any, Any]] | None,
+        table: str,
+        name: str,
+        handle: Callable[[Any], None],
+        *,
+        attempts: int = 5,
+        lease: timedelta = timedelta(seconds=30),
+        batch: int = 100,
+        retries: Retries = BACK_OFF,
+        poll: float = 1.0,
+        skip_to_horizon: bool = False,
+        handle_many: Callable[[Sequence[Any]], None] | None = None,
+    ) -> None:
+        """`of` are the entities whose changes are handled; those of other items in the table are passed over.
+
+        Of None, every record is handed over as the stream tells it, whosever it is.
+        `attempts` replaces that of `retries`, whose pauses are cut so that the lease can be renewed in between.
+        `skip_to_horizon` goes on with the oldest change there is where ChangesLost would be raised.
+        `handle_many` is given up to a `batch` of changes of any keys at once, in order, where that is quicker. If it
+        raises, whatever it has done, fewer come again, and in the end each comes to `handle`.
+        """
+        shapes = _shapes(of, table) if of is not None else ()
+        if not name or attempts < 1 or not 1 <= batch <= 1000 or lease < timedelta(seconds=1):
+            raise ConsumerUnusable(
+                f"a consumer of {table} needs a name, at least 1 attempt, a batch of 1 to 1000 and a lease of at "
+                f"least a second; it was given {name!r}, {attempts}, {batch} and {lease}"
+            )
+        # A Db's own requests are metered as items are; what is asked of streams is not.
+        call = db._call
+        self._worker = Worker(db, call, table, name, db.world.new_id(), lease)
+        patience = replace(retries, attempts=attempts, cap=min(retries.cap, lease.total_seconds() / 4))
+        entity_tag, decode = _decoders(shapes) if shapes else (lambda keys: ANY_ITEM, lambda record: record)
+        self._settings = ReaderSettings(
+            self._worker, call, entity_tag, decode, handle, patience, batch, skip_to_horizon, handle_many
+        )
+        self._stream = shapes[0].table.stream if shapes else None
+        self._poll = poll
+        self._leased: dict[str, LeasedShard] = {}
+        self._planned: datetime | None = None
+
+    def create_tables(self) -> None:
+        """Make the table that consumers share, and switch the stream on where the design asks for one.
+
+        The stream begins then: changes made before are not in it.
+        """
+        call, db, patience = self._worker.call, self._worker.db, self._settings.retries
+        for own in stream_consumers.tables.values():
+            make_tables(
+                call, [(create_table(stream_consumers, own, db.environment), own.ttl)], retries=patience
+            )
+        if self._stream is not None:
+            shards.enable_stream(call, db.physical(self._worker.table), self._stream, patience)
+
+    @property
+    def table(self) -> str:
+        return self._worker.table
+
+    # --- reading ---
+
+    def register(self) -> None:
+        """Begin: whatever changes from now on is this consumer's, whenever it comes to read it. Raises ChangesLost."""
+        leasing.discover(self._worker, skip_to_horizon=self._settings.skips_lost)
+
+    def run_once(self) -> Progress:
+        """Handle what there is, until every shard this worker can have has been read to its end once."""
+        done, never, caught_up = Progress(), Event(), set[str]()
+        try:
+            while True:
+                done += self._plan_when_due()
+                waiting = [leased for shard, leased in self._leased.items() if shard not in caught_up]
+                if not waiting and self._planned is not None:
+                    return done
+                for leased in waiting:
+                    done += self._turn(leased, never)
+                    if leased.is_caught_up:
+                        caught_up.add(leased.lease.shard)
+        finally:
+            self._give_back_all()
+
+    def run(self, stop: Event) -> None:
+        """Handle changes as they come, until told to stop. Errors of the line end it too; nothing is lost by that."""
+        try:
+            while not stop.is_set():
+                done = self._plan_when_due()
+                for leased in tuple(self._leased.values()):
+                    if not stop.is_set():
+                        done += self._turn(leased, stop)
+                if not done.read and not done.shards_ended and not done.replayed:
+                    stop.wait(self._poll)
+        finally:
+            self._give_back_all()
+
+    def lag(self) -> timedelta:
+        """The age of the oldest change that was not handled yet; parked ones do not count."""
+        now = self._worker.now()
+        made = [at for record in self._waiting() if (at := shards.created_at(record)) is not None]
+        return max((now - at for at in made), default=timedelta())
+
+    def is_behind(self) -> bool:
+        """Whether a change was not handled yet; parked ones do not count."""
+        return next(self._waiting(), None) is not None
+
+    def _waiting(self) -> Iterator[dict[str, Any]]:
+        """The first change of each shard that was not handled yet."""
+        worker = self._worker
+        found = shards.shards_of(worker.call, worker.db.physical(worker.table))
+        asked = leases_of(table=worker.table, consumer=worker.consumer)
+        known = {lease.shard: lease for lease in worker.db.all(asked)}
+        for shard in found:
+            lease = known.get(shard.id)
+            if lease is None or not lease.closed:
+                record = self._oldest(shard, lease.checkpoint if lease is not None else None)
+                if record is not None:
+                    yield record
+
+    def _oldest(self, shard: shards.Shard, checkpoint: str | None) -> dict[str, Any] | None:
+        """The first change behind the checkpoint."""
+        call = self._worker.call
+        try:
+            place: str | None = shards.shard_iterator(call, shard.stream, shard.id, after=checkpoint)
+        except CallRefused as refusal:
+            if refusal.name != shards.TRIMMED:
+                raise
+            place = shards.shard_iterator(call, shard.stream, shard.id)
+        empty = 0
+        while place is not None and (shard.last is not None or empty < EMPTY_PAGES):
+            page = shards.read_page(call, place, 1)
+            if page.records:
+                return page.records[0]
+            place, empty = page.next, empty + 1
+        return None
+
+    # --- what was parked ---
+
+    def parked(self) -> list[Parked]:
+        """What could not be handled, and what waits behind it; oldest first, without what the items hold."""
+        return dead_letters.list_parked(self._worker)
+
+    def replay(self, *sequences: str) -> Replayed:
+        """Handle parked records again, all or those named; each key's in order, up to the first that fails.
+
+        To keep the order, naming one means all of its key. Changes of the key that come later are handled as usual.
+        """
+
+        lines = dead_letters.keys_of(self._worker, sequences)
+        handled = sum(dead_letters.replay_key(self._worker, line, self._again) for line in lines)
+        return Replayed(handled, len(self.parked()))
+
+    def discard(self, sequence: str) -> None:
+        """Give up one parked record for good; what waits behind it can then be replayed."""
+        dead_letters.discard(self._worker, sequence)
+
+    def _again(self, record: Mapping[str, Any]) -> str | None:
+        return try_handle(self._settings, record)
+
+    def _replay_asked(self) -> int:
+        """What was asked to be replayed, for no longer than the leases we have can wait; the rest comes next."""
+        until = self._worker.now() + self._worker.term / 3
+        handled = dead_letters.replay_requested(self._worker, self._again, until)
+        if handled and self._worker.now() >= until:
+            self._planned = None
+        return handled
+
+    # --- parts: leases ---
+
+    def _plan_when_due(self) -> Progress:
+        """See which shards there are and who has them, every third of a lease and whenever one of ours is over."""
+        now = self._worker.now()
+        if self._planned is not None and now - self._planned < self._worker.term / 3:
+            return Progress()
+        found = leasing.discover(self._worker, skip_to_horizon=self._settings.skips_lost)
+        self._planned = now
+        self._share(leasing.readable(found.leases), len(leasing.live_workers(found.leases, self._worker)))
+        for shard, leased in self._leased.items():
+            leased.is_closing = shard in found.closing
+        return Progress(lost_since=found.lost_since, replayed=self._replay_asked())
+
+    def _share(self, ready: Sequence[Lease], workers: int) -> None:
+        """Take what is free, up to a fair share; ask for one if others have more than theirs."""
+        at_most = ceil(len(ready) / workers)
+        for lease in ready:
+            if lease.shard not in self._leased and len(self._leased) < at_most:
+                self._take(lease)
+        if len(self._leased) < len(ready) // workers:
+            leasing.request_lease(self._worker, ready, at_most)
+
+    def _take(self, lease: Lease) -> None:
+        taken = leasing.acquire(self._worker, lease) if leasing.is_free(lease, self._worker) else None
+        if taken is None:
+            return
+        # The held keys are read after the lease: from now on no other worker can park records of this shard.
+        leased = LeasedShard(taken, dead_letters.held_keys(self._worker))
+        # A worker that did not release it may have died of a record of the page after the checkpoint.
+        leased.watched = self._settings.batch if lease.owner is not None else 0
+        self._leased[lease.shard] = leased
+
+    def _turn(self, leased: LeasedShard, stop: Event) -> Progress:
+        done = read_pages(self._settings, leased, stop)
+        if leased.is_over:
+            del self._leased[leased.lease.shard]
+            self._planned = None
+            if leased.lease.owner is not None:
+                leasing.release(self._worker, leased.lease)
+        return done
+
+    def _give_back_all(self) -> None:
+        """The leases, with what was handled since the last checkpoint. Those that cannot be given back run out."""
+        self._planned = None
+        with suppress(CallFailed):
+            while self._leased:
+                leasing.release(self._worker, self._leased.popitem()[1].lease)
+        self._leased.clear()
+
+
+def _decoders(shapes: tuple[EntitySpec, ...]) -> tuple[EntityTagOf, Decode]:
+    """Records of some entities, as changes of their models."""
+
+    def entity_tag(keys: Mapping[str, Any]) -> str | None:
+        shape = shape_of(shapes, keys)
+        return None if shape is None else shape.tag
+
+    return entity_tag, lambda record: change_of(shapes, record)
+
+
+def _shapes(of: Design | Sequence[Entity[Any, Any]], table: str) -> tuple[EntitySpec, ...]:
+    """The entities of a consumer; refused if they are not of its table."""
+    if isinstance(of, Design):
+        found = [shape for shape in of.shapes if shape.table.name == table]
+    else:
+        found = [entity.shape for entity in of]
+    strays = [shape.tag for shape in found if shape.table.name != table]
+    if strays or not found:
+        why = f"not in this table: {', '.join(strays)}" if strays else "the design has no entities in it"
+        raise ConsumerUnusable(f"a consumer of the table {table} cannot be made like this: {why}")
+    return tuple(found)

@@ -1,0 +1,316 @@
+"""Dead letters: records that could not be handled are parked, with those that follow of the same key, until they are
+replayed or discarded.
+
+A parked record puts a hold on its key; later records of the key are parked behind it, so that the changes of a key are
+handled in order or not at all. Must hold: record, hold and checkpoint are one transaction, so a record is never parked
+and forgotten, or parked and handled; a hold is deleted only with the last record of its key.
+A process without the handler (a command, another program) requests a replay: it sets a mark on the hold, which the next
+round of the consumer finds.
+Elsewhere: when a record is parked (processor.py), what is stored (design.py).
+"""
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+from tablewright.client import pages
+from tablewright.client.item_identity import identity_of
+from tablewright.design import Write
+from tablewright.mapping.consumer.design import (
+    KeyHold,
+    Lease,
+    Parked,
+    RecordPart,
+    holds,
+    holds_of,
+    parked,
+    parked_of,
+    parked_of_key,
+    pieces,
+    pieces_of,
+)
+from tablewright.mapping.consumer.leases import LeaseLost, Worker, save, save_write
+from tablewright.mapping.db import Db
+from tablewright.mapping.errors import AlreadyExists, ConditionNotMet, MappingMistake, Missing, Stale
+from tablewright.mapping.items import model_of
+
+BEHIND = "Behind"
+# Sequence numbers have up to 40 digits and sort as text only with as many.
+_DIGITS = 40
+_PIECE = 300_000
+# How often a replay that was asked for is begun. More than once, since a worker may be stopped in the middle of it;
+# not for ever, since the record may be what kills the workers.
+REPLAY_ATTEMPTS = 3
+
+Handler = Callable[[Mapping[str, Any]], str | None]  # the kind of error, or None if all went well
+
+
+class NotParked(MappingMistake):
+    """No parked record has this sequence number (any more)."""
+
+    def __init__(self, sequence: str) -> None:
+        self.sequence = sequence
+        super().__init__(f"no record {sequence} is parked; parked() lists those that are")
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """How many parked records were handled, and how many are still parked."""
+
+    handled: int
+    left: int
+
+
+def key_digest(record: Mapping[str, Any]) -> str:
+    """A digest of the key of a record; not the key itself, which may contain a name."""
+    return blake2b(identity_of("", record["dynamodb"]["Keys"])[1].encode(), digest_size=16).hexdigest()
+
+
+def held_keys(worker: Worker) -> set[str]:
+    """The digests of the keys with parked records."""
+    return {hold.line for hold in worker.db.all(holds_of(table=worker.table, consumer=worker.consumer))}
+
+
+# --- parking ---
+
+
+def park(
+    worker: Worker, lease: Lease, record: Mapping[str, Any], entity: str, error: str, attempts: int
+) -> bool:
+    """Park a record and save the lease, whose checkpoint is that record. False: its key has no parked records.
+
+    Raises LeaseLost, and has then parked nothing.
+    """
+    head, data = _head(worker, record, entity, error, attempts)
+    hold = KeyHold(table=worker.table, consumer=worker.consumer, line=head.line)
+    waiting = holds.update(hold.table, hold.consumer, hold.line) if error == BEHIND else holds.upsert(hold)
+    try:
+        worker.db.write(
+            parked.create(head), *data, waiting.at(lambda v: v.count).add(1), save_write(worker, lease)
+        )
+    except AlreadyExists:
+        save(worker, lease)  # this record was parked before, and the answer was lost
+    except (Missing, ConditionNotMet) as refused:
+        if refused.entity != holds.shape.tag:
+            raise LeaseLost from None
+        return False
+    return True
+
+
+def _head(
+    worker: Worker, record: Mapping[str, Any], entity: str, error: str, attempts: int
+) -> tuple[Parked, list[Write[RecordPart]]]:
+    told, now = record["dynamodb"], worker.now()
+    place = told["SequenceNumber"].zfill(_DIGITS)
+    packed = zlib.compress(orjson.dumps(record))
+    parts = [packed[at : at + _PIECE] for at in range(0, len(packed), _PIECE)]
+    head = Parked(
+        table=worker.table,
+        consumer=worker.consumer,
+        line=key_digest(record),
+        place=place,
+        sequence=told["SequenceNumber"],
+        event_id=record["eventID"],
+        entity=entity,
+        kind=record["eventName"],
+        key=orjson.dumps(told["Keys"], option=orjson.OPT_SORT_KEYS).decode(),
+        error=error,
+        attempts=attempts,
+        first_tried=now,
+        last_tried=now,
+        pieces=len(parts),
+    )
+    return head, [
+        pieces.put(RecordPart(table=head.table, consumer=head.consumer, place=place, number=n, data=part))
+        for n, part in enumerate(parts)
+    ]
+
+
+# --- listing, replaying, discarding ---
+
+
+def list_parked(worker: Worker) -> list[Parked]:
+    """Everything that is parked, oldest first."""
+    found = worker.db.all(parked_of(table=worker.table, consumer=worker.consumer))
+    return sorted(found, key=lambda one: one.place)
+
+
+def list_all_parked(db: Db) -> list[Parked]:
+    """The parked records of all consumers of all tables; scans their table."""
+    table = parked.shape.table
+    request = {
+        "TableName": db.physical(table.name),
+        "FilterExpression": "begins_with(#s, :parked)",
+        "ExpressionAttributeNames": {"#s": str(table.sk)},
+        "ExpressionAttributeValues": {":parked": {"S": "PARKED#"}},
+        "ConsistentRead": True,
+    }
+    found: list[Parked] = [
+        model_of(parked.shape, item) for page in pages(db._call, "Scan", request) for item in page["Items"]
+    ]
+    return sorted(found, key=lambda one: (one.table, one.consumer, one.place))
+
+
+def stored_record(worker: Worker, head: Parked) -> dict[str, Any]:
+    """The record as it was in the stream."""
+    asked = pieces_of(table=head.table, consumer=head.consumer, place=head.place)
+    record: dict[str, Any] = orjson.loads(
+        zlib.decompress(b"".join(piece.data for piece in worker.db.all(asked)))
+    )
+    return record
+
+
+def keys_of(worker: Worker, sequences: tuple[str, ...]) -> list[str]:
+    """The key digests of these records, or of all, oldest first; raises NotParked."""
+    there = {one.sequence: one.line for one in list_parked(worker)}
+    for sequence in sequences:
+        if sequence not in there:
+            raise NotParked(sequence)
+    return list(dict.fromkeys(there[sequence] for sequence in sequences or there))
+
+
+def replay_key(worker: Worker, line: str, attempt: Handler) -> int:
+    """Handle what is parked of a key in order, up to the first that fails again; how many were handled."""
+    return _replay(worker, line, attempt, until=None) if _claim_hold(worker, line) else 0
+
+
+def replay_requested(worker: Worker, attempt: Handler, until: datetime) -> int:
+    """Replay the keys for which that was requested, until `until` at most; how many records were handled."""
+    handled = 0
+    for hold in worker.db.all(holds_of(table=worker.table, consumer=worker.consumer)):
+        if hold.asked > 0 and _claim_hold(worker, hold.line, is_asked=True):
+            handled += _replay(worker, hold.line, attempt, until)
+            if worker.now() >= until:
+                break
+    return handled
+
+
+def request_replay(worker: Worker, sequences: tuple[str, ...]) -> int:
+    """Ask for a replay of these records, or of all, by the consumer's next round; of how many keys. Raises NotParked.
+
+    As with a replay, naming one record means all of its key.
+    """
+    asked = 0
+    for line in keys_of(worker, sequences):
+        try:
+            worker.db.write(
+                holds.update(worker.table, worker.consumer, line).at(lambda v: v.asked).set(REPLAY_ATTEMPTS)
+            )
+        except Missing:  # replayed or discarded since
+            continue
+        asked += 1
+    return asked
+
+
+def _replay(worker: Worker, line: str, attempt: Handler, until: datetime | None) -> int:
+    """Replay a key whose hold this worker has claimed; releases it at the end."""
+    handled, asked = 0, 0
+    try:
+        while found := _parked_of_key(worker, line):  # also records that were parked since
+            for head in found:
+                error = attempt(stored_record(worker, head))
+                if error is not None:
+                    _record_failure(worker, head, error)
+                    return handled
+                handled += 1
+                if remove(worker, head, worker.id):
+                    return handled  # records parked from now on are under a new hold
+                if until is not None and worker.now() >= until:
+                    asked = REPLAY_ATTEMPTS  # no failure so far: another round continues
+                    return handled
+    except (LeaseLost, Missing, Stale):  # another worker has the hold or the record now
+        return handled
+    finally:
+        _release_hold(worker, line, asked)
+    return handled
+
+
+def discard(worker: Worker, sequence: str) -> None:
+    """Delete a parked record; raises NotParked. Records behind it stay parked, to be replayed."""
+    head = next((one for one in list_parked(worker) if one.sequence == sequence), None)
+    if head is None:
+        raise NotParked(sequence)
+    try:
+        remove(worker, head)
+    except (LeaseLost, Missing, Stale):
+        raise NotParked(sequence) from None
+
+
+def _parked_of_key(worker: Worker, line: str) -> list[Parked]:
+    return list(worker.db.all(parked_of_key(table=worker.table, consumer=worker.consumer, line=line)))
+
+
+def remove(worker: Worker, head: Parked, owner: str | None = None) -> bool:
+    """Delete a parked record and, with the last one of its key, the hold; True if the hold was deleted.
+
+    Raises LeaseLost if `owner` no longer has the hold.
+    """
+    gone: list[Write[Any]] = [
+        parked.delete(head),
+        *(pieces.discard(head.table, head.consumer, head.place, n) for n in range(head.pieces)),
+    ]
+    while True:
+        hold = worker.db.one(holds.get(head.table, head.consumer, head.line), consistent=True)
+        if hold is None or owner not in (None, hold.owner):
+            raise LeaseLost
+        try:
+            worker.db.write(*gone, _decremented(worker, hold, owner))
+            return hold.count == 1
+        except Stale as refused:
+            if (
+                refused.entity != holds.shape.tag
+            ):  # otherwise another record was parked or removed: read the hold again
+                raise
+
+
+def _decremented(worker: Worker, hold: KeyHold, owner: str | None) -> Write[KeyHold]:
+    """The write that counts the hold down, renewing it for its owner; with the last record it deletes it."""
+    if hold.count == 1:
+        return holds.delete(hold)
+    until = hold.until if owner is None else worker.now() + worker.term
+    return holds.change(hold, hold.model_copy(update={"count": hold.count - 1, "until": until}))
+
+
+def _record_failure(worker: Worker, head: Parked, error: str) -> None:
+    now = worker.now()
+    worker.db.write(
+        parked.update(head.table, head.consumer, head.line, head.place)
+        .at(lambda v: v.error)
+        .set(error)
+        .at(lambda v: v.attempts)
+        .add(1)
+        .at(lambda v: v.last_tried)
+        .set(now)
+    )
+
+
+# --- holds ---
+
+
+def _claim_hold(worker: Worker, line: str, *, is_asked: bool = False) -> bool:
+    """Claim a key for replay; False if another worker has it: two at once would mix up the order."""
+    now, until = worker.now(), worker.now() + worker.term
+    write = holds.update(worker.table, worker.consumer, line).at(lambda v: v.owner).set(worker.id)
+    if is_asked:
+        # Counted before the attempt: a worker that dies of it could not count afterwards.
+        write = write.at(lambda v: v.asked).add(-1).when(lambda v: v.asked > 0)
+    try:
+        worker.db.write(write.at(lambda v: v.until).set(until).when(lambda v: v.until <= now))
+    except (ConditionNotMet, Missing):
+        return False
+    return True
+
+
+def _release_hold(worker: Worker, line: str, asked: int) -> None:
+    me, now = worker.id, worker.now()
+    write = holds.update(worker.table, worker.consumer, line).at(lambda v: v.until).set(now)
+    write = write.at(lambda v: v.asked).set(asked)
+    try:
+        worker.db.write(write.at(lambda v: v.owner).set(None).when(lambda v: v.owner == me))
+    except (ConditionNotMet, Missing):
+        return

@@ -1,0 +1,268 @@
+"""Verification: scans both tables and compares, item by item, what the goal should hold with what it holds.
+
+Must hold: a difference counts only if a later consistent read finds it again, with the origin unchanged in between and
+everything followed that was written before the first read. An item that changes at every read is counted as busy and is
+not a difference (it is compared again while writes are paused). Expired items may be gone on either side. Digests are
+sums, so they do not depend on the order of a scan; they agree if nothing is written during the scan.
+Elsewhere: repairing a difference is synchronising its key (sync_keys.py).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+from tablewright.client import pages
+from tablewright.client.item_identity import identity_of
+from tablewright.mapping.consumer.consumer import Consumer
+from tablewright.mapping.consumer.leases import ChangesLost
+from tablewright.mapping.migrate.change_follower import follower
+from tablewright.mapping.migrate.context import MigrationContext
+from tablewright.mapping.migrate.migration import Direction, TableVersion
+from tablewright.mapping.migrate.orphans import find_orphans
+from tablewright.mapping.migrate.state import State
+from tablewright.mapping.migrate.sync_keys import (
+    KeyPlan,
+    Task,
+    merge_tasks,
+    plan_tasks,
+    read_items,
+    sync_keys,
+)
+from tablewright.values import Item
+
+PAGE = 100
+# Repeated comparisons of what differs, with growing pauses: about ten seconds in all if the follower is late.
+LOOKS = 8
+SHOWN = 20
+_SPACE = 1 << 128
+
+ReportProgress = Callable[[int, int | None, str], None]
+
+
+def _silent(done: int, total: int | None, what: str) -> None:
+    """Reports nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentReport:
+    """A segment of one of the tables: its items, their digest, and how many were wrong."""
+
+    table: str
+    segment: int
+    items: int
+    digest: str
+    wrong: int
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """The result of a scan of both tables. `keys` are digests of some keys that differ: a key may name a person.
+
+    `unfit` are items that `forward` made and the target's design cannot read, or finds without their index keys.
+    """
+
+    migration: str
+    course: str
+    epoch: int
+    origin_items: int
+    goal_items: int
+    wanted_items: int
+    missing: int
+    different: int
+    extra: int
+    unfit: int
+    busy: int
+    repaired: int
+    digests_agree: bool
+    parts: tuple[SegmentReport, ...]
+    keys: tuple[str, ...] = ()
+
+    @property
+    def is_right(self) -> bool:
+        return not self.missing and not self.different and not self.extra and not self.unfit
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as it is stored in the state, and printed by `tablewright migrate verify --json`."""
+        members = asdict(self) | {"parts": [asdict(part) for part in self.parts], "keys": list(self.keys)}
+        members["turn"] = members.pop("epoch")  # the stored name
+        return members
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What a walk counts as it goes."""
+
+    missing: int = 0
+    different: int = 0
+    extra: int = 0
+    unfit: int = 0
+    busy: int = 0
+    repaired: int = 0
+    keys: list[str] = field(default_factory=list)
+
+    @property
+    def wrong(self) -> int:
+        return self.missing + self.different + self.extra
+
+
+def verify(
+    context: MigrationContext,
+    state: State,
+    *,
+    repair: bool = False,
+    segments: int = 4,
+    notify: ReportProgress = _silent,
+) -> VerifyReport:
+    """Compare both tables; with `repair`, synchronise what differs. Changes are followed at the same time."""
+    direction, count = context.direction(state), _Counts()
+    consumer = follower(context, state)
+    _followed_until(context, consumer)
+    parts: list[SegmentReport] = []
+    sums = {direction.origin.called: 0, direction.goal.called: 0}
+    wanted_items, walked = 0, [0, 0]
+    total = sum(_items(context, version) for version in (direction.origin, direction.goal))
+    for which, version in enumerate((direction.origin, direction.goal)):
+        for segment in range(segments):
+            items, digest, before = 0, 0, count.wrong
+            for page in _pages(context, version, segment, segments):
+                made = _compare(context, direction, state.epoch, version, page, count, consumer, repair)
+                wanted_items += len(made) if version is direction.origin else 0
+                items += len(page)
+                digest = (digest + sum(map(_digest, made))) % _SPACE
+                walked[which] += len(page)
+                # Beyond the initial item counts the total is unknown.
+                notify(sum(walked), total if sum(walked) <= total else None, f"verifying {context.name}")
+            sums[version.called] = (sums[version.called] + digest) % _SPACE
+            parts.append(
+                SegmentReport(
+                    context.physical(version), segment, items, f"{digest:032x}", count.wrong - before
+                )
+            )
+    return VerifyReport(
+        context.name, direction.course, state.epoch, walked[0], walked[1], wanted_items, count.missing, count.different,
+        count.extra, count.unfit, count.busy, count.repaired, len(set(sums.values())) == 1, tuple(parts),
+        tuple(count.keys[:SHOWN]),
+    )  # fmt: skip
+
+
+def count_differences(context: MigrationContext, direction: Direction, tasks: Sequence[Task]) -> int:
+    """How many of these keys differ at this moment; for a time without writes."""
+    asked = list(merge_tasks(direction, tasks).values())
+    wrong = 0
+    for start in range(0, len(asked), PAGE):
+        plans = plan_tasks(context, direction, asked[start : start + PAGE])
+        wrong += sum(_is_wrong(context, direction, plan) for plan in plans)
+    return wrong
+
+
+# --- walking ---
+
+
+def _items(context: MigrationContext, version: TableVersion) -> int:
+    found: int = context.call("DescribeTable", {"TableName": context.physical(version)})["Table"]["ItemCount"]
+    return found
+
+
+def _pages(context: MigrationContext, version: TableVersion, segment: int, of: int) -> Iterator[list[Item]]:
+    request = {
+        "TableName": context.physical(version),
+        "Segment": segment,
+        "TotalSegments": of,
+        "ConsistentRead": True,
+        "Limit": PAGE,
+    }
+    for answer in pages(context.call, "Scan", request):
+        yield [item for item in answer["Items"] if not version.is_marker(item)]
+
+
+def _digest(item: Mapping[str, Any]) -> int:
+    text = orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
+    return int.from_bytes(blake2b(text, digest_size=16).digest())
+
+
+def _is_over(context: MigrationContext, version: TableVersion, item: Item | None) -> bool:
+    """Whether an item has expired: either side may have deleted it already."""
+    ttl = version.table.ttl
+    if item is None or ttl is None or "N" not in item.get(ttl, {}):
+        return False
+    return float(item[ttl]["N"]) <= context.world.now().timestamp()
+
+
+# --- comparing ---
+
+
+def _compare(
+    context: MigrationContext, direction: Direction, epoch: int, version: TableVersion, page: Sequence[Item],
+    count: _Counts, consumer: Consumer, repair: bool,
+) -> list[Item]:  # fmt: skip
+    """Compare a page of one of the tables; returns the goal's items that it stands for."""
+    if version is direction.origin:
+        tasks = [Task(direction.origin.key(item), (), item) for item in page]
+        made = [one for item in page for one in direction.made(item).values()]
+        count.unfit += (
+            sum(not direction.goal.is_readable(one) for one in made) if direction.course == "forward" else 0
+        )
+    else:
+        tasks, made = find_orphans(context, direction, page), list(page)
+    wrong = [plan for plan in plan_tasks(context, direction, tasks) if _is_wrong(context, direction, plan)]
+    for plan in _confirmed(context, direction, wrong, count, consumer):
+        there = read_items(context, direction.goal, [direction.goal.key(one) for one in plan.puts])
+        if repair:
+            sync_keys(context, direction, epoch, [Task(plan.task.key, plan.task.before)])
+            count.repaired += 1
+        elif plan.deletes:
+            count.extra += 1
+        elif len(there) < len(plan.puts):
+            count.missing += 1
+        else:
+            count.different += 1
+        count.keys.append(blake2b(identity_of("", plan.task.key)[1].encode(), digest_size=8).hexdigest())
+    return made
+
+
+def _is_wrong(context: MigrationContext, direction: Direction, plan: KeyPlan) -> bool:
+    if plan.is_in_sync or _is_over(context, direction.origin, plan.item):
+        return False
+    return bool(plan.puts) or not all(_is_over(context, direction.goal, one) for one in plan.deletes)
+
+
+def _confirmed(
+    context: MigrationContext,
+    direction: Direction,
+    plans: Sequence[KeyPlan],
+    count: _Counts,
+    consumer: Consumer,
+) -> Iterator[KeyPlan]:
+    """Differences that remain although the item did not change and all earlier writes were followed."""
+    waiting = [(plan, context.world.now()) for plan in plans]
+    for look in range(LOOKS):
+        if not waiting:
+            return
+        context.sleep(0.05 * 2**look)
+        # A follower reads every second or so: a recent write would be counted as a difference.
+        heard = context.world.now() if look == LOOKS - 1 else _followed_until(context, consumer)
+        again = plan_tasks(context, direction, [Task(plan.task.key, plan.task.before) for plan, _ in waiting])
+        left = []
+        for (before, seen), plan in zip(waiting, again, strict=True):
+            if not _is_wrong(context, direction, plan):
+                continue
+            is_same = plan.item == before.item
+            if is_same and seen <= heard:
+                yield plan
+            else:
+                left.append((plan, seen if is_same else context.world.now()))
+        waiting = left
+    count.busy += len(waiting)
+
+
+def _followed_until(context: MigrationContext, consumer: Consumer) -> datetime:
+    """Follow the stream, as any worker; the moment up to which everything has been followed."""
+    with suppress(ChangesLost):  # the next round of work begins another epoch
+        consumer.run_once()
+    now = context.world.now()
+    return now - consumer.lag()

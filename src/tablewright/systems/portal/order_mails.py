@@ -1,0 +1,37 @@
+"""Mail about an order: which template, and what fills it in. Pure.
+
+Must hold: a link leads to the order's page, which asks to sign in; there is no secret in any of these.
+Elsewhere: the words (mail.py).
+"""
+
+from decimal import Decimal
+from typing import TypeAlias
+
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.model import Order, OrderStatus
+
+# A template of mail.py, and its values.
+Mail: TypeAlias = tuple[str, dict[str, str]]
+
+
+def order_placed(order: Order, link: str, *, pays_now: bool) -> Mail:
+    values = {"number": order.order_number, "summary": rules.summary(order), "link": link}
+    if pays_now:
+        return "order", values
+    return "order to pay", {**values, "until": rules.local_minute(rules.pay_until(order))}
+
+
+def order_on_hold(order: Order, why: str) -> Mail:
+    return "order on hold", {"number": order.order_number, "summary": rules.summary(order), "why": why}
+
+
+def order_moved(order: Order, target: OrderStatus, link: str) -> Mail:
+    """What became of an order."""
+    values = {"number": order.order_number, "amount": rules.rand(order.total), "link": link}
+    return f"order {target.lower()}", values
+
+
+def payment_given_back(order: Order, amount: Decimal) -> Mail:
+    ended = {"EXPIRED": "had expired", "PAID": "was paid already", "REFUNDED": "was refunded"}
+    was = ended.get(order.order_status, "was cancelled")
+    return "payment given back", {"number": order.order_number, "ended": was, "amount": rules.rand(amount)}

@@ -1,0 +1,164 @@
+"""What a cart costs at this moment: prices, and the one campaign that takes off most.
+
+Must hold: running campaigns apply whether or not their code was typed; discounts do not stack (CP-X9); what a cart
+costs here is what an order placed in the same moment costs. A code that cannot be used is refused, by name.
+Elsewhere: the arithmetic (rules.py), how an order is written (checkout.py).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tablewright.systems.portal import design as d
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.errors import NotThere, Refused, Unavailable
+from tablewright.systems.portal.model import Campaign, OrderItem, Product
+from tablewright.systems.portal.repository import Repository
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a customer puts into the cart."""
+
+    product_id: str
+    quantity: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """A cart with its prices of this moment. `beaten` is a typed code that would have saved less than `campaign`."""
+
+    products: tuple[Product, ...]
+    items: tuple[OrderItem, ...]
+    campaign: Campaign | None
+    beaten: str | None
+    subtotal: Decimal
+    discount: Decimal
+    tax: Decimal
+    total: Decimal
+
+
+def check_cart(cart: Sequence[Line]) -> None:
+    if not cart:
+        raise Refused("CART", "The cart is empty. Add a plan.", "items")
+    if len(cart) > rules.MAX_LINES:
+        raise Refused("CART", f"A cart has 1 to {rules.MAX_LINES} lines.", "items")
+    if len({line.product_id for line in cart}) != len(cart):
+        raise Refused("CART", "A product stands in the cart once, with its quantity.", "items")
+    if any(not 1 <= line.quantity <= rules.MAX_QUANTITY for line in cart):
+        words = f"You can order 1 to {rules.MAX_QUANTITY} of each plan at a time."
+        raise Refused("QUANTITY", words, "items", {"most": rules.MAX_QUANTITY})
+
+
+def price(
+    repository: Repository, cart: Sequence[Line], codes: Sequence[str] = (), tenant_id: str | None = None
+) -> Priced:
+    """What a cart costs now, for one customer if `tenant_id` is given; refused in the words of an order."""
+    check_cart(cart)
+    wanted = dict.fromkeys(rules.campaign_code(code, "campaignCodes") for code in codes)
+    typed = [usable(repository, code, tenant_id) for code in wanted]
+    lines = _products(repository, cart, typed)
+    fitting = [campaign for campaign in typed if _helps(campaign, lines)]
+    if typed and not fitting:
+        raise Refused(
+            "CAMPAIGN_OTHER_PRODUCT", "This code doesn't apply to the plans in your cart.", "campaignCodes"
+        )
+    now = repository.now()
+    running = _running(repository, lines, tenant_id)
+    best = rules.best(lines, [*fitting, *(each for each in running if each.code not in wanted)], now)
+    items = rules.lines(lines, best, now)
+    if any(item.discounted_unit_price < rules.CENT for item in items):
+        # Campaigns and prices are checked against each other when they change; two changes at once may still meet here.
+        raise Unavailable(
+            "CAMPAIGN_UNAVAILABLE", "This campaign leaves nothing to pay. Please order without it."
+        )
+    beaten = fitting[0].code if fitting and best not in fitting else None
+    return Priced(tuple(product for product, _ in lines), items, best, beaten, *rules.totals(items))
+
+
+def _products(
+    repository: Repository, cart: Sequence[Line], typed: Sequence[Campaign]
+) -> list[tuple[Product, int]]:
+    """The products of a cart, with how many of each."""
+    found = repository.products_by_id([line.product_id for line in cart])
+    lines = []
+    for line in cart:
+        product = found.get(line.product_id)
+        if product is None or not rules.is_for_sale(product):
+            if any(rules.covers(campaign, line.product_id) for campaign in typed):
+                raise Unavailable(
+                    "CAMPAIGN_UNAVAILABLE", "The product of this campaign is no longer for sale."
+                )
+            raise Refused(
+                "PRODUCT_UNKNOWN",
+                "There is no such product for sale.",
+                "items",
+                {"productId": line.product_id},
+            )
+        lines.append((product, line.quantity))
+    return lines
+
+
+def _helps(campaign: Campaign, lines: Sequence[tuple[Product, int]]) -> bool:
+    return any(rules.covers(campaign, product.id) for product, _ in lines)
+
+
+# --- campaigns ---
+
+
+def usable(repository: Repository, code: str, tenant_id: str | None) -> Campaign:
+    """The campaign of a typed code; refused if it is not on, is used up, or was used by this customer."""
+    try:
+        campaign = repository.campaign(code)
+    except NotThere:
+        raise NotThere("CAMPAIGN", f"There is no campaign {code}.", "campaignCodes") from None
+    now = repository.now()
+    if not rules.is_valid(campaign, now):
+        raise Unavailable("CAMPAIGN_UNAVAILABLE", f"The campaign {code} is not on today.")
+    if rules.state_of(campaign, repository.used([code]).get(code, 0), now) == "EXHAUSTED":
+        raise Unavailable("CAMPAIGN_EXHAUSTED", f"The offer {code} has been fully claimed.")
+    if tenant_id is not None and is_spent(repository, campaign, tenant_id):
+        raise Unavailable("CAMPAIGN_LIMIT", "You have already used this offer.")
+    return campaign
+
+
+def is_spent(repository: Repository, campaign: Campaign, tenant_id: str) -> bool:
+    """Whether a customer has used a campaign as often as each customer may."""
+    if campaign.per_tenant_limit is None:
+        return False
+    mine = repository.db.one(d.redemptions.get(tenant_id, campaign.code), consistent=True)
+    return mine is not None and mine.count >= campaign.per_tenant_limit
+
+
+def _running(
+    repository: Repository, lines: Sequence[tuple[Product, int]], tenant_id: str | None
+) -> list[Campaign]:
+    """The campaigns that take something off this cart for this customer now.
+
+    The index finds them, a consistent read decides: it may still list one that was just switched off.
+    """
+    now = repository.now()
+    today = rules.local_day(now)
+    query = d.campaigns_by_active(active=True, until=today).where(lambda campaign: campaign.to_date >= today)
+    codes = [campaign.code for campaign in repository.db.all(query) if _helps(campaign, lines)]
+    if not codes:
+        return []
+    used = repository.used(codes)
+    found = repository.db.many([d.campaign_by_code(code) for code in codes], consistent=True)
+    return [
+        campaign
+        for campaign in found
+        if campaign is not None
+        and _helps(campaign, lines)
+        and rules.state_of(campaign, used.get(campaign.code, 0), now) == "RUNNING"
+        and _takes_something_off(campaign, lines, repository)
+        and not (tenant_id is not None and is_spent(repository, campaign, tenant_id))
+    ]
+
+
+def _takes_something_off(
+    campaign: Campaign, lines: Sequence[tuple[Product, int]], repository: Repository
+) -> bool:
+    """Whether it saves money and leaves every line something to pay."""
+    items = rules.lines(lines, campaign, repository.now())
+    return rules.totals(items)[1] > 0 and all(item.discounted_unit_price >= rules.CENT for item in items)

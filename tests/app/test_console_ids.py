@@ -1,0 +1,93 @@
+"""Every page of the console: ids are there once, and every label belongs to a field of the page."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+
+import httpx
+import pytest
+from tests.app.browsing import Enter, browsers
+
+from tablewright.app.house import open_house
+from tablewright.app.people import THE_ENGINEER
+from tablewright.app.serve import app_of
+from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
+from tablewright.edge import serving_app
+from tablewright.systems.parental import seed as parental_seed
+from tablewright.systems.portal import seed as portal_seed
+
+MOST = 120  # pages of a person
+PEOPLE = ("parent_anna", "operator_olga", "admin_thandi", "traveller_maya", THE_ENGINEER.subject)
+
+
+class _Page(HTMLParser):
+    """Ids, the fields that labels name, and links of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.labelled: list[str] = []
+        self.links: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if "id" in given:
+            self.ids.append(given["id"])
+        if tag == "label" and "for" in given:
+            self.labelled.append(given["for"])
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+
+
+@pytest.fixture(scope="module")
+def enter() -> Iterator[Enter]:
+    small = (
+        replace(PORTAL, seed=lambda portal, told: portal_seed.seed(portal, told, tenants=5)),
+        replace(PARENTAL, seed=lambda parental, told: parental_seed.seed(parental, told, families=0)),
+        TRAVEL,
+    )
+    with (
+        open_house(memory=True, systems=small, jobs=False) as house,
+        serving_app(app_of(house)) as url,
+        browsers(url) as entered,
+    ):
+        yield entered
+
+
+def _pages(client: httpx.Client) -> Iterator[tuple[str, _Page]]:
+    todo, seen = ["/"], set[str]()
+    while todo and len(seen) < MOST:
+        address = todo.pop(0)
+        shape = re.sub(r"[0-9a-f]{8}[0-9a-f-]*|\d+", "#", address.partition("?")[0])
+        if shape in seen:
+            continue
+        seen.add(shape)
+        answer = client.get(address)
+        if not answer.headers.get("content-type", "").startswith("text/html"):
+            continue
+        page = _Page(answer.text)
+        yield address, page
+        todo += [
+            one
+            for one in (unescape(link).partition("#")[0] for link in page.links)
+            if one.startswith("/console")
+        ]
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+def test_ids_are_unique_and_labels_have_their_fields_on_every_page(enter: Enter, person: str) -> None:
+    wrong, looked_at = [], 0
+    for address, page in _pages(enter(person)):
+        looked_at += 1
+        twice = [id for id, count in Counter(page.ids).items() if count > 1]
+        alone = [name for name in page.labelled if name not in page.ids]
+        if twice or alone:
+            wrong.append((address, twice, alone))
+    assert wrong == []
+    assert looked_at > 10

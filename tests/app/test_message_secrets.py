@@ -1,0 +1,319 @@
+"""With every kind of live code and link on its way, no page, export, table, stream, backup, copy or log shows one."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from itertools import product as combinations
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import httpx
+import pytest
+
+from tablewright import testing
+from tablewright.app.accounts import ROLES
+from tablewright.app.code_login import SignedIn
+from tablewright.app.console.portal.buying import LINK_LASTS
+from tablewright.app.copies import bring_further
+from tablewright.app.house import House, open_house
+from tablewright.app.mail import Directory
+from tablewright.app.serve import app_of
+from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
+from tablewright.edge import codes, serving_app
+from tablewright.systems.parental.model import MessageState as State
+from tablewright.systems.parental.repository import Actor as Parent
+from tablewright.systems.portal.checkout import Line
+from tablewright.systems.portal.repository import Actor as Staff
+from tablewright.systems.travel.accounts import Proved
+
+NOW = datetime(2026, 11, 17, 10, tzinfo=UTC)
+STRANGER, NUMBER, OWN = "+15550009999", "+15550001111", "pat@example.com"
+# The mail directory is where mail is delivered to on a server without a mail server, and this page is its reader.
+IS_THE_DELIVERY = "/console/designs/mail"
+_MOST_PAGES, _RESTORED = 150, "-restored"
+_LINK = re.compile(r'href="(/[^"#]*)')
+
+
+@dataclass(frozen=True)
+class World:
+    """What was made, and who may look at it: a token by role."""
+
+    tokens: Mapping[str, str]
+    values: Mapping[str, Sequence[str]]
+    secrets: tuple[str, ...]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    home, away = tmp_path_factory.mktemp("store"), tmp_path_factory.mktemp("away")
+    clock = testing.Clock(NOW)
+    with open_house(
+        home, systems=(PORTAL, PARENTAL, TRAVEL), world=clock.world(), seed=False, durability="relaxed",
+        copies=str(away), jobs=False,
+    ) as opened:  # fmt: skip
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def made(house: House) -> World:
+    """Every kind of code and link, in messages that wait to be sent."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(codes, "_SHORT", 12)  # so that no code is found by chance
+        return _made(house)
+
+
+def _made(house: House) -> World:
+    portal, parental, travel = (each.service for each in house.lived)
+    admin = Staff("admin@example.com", "admin", "admin")
+    plan, _ = portal.catalogue.create_product(
+        {"name": "Starter", "description": "A site.", "price": Decimal("99.99"), "billing_cycle": "monthly"},
+        admin,
+    )
+    order = portal.checkout.place("buyer@example.com", [Line(plan.id)])
+    tenant = portal.tenants.move(order.tenant_id, "VALIDATED", Staff("buyer@example.com", "user"))
+    tenant = portal.verification.register(tenant.id)
+    portal.verification.start(tenant.email)
+    tenant = portal.verification.start_destination(tenant, "forms@example.com", admin)
+    account = house.accounts.add(OWN)
+    parent = Parent(OWN, "parent", account.subject, OWN)
+    family = parental.families.create("The Patels", parent)
+    parental.children.prove(NUMBER, parent, family.family_id)
+    first = next(_codes(parental.dispatch, NUMBER))
+    child = parental.children.add(NUMBER, first, "Code", "Europe/Berlin", parent, family_id=family.family_id)
+    parental.children.prove(STRANGER, parent, family.family_id)
+    invitation = parental.guardians.invite(family.family_id, "ben@example.com", parent)
+    travel.email_login.start("maya@example.com")
+    traveller = travel.accounts.enter(Proved("email", email="maya@example.com"))
+    house.code_login.start(OWN)
+    staff = {role: house.accounts.add(f"{role}@example.com", roles=[role]) for role in ROLES}
+    tokens = {role: house.login_of(SignedIn(it, ("pwd", "otp", "mfa"))) for role, it in staff.items()}
+    tokens |= {
+        "customer": portal.token_for(tenant),
+        "parent": house.login_of(SignedIn(account, ("otp",))),
+        "traveller": traveller.token,
+    }
+    ids = [tenant.id, plan.id, order.order_id, family.family_id, invitation.invitation_id]
+    states: tuple[State, ...] = ("PENDING", "SENT")
+    ids += [
+        mail.message_id
+        for state in states
+        for mail in portal.repository.db.all(portal.repository.outbox(state))
+    ]
+    values = {
+        "id": ids, "key": [child.child], "phone": [child.child], "subject": [account.subject], "who": [OWN, "me"],
+        "of": ["policies", "history", "metrics"], "name": ["TikTok"], "region_type": ["country"], "code": ["US"],
+        "user_id": [traveller.profile.user_id], "device_id": ["web"], "design": list(house.designs),
+        "path": ["console.css"], "table": [], "tag": [],
+    }  # fmt: skip
+    seal = portal.previews.token(order.order_id, portal.repository.now(), LINK_LASTS)
+    return World(tokens, values, (*_secrets(house), seal))
+
+
+def _codes(dispatch: Any, recipient: str) -> Iterator[str]:
+    for text in _texts(dispatch):
+        if text[0] == recipient:
+            yield from re.findall(r"\d{12}", text[1])
+
+
+def _texts(dispatch: Any) -> Iterator[tuple[str, str]]:
+    """What waits, as its readers will get it."""
+    for message in dispatch.by_state("PENDING"):
+        letter = dispatch.render(message)
+        yield letter.recipient, f"{letter.subject} {letter.body}"
+
+
+def _secrets(house: House) -> list[str]:
+    """All codes, the secrets of links, and links that are secret as a whole."""
+    texts = [text for post in house.posts for _, text in _texts(post.dispatch)]
+    found = [re.findall(r"\b\d{12}\b|(?<=secret=)\w+|http\S+/invitations/\S+", text) for text in texts]
+    return list(dict.fromkeys(secret for each in found for secret in each))
+
+
+def test_there_is_a_secret_of_every_kind(made: World) -> None:
+    digits = [secret for secret in made.secrets if secret.isdigit()]
+    assert len(digits) == 6, "portal: verification, destination; parental: two numbers; Skratch; the app"
+    assert sum("/invitations/" in secret for secret in made.secrets) == 1
+    assert len(made.secrets) == len(digits) + 1 + 2 + 1, "two links of the portal, and the page of an order"
+
+
+# --- pages and exports ---
+
+
+@contextmanager
+def _browser(house: House, token: str | None) -> Iterator[tuple[httpx.Client, list[str]]]:
+    """A client, and every path one can GET. An app of its own: nobody is slowed down by who looked before."""
+    app = app_of(house, is_demo=False)
+    paths = [
+        context.path
+        for route in app.routes
+        if hasattr(route, "effective_route_contexts")
+        for context in route.effective_route_contexts()
+        if "GET" in context.methods
+    ]
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    with serving_app(app) as url, httpx.Client(base_url=url, headers=headers, timeout=60) as client:
+        yield client, paths
+
+
+def _filled(path: str, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    names = [name.partition(":")[0] for name in re.findall(r"{([^}]+)}", path)]
+    for chosen in combinations(*(values.get(name, ["none"]) for name in names)):
+        filled = path
+        for name, value in zip(names, chosen, strict=True):
+            filled = re.sub(rf"{{{name}(:\w+)?}}", quote(value, safe=""), filled)
+        yield filled
+
+
+EXPORTS = {
+    "customer": ["/portal/v1.0/me/export"],
+    "portal.admin": ["/portal/v1.0/tenants/{id}/export", "/console/portal/outbox/{id}"],
+    "parent": ["/parental/v1/children/{phone}/export", "/console/parental/children/{key}/export.json"],
+    "traveller": ["/travel/v1/export"],
+    "engineer": ["/console/designs/items"],
+}
+
+
+@pytest.mark.parametrize("role", ["nobody", "customer", "parent", "traveller", *ROLES])
+def test_no_page_and_no_export_of_any_role_shows_a_live_code_or_link(
+    house: House, made: World, role: str
+) -> None:
+    with _browser(house, made.tokens.get(role)) as (client, templates):
+        seen = dict.fromkeys(templates, 0)
+        todo = [(path, template) for template in templates for path in _filled(template, made.values)]
+        known = {path for path, _ in todo}
+        for path, template in todo:
+            if path.startswith(IS_THE_DELIVERY):
+                continue
+            page = client.get(path)
+            assert page.status_code < 500, path
+            assert _found(page.text + str(page.headers), made) == [], (role, path)
+            seen[template] = seen.get(template, 0) + (page.status_code == 200)
+            links = {link.replace("&amp;", "&") for link in _LINK.findall(page.text)} - known
+            if len(known) < len(templates) * 2 + _MOST_PAGES and path.startswith("/console"):
+                known |= links
+                todo += [(link, "a link") for link in sorted(links) if not link.startswith("/static")]
+    assert [path for path in EXPORTS.get(role, []) if not seen[path]] == []
+
+
+def test_the_items_of_a_table_are_shown_to_an_engineer_without_codes(house: House, made: World) -> None:
+    with _browser(house, made.tokens["engineer"]) as (client, _):
+        for table, items in _tables(house).items():
+            page = client.get("/console/designs/items", params={"table": table})
+            assert _found(page.text, made) == [], table
+            for item in items:
+                if "recipient" in item:
+                    where = {"table": table, "k.PK": item["PK"]["S"], "k.SK": item["SK"]["S"]}
+                    page = client.get(f"/console/designs/item?{urlencode(where)}")
+                    assert page.status_code == 200
+                    assert _found(page.text, made) == [], where
+
+
+def _found(text: str, made: World) -> list[str]:
+    return [secret for secret in made.secrets if secret in text]
+
+
+# --- what is stored ---
+
+
+def _tables(house: House) -> dict[str, list[dict[str, Any]]]:
+    names = house.call("ListTables", {})["TableNames"]
+    return {name: _scan(house, name) for name in names if not name.endswith(_RESTORED)}
+
+
+def _scan(house: House, table: str) -> list[dict[str, Any]]:
+    items, start = list[dict[str, Any]](), None
+    while True:
+        more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
+        answer = house.call("Scan", {"TableName": table, **more})
+        items += answer["Items"]
+        start = answer.get("LastEvaluatedKey")
+        if not start:
+            return items
+
+
+def _records(house: House) -> Iterator[str]:
+    for stream in house.call("ListStreams", {})["Streams"]:
+        arn = stream["StreamArn"]
+        for shard in house.call("DescribeStream", {"StreamArn": arn})["StreamDescription"]["Shards"]:
+            place = {"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": "TRIM_HORIZON"}
+            at = house.call("GetShardIterator", place)["ShardIterator"]
+            while at:
+                answer = house.call("GetRecords", {"ShardIterator": at})
+                yield repr(answer["Records"])
+                at = answer.get("NextShardIterator") if answer["Records"] else None
+
+
+def _restored(house: House, table: str) -> str:
+    """A table as its backup has it."""
+    backup = house.call("CreateBackup", {"TableName": table, "BackupName": "walk"})["BackupDetails"]
+    target = f"{table}{_RESTORED}"
+    _await(house, "DescribeBackup", {"BackupArn": backup["BackupArn"]}, "AVAILABLE")
+    house.call("RestoreTableFromBackup", {"BackupArn": backup["BackupArn"], "TargetTableName": target})
+    _await(house, "DescribeTable", {"TableName": target}, "ACTIVE")
+    text = repr(_scan(house, target))
+    house.call("DeleteTable", {"TableName": target})
+    return text
+
+
+def _await(house: House, verb: str, what: Mapping[str, str], state: str) -> None:
+    ends = time.monotonic() + 30
+    while f"'{state}'" not in repr(house.call(verb, what)):
+        assert time.monotonic() < ends, (verb, what)
+        time.sleep(0.02)
+
+
+def _copied(house: House) -> Iterator[str]:
+    assert house.copying is not None
+    for _ in range(200):
+        bring_further(house.copying)
+        time.sleep(0.02)
+        files = [file for file in Path(house.copying.place.where).rglob("*") if file.is_file()]
+        if any("whole" in file.parts for file in files):
+            break
+    for file in files:
+        content = file.read_bytes()
+        is_packed = content[:2] == b"\x1f\x8b"
+        yield (gzip.decompress(content) if is_packed else content).decode(errors="replace")
+
+
+def test_no_table_stream_backup_or_copy_holds_a_live_code_or_link(house: House, made: World) -> None:
+    tables = _tables(house)
+    assert sum("recipient" in item for items in tables.values() for item in items) == 8
+    for table, items in tables.items():
+        assert _found(repr(items), made) == [], table
+        if any("recipient" in item for item in items):
+            restored = _restored(house, table)
+            assert "recipient" in restored
+            assert _found(restored, made) == [], f"the backup of {table}"
+    records = list(_records(house))
+    assert any("recipient" in record for record in records)
+    assert [_found(record, made) for record in records if _found(record, made)] == []
+    copies = list(_copied(house))
+    assert any("recipient" in copy for copy in copies)
+    assert [_found(copy, made) for copy in copies if _found(copy, made)] == []
+
+
+def test_sending_leaves_no_sealed_part_behind_and_nothing_in_the_log(
+    house: House, made: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        house.deliver()
+    sent = [item for items in _tables(house).values() for item in items if "recipient" in item]
+    assert sent
+    assert [item for item in sent if "secrets" in item] == []
+    assert _found(repr(_tables(house)), made) == []
+    assert _found(" ".join(repr(vars(record)) for record in caplog.records), made) == []
+    assert isinstance(house.mail.way, Directory)
+    delivered = " ".join(f"{letter.subject} {letter.body}" for letter in house.mail.way.letters())
+    assert len(_found(delivered, made)) == len(made.secrets) - 1, (
+        "all but the page of an order, which no mail has"
+    )

@@ -1,0 +1,232 @@
+"""Ids that cannot exist: every route of every system answers them with 4xx, to every role, in every place of a request.
+
+The requests are made from the description of the API and from the routes of the console, so that a new route is in
+here without being named.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute, iter_route_contexts
+from tests.app.browsing import Enter, browsers
+
+from tablewright.app.house import open_house
+from tablewright.app.serve import app_of
+from tablewright.edge import RateLimiter, serving_app
+from tablewright.edge.rate_limit import Decision, RateLimit
+from tablewright.edge.routes import query_names
+
+UNUSABLE = {"blank": " ", "long": "x" * 3000, "foreign": "zoë/🗺\u0000", "half": "\ud83d"}
+PEOPLE = {
+    "portal": ("admin_thandi", "support_sipho", "tenant"),
+    "parental": ("parent_anna", "operator_olga", "support_sam", "gateway_east"),
+    "travel": ("traveller_maya", "admin_ines"),
+    "designs": ("engineer_rosa",),
+}
+PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
+ID_FIELD = re.compile(r"(id|Id|phone|name|subject|code|sku|key|token|email|address|number)$")
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[FastAPI]:
+    with pytest.MonkeyPatch.context() as patch, open_house(memory=True, jobs=False) as house:
+        patch.setattr(RateLimiter, "take", lambda self, key, pace: Decision(True, RateLimit(1, 1).burst, 0))
+        yield app_of(house)
+
+
+@pytest.fixture(scope="module")
+def url(app: FastAPI) -> Iterator[str]:
+    with serving_app(app) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def enter(url: str) -> Iterator[Enter]:
+    with browsers(url) as entered:
+        yield entered
+
+
+def signed_in(app: FastAPI, enter: Enter, system: str) -> dict[str, httpx.Client]:
+    """A client for each kind of person of a system, and one for those who are not signed in."""
+    subjects = [person.subject for person in app.state.console.people]
+    wanted = [next(one for one in subjects if one.startswith(start)) for start in PEOPLE[system]]
+    return {start: enter(one, follow=False) for start, one in zip(PEOPLE[system], wanted, strict=True)} | {
+        "anyone": enter(follow=False)
+    }
+
+
+def known_values(client: httpx.Client, paths: Mapping[str, Any]) -> dict[str, str]:
+    """A value for each parameter that the person can see one of: found in lists, by the path of the list."""
+    found: dict[str, str] = {}
+    for path in sorted(paths, key=len):
+        if "get" not in paths[path] or (filled := fill(path, found)) is None:
+            continue
+        answered = client.get(filled, headers={"Accept": "application/json"})
+        if answered.status_code == 200 and "json" in answered.headers["Content-Type"]:
+            for item in items_in(answered.json()):
+                for longer in paths:
+                    hole = PARAMETER.match(longer, len(path) + 1) if longer.startswith(f"{path}/") else None
+                    value = item.get(hole[1], item.get("id")) if hole else None
+                    if hole and isinstance(value, str):
+                        found.setdefault(longer[: hole.end()], value)
+    return found
+
+
+def items_in(answer: Any) -> list[dict[str, Any]]:
+    lists = [answer] if isinstance(answer, list) else [v for v in answer.values() if isinstance(v, list)]
+    return [item for each in lists for item in each if isinstance(item, dict)]
+
+
+def fill(path: str, known: Mapping[str, str], changed: str = "", to: str = "") -> str | None:
+    """The path with values for its parameters; `changed` is the one that becomes `to`."""
+    filled, end = "", 0
+    for hole in PARAMETER.finditer(path):
+        is_changed = path[: hole.end()] == changed
+        if not is_changed and path[: hole.end()] not in known and not changed:
+            return None
+        value = to if is_changed else known.get(path[: hole.end()], "unknown")
+        filled += path[end : hole.start()] + quote(value, safe="", errors="surrogatepass")
+        end = hole.end()
+    return filled + path[end:]
+
+
+def ids_in(schema: Mapping[str, Any], document: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
+    """A body with an example for each required field and for each one that is an id."""
+    schema = resolved(schema, document)
+    if "properties" not in schema or depth > 3:
+        return {}
+    required = schema.get("required", ())
+    return {
+        name: example(part, document, depth + 1)
+        for name, part in schema["properties"].items()
+        if name in required or ID_FIELD.search(name)
+    }
+
+
+def resolved(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
+    while "$ref" in schema or "anyOf" in schema or "oneOf" in schema or "allOf" in schema:
+        if "$ref" in schema:
+            schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+        else:
+            schema = next(schema[name] for name in ("anyOf", "oneOf", "allOf") if name in schema)[0]
+    return schema
+
+
+def example(schema: Mapping[str, Any], document: Mapping[str, Any], depth: int) -> Any:
+    schema = resolved(schema, document)
+    if "enum" in schema or "const" in schema or "default" in schema:
+        return schema.get("const", schema.get("default", (schema.get("enum") or [None])[0]))
+    match schema.get("type"):
+        case "object":
+            return ids_in(schema, document, depth)
+        case "array":
+            return [example(schema.get("items", {}), document, depth)]
+        case "integer" | "number":
+            return schema.get("minimum", 1)
+        case "boolean":
+            return True
+    examples = {"date": "2026-11-01", "date-time": "2026-11-01T10:00:00Z", "email": "a@b.example"}
+    return examples.get(schema.get("format", ""), "x" * max(1, schema.get("minLength", 1)))
+
+
+def with_each_text(body: Any, value: str) -> Iterator[Any]:
+    """The body with one of its texts replaced, for each of them."""
+    pairs: Any = body.items() if isinstance(body, dict) else enumerate(body)
+    for name, part in list(pairs):
+        changed = [value] if isinstance(part, str) else []
+        if isinstance(part, dict | list):
+            changed = list(with_each_text(part, value))
+        for other in changed:
+            yield {**body, name: other} if isinstance(body, dict) else [other]
+
+
+def requests_of(
+    path: str, method: str, operation: Mapping[str, Any], document: Mapping[str, Any], known: dict[str, str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every request to this operation with an unusable value in one place."""
+    holes = [path[: hole.end()] for hole in PARAMETER.finditer(path)]
+    queries = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    body = ids_in(content.get("schema", {}), document) if content else None
+    given = sent(body)
+    for value in UNUSABLE.values():
+        for hole in holes:
+            yield fill(path, known, hole, value) or "", given
+    filled = fill(path, {hole: known.get(hole, "unknown") for hole in holes}) or ""
+    for value in ("", *UNUSABLE.values()):
+        for name in queries:
+            yield f"{filled}?{name}={quote(value, safe='', errors='surrogatepass')}", given
+        for changed in with_each_text(body, value) if body and method != "delete" else ():
+            yield filled, sent(changed)
+
+
+def sent(body: Any) -> dict[str, Any]:
+    headers = {"Idempotency-Key": "unusable-ids", "If-Match": "*", "Content-Type": "application/json"}
+    return {"headers": headers} | ({"content": json.dumps(body)} if body is not None else {})
+
+
+@pytest.mark.parametrize("system", ["portal", "parental", "travel"])
+def test_no_route_of_the_api_takes_an_id_that_cannot_exist_for_a_fault_of_ours(
+    app: FastAPI, enter: Enter, system: str
+) -> None:
+    document = app.openapi()
+    paths = {path: one for path, one in document["paths"].items() if path.startswith(f"/{system}/")}
+    broken: set[tuple[str, str, int]] = set()
+    count = 0
+    for client in signed_in(app, enter, system).values():
+        known = known_values(client, paths)
+        for path, operations in paths.items():
+            for method, operation in operations.items():
+                for target, given in requests_of(path, method, operation, document, known):
+                    answered = client.request(method.upper(), target, **given)
+                    count += 1
+                    if answered.status_code >= 500 and "APPLE_UNAVAILABLE" not in answered.text:
+                        broken.add((method, path, answered.status_code))
+    assert broken == set()
+    assert count > 1000
+
+
+def pages_of(app: FastAPI, system: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Method, path and query parameters of the console's routes below a system's path."""
+    for route in iter_route_contexts(app.routes):
+        path = route.path or ""
+        if isinstance(route.original_route, APIRoute) and path.startswith(f"/console/{system}"):
+            queries = sorted(query_names(route.dependant))
+            for method in route.methods or ():
+                yield method, path, queries if method == "GET" else []
+
+
+def targets_of(path: str, queries: list[str]) -> Iterator[str]:
+    """The page's address with an unusable value in one place."""
+    holes = [path[: hole.end()] for hole in PARAMETER.finditer(path)]
+    filled = fill(path, dict.fromkeys(holes, "unknown"))
+    for value in UNUSABLE.values():
+        for hole in holes:
+            yield fill(path, {}, hole, value) or ""
+        for name in queries:
+            yield f"{filled}?{name}={quote(value, safe='', errors='surrogatepass')}"
+
+
+@pytest.mark.parametrize("system", ["portal", "parental", "travel", "designs"])
+def test_no_page_takes_an_id_that_cannot_exist_for_a_fault_of_ours(
+    app: FastAPI, enter: Enter, system: str
+) -> None:
+    broken: set[tuple[str, str, int]] = set()
+    count = 0
+    for client in signed_in(app, enter, system).values():
+        for method, path, queries in pages_of(app, system):
+            for target in targets_of(path, queries):
+                status = client.request(method, target).status_code
+                count += 1
+                if status >= 500:
+                    broken.add((method, path, status))
+    assert broken == set()
+    assert count > 50
