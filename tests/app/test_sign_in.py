@@ -445,7 +445,7 @@ def test_who_listens_to_others_without_https_is_warned(
     def no_socket(host: str, port: int) -> None:
         raise OSError("no socket in this test")
 
-    monkeypatch.setattr("tablewright.edge.listening", no_socket)
+    monkeypatch.setattr("tablewright.cli.serve.listening", no_socket)
     beyond = ("serve", "--no-demo-sign-in", "--host", "0.0.0.0", "--data", tmp_path / "none")
     assert "without HTTPS" in here(*beyond).err
     assert "without HTTPS" not in here(*beyond, "--url", "https://app.example.com").err
