@@ -5,6 +5,7 @@
 # make trees  print deploy/ anew from the designs
 # make setup  leave a ready .venv with .venv/bin/tablewright
 # make pictures   every page as the tests in tests/browser see it, in artifacts/
+# make properties the property tests with twenty times the examples of `make test`: for changes of what they are about
 # make geography  the three tests that need the sources of Skratch's borders: 340 MB of npm packages, a minute
 
 PYTHON ?= python3
@@ -19,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS ?= auto
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: run test tests quick lint types setup trees browser network redis rxdb pictures geography check clean
+.PHONY: run test tests quick lint types setup trees browser network redis rxdb properties pictures geography check clean
 
 run: setup
 	$(BIN)/tablewright serve --port $(PORT) --dynamodb-port $(DYNAMODB_PORT) --data data
@@ -77,6 +78,10 @@ rxdb:
 	|| { command -v npm >/dev/null \
 	     && npm ci --prefix tests/systems/travel/rxdb --ignore-scripts --no-audit --no-fund --loglevel error; } \
 	|| echo "make: no npm, or it cannot install: the tests with RxDB will be skipped"
+
+# Not part of `make test`: twenty times as long, and other examples each time (without CI they are random).
+properties: .venv/ready-for-tests
+	env -u CI PROPERTY_EFFORT=10 $(PYTEST) --timeout 7200 tests/properties
 
 # Not part of `make test`: no test looks at the pictures.
 pictures: .venv/ready-for-tests browser
