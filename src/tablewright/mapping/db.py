@@ -58,7 +58,7 @@ from tablewright.mapping.meter import Meter
 from tablewright.mapping.page_tokens import TokenCipher
 from tablewright.mapping.read_requests import get_request, query_request, scan_request
 from tablewright.mapping.receipts import RECEIPT_LIFETIME, TABLE, Written, stored_result
-from tablewright.mapping.tables import create_table, make_tables
+from tablewright.mapping.tables import make_tables, table_requests
 from tablewright.mapping.write_requests import OWNER, actions
 from tablewright.values import Item, Value
 from tablewright.world import World, real_world
@@ -119,11 +119,7 @@ class Db:
 
         Where the environment says so, those of the designs can be recovered to any moment; receipts need not be.
         """
-        requests = [
-            (create_table(design, table, self.environment), table.ttl)
-            for design in self.designs
-            for table in design.tables.values()
-        ]
+        requests = [one for design in self.designs for one in table_requests(design, self.environment)]
         receipts = {
             "TableName": self.physical(TABLE.name),
             "KeySchema": [{"AttributeName": TABLE.pk, "KeyType": "HASH"}],

@@ -42,6 +42,13 @@ def create_table(design: Design, table: Table, environment: Environment | None =
     return request
 
 
+def table_requests(
+    design: Design, environment: Environment | None
+) -> list[tuple[dict[str, Any], str | None]]:
+    """The CreateTable requests of a design, each with its table's TTL attribute."""
+    return [(create_table(design, table, environment), table.ttl) for table in design.tables.values()]
+
+
 def _capacity(table: Table, environment: Environment | None) -> dict[str, Any]:
     capacity = environment.capacity_of(table.name) if environment is not None else None
     if not isinstance(capacity, Provisioned):

@@ -7,6 +7,7 @@ Elsewhere: parking (dead_letters.py), what is stored (design.py).
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -16,17 +17,16 @@ from tablewright.client import CallRefused
 from tablewright.mapping.consumer import dead_letters
 from tablewright.mapping.consumer.design import Parked
 from tablewright.mapping.consumer.leases import LeaseLost, Worker
+from tablewright.mapping.consumer.shards import NOT_FOUND
 from tablewright.mapping.db import Db
 from tablewright.mapping.errors import Missing, Stale
 
-_NO_TABLE = "ResourceNotFoundException"
 _TERM = timedelta(seconds=30)
 
 
 def parked_key(record: Parked) -> Mapping[str, Any]:
     """The key of the item that a parked record is about, as the store writes it."""
-    key: Mapping[str, Any] = orjson.loads(record.key)
-    return key
+    return orjson.loads(record.key)  # type: ignore[no-any-return]  # as it was stored
 
 
 def forget_parked(db: Db, table: str, consumer: str, which: Callable[[Parked], bool]) -> int:
@@ -39,27 +39,24 @@ def forget_parked(db: Db, table: str, consumer: str, which: Callable[[Parked], b
 
 def forget_parked_saying(db: Db, table: str, consumer: str, says: Callable[[str], bool]) -> int:
     """The same by the whole record as JSON text: for people who are named in the items of others too."""
-    return _remove_parked(db, table, consumer, lambda worker, record: says(_text(worker, record)))
 
+    def is_named(worker: Worker, record: Parked) -> bool:
+        return says(record.key + orjson.dumps(dead_letters.stored_record(worker, record)).decode())
 
-def _text(worker: Worker, record: Parked) -> str:
-    return record.key + orjson.dumps(dead_letters.stored_record(worker, record)).decode()
+    return _remove_parked(db, table, consumer, is_named)
 
 
 def _remove_parked(db: Db, table: str, consumer: str, which: Callable[[Worker, Parked], bool]) -> int:
-    worker = Worker(db, db._call, table, consumer, db.world.new_id(), _TERM)
+    worker, removed = Worker(db, db._call, table, consumer, db.world.new_id(), _TERM), 0
     try:
         there = dead_letters.list_parked(worker)
     except CallRefused as refusal:
-        if refusal.name != _NO_TABLE:
+        if refusal.name != NOT_FOUND:
             raise
         return 0
-    return sum(_remove(worker, record) for record in there if which(worker, record))
-
-
-def _remove(worker: Worker, record: Parked) -> bool:
-    try:
-        dead_letters.remove(worker, record)
-    except (LeaseLost, Missing, Stale):
-        return False  # replayed or discarded since
-    return True
+    for record in there:
+        if which(worker, record):
+            with suppress(LeaseLost, Missing, Stale):  # replayed or discarded since
+                dead_letters.remove(worker, record)
+                removed += 1
+    return removed
