@@ -4,11 +4,16 @@
 """
 
 from tablewright.mapping.consumer.consumer import Consumer, ConsumerUnusable
-from tablewright.mapping.consumer.dead_letters import NotParked, Replayed
+from tablewright.mapping.consumer.dead_letters import (
+    NotParked,
+    Replayed,
+    forget_parked,
+    forget_parked_saying,
+    parked_key,
+)
 from tablewright.mapping.consumer.design import Parked, stream_consumers
 from tablewright.mapping.consumer.leases import ChangesLost
 from tablewright.mapping.consumer.processor import Progress
-from tablewright.mapping.consumer.purge import forget_parked, forget_parked_saying, parked_key
 from tablewright.mapping.consumer.records import Change, change_in, change_of
 from tablewright.mapping.consumer.shards import NoStream
 from tablewright.mapping.db import Db, Page

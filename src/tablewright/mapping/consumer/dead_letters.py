@@ -4,6 +4,8 @@ replayed or discarded.
 A parked record puts a hold on its key; later records of the key are parked behind it, so that the changes of a key are
 handled in order or not at all. Must hold: record, hold and checkpoint are one transaction, so a record is never parked
 and forgotten, or parked and handled; a hold is deleted only with the last record of its key.
+A parked record holds the item before and after its change: erasing a person from a table includes these records. They
+cannot expire through TTL, because the hold on their key counts them.
 A process without the handler (a command, another program) requests a replay: it sets a mark on the hold, which the next
 round of the consumer finds.
 Elsewhere: when a record is parked (processor.py), what is stored (design.py).
@@ -13,12 +15,13 @@ import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any
 
 import orjson
 
+from tablewright.client import CallRefused
 from tablewright.client.item_identity import identity_of
 from tablewright.design import Write
 from tablewright.mapping.consumer.design import (
@@ -35,6 +38,7 @@ from tablewright.mapping.consumer.design import (
     pieces_of,
 )
 from tablewright.mapping.consumer.leases import LeaseLost, Worker, save, save_write
+from tablewright.mapping.consumer.shards import NOT_FOUND
 from tablewright.mapping.db import Db
 from tablewright.mapping.errors import AlreadyExists, ConditionNotMet, MappingMistake, Missing, Stale
 
@@ -278,3 +282,44 @@ def _release_hold(worker: Worker, line: str, asked: int) -> None:
     write = write.at(lambda v: v.asked).set(asked).at(lambda v: v.owner).set(None)
     with suppress(ConditionNotMet, Missing):
         worker.db.write(write.when(lambda v: v.owner == me))
+
+
+# --- deleting records for good ---
+
+
+def parked_key(record: Parked) -> Mapping[str, Any]:
+    """The key of the item that a parked record is about, as the store writes it."""
+    return orjson.loads(record.key)  # type: ignore[no-any-return]  # as it was stored
+
+
+def forget_parked(db: Db, table: str, consumer: str, which: Callable[[Parked], bool]) -> int:
+    """Delete the parked records for which `which` is true; how many. 0 if no consumer ever began.
+
+    Records behind a deleted one stay parked, to be replayed.
+    """
+    return _forget(db, table, consumer, lambda _, record: which(record))
+
+
+def forget_parked_saying(db: Db, table: str, consumer: str, says: Callable[[str], bool]) -> int:
+    """The same by the whole record as JSON text: for people who are named in the items of others too."""
+
+    def is_named(worker: Worker, record: Parked) -> bool:
+        return says(record.key + orjson.dumps(stored_record(worker, record)).decode())
+
+    return _forget(db, table, consumer, is_named)
+
+
+def _forget(db: Db, table: str, consumer: str, which: Callable[[Worker, Parked], bool]) -> int:
+    worker, removed = Worker(db, db._call, table, consumer, db.world.new_id(), timedelta(seconds=30)), 0
+    try:
+        there = list_parked(worker)
+    except CallRefused as refusal:
+        if refusal.name != NOT_FOUND:
+            raise
+        return 0
+    for record in there:
+        if which(worker, record):
+            with suppress(LeaseLost, Missing, Stale):  # replayed or discarded since
+                remove(worker, record)
+                removed += 1
+    return removed

@@ -64,8 +64,8 @@ class Progress:
 class ReaderSettings:
     """How a worker reads. `retries` are for handling; `skips_lost` says to go on where changes are lost.
 
-    `entity_tag` gives the tag of a key's entity, None if that is not this consumer's; `decode` gives what handlers take,
-    None if a record cannot be decoded.
+    `entity_tag` gives the tag of a key's entity, None if that is not this consumer's; `decode` gives what the handlers
+    take, None if a record cannot be decoded.
     """
 
     worker: Worker

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tablewright.client import Call, CallRefused, Retries
+from tablewright.client import Call, CallRefused, Retries, pages
 from tablewright.mapping.errors import MappingMistake
 
 # DynamoDB keeps stream records for this long.
@@ -66,7 +66,8 @@ def enable_stream(call: Call, table: str, view: str, retries: Retries) -> bool:
 
 def shards_of(call: Call, table: str) -> list[Shard]:
     """Every shard that can be read, older streams first; NoStream if the table has none."""
-    streams = sorted(_streams(call, table), key=label_of)
+    found = pages(call, "ListStreams", {"TableName": table})
+    streams = sorted([one["StreamArn"] for page in found for one in page["Streams"]], key=label_of)
     if not streams:
         raise NoStream(table)
     return [shard for stream in streams for shard in _shards(call, stream)]
@@ -75,16 +76,6 @@ def shards_of(call: Call, table: str) -> list[Shard]:
 def label_of(stream: str) -> str:
     """The end of a stream's name: the time it was made, so that names sort by age."""
     return stream.rpartition("/")[2]
-
-
-def _streams(call: Call, table: str) -> Iterator[str]:
-    request: dict[str, Any] = {"TableName": table}
-    while True:
-        answer = call("ListStreams", request)
-        yield from (one["StreamArn"] for one in answer["Streams"])
-        if not answer.get("LastEvaluatedStreamArn"):
-            return
-        request["ExclusiveStartStreamArn"] = answer["LastEvaluatedStreamArn"]
 
 
 def _shards(call: Call, stream: str) -> Iterator[Shard]:

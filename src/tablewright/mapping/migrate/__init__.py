@@ -41,13 +41,13 @@ from tablewright.mapping.migrate.errors import (
 from tablewright.mapping.migrate.migration import Direction, Migration, TableVersion
 from tablewright.mapping.migrate.router import Router, routed
 from tablewright.mapping.migrate.state import State, migrations
-from tablewright.mapping.migrate.sync_keys import SyncResult, Task, sync_keys
+from tablewright.mapping.migrate.sync_keys import Task, sync_keys
 from tablewright.mapping.migrate.verifier import SegmentReport, VerifyReport, verify
 
 __all__ = [
     "BeingDeleted", "Direction", "EpochEnded", "KeptTooLong", "Migration", "MigrationContext",
     "MigrationMistake", "NotDrained", "NotExact", "NotFollowed", "NotPlanned", "NotRouted", "PhaseMoved",
-    "Round", "Router", "SegmentReport", "SideChanged", "State", "SyncResult", "TableUnsuitable",
+    "Round", "Router", "SegmentReport", "SideChanged", "State", "TableUnsuitable",
     "TableVersion", "TargetsCollide", "Task", "VerifyReport", "WritesPaused", "WrongPhase", "abandon",
     "advance", "begin", "copy_batch", "copy_progress", "finish", "follower", "is_up_to_date",
     "migration_context", "migrations", "record_report", "refuse_abandon", "refuse_finish", "refuse_rollback",

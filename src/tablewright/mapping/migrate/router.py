@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from tablewright.client import Call, CallFailed, HttpCall
 from tablewright.design import Environment
@@ -32,18 +32,14 @@ RETRY_AFTER = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """A time by both clocks: one may be set back, the other stops while the machine sleeps."""
+class CachedState:
+    """The state of a migration when it was last read.
+
+    By both clocks: one may be set back, the other stops while the machine sleeps.
+    """
 
     wall: float
     steady: float
-
-
-@dataclass(frozen=True, slots=True)
-class CachedState:
-    """The state of a migration when it was last read."""
-
-    since: Moment
     state: State | None
 
     @property
@@ -65,12 +61,8 @@ class RouteCache:
         self._lock = threading.Lock()
         self._cached: CachedState | None = None
 
-    def now(self) -> Moment:
-        return Moment(self.at.world.now().timestamp(), self.at.steady())
-
     def age(self, cached: CachedState) -> float:
-        now = self.now()
-        return max(now.wall - cached.since.wall, now.steady - cached.since.steady)
+        return max(self.at.world.now().timestamp() - cached.wall, self.at.steady() - cached.steady)
 
     def is_valid(self, cached: CachedState) -> bool:
         return self.age(cached) < self.term
@@ -110,10 +102,16 @@ class RouteCache:
             raise SideChanged(self.at.migration.called)
 
     def _refresh(self) -> CachedState:
-        since = self.now()  # before the read: its result may be as old as the request
+        # Before the read: its result may be as old as the request.
+        wall, steady = self.at.world.now().timestamp(), self.at.steady()
         state = self.at.find_state()
-        self._cached = CachedState(since, self.at.end_stuck_pause(state) if state is not None else None)
+        state = self.at.end_stuck_pause(state) if state is not None else None
+        self._cached = CachedState(wall, steady, state)
         return self._cached
+
+
+# The table for each name, and the states this is based on.
+Routes: TypeAlias = tuple[dict[str, str], list[tuple[RouteCache, CachedState]]]
 
 
 class Router:
@@ -144,13 +142,12 @@ class Router:
 
     def open_table(self, name: str) -> str:
         """The table that a name is routed to now."""
-        routes, _ = self._routes(frozenset((name,)))
-        return routes[name]
+        return self._routes(frozenset((name,)))[0][name]
 
     # --- parts ---
 
-    def _routes(self, names: frozenset[str]) -> tuple[dict[str, str], list[tuple[RouteCache, CachedState]]]:
-        """The table for each name, and the states this is based on. A target may itself be the source of another."""
+    def _routes(self, names: frozenset[str]) -> Routes:
+        """Where names lead now. A target may itself be the source of another migration."""
         routes: dict[str, str] = {}
         used: list[tuple[RouteCache, CachedState]] = []
         for name in names:
@@ -164,9 +161,7 @@ class Router:
             routes[name] = end
         return routes, used
 
-    def _open_routes(
-        self, names: frozenset[str]
-    ) -> tuple[dict[str, str], list[tuple[RouteCache, CachedState]]]:
+    def _open_routes(self, names: frozenset[str]) -> Routes:
         """The same for a write, once all its tables are open; WritesPaused if that takes too long."""
         began: float | None = None
         while True:
@@ -193,10 +188,8 @@ class Router:
             text = str(request)
             for table in (*self._caches, *self._targets):
                 if table in text:
-                    raise NotRouted(
-                        table,
-                        "PartiQL statements cannot be routed to the open side; use GetItem, Query, PutItem",
-                    )
+                    why = "PartiQL statements cannot be routed to the open side; use GetItem, Query, PutItem"
+                    raise NotRouted(table, why)
 
 
 def routed(

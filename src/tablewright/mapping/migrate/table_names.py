@@ -8,16 +8,11 @@ _BY_TABLE = ("Responses", "UnprocessedKeys", "UnprocessedItems", "ItemCollection
 
 def names_in(request: Mapping[str, Any]) -> frozenset[str]:
     """Every table that a request names as a table."""
-    found = {request["TableName"]} if isinstance(request.get("TableName"), str) else set[str]()
+    bodies = [request, *(body for action in _actions(request) for body in action.values())]
+    found = [body.get("TableName") for body in bodies if isinstance(body, Mapping)]
     if isinstance(request.get("RequestItems"), Mapping):
-        found |= {name for name in request["RequestItems"] if isinstance(name, str)}
-    for one in _actions(request):
-        found |= {
-            body["TableName"]
-            for body in one.values()
-            if isinstance(body, Mapping) and isinstance(body.get("TableName"), str)
-        }
-    return frozenset(found)
+        found += request["RequestItems"]
+    return frozenset(name for name in found if isinstance(name, str))
 
 
 def table_of(arn: str) -> str:
@@ -34,23 +29,22 @@ def renamed(request: Mapping[str, Any], routes: Mapping[str, str]) -> Mapping[st
     """The request, about the tables that its names lead to."""
     if all(name == end for name, end in routes.items()):
         return request
-    made = dict(request)
-    if "TableName" in made:
-        made["TableName"] = routes.get(made["TableName"], made["TableName"])
+    made: dict[str, Any] = _about(request, routes)
     if isinstance(made.get("RequestItems"), Mapping):
         made["RequestItems"] = {routes.get(name, name): one for name, one in made["RequestItems"].items()}
     if _actions(request):
-        made["TransactItems"] = [_action(one, routes) for one in made["TransactItems"]]
+        made["TransactItems"] = [
+            {verb: _about(body, routes) for verb, body in one.items()} for one in made["TransactItems"]
+        ]
     return made
 
 
-def _action(action: Mapping[str, Any], routes: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        verb: {**body, "TableName": routes.get(body["TableName"], body["TableName"])}
-        if isinstance(body, Mapping) and "TableName" in body
-        else body
-        for verb, body in action.items()
-    }
+def _about(body: Any, names: Mapping[str, str]) -> Any:
+    """An object with a TableName, about the table that the name leads to."""
+    if not isinstance(body, Mapping):
+        return body
+    table = body.get("TableName")
+    return {**body, "TableName": names.get(table, table)} if isinstance(table, str) else dict(body)
 
 
 def restored(answer: dict[str, Any], routes: Mapping[str, str]) -> dict[str, Any]:
@@ -63,13 +57,8 @@ def restored(answer: dict[str, Any], routes: Mapping[str, str]) -> dict[str, Any
         if isinstance(made.get(member), dict):
             made[member] = {names.get(table, table): one for table, one in made[member].items()}
     spent = made.get("ConsumedCapacity")
-    if isinstance(spent, dict):
-        made["ConsumedCapacity"] = _spent(spent, names)
-    elif isinstance(spent, list):
-        made["ConsumedCapacity"] = [_spent(one, names) for one in spent]
+    if spent is not None:
+        made["ConsumedCapacity"] = (
+            [_about(one, names) for one in spent] if isinstance(spent, list) else _about(spent, names)
+        )
     return made
-
-
-def _spent(spent: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    table = spent.get("TableName")
-    return {**spent, "TableName": names.get(table, table)} if isinstance(table, str) else dict(spent)
