@@ -1,6 +1,6 @@
 """Models to items and back; what is hidden, and from whom."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -100,6 +100,13 @@ def is_deleted(shape: EntitySpec, item: Mapping[str, Value]) -> bool:
         return False
     flag = item.get(shape.fields[shape.soft_delete.field].stored)
     return flag is not None and flag.get("BOOL") is not shape.soft_delete.live
+
+
+def shown(shape: EntitySpec, item: Item | None, now: Callable[[], int], deleted: bool) -> Item | None:
+    """The item, or None if it has expired or, unless asked for, is deleted."""
+    if item is None or (shape.expires is not None and is_expired(shape, item, now())):
+        return None
+    return None if not deleted and is_deleted(shape, item) else item
 
 
 def is_visible(shapes: Sequence[EntitySpec], item: Mapping[str, Value], deleted: bool) -> bool:
