@@ -12,6 +12,7 @@ from typing import Any
 
 from tablewright.client import Call, CallRefused, Retries, pages
 from tablewright.mapping.errors import MappingMistake
+from tablewright.mapping.tables import await_active
 
 # DynamoDB keeps stream records for this long.
 RETENTION = timedelta(hours=24)
@@ -52,16 +53,14 @@ class RecordPage:
     next: str | None
 
 
-def enable_stream(call: Call, table: str, view: str, retries: Retries) -> bool:
-    """Give the table a stream if it has none; whether it was given one."""
+def enable_stream(call: Call, table: str, view: str, retries: Retries) -> None:
+    """Give the table a stream if it has none."""
     described = call("DescribeTable", {"TableName": table})["Table"]
     if (described.get("StreamSpecification") or {}).get("StreamEnabled"):
-        return False
+        return
     wanted = {"StreamEnabled": True, "StreamViewType": view}
     call("UpdateTable", {"TableName": table, "StreamSpecification": wanted})
-    while call("DescribeTable", {"TableName": table})["Table"]["TableStatus"] != "ACTIVE":
-        retries.sleep(0.2)
-    return True
+    await_active(call, table, retries)
 
 
 def shards_of(call: Call, table: str) -> list[Shard]:

@@ -21,6 +21,7 @@ from tablewright.client.transactions import ACTIONS, TRANSIENT
 from tablewright.expressions import PlaceholderAllocator, render
 from tablewright.expressions.build import all_of, attribute_exists, attribute_not_exists, equal
 from tablewright.expressions.nodes import Condition
+from tablewright.mapping.executor import failed_conditions
 from tablewright.mapping.migrate.context import MigrationContext
 from tablewright.mapping.migrate.errors import EpochEnded, MigrationMistake, NotExact, TargetsCollide
 from tablewright.mapping.migrate.migration import Direction, Key, TableVersion
@@ -33,7 +34,6 @@ BATCH = 49
 ROUNDS = 50
 # Below the 4 MB of a transaction, since not everything is counted here.
 BYTES = 3_000_000
-CONDITION_FAILED = "ConditionalCheckFailed"
 # The service's limits of an expression.
 _EXPRESSION_BYTES, _OPERATORS = 4096, 300
 
@@ -259,7 +259,7 @@ def _send(
         transact_write(context.call, actions, world=context.world, retries=replace(ONCE, sleep=context.sleep))
         return []
     except TransactionRefused as refusal:
-        failed = {reason.position for reason in refusal.reasons if reason.code == CONDITION_FAILED}
+        failed = {reason.position for reason in failed_conditions(refusal)}
         if 0 in failed:
             _raise_gate_error(context, epoch)
         if not failed and not all(reason.code in TRANSIENT for reason in refusal.reasons):
