@@ -42,10 +42,11 @@ tests: .venv/ready-for-tests
 # By path and by name, not by time: the same tests on each machine. Left out is what starts processes or servers (forks,
 # type checkers, S3, the ways over HTTP and boto3), and what tries every member or many interleavings on purpose.
 SLOW := design/test_typing.py engine/background/test_forks.py engine/storage/test_upgrade.py \
-	engine/api/test_request_members.py engine/transfer/test_buckets.py mapping/migrate
+	engine/api/test_request_members.py engine/transfer/test_buckets.py \
+	mapping/consumer mapping/migrate
 QUICK = tests/values tests/expressions tests/partiql tests/design tests/engine tests/mapping \
 	$(foreach one,$(SLOW),$(if $(wildcard tests/$(one)),--ignore tests/$(one),$(error tests/$(one) is gone))) \
-	--ignore-glob 'tests/mapping/test_consumer*' -k 'not boto3 and not http and not second_process'
+	-k 'not boto3 and not http and not second_process'
 
 quick: .venv/ready-for-tests lint
 	$(PYTEST) $(QUICK)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.cli.command import Ran, here
-from tests.mapping.consuming import Log, feed, notes
+from tests.mapping.consumer.feed import Log, feed, notes
 
 from tablewright import testing
 from tablewright.client import Retries, embedded

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.cli.command import COMMAND, here
 from tests.cli.stores import PETS, pet, put, server_of, store_of_pets
-from tests.mapping.consuming import HOUR
+from tests.mapping.consumer.feed import HOUR
 
 from tablewright import testing
 from tablewright.cli.db.stream_changes import changes

@@ -8,7 +8,6 @@ called, and only here and in boto.py; keys that expire are renewed by botocore, 
 import os
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from tablewright.client.call import CallFailed
@@ -19,15 +18,10 @@ class NotResolved(CallFailed):
     """Region, endpoint or credentials are not configured, or cannot be obtained."""
 
 
-@dataclass(frozen=True, slots=True)
-class AwsConfig:
-    endpoint: str
-    region: str
-    credentials: Callable[[], Credentials]
-    tls: ssl.SSLContext | None
-
-
-def resolve(region: str | None, endpoint: str | None, profile: str | None) -> AwsConfig:
+def resolve(
+    region: str | None, endpoint: str | None, profile: str | None
+) -> tuple[str, str, Callable[[], Credentials], ssl.SSLContext | None]:
+    """The endpoint, the region, a function that returns the current credentials, and the certificates to trust."""
     try:
         from botocore.exceptions import BotoCoreError
         from botocore.session import Session
@@ -51,7 +45,7 @@ def resolve(region: str | None, endpoint: str | None, profile: str | None) -> Aw
             "has some (profile=, AWS_PROFILE)"
         )
     tls = _tls_context(session.get_config_variable("ca_bundle"))
-    return AwsConfig(meta.endpoint_url, meta.region_name, _refreshing(found, BotoCoreError), tls)
+    return meta.endpoint_url, meta.region_name, _refreshing(found, BotoCoreError), tls
 
 
 def _refreshing(found: Any, error_type: type[Exception]) -> Callable[[], Credentials]:

@@ -14,14 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from tablewright.client.aws_config import NotResolved
-from tablewright.client.call import (
-    STREAM_VERBS,
-    Call,
-    CallFailed,
-    CallRefused,
-    NoAnswer,
-    RequestUnsendable,
-)
+from tablewright.client.call import STREAM_VERBS, Call, CallFailed, CallRefused, NoAnswer, RequestUnsendable
 
 _OF_BOTO = frozenset(("Error", "Message", "ResponseMetadata", "message"))
 
@@ -48,10 +41,11 @@ def _method(client: Any, verb: str) -> Callable[..., dict[str, Any]]:
     if client is None:
         why = f'{verb} needs a client of its own: through_boto3(client, streams=boto3.client("dynamodbstreams"))'
         raise CallRefused("UnknownOperationException", why)
-    found = getattr(client, re.sub(r"(?<!^)(?=[A-Z])", "_", verb).lower(), None)
-    if found is None:
+    method: Callable[..., dict[str, Any]] | None = getattr(
+        client, re.sub(r"(?<!^)(?=[A-Z])", "_", verb).lower(), None
+    )
+    if method is None:
         raise CallRefused("UnknownOperationException", f"boto3 has no operation {verb}")
-    method: Callable[..., dict[str, Any]] = found
     return method
 
 

@@ -19,22 +19,11 @@ Call: TypeAlias = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 # transaction lasts for milliseconds. Not among them, though the service's table says "retry": LimitExceeded (also
 # a quota that waiting does not lift), ItemCollectionSizeLimitExceeded and UnrecognizedClient.
 RETRYABLE = frozenset(
-    (
-        "InternalFailure",
-        "InternalServerError",
-        "ProvisionedThroughputExceededException",
-        "ReplicatedWriteConflictException",
-        "RequestLimitExceeded",
-        "RequestThrottledException",
-        "ServiceUnavailable",
-        "ServiceUnavailableException",
-        "Throttling",
-        "ThrottledException",
-        "ThrottlingException",
-        "TransactionConflictException",
-        "TransactionInProgressException",
-    )
-)
+    ("InternalFailure", "InternalServerError", "ProvisionedThroughputExceededException",
+     "ReplicatedWriteConflictException", "RequestLimitExceeded", "RequestThrottledException",
+     "ServiceUnavailable", "ServiceUnavailableException", "Throttling", "ThrottledException",
+     "ThrottlingException", "TransactionConflictException", "TransactionInProgressException")
+)  # fmt: skip
 _TOO_MANY_REQUESTS = 429
 # To the service and its SDKs, streams are a service of their own.
 STREAM_VERBS = frozenset(("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"))

@@ -17,7 +17,6 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self
 
 from tablewright.client import aws_config
@@ -95,17 +94,10 @@ class HttpCall:
         pool_size: int = 10,
     ) -> Self:
         """Region, endpoint and credentials from where boto3 finds them; raises NotResolved."""
-        found = aws_config.resolve(region, endpoint, profile)
+        url, region, credentials, tls = aws_config.resolve(region, endpoint, profile)
         return cls(
-            found.endpoint,
-            found.region,
-            found.credentials,
-            world=world,
-            timeouts=timeouts,
-            retries=retries,
-            pool_size=pool_size,
-            tls=found.tls,
-        )
+            url, region, credentials, world=world, timeouts=timeouts, retries=retries, pool_size=pool_size, tls=tls
+        )  # fmt: skip
 
     def __call__(self, verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         if not (verb.isascii() and verb.isalnum()):
@@ -168,7 +160,5 @@ class HttpCall:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

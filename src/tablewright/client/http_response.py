@@ -17,7 +17,6 @@ from tablewright.client.call import AnswerNotUnderstood, CallFailed, CallRefused
 
 Receive = Callable[[], bytes]  # some bytes; empty when the server has closed the connection
 _HEAD_BYTES = 65536
-_HEAD_END = b"\r\n\r\n"
 _STATUS = re.compile(rb"http/1\.[01] ([1-9][0-9]{2})(?: |$)")
 _LENGTH = re.compile(rb"[0-9]{1,12}")
 _CHUNK = re.compile(rb"[0-9A-Fa-f]{1,8}")
@@ -45,7 +44,8 @@ def read_response(receive: Receive) -> HttpResponse:
     """The next response; raises ResponseIncomplete."""
     data = b""
     while True:
-        head, data = _head(data, receive)
+        data = data or _more(receive, "before it responded")
+        head, data = _until(b"\r\n\r\n", data, receive, "the response head")
         lines = head.lower().split(b"\r\n")
         status = _status(lines[0])
         if status >= 200:  # what comes before is 100 Continue and the like
@@ -59,14 +59,13 @@ def read_response(receive: Receive) -> HttpResponse:
     return HttpResponse(status, headers, body, keep_alive and is_framed and not data)
 
 
-def _head(data: bytes, receive: Receive) -> tuple[bytes, bytes]:
-    if not data:
-        data = _more(receive, "before it responded")
-    while (end := data.find(_HEAD_END)) < 0:
+def _until(mark: bytes, data: bytes, receive: Receive, where: str) -> tuple[bytes, bytes]:
+    """What comes before a mark, and after it."""
+    while (end := data.find(mark)) < 0:
         if len(data) > _HEAD_BYTES:
-            raise ResponseIncomplete("the response head does not end")
-        data += _more(receive, "in the response head")
-    return data[:end], data[end + 4 :]
+            raise ResponseIncomplete(f"{where} does not end")
+        data += _more(receive, f"in {where}")
+    return data[:end], data[end + len(mark) :]
 
 
 def _status(line: bytes) -> int:
@@ -113,7 +112,7 @@ def _exactly(size: int, data: bytes, receive: Receive) -> tuple[bytes, bytes]:
 def _chunks(data: bytes, receive: Receive) -> tuple[bytes, bytes]:
     parts: list[bytes] = []
     while True:
-        line, data = _line(data, receive)
+        line, data = _until(b"\r\n", data, receive, "a chunk's head")
         size = line.partition(b";")[0].strip()
         if not _CHUNK.fullmatch(size):
             raise ResponseIncomplete(f"a chunk's size is {size[:40]!r}")
@@ -124,16 +123,8 @@ def _chunks(data: bytes, receive: Receive) -> tuple[bytes, bytes]:
             raise ResponseIncomplete("a chunk is longer than it says")
         parts.append(chunk[:-2])
     while line:  # the zero, then trailers, up to an empty line
-        line, data = _line(data, receive)
+        line, data = _until(b"\r\n", data, receive, "a chunk's head")
     return b"".join(parts), data
-
-
-def _line(data: bytes, receive: Receive) -> tuple[bytes, bytes]:
-    while (end := data.find(b"\r\n")) < 0:
-        if len(data) > _HEAD_BYTES:
-            raise ResponseIncomplete("a chunk's head does not end")
-        data += _more(receive, "in the middle of its response")
-    return data[:end], data[end + 2 :]
 
 
 def _rest(data: bytes, receive: Receive) -> bytes:

@@ -13,6 +13,7 @@ from tablewright.client.call import Call
 _CURSORS = {
     "ListTables": ("LastEvaluatedTableName", "ExclusiveStartTableName"),
     "ListBackups": ("LastEvaluatedBackupArn", "ExclusiveStartBackupArn"),
+    "ListStreams": ("LastEvaluatedStreamArn", "ExclusiveStartStreamArn"),
 }
 _USUAL = ("LastEvaluatedKey", "ExclusiveStartKey")
 
@@ -20,7 +21,7 @@ _USUAL = ("LastEvaluatedKey", "ExclusiveStartKey")
 def pages(
     call: Call, verb: str, request: Mapping[str, Any], *, most: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """The answers of Query, Scan, ListTables or ListBackups until the last, or `most` of them.
+    """The answers of Query, Scan or one of the lists until the last, or `most` of them.
 
     A page may be empty and not the last, if a filter matched nothing. If `most` ended the iteration, the last page
     still has its LastEvaluatedKey.

@@ -18,9 +18,8 @@ from tablewright.world import World, real_world
 ACTIONS = 100
 TRANSIENT = frozenset(("ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"))
 
-Action: TypeAlias = Mapping[
-    str, Any
-]  # {"Put": {...}}, {"Update": ...}, {"Delete": ...}, {"ConditionCheck": ...}
+# {"Put": {...}}, {"Update": ...}, {"Delete": ...}, {"ConditionCheck": ...}
+Action: TypeAlias = Mapping[str, Any]
 KeyNames: TypeAlias = Mapping[str, Sequence[str]]  # table: its key attributes
 
 

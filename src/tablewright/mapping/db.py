@@ -32,6 +32,7 @@ from tablewright.client import pages as paged
 from tablewright.client.item_identity import identity_of
 from tablewright.design import Design, Entity, Environment, Get, Query, Table, Write
 from tablewright.mapping import executor, pages
+from tablewright.mapping.error_mapping import with_key_length_errors
 from tablewright.mapping.errors import (
     ActionsRefused,
     AlreadyExists,
@@ -43,22 +44,13 @@ from tablewright.mapping.errors import (
 )
 from tablewright.mapping.executor import ATTEMPTS, Executor, shared_name
 from tablewright.mapping.explain import Explanation, explain
-from tablewright.mapping.extremes import has_trackers
-from tablewright.mapping.items import (
-    is_deleted,
-    is_expired,
-    is_visible,
-    item_of,
-    model_of,
-    models_of,
-    needs_local_filter,
-)
-from tablewright.mapping.key_length import with_key_length_errors
+from tablewright.mapping.items import is_visible, item_of, model_of, models_of, needs_local_filter, shown
 from tablewright.mapping.meter import Meter
 from tablewright.mapping.page_tokens import TokenCipher
 from tablewright.mapping.read_requests import get_request, query_request, scan_request
 from tablewright.mapping.receipts import RECEIPT_LIFETIME, TABLE, Written, stored_result
-from tablewright.mapping.tables import create_table, make_tables
+from tablewright.mapping.tables import make_tables, table_requests
+from tablewright.mapping.update_steps import has_trackers
 from tablewright.mapping.write_requests import OWNER, actions
 from tablewright.values import Item, Value
 from tablewright.world import World, real_world
@@ -105,9 +97,9 @@ class Db:
         is_patient = isinstance(call, HttpCall) or getattr(call, "is_patient", False)
         self._call = with_key_length_errors(call if is_patient else retrying(call, world=self.world))
         self._executor = Executor(self._ask, self.physical, self.world)
-        self._seal = TokenCipher(
-            secret if secret is not None else (self.world.new_id() + self.world.new_id()).encode()
-        )
+        if secret is None:
+            secret = (self.world.new_id() + self.world.new_id()).encode()
+        self._seal = TokenCipher(secret)
         self._loads = {plan.name: plan.load for design in designs for plan in design.plans if plan.load}
 
     def physical(self, table: str) -> str:
@@ -119,19 +111,15 @@ class Db:
 
         Where the environment says so, those of the designs can be recovered to any moment; receipts need not be.
         """
-        requests = [
-            (create_table(design, table, self.environment), table.ttl)
-            for design in self.designs
-            for table in design.tables.values()
-        ]
+        requests = [one for design in self.designs for one in table_requests(design, self.environment)]
+        days = self.environment.pitr_days if self.environment else 0
+        make_tables(self._call, requests, notify=notify, recovery_days=days)
         receipts = {
             "TableName": self.physical(TABLE.name),
             "KeySchema": [{"AttributeName": TABLE.pk, "KeyType": "HASH"}],
             "AttributeDefinitions": [{"AttributeName": TABLE.pk, "AttributeType": "S"}],
             "BillingMode": "PAY_PER_REQUEST",
         }
-        days = self.environment.pitr_days if self.environment else 0
-        make_tables(self._call, requests, notify=notify, recovery_days=days)
         make_tables(self._call, [(receipts, TABLE.ttl)], notify=notify)
 
     # --- reads ---
@@ -147,9 +135,8 @@ class Db:
     ) -> list[E | None]:
         """Many items in few calls, each in its place."""
         found = self.items(gets, consistent=consistent, deleted=deleted)
-        return [
-            None if item is None else model_of(get.shape, item) for get, item in zip(gets, found, strict=True)
-        ]
+        pairs = zip(gets, found, strict=True)
+        return [None if item is None else model_of(get.shape, item) for get, item in pairs]
 
     def items(
         self, gets: Sequence[Get[Any]], *, consistent: bool | None = None, deleted: bool = False
@@ -160,7 +147,7 @@ class Db:
         names = {identity_of(self.physical(get.shape.table.name), get.key): get.name for get in gets}
         name, calls = shared_name(names.values())
         found = self._at_keys(name, [(get.shape.table, get.key) for get in gets], strong, calls)
-        return [self._shown(get, item, deleted) for get, item in zip(gets, found, strict=True)]
+        return [shown(get.shape, item, self._now, deleted) for get, item in zip(gets, found, strict=True)]
 
     def holder(
         self, entity: Entity[E, Any], unique: str, *, deleted: bool = False, **fields: object
@@ -217,11 +204,9 @@ class Db:
         now = self.world.now()
         places = self._seal.open(after, query, reader, now) if after else {}
         units = [0.0]
-        found = pages.read_page(query, self._asker(query, deleted, units), places, size)
-        token = None
-        if found.more is not None:
-            token = self._seal.close(found.more, query, reader, now, self.world.new_id())
-        return Page(tuple(models_of(query.shapes, found.items)), token, units[0])
+        items, more = pages.read_page(query, self._asker(query, deleted, units), places, size)
+        token = self._seal.close(more, query, reader, now, self.world.new_id()) if more is not None else None
+        return Page(tuple(models_of(query.shapes, items)), token, units[0])
 
     def token_at(self, query: Query[E], item: E, reader: str = "") -> str | None:
         """The token of what follows an item of a pattern, for who stopped there or turns round.
@@ -244,8 +229,8 @@ class Db:
 
     def first(self, query: Query[E], *, deleted: bool = False) -> E | None:
         """The first item of a pattern, if there is any."""
-        found = pages.read_page(query, self._asker(query, deleted, [0.0]), {}, 1).items
-        return next(iter(models_of(query.shapes, found)), None)
+        found, _ = pages.read_page(query, self._asker(query, deleted, [0.0]), {}, 1)
+        return next(models_of(query.shapes, found), None)
 
     def every(self, entity: Entity[E, Any], *, deleted: bool = False) -> Iterator[E]:
         """Every item of an entity as it is when it is come to, in no order: for small tables that are wanted whole.
@@ -268,13 +253,7 @@ class Db:
         total = 0
         for partition in query.partitions:
             request = query_request(query, partition, self.physical, now, deleted=deleted)
-            request["Select"] = "COUNT"
-            while True:
-                answer = call("Query", request)
-                total += answer["Count"]
-                if "LastEvaluatedKey" not in answer:
-                    break
-                request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+            total += sum(page["Count"] for page in paged(call, "Query", {**request, "Select": "COUNT"}))
         return total
 
     # --- writes ---
@@ -295,9 +274,8 @@ class Db:
             if has_trackers(write):
                 raise NotInOneTransaction(f"{write.name}: lowest() and highest() need a write of their own")
         # By the designs that are written to, not those this Db knows: it may come to know more.
-        receipt = (
-            _receipt_id(once, {write.shape.table.design for write in writes}) if once is not None else None
-        )
+        designs = {write.shape.table.design for write in writes}
+        receipt = _receipt_id(once, designs) if once is not None else None
         return executor.transact(self._executor, writes, receipt, result, kept)
 
     def wire(self, *writes: Write[Any]) -> list[dict[str, Any]]:
@@ -314,9 +292,7 @@ class Db:
         try:
             transact_write(self._executor.metered(name), asked, world=self.world)
         except TransactionRefused as refusal:
-            failed = {
-                one.position: one.item for one in refusal.reasons if one.code == executor.CONDITION_FAILED
-            }
+            failed = {one.position: one.item for one in executor.failed_conditions(refusal)}
             if not failed:
                 raise
             raise ActionsRefused(name, failed) from None
@@ -327,11 +303,8 @@ class Db:
         For who has to look before writing; `designs` are those the write touched, all of this Db's if none is named.
         """
         id = _receipt_id(once, {design.name for design in designs or self.designs})
-        request = {
-            "TableName": self.physical(TABLE.name),
-            "Key": {TABLE.pk: {"S": id}},
-            "ConsistentRead": True,
-        }
+        key = {TABLE.pk: {"S": id}}
+        request = {"TableName": self.physical(TABLE.name), "Key": key, "ConsistentRead": True}
         item = self._ask("receipts.get", "GetItem", request).get("Item")
         if item is None or float(item["expires"]["N"]) <= self._now():
             return None
@@ -343,8 +316,8 @@ class Db:
             raise NotInOneTransaction(
                 f"{write.name}: only update and upsert return what the store made of them"
             )
-        item = executor.update(self._executor, write, "ALL_NEW")
-        return model_of(write.shape, item)  # type: ignore[no-any-return]  # a shape does not know its model's type
+        item: E = model_of(write.shape, executor.update(self._executor, write, "ALL_NEW"))
+        return item
 
     def get_or_create(self, write: Write[E]) -> tuple[E, bool]:
         """The item that a create makes, or the one that is there already: by its key or a unique value.
@@ -366,11 +339,8 @@ class Db:
                 there = self.one(get, deleted=True)
                 if there is not None:
                     return there, False
-        raise ConditionNotMet(
-            write.shape.tag,
-            write.key,
-            "get_or_create gave up after 20 attempts: the item keeps being created and deleted concurrently",
-        )
+        why = "get_or_create gave up after 20 attempts: the item keeps being created and deleted concurrently"
+        raise ConditionNotMet(write.shape.tag, write.key, why)
 
     def batch(self, writes: Iterable[Write[Any]]) -> list[Write[Any]]:
         """Many puts and discards, not as one; returns those left undone. Conditions have no place here."""
@@ -381,23 +351,21 @@ class Db:
             if write.kind not in ("put", "delete") or write.before is not None or write.when_:
                 raise NotForBatches(f"{write.name} carries a condition; use write(), or put() and discard()")
             table = self.physical(write.shape.table.name)
-            request: Mapping[str, Any] = (
-                {"PutRequest": {"Item": item_of(write.shape, write.item)}}
-                if write.item is not None
-                else {"DeleteRequest": {"Key": dict(write.key)}}
-            )
+            request: Mapping[str, Any] = {"DeleteRequest": {"Key": dict(write.key)}}
+            if write.item is not None:
+                request = {"PutRequest": {"Item": item_of(write.shape, write.item)}}
             requests.setdefault(table, []).append(request)
             sent[identity_of(table, write.key)] = write
             keys[table] = write.shape.table.key_names
         name, calls = shared_name(write.name for write in sent.values())
         left = batch_write(self._executor.metered(name, calls), requests, world=self.world)
-        return [
-            sent[identity_of(table, {name: item[name] for name in keys[table]})]
+        undone = [
+            (table, request.get("PutRequest", {}).get("Item") or request["DeleteRequest"]["Key"])
             for table, rest in left.items()
             for request in rest
-            for item in [
-                request["PutRequest"]["Item"] if "PutRequest" in request else request["DeleteRequest"]["Key"]
-            ]
+        ]
+        return [
+            sent[identity_of(table, {name: item[name] for name in keys[table]})] for table, item in undone
         ]
 
     def clear(self, query: Query[Any]) -> int:
@@ -410,9 +378,8 @@ class Db:
             raise NotForBatches(f"{query.name} looks at an index; name a query of the table itself")
         gone, call = 0, self._executor.metered(f"{query.name}.clear")
         for partition in query.partitions:
-            request = query_request(
-                replace(query, shapes=(), filters=()), partition, self.physical, self._now()
-            )
+            bare = replace(query, shapes=(), filters=())
+            request = query_request(bare, partition, self.physical, self._now())
             names = {f"#k{n}": name for n, name in enumerate(query.table.key_names)}
             request |= {"ConsistentRead": True, "ProjectionExpression": ", ".join(names)}
             request["ExpressionAttributeNames"] = {**request["ExpressionAttributeNames"], **names}
@@ -485,16 +452,5 @@ class Db:
         return ask
 
     def _seen(self, get: Get[E], item: Item | None, deleted: bool) -> E | None:
-        shown = self._shown(get, item, deleted)
-        if shown is None:
-            return None
-        found: E = model_of(get.shape, shown)
-        return found
-
-    def _shown(self, get: Get[Any], item: Item | None, deleted: bool) -> Item | None:
-        shape = get.shape
-        if item is None or (shape.expires is not None and is_expired(shape, item, self._now())):
-            return None
-        if not deleted and shape.soft_delete is not None and is_deleted(shape, item):
-            return None
-        return item
+        item = shown(get.shape, item, self._now, deleted)
+        return None if item is None else model_of(get.shape, item)

@@ -1,12 +1,15 @@
-"""The error for an action whose condition failed, in terms of the design. Pure."""
+"""What a refusal means in terms of the design: the error for an action whose condition failed, and keys too long."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from tablewright.client import Call, CallRefused
 from tablewright.mapping.errors import (
     AlreadyExists,
     ConditionNotMet,
     ItemUnreadable,
+    KeyTooLong,
     Missing,
     NotUnique,
     Outdated,
@@ -23,33 +26,31 @@ def error_for(action: Action, found: Mapping[str, Value] | None, now: int) -> Wr
     write = action.write
     assert write is not None
     shape, key = write.shape, write.key
+
+    def refused(kind: type[WriteRefused], why: str, current: Any = None) -> WriteRefused:
+        return kind(shape.tag, key, why, current)
+
     if action.guard is not None:
         if action.verb != "Put":
-            return Stale(
-                shape.tag,
-                key,
-                "its guard is gone or belongs to another item: it was changed since; read it again",
-            )
+            why = "its guard is gone or belongs to another item: it was changed since; read it again"
+            return refused(Stale, why)
         owner = (found or {}).get(OWNER, {}).get("M")
         return NotUnique(shape.tag, action.guard.unique.name, key, owner)
     if write.kind == "create":
         if found is None:
-            return ConditionNotMet(shape.tag, key, "a condition of the write does not hold")
-        return AlreadyExists(shape.tag, key, "an item with this key exists already", _current(action, found))
+            return refused(ConditionNotMet, "a condition of the write does not hold")
+        return refused(AlreadyExists, "an item with this key exists already", _current(action, found))
     if found is None or is_expired(shape, found, now):
-        return Missing(shape.tag, key, "there is no such item")
+        return refused(Missing, "there is no such item")
     current = _current(action, found)
     if write.before is not None and _differs(action, found):
-        return Stale(
-            shape.tag, key, "it was changed after it was read; read it again and repeat the change", current
+        return refused(
+            Stale, "it was changed after it was read; read it again and repeat the change", current
         )
     if write.kind in ("update", "upsert") and current is not None and older_form(shape, current) is not None:
-        return Outdated(
-            shape.tag, key, "it has an older form; read it and write change(before, after)", current
-        )
-    return ConditionNotMet(
-        shape.tag, key, "a condition of the write does not hold; `current` is the item as it is", current
-    )
+        return refused(Outdated, "it has an older form; read it and write change(before, after)", current)
+    why = "a condition of the write does not hold; `current` is the item as it is"
+    return refused(ConditionNotMet, why, current)
 
 
 def _current(action: Action, found: Mapping[str, Value]) -> Any:
@@ -88,3 +89,23 @@ def is_done(action: Action, found: Mapping[str, Value] | None) -> bool:
 def _canonical(item: Mapping[str, Value]) -> Item:
     # 1.50 is stored as 1.5, and a set has no order: spelling does not matter.
     return admit_item(dict(item))[0]
+
+
+# The service says so in a sentence of its own, alone or in a transaction.
+_TOO_LONG = re.compile(r"[Ss]ize of (hashkey|all range keys) has exceeded")
+
+
+def with_key_length_errors(call: Call) -> Call:
+    """The same calls; those that are refused for the length of a key raise KeyTooLong."""
+
+    def named(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return call(verb, request)
+        except CallRefused as refusal:
+            reasons = refusal.fields.get("CancellationReasons") or ()
+            said = [refusal.message, *(str(reason.get("Message", "")) for reason in reasons)]
+            if any(map(_TOO_LONG.search, said)):
+                raise KeyTooLong from None
+            raise
+
+    return named

@@ -2,11 +2,12 @@
 
 Nested places whose maps are missing get them; an upsert begins its item where there is none; lowest and highest
 follow the item. Must hold: a refusal that is raised has written nothing but, at most, empty maps.
-Elsewhere: what is sent (write_requests.py, upserts.py, nested_maps.py, extremes.py), what a refusal means
+Elsewhere: what is sent (write_requests.py, update_steps.py), what a refusal means
 (error_mapping.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -17,25 +18,15 @@ from tablewright.expressions import Path, PlaceholderAllocator, Update, render
 from tablewright.expressions.build import attribute_exists, attribute_not_exists
 from tablewright.expressions.nodes import And, Set
 from tablewright.mapping.error_mapping import error_for, is_done
-from tablewright.mapping.errors import (
-    AlreadyExists,
-    ConditionNotMet,
-    Missing,
-    NotInOneTransaction,
-    WriteRefused,
-)
-from tablewright.mapping.extremes import has_trackers, resolve_trackers
+from tablewright.mapping.errors import AlreadyExists, ConditionNotMet, Missing, NotInOneTransaction
 from tablewright.mapping.items import item_of
-from tablewright.mapping.nested_maps import parents
 from tablewright.mapping.receipts import RECEIPT_LIFETIME, Written, receipt_action, stored_result
-from tablewright.mapping.upserts import initial_create
-from tablewright.mapping.write_requests import Action, Physical, actions
-from tablewright.values import Item, Value
+from tablewright.mapping.update_steps import has_trackers, initial_create, parents, resolve_trackers
+from tablewright.mapping.write_requests import VERBS, Action, Physical, actions
+from tablewright.values import Item
 from tablewright.world import World
 
 ATTEMPTS = 20
-_VERBS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
-CONDITION_FAILED = "ConditionalCheckFailed"
 _NO_PARENT = "document path provided in the update expression is invalid"
 
 
@@ -62,6 +53,10 @@ class Executor:
         return call
 
 
+def failed_conditions(refusal: TransactionRefused) -> list[Reason]:
+    return [reason for reason in refusal.reasons if reason.code == "ConditionalCheckFailed"]
+
+
 def shared_name(names: Iterable[str]) -> tuple[str, int]:
     """The name that several are counted under, and how many calls that is: as many as there are of one name."""
     given = list(names)
@@ -85,36 +80,50 @@ def write_one(executor: Executor, write: Write[Any]) -> Written:
 
 
 def update(executor: Executor, write: Write[Any], returning: str) -> Item:
-    """An update or upsert; the attributes it returns."""
-    if has_trackers(write):
-        return _track(executor, write, returning)
+    """An update or upsert; the attributes it returns.
+
+    Of lowest and highest it is first guessed that all of them move; then the item that a refusal shows decides.
+    """
+    tracks = has_trackers(write)
+    guess, current = resolve_trackers(write, None) if tracks else write, Item()
     for _ in range(ATTEMPTS):
+        if tracks and not guess.steps:
+            if write.when_:
+                transact(executor, (replace(guess, kind="check"),))
+            return current
         try:
-            return _update_existing(executor, write, write.name, returning)
+            return _update_existing(executor, guess, returning)
         except Missing:
             if write.kind != "upsert":
                 raise
-        begun = _create_initial(executor, write)
-        if begun is not None:
-            return begun
-    raise ConditionNotMet(
-        write.shape.tag,
-        write.key,
-        "upsert gave up after 20 attempts: the item keeps being deleted concurrently",
-    )
+            begun = _create_initial(executor, write)
+            if begun is not None:
+                return begun
+        except ConditionNotMet as refused:
+            if not tracks or refused.current is None:
+                raise
+            current = item_of(write.shape, refused.current)
+            again = resolve_trackers(write, current)
+            if again == guess:
+                raise
+            guess = again
+    raise _not_met(write, "gave up after 20 attempts: the item keeps changing concurrently")
+
+
+def _not_met(write: Write[Any], why: str) -> ConditionNotMet:
+    return ConditionNotMet(write.shape.tag, write.key, why)
 
 
 def _create_initial(executor: Executor, write: Write[Any]) -> Item | None:
     """Create the item of an upsert; None if it exists by now."""
     begun = initial_create(write)
-    try:
+    with suppress(AlreadyExists):
         _send(executor, actions(begun, executor.physical, executor.now())[0], write.name)
-    except AlreadyExists:
-        return None
-    return item_of(begun.shape, begun.item)
+        return item_of(begun.shape, begun.item)
+    return None
 
 
-def _update_existing(executor: Executor, write: Write[Any], name: str, returning: str) -> Item:
+def _update_existing(executor: Executor, write: Write[Any], returning: str) -> Item:
     """Update an existing item, and create the maps it needs."""
     barren = 0
     while True:
@@ -122,9 +131,9 @@ def _update_existing(executor: Executor, write: Write[Any], name: str, returning
         if action.verb == "ConditionCheck":
             raise NotInOneTransaction(f"{write.name} changes nothing; give it a step")
         try:
-            return _send(executor, action, name, returning)
+            return _send(executor, action, write.name, returning)
         except CallRefused as refusal:
-            if not _lacks_parent(refusal.name, refusal.message):
+            if not _lacks_parent(refusal):
                 raise
         barren = 0 if _make_parents(executor, write) else barren + 1
         if barren > 1:
@@ -135,7 +144,7 @@ def _send(executor: Executor, action: Action, name: str, returning: str = "NONE"
     """One action as a call of its own; the attributes it returns."""
     body = {**action.body, "ReturnValues": returning} if returning != "NONE" else action.body
     try:
-        return executor.ask(name, _VERBS[action.verb], body, 1).get("Attributes", {})  # type: ignore[no-any-return]  # wire
+        return executor.ask(name, VERBS[action.verb], body, 1).get("Attributes", {})  # type: ignore[no-any-return]  # wire
     except CallRefused as refusal:
         if refusal.name != "ConditionalCheckFailedException":
             raise
@@ -162,12 +171,11 @@ def transact(
     barren = 0
     for _ in range(ATTEMPTS):
         now = executor.world.now()
+        asked = [initial_create(write) if number in begun else write for number, write in enumerate(writes)]
         planned = [
             (number, action)
-            for number, write in enumerate(writes)
-            for action in actions(
-                initial_create(write) if number in begun else write, executor.physical, int(now.timestamp())
-            )
+            for number, write in enumerate(asked)
+            for action in actions(write, executor.physical, int(now.timestamp()))
         ]
         if once is not None:
             planned.append((len(writes), receipt_action(once, result, now, kept, executor.physical)))
@@ -176,45 +184,32 @@ def transact(
             transact_write(executor.metered(name, calls), sent, key_names=keys, world=executor.world)
             return Written(False, result)
         except TransactionRefused as refusal:
-            failed = [reason for reason in refusal.reasons if reason.code == CONDITION_FAILED]
-            if not failed and not any(
-                _lacks_parent("ValidationException", r.message) for r in refusal.reasons
-            ):
+            failed = failed_conditions(refusal)
+            if not failed and not any(_NO_PARENT in reason.message for reason in refusal.reasons):
                 raise
         if failed and once is not None and failed[-1].position == len(planned) - 1:
-            return Written(True, stored_result(_item(failed[-1])))
+            return Written(True, stored_result(failed[-1].item))
         # What is not raised is an upsert that has to begin its item, or finds it begun: it changes sides.
         for reason in failed:
             number, action = planned[reason.position]
-            refused = error_for(action, _item(reason), executor.now())
-            if not _must_switch(writes[number], number in begun, refused):
+            refused = error_for(action, reason.item or None, executor.now())
+            switches = isinstance(refused, AlreadyExists if number in begun else Missing)
+            if writes[number].kind != "upsert" or not switches:
                 raise refused
             begun ^= {number}
         if not failed:
-            made = [
-                _make_parents(executor, write) for number, write in enumerate(writes) if number not in begun
-            ]
-            barren = 0 if any(made) else barren + 1
+            left = [write for number, write in enumerate(writes) if number not in begun]
+            barren = 0 if any([_make_parents(executor, write) for write in left]) else barren + 1
             if barren > 1:
                 raise _no_parent(next(write for write in writes if any(_nested(write))))
-    raise ConditionNotMet(
-        writes[0].shape.tag, writes[0].key, "gave up after 20 attempts: the items keep changing concurrently"
-    )
-
-
-def _must_switch(write: Write[Any], has_begun: bool, refused: WriteRefused) -> bool:
-    return write.kind == "upsert" and isinstance(refused, AlreadyExists if has_begun else Missing)
-
-
-def _item(reason: Reason) -> dict[str, Value] | None:
-    return dict(reason.item) if reason.item else None
+    raise _not_met(writes[0], "gave up after 20 attempts: the items keep changing concurrently")
 
 
 # --- maps around nested places ---
 
 
-def _lacks_parent(name: str, message: str) -> bool:
-    return name == "ValidationException" and _NO_PARENT in message
+def _lacks_parent(refusal: CallRefused) -> bool:
+    return refusal.name == "ValidationException" and _NO_PARENT in refusal.message
 
 
 def _nested(write: Write[Any]) -> list[str]:
@@ -224,7 +219,7 @@ def _nested(write: Write[Any]) -> list[str]:
 def _no_parent(write: Write[Any]) -> ConditionNotMet:
     places = ", ".join(_nested(write))
     why = f"the map around {places} does not exist and cannot be created empty; set the whole map"
-    return ConditionNotMet(write.shape.tag, write.key, why)
+    return _not_met(write, why)
 
 
 def _make_parents(executor: Executor, write: Write[Any]) -> bool:
@@ -245,42 +240,7 @@ def _make_parent(executor: Executor, write: Write[Any], path: Path) -> bool:
     try:
         executor.ask(write.name, "UpdateItem", body, 0)
     except CallRefused as refusal:
-        if refusal.name != "ConditionalCheckFailedException" and not _lacks_parent(
-            refusal.name, refusal.message
-        ):
+        if refusal.name != "ConditionalCheckFailedException" and not _lacks_parent(refusal):
             raise
         return False
     return True
-
-
-# --- lowest and highest ---
-
-
-def _track(executor: Executor, write: Write[Any], returning: str) -> Item:
-    """First guess that all trackers move, then go by the item the refusal shows."""
-    guess = resolve_trackers(write, None)
-    current: Item = {}
-    for _ in range(ATTEMPTS):
-        if not guess.steps:
-            if write.when_:
-                transact(executor, (replace(guess, kind="check"),))
-            return current
-        try:
-            return _update_existing(executor, replace(guess, kind="update"), write.name, returning)
-        except Missing:
-            if write.kind != "upsert":
-                raise
-            begun = _create_initial(executor, write)
-            if begun is not None:
-                return begun
-        except ConditionNotMet as refused:
-            if refused.current is None:
-                raise
-            current = item_of(write.shape, refused.current)
-            again = resolve_trackers(write, current)
-            if again == guess:
-                raise
-            guess = again
-    raise ConditionNotMet(
-        write.shape.tag, write.key, "gave up after 20 attempts: the item keeps changing concurrently"
-    )

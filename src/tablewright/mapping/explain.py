@@ -17,21 +17,14 @@ from tablewright.design.table_spec import projected
 from tablewright.design.tables import Index
 from tablewright.design.traits import Load
 from tablewright.design.units import read_units, write_units
-from tablewright.mapping.extremes import resolve_trackers
 from tablewright.mapping.items import item_of
 from tablewright.mapping.read_requests import get_request, query_request
-from tablewright.mapping.upserts import initial_create
-from tablewright.mapping.write_requests import Action, Physical, actions
+from tablewright.mapping.update_steps import initial_create, resolve_trackers
+from tablewright.mapping.write_requests import VERBS, Action, Physical, actions
 from tablewright.values import Item, item_size
 
 # What an item is taken to weigh where the design says nothing.
 ASSUMED_BYTES = 1024
-_VERBS = {
-    "Put": "PutItem",
-    "Update": "UpdateItem",
-    "Delete": "DeleteItem",
-    "ConditionCheck": "TransactWriteItems",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +110,7 @@ def _writes(writes: Sequence[Write[Any]], physical: Physical, now: int) -> Expla
     if together:
         body = {"TransactItems": [{action.verb: action.body} for action in planned]}
         return Explanation(name, (("TransactWriteItems", body),), None, 0.0, units, tuple(notes))
-    calls = [(_VERBS[planned[0].verb], planned[0].body)]
+    calls = [(VERBS[planned[0].verb], planned[0].body)]
     if writes[0].kind == "upsert":
         calls.append(("PutItem", actions(initial_create(writes[0]), physical, now)[0].body))
         notes.append("the second call only if there is no item yet")

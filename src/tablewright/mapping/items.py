@@ -1,6 +1,6 @@
 """Models to items and back; what is hidden, and from whom."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -102,6 +102,13 @@ def is_deleted(shape: EntitySpec, item: Mapping[str, Value]) -> bool:
     return flag is not None and flag.get("BOOL") is not shape.soft_delete.live
 
 
+def shown(shape: EntitySpec, item: Item | None, now: Callable[[], int], deleted: bool) -> Item | None:
+    """The item, or None if it has expired or, unless asked for, is deleted."""
+    if item is None or (shape.expires is not None and is_expired(shape, item, now())):
+        return None
+    return None if not deleted and shape.soft_delete is not None and is_deleted(shape, item) else item
+
+
 def is_visible(shapes: Sequence[EntitySpec], item: Mapping[str, Value], deleted: bool) -> bool:
     """Whether an item is of these entities and, unless asked for, not deleted."""
     shape = shape_of(shapes, item)
@@ -117,17 +124,14 @@ def _flags(shapes: Sequence[EntitySpec]) -> tuple[list[tuple[str, bool]], bool]:
     """The flags of soft delete that mean the same for all shapes, with their live value; whether those are all."""
     if not any(s.soft_delete for s in shapes):
         return [], True
-    meant = {(s.fields[s.soft_delete.field].stored, s.soft_delete.live) for s in shapes if s.soft_delete}
+    flags = [
+        (s.fields[s.soft_delete.field].stored, s.soft_delete.live) if s.soft_delete else None for s in shapes
+    ]
+    meant = {flag for flag in flags if flag is not None}
     agreed = [
-        (stored, live)
-        for stored, live in sorted(meant)
-        for others in [[s for s in shapes if stored in s.stored]]
-        if all(
-            s.soft_delete is not None
-            and s.fields[s.soft_delete.field].stored == stored
-            and s.soft_delete.live is live
-            for s in others
-        )
+        flag
+        for flag in sorted(meant)
+        if all(own == flag for own, s in zip(flags, shapes, strict=True) if flag[0] in s.stored)
     ]
     return agreed, len(agreed) == len(meant)
 

@@ -6,8 +6,8 @@ really there. A place to go on from is the key of the last item given, for each 
 
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cmp_to_key
+from itertools import islice
 from typing import Any, TypeAlias
 
 from tablewright.design.requests import Query
@@ -24,31 +24,19 @@ Positions: TypeAlias = dict[str, dict[str, Value]]
 _LEAST_ASKED, _MOST_ASKED = 10, 1000
 
 
-@dataclass(frozen=True, slots=True)
-class FilledPage:
-    """The items of a page and, if there are more, where to go on."""
-
-    items: tuple[Item, ...]
-    more: Positions | None = field(default=None)
-
-
-def read_page(query: Query[Any], ask: ReadPartition, places: Positions, size: int) -> FilledPage:
-    """One page. Reads one item more than it gives, to know whether there is one."""
+def read_page(
+    query: Query[Any], ask: ReadPartition, places: Positions, size: int
+) -> tuple[list[Item], Positions | None]:
+    """The items of a page and, if there are more, where to go on. Reads one item more than it gives, to know that."""
     streams = [
         _items(query, ask, number, places.get(str(number)), size + 1)
         for number in range(len(query.partitions))
     ]
-    taken: list[tuple[int, Item]] = []
-    for pair in _merged(query, streams):
-        taken.append(pair)
-        if len(taken) > size:
-            break
+    taken = list(islice(_merged(query, streams), size + 1))
     given = taken[:size]
-    if len(taken) <= size:
-        return FilledPage(tuple(item for _, item in given))
     last = dict(given)  # of each partition the last that is given
     more = places | {str(number): start_key(query, item) for number, item in last.items()}
-    return FilledPage(tuple(item for _, item in given), more)
+    return [item for _, item in given], more if len(taken) > size else None
 
 
 def read_all(query: Query[Any], ask: ReadPartition, at_a_time: int) -> Iterator[Item]:

@@ -4,6 +4,7 @@ DynamoDB's own token works for ten minutes; a receipt is an item in the same tra
 is kept. It may carry a result, so that who asks again gets the first answer.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -46,7 +47,7 @@ def receipt_action(once: str, result: Any, now: datetime, kept: timedelta, physi
     return Action("Put", body, None)
 
 
-def stored_result(item: dict[str, Value] | None) -> Any:
+def stored_result(item: Mapping[str, Value] | None) -> Any:
     """What a receipt says came out of it."""
     kept = (item or {}).get("result")
     return orjson.loads(kept["S"]) if kept else None

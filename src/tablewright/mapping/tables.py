@@ -1,7 +1,7 @@
 """A design's tables as CreateTable requests, and making them where they are missing, with TTL and recovery."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from tablewright.client import Call, CallRefused
 from tablewright.client.retries import Retries
@@ -10,6 +10,8 @@ from tablewright.design.environments import Provisioned
 from tablewright.design.table_spec import key_types, projection
 from tablewright.mapping.errors import TableDiffers
 
+# A CreateTable request, and the table's TTL attribute.
+TableRequest: TypeAlias = tuple[dict[str, Any], str | None]
 # The service prepares backups of a table that was just made, for up to a minute.
 _NOT_YET, _RECOVERY_TRIES = "ContinuousBackupsUnavailableException", 60
 
@@ -42,6 +44,11 @@ def create_table(design: Design, table: Table, environment: Environment | None =
     return request
 
 
+def table_requests(design: Design, environment: Environment | None) -> list[TableRequest]:
+    """The requests of all tables of a design."""
+    return [(create_table(design, table, environment), table.ttl) for table in design.tables.values()]
+
+
 def _capacity(table: Table, environment: Environment | None) -> dict[str, Any]:
     capacity = environment.capacity_of(table.name) if environment is not None else None
     if not isinstance(capacity, Provisioned):
@@ -51,30 +58,24 @@ def _capacity(table: Table, environment: Environment | None) -> dict[str, Any]:
 
 
 def _schema(hashes: Iterable[str], ranges: Iterable[str]) -> list[dict[str, str]]:
-    return [
-        *({"AttributeName": name, "KeyType": "HASH"} for name in hashes),
-        *({"AttributeName": name, "KeyType": "RANGE"} for name in ranges),
-    ]
+    halves = (("HASH", hashes), ("RANGE", ranges))
+    return [{"AttributeName": name, "KeyType": kind} for kind, names in halves for name in names]
 
 
 def _index(index: Index, shapes: Sequence[EntitySpec], environment: Environment | None) -> dict[str, Any]:
+    kind, listed = projection(index, shapes)
     described: dict[str, Any] = {
         "IndexName": index.name,
         "KeySchema": _schema(index.pk, index.sk),
-        "Projection": _projection(index, shapes),
+        "Projection": {"ProjectionType": kind, **({"NonKeyAttributes": listed} if listed else {})},
     }
     units = _capacity(index.table, environment).get("ProvisionedThroughput")
     return described | ({"ProvisionedThroughput": units} if units else {})
 
 
-def _projection(index: Index, shapes: Sequence[EntitySpec]) -> dict[str, Any]:
-    kind, listed = projection(index, shapes)
-    return {"ProjectionType": kind, **({"NonKeyAttributes": listed} if listed else {})}
-
-
 def make_tables(
     call: Call,
-    requests: Iterable[tuple[dict[str, Any], str | None]],
+    requests: Iterable[TableRequest],
     *,
     retries: Retries | None = None,
     notify: Callable[[str], None] = lambda name: None,
@@ -93,7 +94,7 @@ def make_tables(
         except CallRefused as refusal:
             if refusal.name != "ResourceInUseException":
                 raise
-        described = _await_active(call, name, retries)
+        described = await_active(call, name, retries)
         _refuse_other(request, described)
         if ttl is not None:
             _set_ttl(call, name, ttl)
@@ -126,7 +127,7 @@ def _set_ttl(call: Call, name: str, ttl: str) -> None:
         raise TableDiffers(name, f"the TTL attribute {told.get('AttributeName')}")
 
 
-def _await_active(call: Call, name: str, retries: Retries) -> dict[str, Any]:
+def await_active(call: Call, name: str, retries: Retries) -> dict[str, Any]:
     while True:
         described: dict[str, Any] = call("DescribeTable", {"TableName": name})["Table"]
         if described["TableStatus"] == "ACTIVE":

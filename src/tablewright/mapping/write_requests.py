@@ -2,7 +2,7 @@
 
 Must hold: every action carries its condition (D-5): creation demands absence, a change existence and the version that
 was read; key attributes made from fields are written with the fields; what has expired counts as absent.
-An upsert is sent as an update of the existing item; its creation is in upserts.py.
+An upsert is sent as an update of the existing item; its creation is in update_steps.py.
 Elsewhere: running them (executor.py), and what a refusal means (error_mapping.py).
 """
 
@@ -12,26 +12,18 @@ from typing import Any, Literal, TypeAlias
 
 from tablewright.design.attributes import encode_item
 from tablewright.design.entity_spec import EntitySpec, Guard
-from tablewright.design.requests import Step, Write
-from tablewright.expressions import Path, PlaceholderAllocator, Update, render
+from tablewright.design.requests import Write
+from tablewright.expressions import PlaceholderAllocator, Update, render
 from tablewright.expressions.build import all_of, attribute_exists, attribute_not_exists, equal
 from tablewright.expressions.nodes import Action as UpdateAction
-from tablewright.expressions.nodes import (
-    Add,
-    Arithmetic,
-    Call,
-    Compare,
-    Condition,
-    Delete,
-    Operand,
-    Or,
-    Remove,
-    Set,
-)
+from tablewright.expressions.nodes import Add, Compare, Condition, Delete, Or, Remove, Set
 from tablewright.mapping.items import item_of, not_expired, older_form
+from tablewright.mapping.update_steps import update_action
 from tablewright.values import Item, Value
 
 Verb: TypeAlias = Literal["Put", "Update", "Delete", "ConditionCheck"]
+# The verb of an action that is sent alone.
+VERBS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 OWNER = "owner"
 Physical: TypeAlias = Callable[[str], str]
 
@@ -54,7 +46,10 @@ def actions(write: Write[Any], physical: Physical, now: int) -> list[Action]:
 def _own(write: Write[Any], physical: Physical, now: int) -> Action:
     match write.kind:
         case "create" | "put":
-            return _put(write, physical, now)
+            shape, own = write.shape, None
+            if write.kind == "create":
+                own = _absent(shape.table.pk, shape.table.ttl if shape.expires is not None else None, now)
+            return _action("Put", {"Item": item_of(shape, write.item)}, write, physical, own)
         case "change":
             return _change(write, physical, now)
         case "update" | "upsert":
@@ -65,17 +60,10 @@ def _own(write: Write[Any], physical: Physical, now: int) -> Action:
             return _check(write, physical, now)
 
 
-def _put(write: Write[Any], physical: Physical, now: int) -> Action:
-    own = _absent(write.shape, now) if write.kind == "create" else None
-    return _action("Put", {"Item": item_of(write.shape, write.item)}, write, physical, own)
-
-
-def _absent(shape: EntitySpec, now: int) -> Condition:
+def _absent(pk: str, ttl: str | None, now: int) -> Condition:
     """There is no item, or only an expired one that was not deleted yet."""
-    absent = attribute_not_exists(shape.table.pk)
-    if shape.expires is None or shape.table.ttl is None:
-        return absent
-    return Or((absent, Compare("<=", (shape.table.ttl,), {"N": str(now)})))
+    absent = attribute_not_exists(pk)
+    return absent if ttl is None else Or((absent, Compare("<=", (ttl,), {"N": str(now)})))
 
 
 def _present(shape: EntitySpec, now: int) -> Condition | None:
@@ -122,7 +110,7 @@ def _depends_on(shape: EntitySpec, touched: set[str]) -> list[str]:
 
 
 def _update(write: Write[Any], physical: Physical, now: int) -> Action:
-    update = [_step(step) for step in write.steps]
+    update = [update_action(step) for step in write.steps]
     for name, value in write.derived.items():
         update.append(Remove((name,)) if value is None else Set((name,), value))
     if write.shape.version:
@@ -140,29 +128,6 @@ def _has_form(shape: EntitySpec, number: int) -> Condition:
     name = shape.fields[shape.schema.field].stored
     same = equal(name, {"N": str(number)})
     return Or((attribute_not_exists(name), same)) if number == 1 else same
-
-
-def _step(step: Step) -> UpdateAction:
-    path = step.path.steps
-    if step.op == "remove":
-        return Remove(path)
-    value = step.value or {}
-    match step.op:
-        case "add" if len(path) > 1:
-            # ADD is documented for top-level attributes only.
-            return Set(path, Arithmetic("+", _or_else(path, {"N": "0"}), value))
-        case "append":
-            return Set(path, Call("list_append", (_or_else(path, {"L": []}), value)))
-        case "add" | "include":
-            return Add(path, value)
-        case "exclude":
-            return Delete(path, value)
-        case _:
-            return Set(path, value)
-
-
-def _or_else(path: Path, default: Value) -> Operand:
-    return Call("if_not_exists", (path, default))
 
 
 def _delete(write: Write[Any], physical: Physical, now: int) -> Action:
@@ -220,12 +185,13 @@ def _guards(write: Write[Any], physical: Physical, now: int) -> Iterator[Action]
         if old == new:
             continue
         if old is not None and new is not None and _key(guard, old) == _key(guard, new):
-            yield _refresh_guard(write, guard, new, physical)
+            # The guard stays, but its copies or its time change with the item.
+            yield _on_own_guard("Put", write, guard, {"Item": new}, physical)
             continue
         if new is not None:
             yield _claim_guard(write, guard, new, physical, now)
         if old is not None:
-            yield _release_guard(write, guard, _key(guard, old), physical)
+            yield _on_own_guard("Delete", write, guard, {"Key": _key(guard, old)}, physical)
 
 
 def _guard_item(write: Write[Any], guard: Guard, values: Mapping[str, object]) -> Item | None:
@@ -250,20 +216,10 @@ def _key(guard: Guard, item: Item) -> dict[str, Value]:
 
 
 def _claim_guard(write: Write[Any], guard: Guard, item: Item, physical: Physical, now: int) -> Action:
-    free: Condition = attribute_not_exists(guard.table.pk)
-    if guard.table.ttl is not None and write.shape.expires is not None:
-        free = Or((free, Compare("<=", (guard.table.ttl,), {"N": str(now)})))
+    expires = guard.table.ttl if write.shape.expires is not None else None
+    free = _absent(guard.table.pk, expires, now)
     body = {"TableName": physical(guard.table.name), "Item": item, **conditional(free)}
     return Action("Put", body, write, guard)
-
-
-def _refresh_guard(write: Write[Any], guard: Guard, new: Item, physical: Physical) -> Action:
-    """The guard stays, but its copies or its time change with the item."""
-    return _on_own_guard("Put", write, guard, {"Item": new}, physical)
-
-
-def _release_guard(write: Write[Any], guard: Guard, key: Mapping[str, Value], physical: Physical) -> Action:
-    return _on_own_guard("Delete", write, guard, {"Key": dict(key)}, physical)
 
 
 def _on_own_guard(

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.mapping.consuming import PowerCut
+from tests.mapping.consumer.feed import PowerCut
 from tests.mapping.migrate.cards import At, card, opened
 from tests.mapping.migrate.test_phases import copied, followed
 

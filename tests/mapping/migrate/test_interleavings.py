@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mapping.consuming import PowerCut
+from tests.mapping.consumer.feed import PowerCut
 from tests.mapping.migrate.cards import CARDS, At, card, forward, key, opened
 from tests.properties.effort import effort
 

@@ -30,20 +30,13 @@ from tablewright.mapping.consumer import leases as leasing
 from tablewright.mapping.consumer.dead_letters import Replayed
 from tablewright.mapping.consumer.design import Lease, Parked, leases_of, stream_consumers
 from tablewright.mapping.consumer.leases import Worker
-from tablewright.mapping.consumer.processor import (
-    Decode,
-    EntityTagOf,
-    LeasedShard,
-    Progress,
-    ReaderSettings,
-    try_handle,
-)
+from tablewright.mapping.consumer.processor import LeasedShard, Progress, ReaderSettings
 from tablewright.mapping.consumer.records import change_of
 from tablewright.mapping.consumer.shard_reader import EMPTY_PAGES, read_pages
 from tablewright.mapping.db import Db
 from tablewright.mapping.errors import MappingMistake
 from tablewright.mapping.items import shape_of
-from tablewright.mapping.tables import create_table, make_tables
+from tablewright.mapping.tables import make_tables, table_requests
 
 BACK_OFF = Retries(base=0.5, cap=20.0)
 ANY_ITEM = "item"
@@ -87,12 +80,18 @@ class Consumer:
                 f"least a second; it was given {name!r}, {attempts}, {batch} and {lease}"
             )
         # A Db's own requests are metered as items are; what is asked of streams is not.
-        call = db._call
-        self._worker = Worker(db, call, table, name, db.world.new_id(), lease)
+        self._worker = Worker(db, db._call, table, name, db.world.new_id(), lease)
         patience = replace(retries, attempts=attempts, cap=min(retries.cap, lease.total_seconds() / 4))
-        entity_tag, decode = _decoders(shapes) if shapes else (lambda keys: ANY_ITEM, lambda record: record)
+
+        def entity_tag(keys: Mapping[str, Any]) -> str | None:
+            shape = shape_of(shapes, keys)
+            return shape.tag if shape is not None else ANY_ITEM if of is None else None
+
+        def decode(record: Mapping[str, Any]) -> Any:
+            return record if of is None else change_of(shapes, record)
+
         self._settings = ReaderSettings(
-            self._worker, call, entity_tag, decode, handle, patience, batch, skip_to_horizon, handle_many
+            self._worker, entity_tag, decode, handle, patience, batch, skip_to_horizon, handle_many
         )
         self._stream = shapes[0].table.stream if shapes else None
         self._poll = poll
@@ -105,10 +104,7 @@ class Consumer:
         The stream begins then: changes made before are not in it.
         """
         call, db, patience = self._worker.call, self._worker.db, self._settings.retries
-        for own in stream_consumers.tables.values():
-            make_tables(
-                call, [(create_table(stream_consumers, own, db.environment), own.ttl)], retries=patience
-            )
+        make_tables(call, table_requests(stream_consumers, db.environment), retries=patience)
         if self._stream is not None:
             shards.enable_stream(call, db.physical(self._worker.table), self._stream, patience)
 
@@ -165,14 +161,14 @@ class Consumer:
         """The first change of each shard that was not handled yet."""
         worker = self._worker
         found = shards.shards_of(worker.call, worker.db.physical(worker.table))
-        asked = leases_of(table=worker.table, consumer=worker.consumer)
-        known = {lease.shard: lease for lease in worker.db.all(asked)}
+        known = {lease.shard: lease for lease in worker.db.all(leases_of(**worker.names))}
         for shard in found:
             lease = known.get(shard.id)
-            if lease is None or not lease.closed:
-                record = self._oldest(shard, lease.checkpoint if lease is not None else None)
-                if record is not None:
-                    yield record
+            if lease is not None and lease.closed:
+                continue
+            record = self._oldest(shard, lease.checkpoint if lease is not None else None)
+            if record is not None:
+                yield record
 
     def _oldest(self, shard: shards.Shard, checkpoint: str | None) -> dict[str, Any] | None:
         """The first change behind the checkpoint."""
@@ -204,20 +200,19 @@ class Consumer:
         """
 
         lines = dead_letters.keys_of(self._worker, sequences)
-        handled = sum(dead_letters.replay_key(self._worker, line, self._again) for line in lines)
+        handled = sum(
+            dead_letters.replay_key(self._worker, line, self._settings.try_handle) for line in lines
+        )
         return Replayed(handled, len(self.parked()))
 
     def discard(self, sequence: str) -> None:
         """Give up one parked record for good; what waits behind it can then be replayed."""
         dead_letters.discard(self._worker, sequence)
 
-    def _again(self, record: Mapping[str, Any]) -> str | None:
-        return try_handle(self._settings, record)
-
     def _replay_asked(self) -> int:
         """What was asked to be replayed, for no longer than the leases we have can wait; the rest comes next."""
         until = self._worker.now() + self._worker.term / 3
-        handled = dead_letters.replay_requested(self._worker, self._again, until)
+        handled = dead_letters.replay_requested(self._worker, self._settings.try_handle, until)
         if handled and self._worker.now() >= until:
             self._planned = None
         return handled
@@ -250,13 +245,13 @@ class Consumer:
         if taken is None:
             return
         # The held keys are read after the lease: from now on no other worker can park records of this shard.
-        leased = LeasedShard(taken, dead_letters.held_keys(self._worker))
+        leased = LeasedShard(self._settings, taken, dead_letters.held_keys(self._worker))
         # A worker that did not release it may have died of a record of the page after the checkpoint.
         leased.watched = self._settings.batch if lease.owner is not None else 0
         self._leased[lease.shard] = leased
 
     def _turn(self, leased: LeasedShard, stop: Event) -> Progress:
-        done = read_pages(self._settings, leased, stop)
+        done = read_pages(leased, stop)
         if leased.is_over:
             del self._leased[leased.lease.shard]
             self._planned = None
@@ -271,16 +266,6 @@ class Consumer:
             while self._leased:
                 leasing.release(self._worker, self._leased.popitem()[1].lease)
         self._leased.clear()
-
-
-def _decoders(shapes: tuple[EntitySpec, ...]) -> tuple[EntityTagOf, Decode]:
-    """Records of some entities, as changes of their models."""
-
-    def entity_tag(keys: Mapping[str, Any]) -> str | None:
-        shape = shape_of(shapes, keys)
-        return None if shape is None else shape.tag
-
-    return entity_tag, lambda record: change_of(shapes, record)
 
 
 def _shapes(of: Design | Sequence[Entity[Any, Any]], table: str) -> tuple[EntitySpec, ...]:

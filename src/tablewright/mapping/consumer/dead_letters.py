@@ -4,6 +4,8 @@ replayed or discarded.
 A parked record puts a hold on its key; later records of the key are parked behind it, so that the changes of a key are
 handled in order or not at all. Must hold: record, hold and checkpoint are one transaction, so a record is never parked
 and forgotten, or parked and handled; a hold is deleted only with the last record of its key.
+A parked record holds the item before and after its change: erasing a person from a table includes these records. They
+cannot expire through TTL, because the hold on their key counts them.
 A process without the handler (a command, another program) requests a replay: it sets a mark on the hold, which the next
 round of the consumer finds.
 Elsewhere: when a record is parked (processor.py), what is stored (design.py).
@@ -11,14 +13,15 @@ Elsewhere: when a record is parked (processor.py), what is stored (design.py).
 
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any
 
 import orjson
 
-from tablewright.client import pages
+from tablewright.client import CallRefused
 from tablewright.client.item_identity import identity_of
 from tablewright.design import Write
 from tablewright.mapping.consumer.design import (
@@ -35,9 +38,9 @@ from tablewright.mapping.consumer.design import (
     pieces_of,
 )
 from tablewright.mapping.consumer.leases import LeaseLost, Worker, save, save_write
+from tablewright.mapping.consumer.shards import NOT_FOUND
 from tablewright.mapping.db import Db
 from tablewright.mapping.errors import AlreadyExists, ConditionNotMet, MappingMistake, Missing, Stale
-from tablewright.mapping.items import model_of
 
 BEHIND = "Behind"
 # Sequence numbers have up to 40 digits and sort as text only with as many.
@@ -73,7 +76,7 @@ def key_digest(record: Mapping[str, Any]) -> str:
 
 def held_keys(worker: Worker) -> set[str]:
     """The digests of the keys with parked records."""
-    return {hold.line for hold in worker.db.all(holds_of(table=worker.table, consumer=worker.consumer))}
+    return {hold.line for hold in worker.db.all(holds_of(**worker.names))}
 
 
 # --- parking ---
@@ -86,9 +89,31 @@ def park(
 
     Raises LeaseLost, and has then parked nothing.
     """
-    head, data = _head(worker, record, entity, error, attempts)
-    hold = KeyHold(table=worker.table, consumer=worker.consumer, line=head.line)
-    waiting = holds.update(hold.table, hold.consumer, hold.line) if error == BEHIND else holds.upsert(hold)
+    told, now, line = record["dynamodb"], worker.now(), key_digest(record)
+    place = told["SequenceNumber"].zfill(_DIGITS)
+    packed = zlib.compress(orjson.dumps(record))
+    parts = [packed[at : at + _PIECE] for at in range(0, len(packed), _PIECE)]
+    head = Parked(
+        **worker.names,
+        line=line,
+        place=place,
+        sequence=told["SequenceNumber"],
+        event_id=record["eventID"],
+        entity=entity,
+        kind=record["eventName"],
+        key=orjson.dumps(told["Keys"], option=orjson.OPT_SORT_KEYS).decode(),
+        error=error,
+        attempts=attempts,
+        first_tried=now,
+        last_tried=now,
+        pieces=len(parts),
+    )
+    data = [
+        pieces.put(RecordPart(**worker.names, place=place, number=number, data=part))
+        for number, part in enumerate(parts)
+    ]
+    hold = KeyHold(**worker.names, line=line)
+    waiting = _update_hold(worker, line) if error == BEHIND else holds.upsert(hold)
     try:
         worker.db.write(
             parked.create(head), *data, waiting.at(lambda v: v.count).add(1), save_write(worker, lease)
@@ -102,67 +127,25 @@ def park(
     return True
 
 
-def _head(
-    worker: Worker, record: Mapping[str, Any], entity: str, error: str, attempts: int
-) -> tuple[Parked, list[Write[RecordPart]]]:
-    told, now = record["dynamodb"], worker.now()
-    place = told["SequenceNumber"].zfill(_DIGITS)
-    packed = zlib.compress(orjson.dumps(record))
-    parts = [packed[at : at + _PIECE] for at in range(0, len(packed), _PIECE)]
-    head = Parked(
-        table=worker.table,
-        consumer=worker.consumer,
-        line=key_digest(record),
-        place=place,
-        sequence=told["SequenceNumber"],
-        event_id=record["eventID"],
-        entity=entity,
-        kind=record["eventName"],
-        key=orjson.dumps(told["Keys"], option=orjson.OPT_SORT_KEYS).decode(),
-        error=error,
-        attempts=attempts,
-        first_tried=now,
-        last_tried=now,
-        pieces=len(parts),
-    )
-    return head, [
-        pieces.put(RecordPart(table=head.table, consumer=head.consumer, place=place, number=n, data=part))
-        for n, part in enumerate(parts)
-    ]
-
-
 # --- listing, replaying, discarding ---
 
 
 def list_parked(worker: Worker) -> list[Parked]:
     """Everything that is parked, oldest first."""
-    found = worker.db.all(parked_of(table=worker.table, consumer=worker.consumer))
+    found = worker.db.all(parked_of(**worker.names))
     return sorted(found, key=lambda one: one.place)
 
 
 def list_all_parked(db: Db) -> list[Parked]:
     """The parked records of all consumers of all tables; scans their table."""
-    table = parked.shape.table
-    request = {
-        "TableName": db.physical(table.name),
-        "FilterExpression": "begins_with(#s, :parked)",
-        "ExpressionAttributeNames": {"#s": str(table.sk)},
-        "ExpressionAttributeValues": {":parked": {"S": "PARKED#"}},
-        "ConsistentRead": True,
-    }
-    found: list[Parked] = [
-        model_of(parked.shape, item) for page in pages(db._call, "Scan", request) for item in page["Items"]
-    ]
-    return sorted(found, key=lambda one: (one.table, one.consumer, one.place))
+    return sorted(db.every(parked), key=lambda one: (one.table, one.consumer, one.place))
 
 
 def stored_record(worker: Worker, head: Parked) -> dict[str, Any]:
     """The record as it was in the stream."""
     asked = pieces_of(table=head.table, consumer=head.consumer, place=head.place)
-    record: dict[str, Any] = orjson.loads(
-        zlib.decompress(b"".join(piece.data for piece in worker.db.all(asked)))
-    )
-    return record
+    packed = b"".join(piece.data for piece in worker.db.all(asked))
+    return orjson.loads(zlib.decompress(packed))  # type: ignore[no-any-return]  # as it was packed
 
 
 def keys_of(worker: Worker, sequences: tuple[str, ...]) -> list[str]:
@@ -182,7 +165,7 @@ def replay_key(worker: Worker, line: str, attempt: Handler) -> int:
 def replay_requested(worker: Worker, attempt: Handler, until: datetime) -> int:
     """Replay the keys for which that was requested, until `until` at most; how many records were handled."""
     handled = 0
-    for hold in worker.db.all(holds_of(table=worker.table, consumer=worker.consumer)):
+    for hold in worker.db.all(holds_of(**worker.names)):
         if hold.asked > 0 and _claim_hold(worker, hold.line, is_asked=True):
             handled += _replay(worker, hold.line, attempt, until)
             if worker.now() >= until:
@@ -198,9 +181,7 @@ def request_replay(worker: Worker, sequences: tuple[str, ...]) -> int:
     asked = 0
     for line in keys_of(worker, sequences):
         try:
-            worker.db.write(
-                holds.update(worker.table, worker.consumer, line).at(lambda v: v.asked).set(REPLAY_ATTEMPTS)
-            )
+            worker.db.write(_update_hold(worker, line).at(lambda v: v.asked).set(REPLAY_ATTEMPTS))
         except Missing:  # replayed or discarded since
             continue
         asked += 1
@@ -211,7 +192,8 @@ def _replay(worker: Worker, line: str, attempt: Handler, until: datetime | None)
     """Replay a key whose hold this worker has claimed; releases it at the end."""
     handled, asked = 0, 0
     try:
-        while found := _parked_of_key(worker, line):  # also records that were parked since
+        # Again, since records may have been parked in the meantime.
+        while found := list(worker.db.all(parked_of_key(**worker.names, line=line))):
             for head in found:
                 error = attempt(stored_record(worker, head))
                 if error is not None:
@@ -241,10 +223,6 @@ def discard(worker: Worker, sequence: str) -> None:
         raise NotParked(sequence) from None
 
 
-def _parked_of_key(worker: Worker, line: str) -> list[Parked]:
-    return list(worker.db.all(parked_of_key(table=worker.table, consumer=worker.consumer, line=line)))
-
-
 def remove(worker: Worker, head: Parked, owner: str | None = None) -> bool:
     """Delete a parked record and, with the last one of its key, the hold; True if the hold was deleted.
 
@@ -258,44 +236,36 @@ def remove(worker: Worker, head: Parked, owner: str | None = None) -> bool:
         hold = worker.db.one(holds.get(head.table, head.consumer, head.line), consistent=True)
         if hold is None or owner not in (None, hold.owner):
             raise LeaseLost
+        if hold.count == 1:
+            counted: Write[KeyHold] = holds.delete(hold)
+        else:
+            until = hold.until if owner is None else worker.now() + worker.term  # renewed for its owner
+            counted = holds.change(hold, hold.model_copy(update={"count": hold.count - 1, "until": until}))
         try:
-            worker.db.write(*gone, _decremented(worker, hold, owner))
+            worker.db.write(*gone, counted)
             return hold.count == 1
         except Stale as refused:
-            if (
-                refused.entity != holds.shape.tag
-            ):  # otherwise another record was parked or removed: read the hold again
-                raise
-
-
-def _decremented(worker: Worker, hold: KeyHold, owner: str | None) -> Write[KeyHold]:
-    """The write that counts the hold down, renewing it for its owner; with the last record it deletes it."""
-    if hold.count == 1:
-        return holds.delete(hold)
-    until = hold.until if owner is None else worker.now() + worker.term
-    return holds.change(hold, hold.model_copy(update={"count": hold.count - 1, "until": until}))
+            if refused.entity != holds.shape.tag:
+                raise  # otherwise another record was parked or removed: read the hold again
 
 
 def _record_failure(worker: Worker, head: Parked, error: str) -> None:
-    now = worker.now()
-    worker.db.write(
-        parked.update(head.table, head.consumer, head.line, head.place)
-        .at(lambda v: v.error)
-        .set(error)
-        .at(lambda v: v.attempts)
-        .add(1)
-        .at(lambda v: v.last_tried)
-        .set(now)
-    )
+    write = parked.update(head.table, head.consumer, head.line, head.place).at(lambda v: v.error).set(error)
+    write = write.at(lambda v: v.attempts).add(1).at(lambda v: v.last_tried).set(worker.now())
+    worker.db.write(write)
 
 
 # --- holds ---
 
 
+def _update_hold(worker: Worker, line: str) -> Write[KeyHold]:
+    return holds.update(worker.table, worker.consumer, line)
+
+
 def _claim_hold(worker: Worker, line: str, *, is_asked: bool = False) -> bool:
     """Claim a key for replay; False if another worker has it: two at once would mix up the order."""
     now, until = worker.now(), worker.now() + worker.term
-    write = holds.update(worker.table, worker.consumer, line).at(lambda v: v.owner).set(worker.id)
+    write = _update_hold(worker, line).at(lambda v: v.owner).set(worker.id)
     if is_asked:
         # Counted before the attempt: a worker that dies of it could not count afterwards.
         write = write.at(lambda v: v.asked).add(-1).when(lambda v: v.asked > 0)
@@ -307,10 +277,49 @@ def _claim_hold(worker: Worker, line: str, *, is_asked: bool = False) -> bool:
 
 
 def _release_hold(worker: Worker, line: str, asked: int) -> None:
-    me, now = worker.id, worker.now()
-    write = holds.update(worker.table, worker.consumer, line).at(lambda v: v.until).set(now)
-    write = write.at(lambda v: v.asked).set(asked)
+    me = worker.id
+    write = _update_hold(worker, line).at(lambda v: v.until).set(worker.now())
+    write = write.at(lambda v: v.asked).set(asked).at(lambda v: v.owner).set(None)
+    with suppress(ConditionNotMet, Missing):
+        worker.db.write(write.when(lambda v: v.owner == me))
+
+
+# --- deleting records for good ---
+
+
+def parked_key(record: Parked) -> Mapping[str, Any]:
+    """The key of the item that a parked record is about, as the store writes it."""
+    return orjson.loads(record.key)  # type: ignore[no-any-return]  # as it was stored
+
+
+def forget_parked(db: Db, table: str, consumer: str, which: Callable[[Parked], bool]) -> int:
+    """Delete the parked records for which `which` is true; how many. 0 if no consumer ever began.
+
+    Records behind a deleted one stay parked, to be replayed.
+    """
+    return _forget(db, table, consumer, lambda _, record: which(record))
+
+
+def forget_parked_saying(db: Db, table: str, consumer: str, says: Callable[[str], bool]) -> int:
+    """The same by the whole record as JSON text: for people who are named in the items of others too."""
+
+    def is_named(worker: Worker, record: Parked) -> bool:
+        return says(record.key + orjson.dumps(stored_record(worker, record)).decode())
+
+    return _forget(db, table, consumer, is_named)
+
+
+def _forget(db: Db, table: str, consumer: str, which: Callable[[Worker, Parked], bool]) -> int:
+    worker, removed = Worker(db, db._call, table, consumer, db.world.new_id(), timedelta(seconds=30)), 0
     try:
-        worker.db.write(write.at(lambda v: v.owner).set(None).when(lambda v: v.owner == me))
-    except (ConditionNotMet, Missing):
-        return
+        there = list_parked(worker)
+    except CallRefused as refusal:
+        if refusal.name != NOT_FOUND:
+            raise
+        return 0
+    for record in there:
+        if which(worker, record):
+            with suppress(LeaseLost, Missing, Stale):  # replayed or discarded since
+                remove(worker, record)
+                removed += 1
+    return removed

@@ -10,6 +10,8 @@ Elsewhere: reading (shard_reader.py), what is stored (design.py).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import Any
 
 from tablewright.client import Call
 from tablewright.design import Write
@@ -17,6 +19,9 @@ from tablewright.mapping.consumer.design import Lease, Roster, Start, leases, le
 from tablewright.mapping.consumer.shards import RETENTION, Shard, label_of, shards_of
 from tablewright.mapping.db import Db
 from tablewright.mapping.errors import AlreadyExists, ConditionNotMet, MappingMistake, Missing, Stale
+
+# What the owner of a lease changes. Other workers change `wanted`, and a migration `end`, at the same time.
+_SAVED = ("owner", "until", "checkpoint", "changed", "caught_up", "closed", "suspect", "tries")
 
 
 class ChangesLost(MappingMistake):
@@ -46,6 +51,11 @@ class Worker:
     id: str
     term: timedelta
 
+    @property
+    def names(self) -> dict[str, Any]:
+        """The parameters of every query of what this consumer stores."""
+        return {"table": self.table, "consumer": self.consumer}
+
     def now(self) -> datetime:
         return self.db.world.now()
 
@@ -67,10 +77,10 @@ class Discovery:
 
 def discover(worker: Worker, *, skip_to_horizon: bool) -> Discovery:
     """Every lease, with those of new shards; raises ChangesLost."""
-    db, who = worker.db, {"table": worker.table, "consumer": worker.consumer}
+    db = worker.db
     # The leases before the shards: a shard that had a lease and is not listed afterwards is gone.
     start = db.one(starts.get(worker.table, worker.consumer), consistent=True)
-    known = {lease.shard: lease for lease in db.all(leases_of(**who))}
+    known = {lease.shard: lease for lease in db.all(leases_of(**worker.names))}
     roster = roster_of(db, worker.table) if start is None else None
     shards = shards_of(worker.call, db.physical(worker.table))
     if start is None:
@@ -91,10 +101,10 @@ def discover(worker: Worker, *, skip_to_horizon: bool) -> Discovery:
         if shard.id not in known and not _add_lease(worker, shard, listed, known, start, new):
             missed = max((lease.since for lease in known.values()), default=start.at)
             since = missed if since is None else min(since, missed)
-            new[shard.id] = _lease(worker, shard, worker.now(), first=None)
+            new[shard.id] = new_lease(worker.names, shard, worker.now())
     if since is not None and not skip_to_horizon:
         raise ChangesLost(worker.table, worker.consumer, since)
-    made = [_create_lease(worker, lease) for lease in new.values()]
+    made = [db.get_or_create(leases.create(lease))[0] for lease in new.values()]
     for lease in gone:
         db.write(leases.discard(worker.table, worker.consumer, lease.stream, lease.shard))
     closing = frozenset(shard.id for shard in shards if shard.last is not None)
@@ -115,8 +125,7 @@ def _register(worker: Worker, shards: Sequence[Shard], roster: Roster | None) ->
 
     None if the roster has changed since before the shards were listed: they may be those of a side that was left.
     """
-    ids = [shard.id for shard in shards]
-    start = Start(table=worker.table, consumer=worker.consumer, at=worker.now(), shards=ids)
+    start = Start(**worker.names, at=worker.now(), shards=[shard.id for shard in shards])
     try:
         worker.db.write(starts.create(start), roster_change(worker.table, roster))
     except (AlreadyExists, Stale):
@@ -148,40 +157,23 @@ def _add_lease(
     if before is None and (parent := listed.get(shard.parent or "")) is not None:
         before = new[parent.id] if _add_lease(worker, parent, listed, known, start, new) else None
     if shard.id in start.shards:
-        new[shard.id] = _first_lease(worker, shard, start)
+        new[shard.id] = new_lease(worker.names, shard, start.at)
+        if start.places is not None:
+            place = start.places.get(shard.id)
+            new[shard.id] = new[shard.id].model_copy(update={"checkpoint": place, "closed": place is None})
     elif before is not None:
         # Not when the parent was read to its end: that may be long after the child took over.
-        new[shard.id] = _lease(worker, shard, before.changed or before.began, first=shard.first)
+        new[shard.id] = new_lease(worker.names, shard, before.changed or before.began, first=shard.first)
     elif worker.now() - shard.created < RETENTION:
-        new[shard.id] = _lease(worker, shard, shard.created, first=shard.first)
+        new[shard.id] = new_lease(worker.names, shard, shard.created, first=shard.first)
     else:
         return False
     return True
 
 
-def _first_lease(worker: Worker, shard: Shard, start: Start) -> Lease:
-    """The lease of a shard that was there when the consumer began."""
-    lease = _lease(worker, shard, start.at, first=None)
-    if start.places is None:
-        return lease
-    place = start.places.get(shard.id)
-    return lease.model_copy(update={"checkpoint": place, "closed": place is None})
-
-
-def _lease(worker: Worker, shard: Shard, began: datetime, first: str | None) -> Lease:
-    return Lease(
-        table=worker.table,
-        consumer=worker.consumer,
-        stream=shard.stream,
-        shard=shard.id,
-        parent=shard.parent,
-        first=first,
-        began=began,
-    )
-
-
-def _create_lease(worker: Worker, lease: Lease) -> Lease:
-    return worker.db.get_or_create(leases.create(lease))[0]
+def new_lease(names: Mapping[str, Any], shard: Shard, began: datetime, **fields: Any) -> Lease:
+    """The lease of a shard that no worker has yet; `names` are the table and the consumer."""
+    return Lease(**names, stream=shard.stream, shard=shard.id, parent=shard.parent, began=began, **fields)
 
 
 # --- assigning them to workers ---
@@ -241,27 +233,10 @@ def _change(worker: Worker, before: Lease, after: Lease) -> Lease | None:
 
 def save_write(worker: Worker, lease: Lease) -> Write[Lease]:
     """The write that keeps a lease as it is now, refused unless it is the worker's."""
-    me = worker.id
-    return (
-        leases.update(lease.table, lease.consumer, lease.stream, lease.shard)
-        .at(lambda v: v.owner)
-        .set(lease.owner)
-        .at(lambda v: v.until)
-        .set(lease.until)
-        .at(lambda v: v.checkpoint)
-        .set(lease.checkpoint)
-        .at(lambda v: v.changed)
-        .set(lease.changed)
-        .at(lambda v: v.caught_up)
-        .set(lease.caught_up)
-        .at(lambda v: v.closed)
-        .set(lease.closed)
-        .at(lambda v: v.suspect)
-        .set(lease.suspect)
-        .at(lambda v: v.tries)
-        .set(lease.tries)
-        .when(lambda v: v.owner == me)
-    )
+    me, write = worker.id, leases.update(lease.table, lease.consumer, lease.stream, lease.shard)
+    for name in _SAVED:
+        write = write.at(attrgetter(name)).set(getattr(lease, name))
+    return write.when(lambda v: v.owner == me)
 
 
 def save(worker: Worker, lease: Lease) -> Lease:

@@ -7,20 +7,10 @@ Elsewhere: which shards a worker reads (consumer.py, leases.py), what is done wi
 
 from threading import Event
 
-from tablewright.client import Call, CallRefused
+from tablewright.client import CallRefused
 from tablewright.mapping.consumer import shards
 from tablewright.mapping.consumer.leases import ChangesLost, LeaseLost
-from tablewright.mapping.consumer.processor import (
-    LeasedShard,
-    Progress,
-    ReaderSettings,
-    StopRequested,
-    end_shard,
-    pause,
-    process_records,
-    renew,
-    save_lease,
-)
+from tablewright.mapping.consumer.processor import LeasedShard, Progress, StopRequested
 from tablewright.mapping.consumer.shards import RecordPage
 
 # Pages of one shard before the next shard is read.
@@ -29,21 +19,21 @@ PAGES = 10
 EMPTY_PAGES = 20
 
 
-def read_pages(settings: ReaderSettings, leased: LeasedShard, stop: Event) -> Progress:
+def read_pages(leased: LeasedShard, stop: Event) -> Progress:
     """Read some pages of a shard. It `is_over` when it has ended, another worker wants it, or its lease is lost."""
     done = Progress()
     try:
         for _ in range(PAGES):
-            page, lost = _next_page(settings, leased)
+            page, lost = _next_page(leased)
             done += lost
-            for came_of in process_records(settings, leased, page.records, stop):
+            for came_of in leased.process(page.records, stop):
                 done += came_of
             if leased.is_over or stop.is_set():
                 return done
             if page.next is None:
-                end_shard(settings, leased)
+                leased.end()
                 return done + Progress(shards_ended=1)
-            _save_position(settings, leased, page)
+            _save_position(leased, page)
             if leased.lease.wanted is not None:
                 leased.is_over = True
                 return done
@@ -57,55 +47,48 @@ def read_pages(settings: ReaderSettings, leased: LeasedShard, stop: Event) -> Pr
     return done
 
 
-# --- pages ---
-
-
-def _next_page(settings: ReaderSettings, leased: LeasedShard) -> tuple[RecordPage, Progress]:
-    """The next page. Raises ChangesLost."""
-    lost, tried = Progress(), 0
+def _next_page(leased: LeasedShard) -> tuple[RecordPage, Progress]:
+    """The next page, and what was lost before it. Raises ChangesLost."""
+    settings, lost, tried = leased.settings, Progress(), 0
+    call = settings.worker.call
     while True:
         try:
             if leased.iterator is None:
-                if not leased.from_horizon and leased.lease.checkpoint is None and leased.lease.first is None:
-                    lost += _to_horizon(settings, leased)
-                leased.iterator = _iterator(settings.call, leased)
-            return shards.read_page(settings.call, leased.iterator, settings.batch), lost
+                lease = leased.lease
+                if not leased.from_horizon and lease.checkpoint is None and lease.first is None:
+                    lost += _to_horizon(leased)
+                place = {} if leased.from_horizon else {"after": lease.checkpoint, "at": lease.first}
+                leased.iterator = shards.shard_iterator(call, lease.stream, lease.shard, **place)
+            return shards.read_page(call, leased.iterator, settings.batch), lost
         except CallRefused as refusal:
             tried += 1
             match refusal.name:
                 case shards.NOT_FOUND:
                     raise LeaseLost from None  # the shard itself is gone: the next plan says what that means
                 case shards.TRIMMED if not leased.from_horizon:
-                    lost += _to_horizon(settings, leased)
+                    lost += _to_horizon(leased)
                 case shards.EXPIRED | shards.TRIMMED:
                     pass
                 case shards.BUSY if tried < settings.retries.attempts:  # too many read this shard
-                    pause(settings, leased, tried)
+                    leased.pause(tried)
                     continue
                 case _:
                     raise
             leased.iterator = None
 
 
-def _iterator(call: Call, leased: LeasedShard) -> str:
-    lease = leased.lease
-    if leased.from_horizon:
-        return shards.shard_iterator(call, lease.stream, lease.shard)
-    return shards.shard_iterator(call, lease.stream, lease.shard, after=lease.checkpoint, at=lease.first)
-
-
-def _to_horizon(settings: ReaderSettings, leased: LeasedShard) -> Progress:
+def _to_horizon(leased: LeasedShard) -> Progress:
     """Continue with the oldest record. Nothing was lost if the consumer was up to date less than a day ago."""
     leased.from_horizon = True
-    worker, since = settings.worker, leased.lease.since
+    worker, since = leased.settings.worker, leased.lease.since
     if worker.now() - since < shards.RETENTION:
         return Progress()
-    if not settings.skips_lost:
+    if not leased.settings.skips_lost:
         raise ChangesLost(worker.table, worker.consumer, since)
     return Progress(lost_since=since)
 
 
-def _save_position(settings: ReaderSettings, leased: LeasedShard, page: RecordPage) -> None:
+def _save_position(leased: LeasedShard, page: RecordPage) -> None:
     """Save the position after a page, if it had records."""
     leased.iterator = page.next
     leased.from_horizon = leased.from_horizon and not page.records  # there is a checkpoint now
@@ -113,8 +96,8 @@ def _save_position(settings: ReaderSettings, leased: LeasedShard, page: RecordPa
     if leased.empty >= EMPTY_PAGES and not leased.is_closing:
         leased.is_caught_up = True
     if leased.is_caught_up and not page.records:
-        leased.lease = leased.lease.model_copy(update={"caught_up": settings.worker.now()})
+        leased.lease = leased.lease.model_copy(update={"caught_up": leased.settings.worker.now()})
     if leased.is_unsaved:
-        save_lease(settings, leased)
+        leased.save()
     else:
-        renew(settings, leased)
+        leased.renew()

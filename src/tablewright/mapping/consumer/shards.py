@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tablewright.client import Call, CallRefused, Retries
+from tablewright.client import Call, CallRefused, Retries, pages
 from tablewright.mapping.errors import MappingMistake
+from tablewright.mapping.tables import await_active
 
 # DynamoDB keeps stream records for this long.
 RETENTION = timedelta(hours=24)
@@ -52,21 +53,20 @@ class RecordPage:
     next: str | None
 
 
-def enable_stream(call: Call, table: str, view: str, retries: Retries) -> bool:
-    """Give the table a stream if it has none; whether it was given one."""
+def enable_stream(call: Call, table: str, view: str, retries: Retries) -> None:
+    """Give the table a stream if it has none."""
     described = call("DescribeTable", {"TableName": table})["Table"]
     if (described.get("StreamSpecification") or {}).get("StreamEnabled"):
-        return False
+        return
     wanted = {"StreamEnabled": True, "StreamViewType": view}
     call("UpdateTable", {"TableName": table, "StreamSpecification": wanted})
-    while call("DescribeTable", {"TableName": table})["Table"]["TableStatus"] != "ACTIVE":
-        retries.sleep(0.2)
-    return True
+    await_active(call, table, retries)
 
 
 def shards_of(call: Call, table: str) -> list[Shard]:
     """Every shard that can be read, older streams first; NoStream if the table has none."""
-    streams = sorted(_streams(call, table), key=label_of)
+    found = pages(call, "ListStreams", {"TableName": table})
+    streams = sorted([one["StreamArn"] for page in found for one in page["Streams"]], key=label_of)
     if not streams:
         raise NoStream(table)
     return [shard for stream in streams for shard in _shards(call, stream)]
@@ -75,16 +75,6 @@ def shards_of(call: Call, table: str) -> list[Shard]:
 def label_of(stream: str) -> str:
     """The end of a stream's name: the time it was made, so that names sort by age."""
     return stream.rpartition("/")[2]
-
-
-def _streams(call: Call, table: str) -> Iterator[str]:
-    request: dict[str, Any] = {"TableName": table}
-    while True:
-        answer = call("ListStreams", request)
-        yield from (one["StreamArn"] for one in answer["Streams"])
-        if not answer.get("LastEvaluatedStreamArn"):
-            return
-        request["ExclusiveStartStreamArn"] = answer["LastEvaluatedStreamArn"]
 
 
 def _shards(call: Call, stream: str) -> Iterator[Shard]:

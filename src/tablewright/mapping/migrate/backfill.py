@@ -8,16 +8,15 @@ Elsewhere: synchronising a key (sync_keys.py), concurrent changes (change_follow
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from tablewright.mapping.errors import AlreadyExists, Missing, Stale
 from tablewright.mapping.migrate.context import MigrationContext
 from tablewright.mapping.migrate.errors import PhaseMoved
-from tablewright.mapping.migrate.orphans import find_orphans
 from tablewright.mapping.migrate.state import Segment, State, segments, segments_of
-from tablewright.mapping.migrate.sync_keys import SyncResult, Task, sync_keys
+from tablewright.mapping.migrate.sync_keys import Task, find_orphans, sync_keys
 
 PAGE = 100
 LEASE = timedelta(seconds=30)
@@ -28,7 +27,6 @@ class CopyResult:
     """The result of copying some pages. `is_over`: every segment is done."""
 
     items: int = 0
-    synced: SyncResult = field(default_factory=SyncResult)
     is_over: bool = False
 
 
@@ -39,33 +37,26 @@ def copy_batch(
     found = _segments(context, state)
     if all(segment.done for segment in found):
         return CopyResult(is_over=True)
+    if state.rate is not None:
+        # About a second of work, so that a slow copy does not delay following.
+        page = min(page, state.rate)
+        pages = min(pages, state.rate // page)
     now = context.world.now()
-    free = [one for one in found if not one.done and (one.owner in (None, worker) or _is_late(one, now))]
-    taken = next((held for one in free if (held := _claim(context, one, worker))), None)
-    if taken is None:
-        return CopyResult()
-    return _copy(context, state, taken, *_about_a_second(state.rate, pages, page))
-
-
-def _about_a_second(rate: int | None, pages: int, page: int) -> tuple[int, int]:
-    """How many pages of how many items: a second of work, so that a slow copy does not delay following."""
-    if rate is None:
-        return pages, page
-    page = min(page, rate)
-    return min(pages, rate // page), page
+    for one in found:
+        is_late = one.until is None or one.until <= now
+        if not one.done and (one.owner in (None, worker) or is_late):
+            taken = _change(context, one, {"owner": worker, "until": context.world.now() + LEASE})
+            if taken is not None:
+                return _copy(context, state, taken, pages, page)
+    return CopyResult()
 
 
 def copy_progress(context: MigrationContext, state: State) -> tuple[int, int | None]:
     """How many items were read, and the approximate total; None if more were read than that."""
     done = sum(segment.items for segment in context.db.all(segments_of(name=context.name, epoch=state.epoch)))
     direction = context.direction(state)
-    tables = [
-        context.physical(version)
-        for version in (direction.origin, direction.goal)[: 2 if state.strays else 1]
-    ]
-    about: int = sum(
-        context.call("DescribeTable", {"TableName": table})["Table"]["ItemCount"] for table in tables
-    )
+    versions = (direction.origin, direction.goal) if state.strays else (direction.origin,)
+    about = sum(context.item_count(version) for version in versions)
     return done, about if done < about else None
 
 
@@ -79,17 +70,11 @@ def mark_copied(context: MigrationContext, state: State) -> State:
 
 
 def _copy(context: MigrationContext, state: State, segment: Segment, pages: int, page: int) -> CopyResult:
-    direction, done, settled = context.direction(state), 0, SyncResult()
+    direction, done = context.direction(state), 0
     version = direction.goal if segment.is_of_goal else direction.origin
     for _ in range(pages):
         began = context.steady()
-        request: dict[str, Any] = {
-            "TableName": context.physical(version),
-            "Segment": segment.number % segment.of,
-            "TotalSegments": segment.of,
-            "ConsistentRead": True,
-            "Limit": page,
-        }
+        request = context.scan_request(version, segment.number % segment.of, segment.of, page)
         if segment.after is not None:
             request["ExclusiveStartKey"] = segment.after
         answer = context.call("Scan", request)
@@ -98,22 +83,20 @@ def _copy(context: MigrationContext, state: State, segment: Segment, pages: int,
             tasks = find_orphans(context, direction, items)
         else:
             tasks = [Task(version.key(item), (), item) for item in items]
-        settled += sync_keys(context, direction, state.epoch, tasks)
+        sync_keys(context, direction, state.epoch, tasks)
         done += len(items)
-        kept = _save_position(context, segment, answer.get("LastEvaluatedKey"), len(items))
-        if kept is None or kept.done:
+        after = answer.get("LastEvaluatedKey")
+        kept = _change(context, segment, {
+            "after": after, "items": segment.items + len(items), "done": after is None,
+            "owner": None if after is None else segment.owner, "until": context.world.now() + LEASE,
+        })  # fmt: skip
+        if kept is None or kept.done:  # None: another worker has the segment now
             break
         segment = kept
-        _throttle(context, state.rate, len(items), began)
-    return CopyResult(done, settled)
-
-
-def _throttle(context: MigrationContext, rate: int | None, items: int, began: float) -> None:
-    """Keep to the rate that the plan asks for."""
-    if rate:
-        left = items / rate - (context.steady() - began)
+        left = len(items) / state.rate - (context.steady() - began) if state.rate else 0
         if left > 0:
             context.sleep(left)
+    return CopyResult(done)
 
 
 # --- segments ---
@@ -130,32 +113,10 @@ def _segments(context: MigrationContext, state: State) -> list[Segment]:
     return found
 
 
-def _is_late(segment: Segment, now: datetime) -> bool:
-    return segment.until is None or segment.until <= now
-
-
-def _claim(context: MigrationContext, segment: Segment, worker: str) -> Segment | None:
-    until = context.world.now() + LEASE
-    return _change(context, segment, segment.model_copy(update={"owner": worker, "until": until}))
-
-
-def _save_position(
-    context: MigrationContext, segment: Segment, after: Mapping[str, Any] | None, items: int
-) -> Segment | None:
-    """Save the position after a page; None if another worker has the segment now."""
-    update = {
-        "after": after,
-        "items": segment.items + items,
-        "done": after is None,
-        "owner": None if after is None else segment.owner,
-        "until": context.world.now() + LEASE,
-    }
-    return _change(context, segment, segment.model_copy(update=update))
-
-
-def _change(context: MigrationContext, before: Segment, after: Segment) -> Segment | None:
+def _change(context: MigrationContext, before: Segment, changes: Mapping[str, Any]) -> Segment | None:
+    """Change a segment; None if another worker has changed it."""
     try:
-        context.db.write(segments.change(before, after))
+        context.db.write(segments.change(before, before.model_copy(update=changes)))
     except (Stale, Missing, AlreadyExists):
         return None
     return context.db.one(segments.get(before.name, before.epoch, before.number), consistent=True)

@@ -14,7 +14,7 @@ Elsewhere: where an epoch begins (epochs.py), changing sides (cutover.py).
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from threading import Event
 from typing import Any
@@ -31,7 +31,6 @@ from tablewright.mapping.migrate.migration import Direction
 from tablewright.mapping.migrate.state import State
 from tablewright.mapping.migrate.stream_markers import notify_consumers
 from tablewright.mapping.migrate.sync_keys import GateClosed, Task, sync_keys
-from tablewright.values import Item
 
 PATIENCE = Retries(base=0.1, cap=2.0)
 # Between rounds in which there was nothing to do; and where there is no migration under way at all.
@@ -56,9 +55,9 @@ class Round:
         return not self.copied.items and not self.followed.read and not self.followed.replayed
 
 
-def follower(context: MigrationContext, state: State, direction: Direction | None = None) -> Consumer:
+def follower(context: MigrationContext, state: State) -> Consumer:
     """A worker of the consumer of an epoch; one for each process."""
-    direction, epoch = direction or context.direction(state), state.epoch
+    direction, epoch = context.direction(state), state.epoch
 
     def sync(records: Sequence[Mapping[str, Any]]) -> None:
         tasks = [task_of(direction, record) for record in records]
@@ -69,19 +68,10 @@ def follower(context: MigrationContext, state: State, direction: Direction | Non
             # The progress of an ended epoch does not matter; the next epoch follows these changes.
             _sync_changes(context, direction, epoch, [task for task in tasks if task is not None])
 
-    retries = Retries(base=PATIENCE.base, cap=PATIENCE.cap, sleep=context.sleep)
-    name = context.consumer_name(epoch)
     return Consumer(
-        context.db,
-        None,
-        direction.origin.called,
-        name,
-        lambda record: sync([record]),
-        retries=retries,
-        lease=LEASE,
-        batch=BATCH,
-        handle_many=sync,
-    )
+        context.db, None, direction.origin.called, context.consumer_name(epoch), lambda record: sync([record]),
+        retries=replace(PATIENCE, sleep=context.sleep), lease=LEASE, batch=BATCH, handle_many=sync,
+    )  # fmt: skip
 
 
 def _sync_changes(context: MigrationContext, direction: Direction, epoch: int, tasks: Sequence[Task]) -> None:
@@ -110,16 +100,11 @@ def task_of(direction: Direction, record: Mapping[str, Any]) -> Task | None:
     key = dict(told["Keys"])
     if direction.origin.is_marker(key):
         return None
-    return Task(key, _items_before(direction, told.get("OldImage")))
-
-
-def _items_before(direction: Direction, old: Item | None) -> tuple[Item, ...]:
-    """What the goal may hold for an item as it was."""
     try:
-        return tuple(direction.made(old).values())
+        return Task(key, tuple(direction.made(told.get("OldImage")).values()))
     except Exception:
         # Nothing could be made of it then either. If it is gone or right by now, its change need not wait for ever.
-        return ()
+        return Task(key)
 
 
 def _remove_marker(context: MigrationContext, direction: Direction, record: Mapping[str, Any]) -> None:

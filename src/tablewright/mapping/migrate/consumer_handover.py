@@ -7,19 +7,18 @@ either moved too or begins on the side that opens (the roster in consumer/design
 Elsewhere: where a shard ends for a consumer (consumer/processor.py, consumer/leases.py in mapping).
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from tablewright.client import pages
 from tablewright.client.transactions import ACTIONS
 from tablewright.design import Write
-from tablewright.mapping.consumer.design import Lease, Start, leases, leases_of, starts
-from tablewright.mapping.consumer.leases import roster_change, roster_of
-from tablewright.mapping.consumer.shards import Shard
+from tablewright.mapping.consumer.design import Start, leases, leases_of, starts
+from tablewright.mapping.consumer.leases import new_lease, roster_change, roster_of
 from tablewright.mapping.migrate.context import CONSUMERS, MigrationContext
 from tablewright.mapping.migrate.errors import NotDrained
 from tablewright.mapping.migrate.state import State
 from tablewright.mapping.migrate.stream_markers import MarkerPositions
-from tablewright.mapping.read_requests import get_request
 
 # Beside the state, its gates, the follower and a receipt.
 AT_MOST = ACTIONS - 11
@@ -37,7 +36,7 @@ def handover_writes(
     names = _consumers(context)
     refuse_behind(context)
     writes: list[Write[Any]] = [roster_change(table, roster)]
-    writes += [write for name in names for write in _consumer_writes(context, table, name, left, opened)]
+    writes += [write for name in names for write in _consumer_writes(context, name, left, opened)]
     if len(writes) > AT_MOST:
         raise NotDrained(
             context.name,
@@ -75,9 +74,9 @@ def follower_registration(
 
     It belongs to the transaction in which the epoch begins; after that the start is never moved.
     """
-    name, listed = context.consumer_name(epoch), [shard.id for shard in opened.shards]
-    at = dict(opened.at)
-    return starts.put(Start(table=table, consumer=name, at=context.world.now(), shards=listed, places=at))
+    listed, places = [shard.id for shard in opened.shards], dict(opened.at)
+    name, now = context.consumer_name(epoch), context.world.now()
+    return starts.put(Start(table=table, consumer=name, at=now, shards=listed, places=places))
 
 
 def forget_epochs(context: MigrationContext, state: State) -> None:
@@ -85,79 +84,27 @@ def forget_epochs(context: MigrationContext, state: State) -> None:
     last = state.epoch if state.course is not None else state.epoch + 1
     for epoch in range(1, last):
         for version in (context.migration.source, context.migration.target):
-            first = get_request(
-                starts.get(version.called, context.consumer_name(epoch)), context.db.physical, True
-            )
-            table = first["TableName"]
-            request = {
-                "TableName": table,
-                "KeyConditionExpression": "PK = :pk",
-                "ExpressionAttributeValues": {":pk": first["Key"]["PK"]},
-                "ProjectionExpression": "PK, SK",
-                "ConsistentRead": True,
-            }
-            for page in pages(context.call, "Query", request):
-                for key in page["Items"]:
-                    context.call("DeleteItem", {"TableName": table, "Key": key})
+            kept = leases_of(table=version.called, consumer=context.consumer_name(epoch))
+            context.db.clear(replace(kept, sort=()))  # the whole partition, not only its leases
 
 
 def _consumer_writes(
-    context: MigrationContext, table: str, name: str, left: MarkerPositions, opened: MarkerPositions
-) -> list[Write[Any]]:
-    known = {lease.shard: lease for lease in context.db.all(leases_of(table=table, consumer=name))}
-    ending = [
-        write
-        for shard in left.shards
-        for write in _ending(context, table, name, shard, left, known.get(shard.id))
-    ]
-    return [
-        *ending,
-        *(_behind(context, table, name, shard, opened, known.get(shard.id)) for shard in opened.shards),
-    ]
-
-
-def _ending(
-    context: MigrationContext, table: str, name: str, shard: Shard, left: MarkerPositions, lease: Lease | None
-) -> list[Write[Any]]:
-    """A shard of the old side, up to its marker."""
-    end, now = left.at.get(shard.id, _NEVER), context.world.now()
-    if lease is None:
-        return [
-            leases.create(
-                _lease(context, table, name, shard).model_copy(
-                    update={"first": shard.first, "end": end, "ended": now}
-                )
-            )
-        ]
-    if lease.closed:
-        return []
-    # Only its end changes: its worker keeps it, and reads the lease again at the next marker.
-    step = leases.update(table, name, shard.stream, shard.id).at(lambda it: it.end).set(end)
-    return [step.at(lambda it: it.ended).set(now)]
-
-
-def _behind(
-    context: MigrationContext,
-    table: str,
-    name: str,
-    shard: Shard,
-    opened: MarkerPositions,
-    lease: Lease | None,
-) -> Write[Any]:
-    """A shard of the side that opens, after its marker; a closed one holds nothing for this consumer."""
-    at = opened.at.get(shard.id)
-    new = _lease(context, table, name, shard).model_copy(update={"checkpoint": at, "closed": at is None})
-    if lease is None:
-        return leases.create(new)
-    return leases.change(lease, new.model_copy(update={"version": lease.version}))
-
-
-def _lease(context: MigrationContext, table: str, name: str, shard: Shard) -> Lease:
-    return Lease(
-        table=table,
-        consumer=name,
-        stream=shard.stream,
-        shard=shard.id,
-        parent=shard.parent,
-        began=context.world.now(),
-    )
+    context: MigrationContext, name: str, left: MarkerPositions, opened: MarkerPositions
+) -> Iterator[Write[Any]]:
+    names, now = {"table": context.migration.called, "consumer": name}, context.world.now()
+    known = {lease.shard: lease for lease in context.db.all(leases_of(**names))}
+    for shard in left.shards:  # of the old side, each up to its marker
+        end, lease = left.at.get(shard.id, _NEVER), known.get(shard.id)
+        if lease is None:
+            yield leases.create(new_lease(names, shard, now, first=shard.first, end=end, ended=now))
+        elif not lease.closed:
+            # Only its end changes: its worker keeps it, and reads the lease again at the next marker.
+            write = leases.update(**names, stream=shard.stream, shard=shard.id)
+            yield write.at(lambda v: v.end).set(end).at(lambda v: v.ended).set(now)
+    for shard in opened.shards:  # after its marker; a closed one holds nothing for this consumer
+        at, lease = opened.at.get(shard.id), known.get(shard.id)
+        new = new_lease(names, shard, now, checkpoint=at, closed=at is None)
+        if lease is None:
+            yield leases.create(new)
+        else:
+            yield leases.change(lease, new.model_copy(update={"version": lease.version}))

@@ -20,7 +20,7 @@ from tablewright.mapping.errors import AlreadyExists, Stale
 from tablewright.mapping.migrate.errors import EpochEnded, NotPlanned, PhaseMoved, WrongPhase
 from tablewright.mapping.migrate.migration import Course, Direction, Migration, TableVersion
 from tablewright.mapping.migrate.state import GATES, MOVER, Gate, Phase, State, gates, migrations, states
-from tablewright.mapping.tables import create_table, make_tables
+from tablewright.mapping.tables import create_table, make_tables, table_requests
 from tablewright.world import World, real_world
 
 NOT_THERE = "ResourceNotFoundException"
@@ -47,6 +47,15 @@ class MigrationContext:
 
     def physical(self, version: TableVersion) -> str:
         return self.db.physical(version.called)
+
+    def scan_request(self, version: TableVersion, segment: int, of: int, limit: int) -> dict[str, Any]:
+        segments = {"Segment": segment, "TotalSegments": of}
+        return {"TableName": self.physical(version), **segments, "ConsistentRead": True, "Limit": limit}
+
+    def item_count(self, version: TableVersion) -> int:
+        """About how many items a table has."""
+        described = self.call("DescribeTable", {"TableName": self.physical(version)})["Table"]
+        return described["ItemCount"]  # type: ignore[no-any-return]  # the wire is not typed
 
     # --- where it stands ---
 
@@ -84,10 +93,7 @@ class MigrationContext:
         """
         for design in self.db.designs:
             # Without recovery: what a consumer parked, and was told to forget, is not to be had back.
-            tables = [
-                (create_table(design, table, self.db.environment), table.ttl)
-                for table in design.tables.values()
-            ]
+            tables = table_requests(design, self.db.environment)
             make_tables(self.call, tables, retries=Retries(sleep=self.sleep))
 
     def plan(self, *, rate: int | None = None, segments: int = 4) -> State:

@@ -53,13 +53,7 @@ DROP = timedelta(minutes=5)
 # Attempts to change sides while consumers begin at the same moment.
 FLIPS = 5
 
-BEFORE_VERIFIED = ("planned", "copying", "following")
-
 Notify = Callable[[str], None]
-
-
-def _silent(words: str) -> None:
-    """Reports nothing."""
 
 
 def record_report(context: MigrationContext, report: VerifyReport) -> State:
@@ -74,26 +68,22 @@ def record_report(context: MigrationContext, report: VerifyReport) -> State:
     return context.move(state, phase, verified=report.as_json() | {"at": context.world.now().isoformat()})
 
 
-def switch(context: MigrationContext, notify: Notify = _silent) -> State:
+def switch(context: MigrationContext, notify: Notify = lambda words: None) -> State:
     """Open the target. Nothing that was acknowledged is lost; the source is kept current for `keep`."""
     state = context.state()
     refuse_switch(state)
     return _change_sides(context, state, "switched", notify)
 
 
-def rollback(context: MigrationContext, notify: Notify = _silent) -> State:
+def rollback(context: MigrationContext, notify: Notify = lambda words: None) -> State:
     """Open the source again, with everything that was written to the target, in the old version."""
     state = context.state()
     refuse_rollback(state, context.world.now())
     notify_consumers(context, state)
     state = _refuse_moved(context, state)
     if not state.copied:
-        raise WrongPhase(
-            context.name,
-            state.phase,
-            "the old table is being brought up to date",
-            f"`tablewright migrate run {context.name}`",
-        )
+        wanted = "the old table is being brought up to date"
+        raise WrongPhase(context.name, state.phase, wanted, f"`tablewright migrate run {context.name}`")
     notify("comparing the old table with the new one")
     # Writes that were never acknowledged may have reached the old table after it was left.
     verify(context, state, repair=True)
@@ -104,11 +94,7 @@ def finish(context: MigrationContext, *, early: bool = False) -> State:
     """The old table is no longer followed; one cannot go back. Its items are deleted with it."""
     state = context.state()
     refuse_finish(state, context.world.now(), early=early)
-    if state.phase != "finished":
-        notify_consumers(context, state)
-        refuse_behind(context)
-        state = context.move(_refuse_moved(context, state), "finished", course="shut", dropping=True)
-    return _drop_table(context, state)
+    return _end(context, state, "finished")
 
 
 def abandon(context: MigrationContext) -> State:
@@ -118,11 +104,15 @@ def abandon(context: MigrationContext) -> State:
     """
     state = context.state()
     refuse_abandon(state)
-    if state.phase != "abandoned":
+    return _end(context, state, "abandoned")
+
+
+def _end(context: MigrationContext, state: State, phase: Phase) -> State:
+    if state.phase != phase:
         notify_consumers(context, state)
         refuse_behind(context)
-        state = context.move(_refuse_moved(context, state), "abandoned", course="shut", dropping=True)
-    return _drop_table(context, state)
+        state = context.move(_refuse_moved(context, state), phase, course="shut", dropping=True)
+    return _drop_table(context, state) if state.dropping else state
 
 
 def _drop_table(context: MigrationContext, state: State) -> State:
@@ -132,8 +122,6 @@ def _drop_table(context: MigrationContext, state: State) -> State:
     that it deletes, and for `DROP` no other process does, nor can the name be used again; a process that comes later
     than that does not send the call.
     """
-    if not state.dropping:
-        return state
     forget_epochs(context, state)
     began, now = context.steady(), context.world.now()
     if state.dropping_until is not None and now < state.dropping_until:
@@ -161,10 +149,9 @@ def _drop_table(context: MigrationContext, state: State) -> State:
 def refuse_switch(state: State) -> None:
     _refuse_in_pause(state)
     if state.phase != "verified":
-        wanted = "it changes sides when it is verified"
-        first = "run" if state.phase in ("planned", "copying") else "verify"
-        next_step = f"`tablewright migrate {first} {state.name}`" if state.phase in BEFORE_VERIFIED else ""
-        raise WrongPhase(state.name, state.phase, wanted, next_step)
+        first = {"planned": "run", "copying": "run", "following": "verify"}.get(state.phase)
+        next_step = f"`tablewright migrate {first} {state.name}`" if first else ""
+        raise WrongPhase(state.name, state.phase, "it changes sides when it is verified", next_step)
 
 
 def refuse_rollback(state: State, now: datetime) -> None:
@@ -187,9 +174,8 @@ def refuse_finish(state: State, now: datetime, *, early: bool = False) -> None:
 def refuse_abandon(state: State) -> None:
     _refuse_in_pause(state)
     if state.phase not in ("planned", *FORWARD, "rolled_back", "abandoned"):
-        raise WrongPhase(
-            state.name, state.phase, "it can be abandoned before the switch, or after a rollback"
-        )
+        wanted = "it can be abandoned before the switch, or after a rollback"
+        raise WrongPhase(state.name, state.phase, wanted)
 
 
 def _refuse_in_pause(state: State) -> None:
@@ -223,9 +209,8 @@ def _change_sides(context: MigrationContext, state: State, to: Phase, notify: No
         consumer.replay()
     lag = consumer.lag()
     if lag > LAG:
-        raise NotDrained(
-            context.name, f"changes arrive {lag.total_seconds():.0f} s late; wait until they are followed"
-        )
+        late = f"changes arrive {lag.total_seconds():.0f} s late; wait until they are followed"
+        raise NotDrained(context.name, late)
     tail = StreamTail(context, direction.origin).open()
     ends = context.world.now() + PAUSE
     state = context.move(state, "pausing", paused_from=state.phase, pause_ends=ends)
@@ -293,18 +278,9 @@ def _open_other_side(
     kept: dict[str, datetime] = {}
     if to == "switched":
         kept = {"switched_at": now, "kept_until": now + context.migration.keep}
-        writes.append(
-            follower_registration(context, context.migration.target.called, state.epoch + 1, opened)
-        )
+        target = context.migration.target.called
+        writes.append(follower_registration(context, target, state.epoch + 1, opened))
     return context.move(
-        state,
-        to,
-        *writes,
-        course="shut",
-        barred=True,
-        flips=state.flips + 1,
-        copied=to == "switched",
-        paused_from=None,
-        pause_ends=None,
-        **kept,
-    )
+        state, to, *writes, course="shut", barred=True, flips=state.flips + 1, copied=to == "switched",
+        paused_from=None, pause_ends=None, **kept,
+    )  # fmt: skip

@@ -14,7 +14,6 @@ from typing import Any, Literal
 from tablewright.mapping.migrate.consumer_handover import follower_registration
 from tablewright.mapping.migrate.context import MigrationContext
 from tablewright.mapping.migrate.errors import PhaseMoved
-from tablewright.mapping.migrate.migration import TableVersion
 from tablewright.mapping.migrate.state import Phase, State
 from tablewright.mapping.migrate.stream_markers import StreamTail, notify_consumers, place_markers
 
@@ -31,9 +30,10 @@ def begin(context: MigrationContext, notify: Callable[[str], None] = lambda name
     if state.phase != "planned":
         return state
     # It stays empty until the epoch has begun: no worker passes the gates before.
-    return _begin_epoch(
-        context, state, "copying", "forward", strays=not _is_empty(context, context.migration.target)
-    )
+    target = context.physical(context.migration.target)
+    asked = {"TableName": target, "Limit": 1, "ConsistentRead": True, "Select": "COUNT"}
+    strays = context.call("Scan", asked)["Count"] > 0
+    return _begin_epoch(context, state, "copying", "forward", strays=strays)
 
 
 def restart(context: MigrationContext, state: State, missed_since: datetime) -> State:
@@ -58,8 +58,3 @@ def _begin_epoch(
         return context.move(before, phase, follower, course=course, copied=False, **kept, **changes)
     except PhaseMoved:
         return context.state()
-
-
-def _is_empty(context: MigrationContext, version: TableVersion) -> bool:
-    asked = {"TableName": context.physical(version), "Limit": 1, "ConsistentRead": True, "Select": "COUNT"}
-    return not context.call("Scan", asked)["Count"]

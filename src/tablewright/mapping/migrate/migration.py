@@ -50,13 +50,17 @@ class TableVersion:
     def key(self, item: Mapping[str, Value]) -> Key:
         return {name: item[name] for name in self.table.key_names}
 
+    @property
+    def shapes(self) -> list[EntitySpec]:
+        return [shape for shape in self.design.shapes if shape.table == self.table]
+
     def is_marker(self, item: Mapping[str, Value]) -> bool:
         """Whether an item is a marker, written only to appear in the stream."""
         return str(item[self.table.pk].get("S", "")).startswith(MARKER)
 
     def is_readable(self, item: Item) -> bool:
         """Whether the design can read an item, and its index keys are there."""
-        shape = shape_of([shape for shape in self.design.shapes if shape.table == self.table], item)
+        shape = shape_of(self.shapes, item)
         if shape is None:
             return True  # a guard, or unknown; the comparison reports it
         try:
@@ -67,13 +71,15 @@ class TableVersion:
 
     def attributes(self, item: Mapping[str, Value]) -> frozenset[str]:
         """Every attribute that the item could have; NotExact if that cannot be said."""
-        shapes = [shape for shape in self.design.shapes if shape.table == self.table]
-        shape = shape_of(shapes, item)
+        shape = shape_of(self.shapes, item)
         if shape is not None:
             known, tag = _entity_attributes(shape) | self.older.get(shape.tag, frozenset()), shape.tag
         else:
-            guard = _guard_of(self.design, self.table, item)
-            if guard is None:
+            # The constraint whose guard the item is: its attributes fit, and it names an owner.
+            is_guard = "M" in item.get(OWNER, {})
+            guards = [one for shape in self.design.shapes for one in shape.guards if one.table == self.table]
+            guard = next((one for one in guards if item.keys() <= _guard_attributes(one)), None)
+            if guard is None or not is_guard:
                 raise NotExact(self.called, None)
             known, tag = _guard_attributes(guard), f"the guard {guard.unique.name}"
         strange = item.keys() - known
@@ -84,21 +90,15 @@ class TableVersion:
 
 def _entity_attributes(shape: EntitySpec) -> frozenset[str]:
     keys = {key.name for keys in (shape.primary, *shape.index_keys.values()) for key in keys}
-    ttl = {shape.table.ttl} if shape.table.ttl else set()
-    return frozenset({*shape.stored, *shape.derivations, *keys, *ttl})
+    return frozenset({*shape.stored, *shape.derivations, *keys, *_ttl(shape.table)})
 
 
 def _guard_attributes(guard: Guard) -> frozenset[str]:
-    ttl = {guard.table.ttl} if guard.table.ttl else set()
-    return frozenset({*guard.table.key_names, OWNER, *guard.keep, *ttl})
+    return frozenset({*guard.table.key_names, OWNER, *guard.keep, *_ttl(guard.table)})
 
 
-def _guard_of(design: Design, table: Table, item: Mapping[str, Value]) -> Guard | None:
-    """The constraint whose guard an item is: its attributes fit, and it names an owner."""
-    if "M" not in item.get(OWNER, {}):
-        return None
-    guards = [guard for shape in design.shapes for guard in shape.guards if guard.table == table]
-    return next((guard for guard in guards if item.keys() <= _guard_attributes(guard)), None)
+def _ttl(table: Table) -> tuple[str, ...]:
+    return (table.ttl,) if table.ttl else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +127,7 @@ class Migration:
                 raise TableUnsuitable(
                     f"{version.called} needs a stream that shows items as they were (stream='NEW_AND_OLD_IMAGES')"
                 )
-            letters = {
-                key.letter
-                for shape in version.design.shapes
-                if shape.table == version.table
-                for key in shape.primary
-            }
-            if letters - {"S"}:
+            if {key.letter for shape in version.shapes for key in shape.primary} - {"S"}:
                 raise TableUnsuitable(
                     f"{version.called} has a key that is not text; a migration cannot write markers to its shards"
                 )

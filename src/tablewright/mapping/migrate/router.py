@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from tablewright.client import Call, CallFailed, HttpCall
 from tablewright.design import Environment
@@ -23,27 +23,24 @@ from tablewright.mapping.migrate.context import MigrationContext, migration_cont
 from tablewright.mapping.migrate.errors import NotRouted, SideChanged, WritesPaused
 from tablewright.mapping.migrate.migration import Migration
 from tablewright.mapping.migrate.state import State
-from tablewright.mapping.migrate.table_names import names_in, renamed, restored, table_of
 from tablewright.world import World
 
 WRITES = frozenset(("BatchWriteItem", "DeleteItem", "PutItem", "TransactWriteItems", "UpdateItem"))
+# Members of an answer that are by table.
+_BY_TABLE = ("Responses", "UnprocessedKeys", "UnprocessedItems", "ItemCollectionMetrics")
 PATIENCE = 15.0
 RETRY_AFTER = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """A time by both clocks: one may be set back, the other stops while the machine sleeps."""
+class CachedState:
+    """The state of a migration when it was last read.
+
+    By both clocks: one may be set back, the other stops while the machine sleeps.
+    """
 
     wall: float
     steady: float
-
-
-@dataclass(frozen=True, slots=True)
-class CachedState:
-    """The state of a migration when it was last read."""
-
-    since: Moment
     state: State | None
 
     @property
@@ -65,12 +62,8 @@ class RouteCache:
         self._lock = threading.Lock()
         self._cached: CachedState | None = None
 
-    def now(self) -> Moment:
-        return Moment(self.at.world.now().timestamp(), self.at.steady())
-
     def age(self, cached: CachedState) -> float:
-        now = self.now()
-        return max(now.wall - cached.since.wall, now.steady - cached.since.steady)
+        return max(self.at.world.now().timestamp() - cached.wall, self.at.steady() - cached.steady)
 
     def is_valid(self, cached: CachedState) -> bool:
         return self.age(cached) < self.term
@@ -110,10 +103,16 @@ class RouteCache:
             raise SideChanged(self.at.migration.called)
 
     def _refresh(self) -> CachedState:
-        since = self.now()  # before the read: its result may be as old as the request
+        # Before the read: its result may be as old as the request.
+        wall, steady = self.at.world.now().timestamp(), self.at.steady()
         state = self.at.find_state()
-        self._cached = CachedState(since, self.at.end_stuck_pause(state) if state is not None else None)
+        state = self.at.end_stuck_pause(state) if state is not None else None
+        self._cached = CachedState(wall, steady, state)
         return self._cached
+
+
+# The table for each name, and the states this is based on.
+Routes: TypeAlias = tuple[dict[str, str], list[tuple[RouteCache, CachedState]]]
 
 
 class Router:
@@ -144,13 +143,12 @@ class Router:
 
     def open_table(self, name: str) -> str:
         """The table that a name is routed to now."""
-        routes, _ = self._routes(frozenset((name,)))
-        return routes[name]
+        return self._routes(frozenset((name,)))[0][name]
 
     # --- parts ---
 
-    def _routes(self, names: frozenset[str]) -> tuple[dict[str, str], list[tuple[RouteCache, CachedState]]]:
-        """The table for each name, and the states this is based on. A target may itself be the source of another."""
+    def _routes(self, names: frozenset[str]) -> Routes:
+        """Where names lead now. A target may itself be the source of another migration."""
         routes: dict[str, str] = {}
         used: list[tuple[RouteCache, CachedState]] = []
         for name in names:
@@ -164,9 +162,7 @@ class Router:
             routes[name] = end
         return routes, used
 
-    def _open_routes(
-        self, names: frozenset[str]
-    ) -> tuple[dict[str, str], list[tuple[RouteCache, CachedState]]]:
+    def _open_routes(self, names: frozenset[str]) -> Routes:
         """The same for a write, once all its tables are open; WritesPaused if that takes too long."""
         began: float | None = None
         while True:
@@ -183,7 +179,7 @@ class Router:
     def _refuse_arns(self, names: frozenset[str]) -> None:
         """A request may name a table by its ARN, which cannot be routed."""
         for name in names:
-            table = table_of(name) if name.startswith("arn:") else None
+            table = name.partition(":table/")[2].partition("/")[0] if name.startswith("arn:") else None
             if table in self._caches or table in self._targets:
                 raise NotRouted(str(table), "use its name instead of its ARN")
 
@@ -193,10 +189,8 @@ class Router:
             text = str(request)
             for table in (*self._caches, *self._targets):
                 if table in text:
-                    raise NotRouted(
-                        table,
-                        "PartiQL statements cannot be routed to the open side; use GetItem, Query, PutItem",
-                    )
+                    why = "PartiQL statements cannot be routed to the open side; use GetItem, Query, PutItem"
+                    raise NotRouted(table, why)
 
 
 def routed(
@@ -217,3 +211,59 @@ def routed(
     ]
     caches = {at.physical(at.migration.source): RouteCache(at) for at in contexts}
     return Router(call, caches, patience)
+
+
+# --- the tables in requests and answers ---
+
+
+def names_in(request: Mapping[str, Any]) -> frozenset[str]:
+    """Every table that a request names as a table."""
+    bodies = [request, *(body for action in _actions(request) for body in action.values())]
+    found = [body.get("TableName") for body in bodies if isinstance(body, Mapping)]
+    if isinstance(request.get("RequestItems"), Mapping):
+        found += request["RequestItems"]
+    return frozenset(name for name in found if isinstance(name, str))
+
+
+def _actions(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    actions = request.get("TransactItems")
+    return [one for one in actions if isinstance(one, Mapping)] if isinstance(actions, list | tuple) else []
+
+
+def renamed(request: Mapping[str, Any], routes: Mapping[str, str]) -> Mapping[str, Any]:
+    """The request, about the tables that its names lead to."""
+    if all(name == end for name, end in routes.items()):
+        return request
+    made: dict[str, Any] = _about(request, routes)
+    if isinstance(made.get("RequestItems"), Mapping):
+        made["RequestItems"] = {routes.get(name, name): one for name, one in made["RequestItems"].items()}
+    if _actions(request):
+        made["TransactItems"] = [
+            {verb: _about(body, routes) for verb, body in one.items()} for one in made["TransactItems"]
+        ]
+    return made
+
+
+def _about(body: Any, names: Mapping[str, str]) -> Any:
+    """An object with a TableName, about the table that the name leads to."""
+    if not isinstance(body, Mapping):
+        return body
+    table = body.get("TableName")
+    return {**body, "TableName": names.get(table, table)} if isinstance(table, str) else dict(body)
+
+
+def restored(answer: dict[str, Any], routes: Mapping[str, str]) -> dict[str, Any]:
+    """The answer, about the tables that were asked for."""
+    names = {end: name for name, end in routes.items() if name != end}
+    if not names:
+        return answer
+    made = dict(answer)
+    for member in _BY_TABLE:
+        if isinstance(made.get(member), dict):
+            made[member] = {names.get(table, table): one for table, one in made[member].items()}
+    spent = made.get("ConsumedCapacity")
+    if spent is not None:
+        made["ConsumedCapacity"] = (
+            [_about(one, names) for one in spent] if isinstance(spent, list) else _about(spent, names)
+        )
+    return made

@@ -22,16 +22,8 @@ GATES = 8
 MOVER = ("migration",)
 Side = Literal["source", "target"]
 Phase = Literal[
-    "planned",
-    "copying",
-    "following",
-    "verified",
-    "pausing",
-    "switched",
-    "finished",
-    "rolled_back",
-    "abandoned",
-]
+    "planned", "copying", "following", "verified", "pausing", "switched", "finished", "rolled_back", "abandoned"
+]  # fmt: skip
 ON_TARGET = ("switched", "finished")
 # In these phases the target follows the source.
 FORWARD = ("copying", "following", "verified")

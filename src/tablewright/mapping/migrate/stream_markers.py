@@ -9,6 +9,7 @@ Elsewhere: positions of consumers (consumer/leases.py in mapping).
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,9 +95,8 @@ def place_markers(context: MigrationContext, tail: StreamTail) -> MarkerPosition
         if not missing:
             return MarkerPositions(tail.listed, at, tuple(records))
         if context.steady() > give_up:
-            raise NotDrained(
-                context.name, f"the stream of {tail.version.called} does not show what is written to it"
-            )
+            why = f"the stream of {tail.version.called} does not show what is written to it"
+            raise NotDrained(context.name, why)
         for _ in range(2 + 2 * len(missing)):
             _write_marker(context, tail.version, nonce)
         seen = tail.read()
@@ -150,9 +150,6 @@ def notify_consumers(context: MigrationContext, state: State) -> None:
     left = context.migration.source if state.side == "target" else context.migration.target
     place_markers(context, StreamTail(context, left).open())
     course = state.course
-    try:
-        context.move(
-            state, state.phase, *(context.gates(state.epoch, course) if course else ()), barred=False
-        )
-    except PhaseMoved:
-        return  # another process did it
+    with suppress(PhaseMoved):  # another process did it
+        gates = context.gates(state.epoch, course) if course else ()
+        context.move(state, state.phase, *gates, barred=False)

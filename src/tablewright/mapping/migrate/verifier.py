@@ -7,6 +7,7 @@ sums, so they do not depend on the order of a scan; they agree if nothing is wri
 Elsewhere: repairing a difference is synchronising its key (sync_keys.py).
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -23,11 +24,11 @@ from tablewright.mapping.consumer.leases import ChangesLost
 from tablewright.mapping.migrate.change_follower import follower
 from tablewright.mapping.migrate.context import MigrationContext
 from tablewright.mapping.migrate.migration import Direction, TableVersion
-from tablewright.mapping.migrate.orphans import find_orphans
 from tablewright.mapping.migrate.state import State
 from tablewright.mapping.migrate.sync_keys import (
     KeyPlan,
     Task,
+    find_orphans,
     merge_tasks,
     plan_tasks,
     read_items,
@@ -42,10 +43,6 @@ SHOWN = 20
 _SPACE = 1 << 128
 
 ReportProgress = Callable[[int, int | None, str], None]
-
-
-def _silent(done: int, total: int | None, what: str) -> None:
-    """Reports nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +91,20 @@ class VerifyReport:
 
 
 @dataclass(slots=True)
-class _Counts:
-    """What a walk counts as it goes."""
+class _Walk:
+    """A verification on its way: what it works with, and what it has counted."""
 
-    missing: int = 0
-    different: int = 0
-    extra: int = 0
-    unfit: int = 0
-    busy: int = 0
-    repaired: int = 0
+    context: MigrationContext
+    direction: Direction
+    epoch: int
+    consumer: Consumer
+    repair: bool
     keys: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
 
     @property
     def wrong(self) -> int:
-        return self.missing + self.different + self.extra
+        return self.counts["missing"] + self.counts["different"] + self.counts["extra"]
 
 
 def verify(
@@ -116,37 +113,36 @@ def verify(
     *,
     repair: bool = False,
     segments: int = 4,
-    notify: ReportProgress = _silent,
+    notify: ReportProgress = lambda done, total, what: None,
 ) -> VerifyReport:
     """Compare both tables; with `repair`, synchronise what differs. Changes are followed at the same time."""
-    direction, count = context.direction(state), _Counts()
-    consumer = follower(context, state)
-    _followed_until(context, consumer)
+    direction = context.direction(state)
+    walk = _Walk(context, direction, state.epoch, follower(context, state), repair)
+    _followed_until(walk)
     parts: list[SegmentReport] = []
-    sums = {direction.origin.called: 0, direction.goal.called: 0}
-    wanted_items, walked = 0, [0, 0]
-    total = sum(_items(context, version) for version in (direction.origin, direction.goal))
-    for which, version in enumerate((direction.origin, direction.goal)):
+    sums, walked = [0, 0], [0, 0]
+    sides = (direction.origin, direction.goal)
+    total = sum(context.item_count(version) for version in sides)
+    for which, version in enumerate(sides):
+        compare = _compare_goal if which else _compare_origin
         for segment in range(segments):
-            items, digest, before = 0, 0, count.wrong
-            for page in _pages(context, version, segment, segments):
-                made = _compare(context, direction, state.epoch, version, page, count, consumer, repair)
-                wanted_items += len(made) if version is direction.origin else 0
+            items, digest, before = 0, 0, walk.wrong
+            for answer in pages(context.call, "Scan", context.scan_request(version, segment, segments, PAGE)):
+                page = [item for item in answer["Items"] if not version.is_marker(item)]
+                made = compare(walk, page)
                 items += len(page)
                 digest = (digest + sum(map(_digest, made))) % _SPACE
                 walked[which] += len(page)
                 # Beyond the initial item counts the total is unknown.
                 notify(sum(walked), total if sum(walked) <= total else None, f"verifying {context.name}")
-            sums[version.called] = (sums[version.called] + digest) % _SPACE
-            parts.append(
-                SegmentReport(
-                    context.physical(version), segment, items, f"{digest:032x}", count.wrong - before
-                )
-            )
+            sums[which] = (sums[which] + digest) % _SPACE
+            table, wrong = context.physical(version), walk.wrong - before
+            parts.append(SegmentReport(table, segment, items, f"{digest:032x}", wrong))
+    of = walk.counts
     return VerifyReport(
-        context.name, direction.course, state.epoch, walked[0], walked[1], wanted_items, count.missing, count.different,
-        count.extra, count.unfit, count.busy, count.repaired, len(set(sums.values())) == 1, tuple(parts),
-        tuple(count.keys[:SHOWN]),
+        context.name, direction.course, state.epoch, walked[0], walked[1], of["wanted"], of["missing"],
+        of["different"], of["extra"], of["unfit"], of["busy"], of["repaired"], sums[0] == sums[1], tuple(parts),
+        tuple(walk.keys[:SHOWN]),
     )  # fmt: skip
 
 
@@ -160,29 +156,47 @@ def count_differences(context: MigrationContext, direction: Direction, tasks: Se
     return wrong
 
 
-# --- walking ---
-
-
-def _items(context: MigrationContext, version: TableVersion) -> int:
-    found: int = context.call("DescribeTable", {"TableName": context.physical(version)})["Table"]["ItemCount"]
-    return found
-
-
-def _pages(context: MigrationContext, version: TableVersion, segment: int, of: int) -> Iterator[list[Item]]:
-    request = {
-        "TableName": context.physical(version),
-        "Segment": segment,
-        "TotalSegments": of,
-        "ConsistentRead": True,
-        "Limit": PAGE,
-    }
-    for answer in pages(context.call, "Scan", request):
-        yield [item for item in answer["Items"] if not version.is_marker(item)]
-
-
 def _digest(item: Mapping[str, Any]) -> int:
     text = orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
     return int.from_bytes(blake2b(text, digest_size=16).digest())
+
+
+# --- comparing ---
+
+
+def _compare_origin(walk: _Walk, page: list[Item]) -> list[Item]:
+    """Compare a page of the origin; returns the goal's items that it stands for."""
+    direction = walk.direction
+    made = [one for item in page for one in direction.made(item).values()]
+    walk.counts["wanted"] += len(made)
+    if direction.course == "forward":
+        walk.counts["unfit"] += sum(not direction.goal.is_readable(one) for one in made)
+    _compare(walk, [Task(direction.origin.key(item), (), item) for item in page])
+    return made
+
+
+def _compare_goal(walk: _Walk, page: list[Item]) -> list[Item]:
+    _compare(walk, find_orphans(walk.context, walk.direction, page))
+    return page
+
+
+def _compare(walk: _Walk, tasks: Sequence[Task]) -> None:
+    context, direction = walk.context, walk.direction
+    wrong = [plan for plan in plan_tasks(context, direction, tasks) if _is_wrong(context, direction, plan)]
+    for plan in _confirmed(walk, wrong):
+        there = read_items(context, direction.goal, [direction.goal.key(one) for one in plan.puts])
+        kind = "extra" if plan.deletes else "missing" if len(there) < len(plan.puts) else "different"
+        if walk.repair:
+            sync_keys(context, direction, walk.epoch, [Task(plan.task.key, plan.task.before)])
+            kind = "repaired"
+        walk.counts[kind] += 1
+        walk.keys.append(blake2b(identity_of("", plan.task.key)[1].encode(), digest_size=8).hexdigest())
+
+
+def _is_wrong(context: MigrationContext, direction: Direction, plan: KeyPlan) -> bool:
+    if plan.is_in_sync or _is_over(context, direction.origin, plan.item):
+        return False
+    return bool(plan.puts) or not all(_is_over(context, direction.goal, one) for one in plan.deletes)
 
 
 def _is_over(context: MigrationContext, version: TableVersion, item: Item | None) -> bool:
@@ -193,59 +207,16 @@ def _is_over(context: MigrationContext, version: TableVersion, item: Item | None
     return float(item[ttl]["N"]) <= context.world.now().timestamp()
 
 
-# --- comparing ---
-
-
-def _compare(
-    context: MigrationContext, direction: Direction, epoch: int, version: TableVersion, page: Sequence[Item],
-    count: _Counts, consumer: Consumer, repair: bool,
-) -> list[Item]:  # fmt: skip
-    """Compare a page of one of the tables; returns the goal's items that it stands for."""
-    if version is direction.origin:
-        tasks = [Task(direction.origin.key(item), (), item) for item in page]
-        made = [one for item in page for one in direction.made(item).values()]
-        count.unfit += (
-            sum(not direction.goal.is_readable(one) for one in made) if direction.course == "forward" else 0
-        )
-    else:
-        tasks, made = find_orphans(context, direction, page), list(page)
-    wrong = [plan for plan in plan_tasks(context, direction, tasks) if _is_wrong(context, direction, plan)]
-    for plan in _confirmed(context, direction, wrong, count, consumer):
-        there = read_items(context, direction.goal, [direction.goal.key(one) for one in plan.puts])
-        if repair:
-            sync_keys(context, direction, epoch, [Task(plan.task.key, plan.task.before)])
-            count.repaired += 1
-        elif plan.deletes:
-            count.extra += 1
-        elif len(there) < len(plan.puts):
-            count.missing += 1
-        else:
-            count.different += 1
-        count.keys.append(blake2b(identity_of("", plan.task.key)[1].encode(), digest_size=8).hexdigest())
-    return made
-
-
-def _is_wrong(context: MigrationContext, direction: Direction, plan: KeyPlan) -> bool:
-    if plan.is_in_sync or _is_over(context, direction.origin, plan.item):
-        return False
-    return bool(plan.puts) or not all(_is_over(context, direction.goal, one) for one in plan.deletes)
-
-
-def _confirmed(
-    context: MigrationContext,
-    direction: Direction,
-    plans: Sequence[KeyPlan],
-    count: _Counts,
-    consumer: Consumer,
-) -> Iterator[KeyPlan]:
+def _confirmed(walk: _Walk, plans: Sequence[KeyPlan]) -> Iterator[KeyPlan]:
     """Differences that remain although the item did not change and all earlier writes were followed."""
+    context, direction = walk.context, walk.direction
     waiting = [(plan, context.world.now()) for plan in plans]
     for look in range(LOOKS):
         if not waiting:
             return
         context.sleep(0.05 * 2**look)
         # A follower reads every second or so: a recent write would be counted as a difference.
-        heard = context.world.now() if look == LOOKS - 1 else _followed_until(context, consumer)
+        heard = context.world.now() if look == LOOKS - 1 else _followed_until(walk)
         again = plan_tasks(context, direction, [Task(plan.task.key, plan.task.before) for plan, _ in waiting])
         left = []
         for (before, seen), plan in zip(waiting, again, strict=True):
@@ -257,12 +228,12 @@ def _confirmed(
             else:
                 left.append((plan, seen if is_same else context.world.now()))
         waiting = left
-    count.busy += len(waiting)
+    walk.counts["busy"] += len(waiting)
 
 
-def _followed_until(context: MigrationContext, consumer: Consumer) -> datetime:
+def _followed_until(walk: _Walk) -> datetime:
     """Follow the stream, as any worker; the moment up to which everything has been followed."""
     with suppress(ChangesLost):  # the next round of work begins another epoch
-        consumer.run_once()
-    now = context.world.now()
-    return now - consumer.lag()
+        walk.consumer.run_once()
+    now = walk.context.world.now()
+    return now - walk.consumer.lag()

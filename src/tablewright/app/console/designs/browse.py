@@ -29,7 +29,7 @@ from tablewright.mapping import Db
 from tablewright.mapping.errors import ItemUnreadable
 from tablewright.mapping.explain import Explanation
 from tablewright.mapping.items import is_deleted, is_expired, model_of
-from tablewright.mapping.migrate.table_names import renamed
+from tablewright.mapping.migrate.router import renamed
 from tablewright.mapping.page_tokens import TokenCipher
 from tablewright.values import Value, item_size
 

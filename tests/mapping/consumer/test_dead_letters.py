@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.mapping.consuming import (
+from tests.mapping.consumer.feed import (
     HOUR,
     START,
     Failing,

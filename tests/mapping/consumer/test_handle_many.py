@@ -9,7 +9,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from tests.mapping.consuming import Feed, Log, PowerCut, note_of, opened
+from tests.mapping.consumer.feed import Feed, Log, PowerCut, note_of, opened
 
 from tablewright.mapping import Change
 from tablewright.mapping.consumer.design import MARKER, leases, leases_of

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.mapping.consuming import HOUR, Failing, Feed, Log, PowerCut, opened
+from tests.mapping.consumer.feed import HOUR, Failing, Feed, Log, PowerCut, opened
 
 from tablewright.engine.streams import shards
 from tablewright.mapping import Change, Consumer, Replayed

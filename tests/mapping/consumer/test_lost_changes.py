@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from tests.mapping.consuming import HOUR, START, Feed, Log, opened
+from tests.mapping.consumer.feed import HOUR, START, Feed, Log, opened
 
 from tablewright.mapping import ChangesLost
 

@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.mapping.consuming import (
+from tests.mapping.consumer.feed import (
     HOUR,
     Failing,
     Feed,

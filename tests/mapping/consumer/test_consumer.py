@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.mapping.consuming import HOUR, START, Feed, Log, Sign, feed, notes, opened, signs, tallies
+from tests.mapping.consumer.feed import HOUR, START, Feed, Log, Sign, feed, notes, opened, signs, tallies
 
 from tablewright.client import Call, CallRefused, Retries
 from tablewright.engine.streams import shards

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.mapping.consuming import START, Failing, Feed, Log, PowerCut, note_of, opened
+from tests.mapping.consumer.feed import START, Failing, Feed, Log, PowerCut, note_of, opened
 
 from tablewright.mapping import Change, NotParked
 from tablewright.mapping.consumer import dead_letters
