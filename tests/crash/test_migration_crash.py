@@ -64,7 +64,7 @@ def test_a_killed_copy_goes_on_where_it_was_and_loses_nothing(tmp_path: Path) ->
                     some = random.sample(range(CARDS_COPIED), 3)
                     cards.put(*(card(f"c{n}", f"changed {kill}", f"h{random.random()}") for n in some))
                     cards.remove(f"c{random.randrange(CARDS_COPIED)}")
-                    time.sleep(0.01)
+                    time.sleep(0.05)
             finally:
                 victim.kill()
                 victim.wait(60)
