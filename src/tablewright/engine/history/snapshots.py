@@ -234,9 +234,9 @@ def _count_batch(txn: WriteTransaction, snapshots: list[Snapshot]) -> bool:
     counted = min((one.counted for one in newest), default=txn.position.seq)
     if counted >= txn.position.seq:
         return False
-    rows = store.owners_of(txn.rows, counted, COUNTED_ROWS)
+    rows = txn.rows.journal_keys(counted, COUNTED_ROWS)
     last = rows[-1][0] if rows else txn.position.seq
     for one in newest:
-        found = sum(seq > one.counted and owner == one.owner for seq, owner in rows)
+        found = sum(seq > one.counted and owner == one.owner for seq, owner, _ in rows)
         store.count_changes(txn.rows, one.number, one.changes + found, max(last, one.counted))
     return True

@@ -65,7 +65,7 @@ class EntryCheck:
 
     def is_expected(self, key: bytes, number: int) -> bool:
         try:
-            ((found, place, _, raw),) = self.rows.all_rows(self.table, number - 1, 1)
+            ((found, place, _, raw, _),) = self.rows.rows_with_checksums(self.table, number - 1, 1)
             return found == number and self.entry_of(number, place, orjson.loads(raw)) == key
         except Exception:  # no item, or one that cannot be read
             return False
