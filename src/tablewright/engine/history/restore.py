@@ -30,7 +30,7 @@ from tablewright.engine.background.session import EngineClosed, Session
 from tablewright.engine.catalog import Catalog, Index, Table, Throughput, describe, to_json
 from tablewright.engine.errors import ServiceError, invalid, limit_exceeded
 from tablewright.engine.history import store
-from tablewright.engine.history.bulk_load import insert_items, step_of
+from tablewright.engine.history.bulk_load import drop_unloaded, insert_items, numbered, step_of
 from tablewright.engine.history.store import StoredItem
 from tablewright.engine.history.time_travel import items_as_of, release
 from tablewright.engine.limits import RESTORES_AT_ONCE
@@ -234,7 +234,7 @@ def _fill(session: Session, filling: _RestoreInProgress) -> bool:
         return True
 
     def put(txn: WriteTransaction) -> int:
-        table = _restored(txn, filling.table)
+        table = numbered(txn.tables, filling.table)
         items = filling.rest[: step_of(table)]
         insert_items(txn, table, items)
         store.save_restore(txn.rows, table.number, items[-1].key)
@@ -244,23 +244,15 @@ def _fill(session: Session, filling: _RestoreInProgress) -> bool:
     return False
 
 
-def _restored(txn: WriteTransaction, number: int) -> Table:
-    return next(table for table in txn.tables.values() if table.number == number)
-
-
 def _finish(txn: WriteTransaction, number: int) -> None:
-    txn.save_table(replace(_restored(txn, number), status="ACTIVE"))
+    txn.save_table(replace(numbered(txn.tables, number), status="ACTIVE"))
     store.forget_restore(txn.rows, number)
     release(txn, pin_name(number))
 
 
 def _fail(txn: WriteTransaction, number: int) -> None:
     """Drop a table that cannot be restored; the reason is in the log."""
-    table = _restored(txn, number)
-    for name in table.sql_tables():
-        txn.forget_counts(name)
-    txn.rows.schedule_drop(table.sql_tables())
-    txn.forget_table(table)
+    drop_unloaded(txn, numbered(txn.tables, number))
     store.forget_restore(txn.rows, number)
     release(txn, pin_name(number))
 

@@ -6,7 +6,9 @@ Elsewhere: the jobs (export.py, import_.py).
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import orjson
 
 from tablewright.engine.storage.row_writer import RowWriter
 from tablewright.engine.storage.rows import RowReader, SqlValue
@@ -132,8 +134,13 @@ class Records(Generic[Record]):
         )
         return [self.make(*row) for row in found]
 
-    def close(self, rows: RowWriter, number: int, status: str, at: int, body: bytes) -> None:
-        rows.set_columns(self.name, number, status=status, closed=at, body=body)
+    def close(self, rows: RowWriter, record: Record, status: str, at: int, reason: dict[str, str]) -> None:
+        """End a record. `reason` has the members of its description that say why it failed."""
+        body = orjson.loads(record.body)
+        body["told"] |= reason
+        rows.set_columns(
+            self.name, record.number, status=status, closed=max(at, record.at), body=orjson.dumps(body)
+        )
 
     def has_older_than(self, rows: RowReader, before: int) -> bool:
         """Whether a record ended before that moment."""
@@ -168,6 +175,13 @@ IMPORTS = Records(
 )
 
 
+def described(record: Export | Import, kind: str) -> dict[str, Any]:
+    """The members that the descriptions of exports and of imports have; `kind` is Export or Import."""
+    description = {**orjson.loads(record.body)["told"], f"{kind}Status": record.status}
+    times = {"StartTime": record.at, "EndTime": record.closed}
+    return description | {name: at // 1000 / 1000 for name, at in times.items() if at is not None}
+
+
 # --- an export's files ---
 
 
@@ -198,21 +212,14 @@ def set_export_done(rows: RowWriter, export: int, done: bytes) -> None:
 
 
 def add_import_progress(
-    rows: RowWriter,
-    number: int,
-    key: str,
-    records: int,
-    size: int,
-    processed: int,
-    imported: int,
-    errors: int,
+    rows: RowWriter, number: int, key: str, records: int, size: int, imported: int, errors: int
 ) -> None:
     """The import has read `records` records of the object `key`; the other numbers are added."""
-    rows.execute(
+    sql = (
         "UPDATE imports SET object = ?, records = ?, size = size + ?, processed = processed + ?, "
-        "imported = imported + ?, errors = errors + ? WHERE id = ?",
-        (key, records, size, processed, imported, errors, number),
+        "imported = imported + ?, errors = errors + ? WHERE id = ?"
     )
+    rows.execute(sql, (key, records, size, imported + errors, imported, errors, number))
 
 
 def add_import_errors(rows: RowWriter, number: int, first: int, mistakes: Iterable[FailedRecord]) -> None:
