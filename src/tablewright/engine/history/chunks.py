@@ -59,11 +59,16 @@ def name_of(plain: bytes) -> bytes:
     return blake2b(plain, digest_size=NAME_BYTES).digest()
 
 
+def is_whole(name: bytes, body: bytes) -> bool:
+    """Whether a chunk has the content of its name."""
+    try:
+        return name_of(zlib.decompress(body)) == name
+    except zlib.error:
+        return False
+
+
 def unpack(body: bytes) -> list[StoredItem]:
-    return items_of(zlib.decompress(body))
-
-
-def items_of(plain: bytes) -> list[StoredItem]:
+    plain = zlib.decompress(body)
     items: list[StoredItem] = []
     at = 0
     while at < len(plain):

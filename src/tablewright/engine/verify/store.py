@@ -13,21 +13,27 @@ from tablewright.engine.storage.rows import RowReader, change_sum, index_name, t
 _STEPS = 100_000
 
 
-class ScrubPass(NamedTuple):
+class ScrubReport(NamedTuple):
+    """A pass: when it began and ended (microseconds; None: in progress), rows it has read of about `total`.
+
+    `found` has the number of damaged places of each damaged part of the store.
+    """
+
     begun: int
-    ended: int
+    ended: int | None
     rows: int
+    total: int
     found: tuple[tuple[str, int], ...]
 
 
-def last_ended(rows: RowReader) -> ScrubPass | None:
+def last_ended(rows: RowReader) -> ScrubReport | None:
     sql = "SELECT begun, ended, items, found FROM scrubs ORDER BY id DESC LIMIT 1"
     for begun, ended, count, found in list(rows.execute(sql)):
-        return ScrubPass(begun, ended, count, tuple((part, times) for part, times in orjson.loads(found)))
+        return ScrubReport(begun, ended, count, count, tuple(map(tuple, orjson.loads(found))))
     return None
 
 
-def save(writes: RowWriter, one: ScrubPass) -> None:
+def save(writes: RowWriter, one: ScrubReport) -> None:
     """Save a finished pass; it replaces the last one."""
     writes.execute("DELETE FROM scrubs")
     found = orjson.dumps(one.found)
