@@ -10,13 +10,16 @@ Elsewhere: making snapshots (snapshots.py), which states can be read (pitr_windo
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Generic, TypeVar
 
 import orjson
 
-from tablewright.engine.background.session import Session
+from tablewright.engine.background.session import EngineClosed, Session
+from tablewright.engine.errors import ServiceError
 from tablewright.engine.history import store
 from tablewright.engine.history.chunks import unpack
 from tablewright.engine.history.store import ChunkRef, Pin, Snapshot, StoredItem
@@ -25,6 +28,7 @@ from tablewright.engine.storage.rows import RowReader, table_name
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.values import item_size
 
+Page = TypeVar("Page")
 # A page of items, and the journal rows that one transaction reads: a few milliseconds.
 PAGE_ITEMS = 512
 PAGE_BYTES = 1024 * 1024
@@ -185,7 +189,9 @@ def pages_as_of(session: Session, name: str, low: bytes = b"") -> Iterator[State
     changes = ChangedKeys(held, low)
     position: bytes | None = low
     while position is not None:
-        page = _next_page(session, changes, position)
+        page = None
+        while page is None:
+            page = session.read(partial(_page, changes=changes, low=position))
         yield page
         position = page.high
         if position is not None and position == changes.bound:
@@ -202,6 +208,43 @@ def items_as_of(session: Session, name: str, after: bytes = b"") -> Iterator[lis
         found = items_of(page)
         if found:
             yield found
+
+
+@dataclass(slots=True)
+class StateReader(Generic[Page]):
+    """A state that a job reads, by its number; items that are read and not yet written are in `rest`."""
+
+    number: int
+    pages: Iterator[Page]
+    rest: list[StoredItem] = field(default_factory=list)
+
+
+def read_step(
+    session: Session,
+    kind: str,
+    number: int,
+    begin: Callable[[], Iterator[Page]],
+    step: Callable[[Session, StateReader[Page]], bool],
+    fail: Callable[[WriteTransaction, int], bool],
+) -> None:
+    """One step of a job that reads a state, from where the last step ended; `begin` reads from the stored progress.
+
+    `step` returns whether it was the last. If the state cannot be read a retry would not help: `fail` ends the job,
+    and returns False if it had ended before, so that this is not an error.
+    """
+    # Taken out, so that after a failed step the next one begins from the progress in the store.
+    held = session.memory.pop(kind, None)
+    reader = held if held is not None and held.number == number else StateReader(number, begin())
+    try:
+        is_done = step(session, reader)
+    except (ServiceError, EngineClosed):
+        raise
+    except Exception:
+        if session.write(lambda txn: fail(txn, number)):
+            raise
+        return
+    if not is_done:
+        session.memory[kind] = reader
 
 
 def items_of(page: StatePage) -> list[StoredItem]:
@@ -231,20 +274,10 @@ def with_body(session: Session, page: StatePage) -> StatePage:
     return StatePage(page.low, page.high, ref=ref, body=body)
 
 
-def _next_page(session: Session, changes: ChangedKeys, low: bytes) -> StatePage:
-    while True:
-        page = session.read(lambda txn: _page(txn, changes, low))
-        if page is not None:
-            return page
-
-
 def _page(txn: ReadTransaction, changes: ChangedKeys, low: bytes) -> StatePage | None:
     """The page that begins at `low`; None if more of the journal has to be read first."""
     rows, held = txn.rows, changes.pin
-    if held.origin is None:
-        last = rows.last_sequence()[0]
-    else:
-        last = max(held.seq, held.origin)
+    last = rows.last_sequence()[0] if held.origin is None else max(held.seq, held.origin)
     if changes.upto < last:
         upto = min(last, changes.upto + JOURNAL_ROWS)
         changes.add(store.changed_keys(rows, held.owner, changes.upto + 1, upto))

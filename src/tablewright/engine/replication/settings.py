@@ -10,7 +10,8 @@ from dataclasses import replace
 from tablewright.engine.api.replica_overrides import with_overrides, without_overrides
 from tablewright.engine.api.update_table import follow_catalog
 from tablewright.engine.api.update_time_to_live import disable, enable
-from tablewright.engine.catalog import Index, Table, to_json
+from tablewright.engine.catalog import Index, Table
+from tablewright.engine.history.bulk_load import create_rows
 from tablewright.engine.replication.group import Group
 from tablewright.engine.replication.stamps import with_joined
 from tablewright.engine.streams.shards import open_stream
@@ -43,13 +44,7 @@ def create_replica(txn: WriteTransaction, theirs: Table, group: Group) -> None:
         recovery_since=None,
         replicas=None,
     )
-    table = replace(table, number=txn.rows.create_table(table.name, to_json(table)))
-    for index in table.indexes:
-        txn.rows.create_index(table.number, index.number)
-    if table.ttl_index is not None:
-        txn.rows.create_index(table.number, table.ttl_index)
-    if table.has_local_indexes:
-        txn.rows.create_collections(table.number)
+    table = create_rows(txn, table)
     if theirs.stream_view is not None:
         table = open_stream(txn, table, theirs.stream_view)
     table = with_joined(txn, table, group, group.region)
