@@ -18,7 +18,9 @@ from tablewright.engine.storage.rows import (
     change_sum,
     collections_name,
     index_name,
+    index_sql,
     table_name,
+    table_sql,
 )
 
 _APPEND = "INSERT INTO journal(seq, at, source, owner, key, old, new, sum) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
@@ -56,7 +58,7 @@ class RowWriter(RowReader):
         """Write the buffered entries and journal rows."""
         for (table, index), entries in self._entries.items():
             if entries:
-                self._execute_many(self._index(table, index).insert, entries)
+                self._execute_many(index_sql(table, index).insert, entries)
                 entries.clear()
         if self._journal:
             self._execute_many(_APPEND, self._journal)
@@ -81,16 +83,14 @@ class RowWriter(RowReader):
 
     def insert(self, table: int, key: bytes, size: int, item: bytes) -> int | None:
         """The row number of the new item; None if the key already has an item, which is not changed."""
-        self._shared_execute(
-            (self._tables.get(table) or self._table(table)).insert, (key, size, item, crc32(item))
-        )
+        self._shared_execute(table_sql(table).insert, (key, size, item, crc32(item)))
         return self._connection.last_insert_rowid() if self._connection.changes() else None
 
     def update(self, table: int, row: int, size: int, item: bytes) -> None:
-        self._shared_execute(self._table(table).update, (size, item, crc32(item), row))
+        self._shared_execute(table_sql(table).update, (size, item, crc32(item), row))
 
     def delete(self, table: int, row: int) -> None:
-        self._shared_execute(self._table(table).delete, (row,))
+        self._shared_execute(table_sql(table).delete, (row,))
 
     def add_entry(self, table: int, index: int, key: bytes, row: int) -> None:
         buffer = self._entries.get((table, index))
@@ -99,7 +99,7 @@ class RowWriter(RowReader):
         buffer.append((key, row))
 
     def drop_entry(self, table: int, index: int, key: bytes) -> None:
-        self._execute_now(self._index(table, index).delete, (key,))
+        self._execute_now(index_sql(table, index).delete, (key,))
 
     def append(
         self, seq: int, at: int, source: int, table: int, key: bytes, old: bytes | None, new: bytes | None

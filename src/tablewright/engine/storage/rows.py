@@ -58,21 +58,15 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _TableSql:
-    get: str
-    insert: str
-    update: str
-    delete: str
-    ascending: str
-    descending: str
+class RowSql:
+    """The statements of one table, or of one index, which is not read by key and not updated."""
 
-
-@dataclass(frozen=True, slots=True)
-class _IndexSql:
     insert: str
     delete: str
     ascending: str
     descending: str
+    get: str = ""
+    update: str = ""
 
 
 # Counters that are not named after an SQL table: tables ever created, and rows ever pruned from the journal.
@@ -94,10 +88,11 @@ def collections_name(table: int) -> str:
     return f"t{table}_collections"
 
 
-def _table_sql(table: int) -> _TableSql:
+@cache
+def table_sql(table: int) -> RowSql:
     t = table_name(table)
     select = f"SELECT size, item, sum FROM {t} WHERE k >= ? AND k < ? ORDER BY k"
-    return _TableSql(
+    return RowSql(
         get=f"SELECT id, size, item, sum FROM {t} WHERE k = ?",
         insert=f"INSERT INTO {t}(k, size, item, sum) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
         update=f"UPDATE {t} SET size = ?, item = ?, sum = ? WHERE id = ?",
@@ -107,14 +102,15 @@ def _table_sql(table: int) -> _TableSql:
     )
 
 
-def _index_sql(table: int, index: int) -> _IndexSql:
+@cache
+def index_sql(table: int, index: int) -> RowSql:
     t, i = table_name(table), index_name(table, index)
     # CROSS JOIN keeps SQLite from scanning the items and looking each up in the index.
     select = (
         f"SELECT t.size, t.item, t.sum FROM {i} AS i CROSS JOIN {t} AS t ON t.id = i.id "
         "WHERE i.k >= ? AND i.k < ? ORDER BY i.k"
     )
-    return _IndexSql(
+    return RowSql(
         insert=f"INSERT OR REPLACE INTO {i}(k, id) VALUES(?, ?)",
         delete=f"DELETE FROM {i} WHERE k = ?",
         ascending=f"{select} LIMIT ?",
@@ -133,8 +129,6 @@ class RowReader:
         self._shared_execute = connection.cursor().execute
         self.execute: Execute = connection.execute
         self._execute_now: Execute = self._shared_execute
-        self._tables: dict[int, _TableSql] = {}
-        self._indexes: dict[tuple[int, int], _IndexSql] = {}
 
     @property
     def connection(self) -> apsw.Connection:
@@ -156,9 +150,8 @@ class RowReader:
         return [(key, item) for key, item, _ in found]
 
     def get(self, table: int, key: bytes) -> Row | None:
-        sql = self._tables.get(table) or self._table(table)
         # The whole list, so that the statement is finished: one that is left half read keeps its snapshot open.
-        for number, size, item, checksum in list(self._shared_execute(sql.get, (key,))):
+        for number, size, item, checksum in list(self._shared_execute(table_sql(table).get, (key,))):
             if crc32(item) != checksum:
                 self.refuse_damaged(table, (item,), (checksum,))
             return Row(number, size, item)
@@ -184,7 +177,7 @@ class RowReader:
 
         The caller compares the checksums: comparing a page at a time is cheaper (range_read.py).
         """
-        sql: _TableSql | _IndexSql = self._table(table) if index is None else self._index(table, index)
+        sql = table_sql(table) if index is None else index_sql(table, index)
         return self.execute(sql.descending if backward else sql.ascending, (low, high, limit))
 
     @contextmanager
@@ -317,15 +310,3 @@ class RowReader:
     def integrity_errors(self) -> list[str]:
         """What SQLite's integrity check reports about the file."""
         return [text for text in self.select(str, "PRAGMA integrity_check") if text != "ok"]
-
-    def _table(self, table: int) -> _TableSql:
-        sql = self._tables.get(table)
-        if sql is None:
-            sql = self._tables[table] = _table_sql(table)
-        return sql
-
-    def _index(self, table: int, index: int) -> _IndexSql:
-        sql = self._indexes.get((table, index))
-        if sql is None:
-            sql = self._indexes[table, index] = _index_sql(table, index)
-        return sql

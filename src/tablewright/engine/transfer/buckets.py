@@ -17,7 +17,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from tablewright.private_files import private_directory, private_file
+from tablewright.private_files import private_directory, private_file, sync
 
 PAGE = 1000
 S3 = "s3:"
@@ -133,7 +133,7 @@ class DirectoryBuckets:
             for folder in reversed(_folders(path, home)):  # never the bucket itself: its mount may be gone
                 folder.mkdir(mode=0o700, exist_ok=True)
             draft.replace(path)
-            _sync(path.parent)
+            sync(path.parent)
         return md5(body, usedforsecurity=False).hexdigest()
 
     def keys(self, bucket: Bucket, prefix: str, after: str) -> list[str]:
@@ -212,14 +212,6 @@ def _as_bucket_error(bucket: Bucket) -> Iterator[None]:
         raise BucketUnusable(
             "S3InternalError", f"the bucket {bucket.name} cannot be used: {trouble}"
         ) from None
-
-
-def _sync(directory: Path) -> None:
-    number = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 # --- S3 ---
