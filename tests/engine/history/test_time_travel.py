@@ -298,8 +298,8 @@ def test_a_page_that_begins_inside_a_chunk_is_not_the_chunk(pets: SteppedEngine)
     inside = next(one for page in time_travel.items_as_of(pets._session, "me", ref.low) for one in page)
     first = next(time_travel.pages_as_of(pets._session, "me", inside.key))
     assert not first.is_shared
-    assert time_travel.items_of(first)[0].key == inside.key
-    assert len(time_travel.items_of(first)) == ref.items - 1
+    assert time_travel.items_of(pets._session, first)[0].key == inside.key
+    assert len(time_travel.items_of(pets._session, first)) == ref.items - 1
     pets._session.write(lambda writing: time_travel.release(writing, "me"))
 
 

@@ -24,7 +24,6 @@ from tablewright.engine.history.time_travel import (
     pin,
     read_step,
     release,
-    with_body,
 )
 from tablewright.engine.storage.rows import table_name
 from tablewright.engine.transaction import WriteTransaction
@@ -84,9 +83,7 @@ def _add_batch(session: Session, making: StateReader[StatePage]) -> bool:
         if page.ref is not None and page.is_shared and not making.rest:
             refs.append(page.ref)
         else:
-            if page.is_shared:
-                page = with_body(session, page)
-            runs, making.rest = cut(making.rest + items_of(page), page.high is None)
+            runs, making.rest = cut(making.rest + items_of(session, page), page.high is None)
             for run in runs:
                 ref, body = pack(run)
                 refs.append(ref)

@@ -122,12 +122,6 @@ def strip_images(writes: RowWriter, first: int, last: int, readers: Iterable[int
 # --- a table's rows, in key order ---
 
 
-def is_stored(rows: RowReader, table: int) -> bool:
-    """Whether the rows of a table exist; the table itself may have been dropped."""
-    sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
-    return rows.first(bool, sql, table_name(table)) is not None
-
-
 def items_from(rows: RowReader, table: int, low: bytes, limit: int) -> Generator[StoredItem, None, None]:
     """The items of a table with keys from `low` on."""
     sql = f"SELECT k, size, item, sum FROM {table_name(table)} WHERE k >= ? ORDER BY k LIMIT ?"

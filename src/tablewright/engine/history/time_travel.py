@@ -73,7 +73,7 @@ def _nearest(txn: WriteTransaction, name: str, table: int, seq: int, for_snapsho
     # The cost of each base, in rows to read.
     items = rows.counts(table_name(table))[0] if for_snapshot else 0
     ways: list[tuple[int, Pin]] = []
-    if store.is_stored(rows, table):
+    if table_name(table) in rows.sql_tables():  # those of a dropped table may still exist
         ways.append((txn.position.seq - seq + items, Pin(name, table, seq, None, None)))
     for snapshot in store.snapshots(rows, table):
         if snapshot.status == "AVAILABLE":
@@ -203,10 +203,7 @@ def pages_as_of(session: Session, name: str, low: bytes = b"") -> Iterator[State
 def items_as_of(session: Session, name: str, after: bytes = b"") -> Iterator[list[StoredItem]]:
     """The items of the state that is pinned under that name, in key order, after the key `after`."""
     for page in pages_as_of(session, name, after + b"\x00" if after else b""):
-        if page.is_shared:
-            page = with_body(session, page)
-        found = items_of(page)
-        if found:
+        if found := items_of(session, page):
             yield found
 
 
@@ -247,13 +244,15 @@ def read_step(
         session.memory[kind] = reader
 
 
-def items_of(page: StatePage) -> list[StoredItem]:
+def items_of(session: Session, page: StatePage) -> list[StoredItem]:
     """The items of a page. Slow for a chunk: not to be called inside a transaction."""
-    items = page.items if page.body is None else unpack(page.body)
-    if page.body is not None:
+    items, body, ref = page.items, page.body, page.ref
+    if ref is not None and body is None:
+        body = session.read(lambda txn: store.chunk(txn.rows, ref.hash))
+    if body is not None:
         items = [
             stored
-            for stored in items
+            for stored in unpack(body)
             if stored.key >= page.low and (page.high is None or stored.key < page.high)
         ]
     if not page.images:
@@ -265,13 +264,6 @@ def items_of(page: StatePage) -> list[StoredItem]:
         elif key not in merged or merged[key].item != image:
             merged[key] = StoredItem(key, item_size(orjson.loads(image)), image)
     return sorted(merged.values())
-
-
-def with_body(session: Session, page: StatePage) -> StatePage:
-    ref = page.ref
-    assert ref is not None
-    body = session.read(lambda txn: store.chunk(txn.rows, ref.hash))
-    return StatePage(page.low, page.high, ref=ref, body=body)
 
 
 def _page(txn: ReadTransaction, changes: ChangedKeys, low: bytes) -> StatePage | None:

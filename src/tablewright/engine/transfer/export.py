@@ -104,7 +104,7 @@ def _next_job(txn: ReadTransaction) -> ExportJob | None:
     buckets = txn.place.buckets
     assert buckets is not None, "an engine without buckets takes no exports"
     body = orjson.loads(export.body)
-    files = store.export_file_count(txn.rows, export.number)
+    files = len(store.export_files(txn.rows, export.number))
     return ExportJob(export, body["told"], body["keys"], files, buckets, txn.now())
 
 

@@ -235,21 +235,21 @@ def _finish(session: Session, plan: ImportJob) -> None:
     job = plan.job
     reason: dict[str, str] = {}
     if job.errors:
-        description = _report(session, plan) + _advice(session, plan)
-        reason = {"FailureCode": "ItemValidationError", "FailureMessage": f"{NOT_ALL_IMPORTED} {description}"}
+        mistakes = session.read(lambda txn: store.import_errors(txn.rows, job.number))
+        message = f"{NOT_ALL_IMPORTED} {_report(plan, mistakes)}{_advice(mistakes)}"
+        reason = {"FailureCode": "ItemValidationError", "FailureMessage": message}
     session.write(lambda txn: _close(txn, plan, FAILED if job.errors else COMPLETED, reason))
 
 
-def _advice(session: Session, plan: ImportJob) -> str:
+def _advice(mistakes: list[FailedRecord]) -> str:
     """A hint for an import of an export whose prefix includes more than its data files."""
-    mistakes = session.read(lambda txn: store.import_errors(txn.rows, plan.job.number))
     manifest = next((one.object for one in mistakes if one.object.endswith("/manifest-summary.json")), None)
     if manifest is None:
         return ""
     return f" To import an export name its data: S3KeyPrefix {manifest.rpartition('/')[0]}/data/"
 
 
-def _report(session: Session, plan: ImportJob) -> str:
+def _report(plan: ImportJob, mistakes: list[FailedRecord]) -> str:
     """Write the report of failed records into the bucket; returns a sentence with its key."""
     job, bucket = plan.job, plan.bucket
     lines = [
@@ -260,7 +260,7 @@ def _report(session: Session, plan: ImportJob) -> str:
                 "errorMessages": [one.message],
             }
         )
-        for one in session.read(lambda txn: store.import_errors(txn.rows, job.number))
+        for one in mistakes
     ]
     key = report_key(job.arn)
     try:

@@ -190,11 +190,6 @@ def export_files(rows: RowReader, export: int) -> list[DataFile]:
     return rows.select(DataFile, sql, export)
 
 
-def export_file_count(rows: RowReader, export: int) -> int:
-    ((count,),) = rows.execute("SELECT count(*) FROM export_files WHERE export = ?", (export,))
-    return int(count)
-
-
 def add_export_file(
     rows: RowWriter, export: int, number: int, file: DataFile, size: int, done: bytes
 ) -> None:

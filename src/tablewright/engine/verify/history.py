@@ -11,7 +11,7 @@ from tablewright.engine.catalog import Table, from_json
 from tablewright.engine.history import store as history_store
 from tablewright.engine.history.chunks import is_whole, unpack
 from tablewright.engine.history.store import ChunkRef, Snapshot, StoredItem
-from tablewright.engine.storage.rows import RowReader
+from tablewright.engine.storage.rows import RowReader, table_name
 
 STATUSES = ("MAKING", "AVAILABLE", "FAILED", "DELETED")
 STEP = 500
@@ -100,9 +100,9 @@ def _wrong_backups(rows: RowReader, snapshots: dict[int, Snapshot]) -> Iterator[
 def _wrong_pins(rows: RowReader, snapshots: dict[int, Snapshot]) -> Iterator[str]:
     """What a pin needs exists; each snapshot in progress has a pin."""
     held = {one.name: one for one in history_store.pins(rows)}
-    first = rows.first_sequence()
+    first, stored = rows.first_sequence(), rows.sql_tables()
     for one in held.values():
-        if one.base is None and not history_store.is_stored(rows, one.owner):
+        if one.base is None and table_name(one.owner) not in stored:
             yield f"{one.name}: the table {one.owner} that it reads is missing"
         if one.base is not None and one.base not in snapshots:
             yield f"{one.name}: the snapshot {one.base} that it reads is missing"
