@@ -26,6 +26,15 @@ def private_file(path: str | Path, flags: int = os.O_RDWR) -> int:
     return os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
 
 
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a directory, are on the disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
 def tighten(path: Path) -> None:
     """Remove the permissions of group and others, if this user owns the path; links are not followed."""
     try:

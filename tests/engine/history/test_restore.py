@@ -308,7 +308,8 @@ def test_filling_over_what_is_there_keeps_the_later_of_two(
     def again(writing: WriteTransaction) -> int:
         table = writing.tables["back"]
         there = [
-            StoredItem(key, size, item) for _, key, size, item in writing.rows.all_rows(table.number, 0, 10)
+            StoredItem(key, size, item)
+            for _, key, size, item, _ in writing.rows.rows_with_checksums(table.number, 0, 10)
         ]
         upsert_items(writing, table, [*there, *there])
         return len(there)

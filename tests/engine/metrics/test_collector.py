@@ -357,7 +357,7 @@ def test_no_request_is_lost_or_counted_twice_while_figures_are_added_up_and_writ
         def flush() -> None:
             while not is_over.is_set():
                 engine.metrics.flush()
-                engine.metrics.text()
+                engine.metrics.snapshot()
 
         readers = [threading.Thread(target=ask) for _ in range(threads)]
         flusher = threading.Thread(target=flush)
@@ -398,7 +398,7 @@ def test_prometheus_is_told_sums_times_and_levels(engine: Engine) -> None:
     engine.call("PutItem", put("b"))
     engine.metrics.flush()
     engine.call("PutItem", put("c"))
-    lines = engine.metrics.text().decode().splitlines()
+    lines = prometheus([engine.metrics.snapshot()]).decode().splitlines()
     assert 'tablewright_consumed_write_capacity_units_total{region="us-east-1",table="pets"} 3' in lines
     assert 'tablewright_item_count{region="us-east-1",table="pets"} 3' in lines
     labels = 'region="us-east-1",table="pets",operation="PutItem"'

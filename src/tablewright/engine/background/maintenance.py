@@ -14,7 +14,7 @@ from datetime import timedelta
 import orjson
 
 from tablewright.engine.background.ttl import sweep_batch
-from tablewright.engine.catalog import Catalog, Index, Table
+from tablewright.engine.catalog import Index, Table
 from tablewright.engine.history import snapshots
 from tablewright.engine.history.retention import prune_batch, strip_images
 from tablewright.engine.history.time_travel import pinned_tables
@@ -24,6 +24,7 @@ from tablewright.engine.replication.stamps import prune_stamps
 from tablewright.engine.storage.rows import index_name
 from tablewright.engine.streams.shards import maintain_batch
 from tablewright.engine.transaction import WriteTransaction
+from tablewright.values import Item
 
 # Small enough that a write waits a few milliseconds at most.
 BACKFILL_ROWS = 200
@@ -32,14 +33,14 @@ DROPPED_ROWS = 500
 
 def run_pending_step(txn: WriteTransaction) -> bool:
     """Run one step of the work that changes of the catalog left; False when there is none."""
-    unfilled = _unfilled_index(txn.tables)
-    if unfilled is not None:
-        _backfill_index_batch(txn, *unfilled)
-        return True
-    unlisted = next((table for table in txn.tables.values() if table.ttl_backfill is not None), None)
-    if unlisted is not None:
-        _backfill_ttl_batch(txn, unlisted)
-        return True
+    for table in txn.tables.values():
+        for index in table.indexes:
+            if index.backfill is not None:
+                _backfill_index_batch(txn, table, index, index.backfill)
+                return True
+        if table.ttl_index is not None and table.ttl_backfill is not None:
+            _backfill_ttl_batch(txn, table, table.ttl_index, table.ttl_backfill)
+            return True
     pending = txn.rows.pending_drops()
     # Tables that a backup or a restore still reads are dropped when their pin is released.
     pinned = pinned_tables(txn.rows) if pending else set()
@@ -67,41 +68,39 @@ def run_scheduled_step(txn: WriteTransaction, ttl_lag: timedelta, turn: int) -> 
     return any(step() for step in steps[first:] + steps[:first])
 
 
-def _unfilled_index(tables: Catalog) -> tuple[Table, Index] | None:
-    for table in tables.values():
-        for index in table.indexes:
-            if index.backfill is not None:
-                return table, index
-    return None
-
-
-def _backfill_index_batch(txn: WriteTransaction, table: Table, index: Index) -> None:
-    done, last = index.backfill or (0, 0)
-    rows = [row for row in txn.rows.rows_with_checksums(table.number, done, BACKFILL_ROWS) if row[0] <= last]
+def _backfill_index_batch(
+    txn: WriteTransaction, table: Table, index: Index, backfill: tuple[int, int]
+) -> None:
+    rows, progress = _next_rows(txn, table, backfill)
     owner = index_name(table.number, index.number)
-    for number, key, size, raw, checksum in rows:
-        if txn.rows.is_damaged(table.number, raw, checksum):
-            continue
-        item = orjson.loads(raw)
+    for number, key, size, item in rows:
         entry = entry_key(table, index, item, key)
         if entry is not None:
             txn.rows.add_entry(table.number, index.number, entry, number)
             txn.count(owner, 1, entry_size(table, index, item, size))
-    if len(rows) < BACKFILL_ROWS:
-        txn.save_table(table.with_index(replace(index, status="ACTIVE", backfill=None)))
-    else:
-        txn.save_table(table.with_index(replace(index, backfill=(rows[-1][0], last))))
+    status = "ACTIVE" if progress is None else index.status
+    txn.save_table(table.with_index(replace(index, status=status, backfill=progress)))
 
 
-def _backfill_ttl_batch(txn: WriteTransaction, table: Table) -> None:
+def _backfill_ttl_batch(txn: WriteTransaction, table: Table, index: int, backfill: tuple[int, int]) -> None:
     """Add items from before TTL was enabled to the expiry list."""
-    done, last = table.ttl_backfill or (0, 0)
+    rows, progress = _next_rows(txn, table, backfill)
+    for number, key, _, item in rows:
+        entry = expiry_key(table, item, key)
+        if entry is not None:
+            txn.rows.add_entry(table.number, index, entry, number)
+    txn.save_table(replace(table, ttl_backfill=progress))
+
+
+def _next_rows(
+    txn: WriteTransaction, table: Table, backfill: tuple[int, int]
+) -> tuple[list[tuple[int, bytes, int, Item]], tuple[int, int] | None]:
+    """The next items to be filled in, without damaged ones, and the progress after them; None at the end."""
+    done, last = backfill
     rows = [row for row in txn.rows.rows_with_checksums(table.number, done, BACKFILL_ROWS) if row[0] <= last]
-    for number, key, _, raw, checksum in rows:
-        if txn.rows.is_damaged(table.number, raw, checksum):
-            continue
-        entry = expiry_key(table, orjson.loads(raw), key)
-        if entry is not None and table.ttl_index is not None:
-            txn.rows.add_entry(table.number, table.ttl_index, entry, number)
-    is_done = len(rows) < BACKFILL_ROWS
-    txn.save_table(replace(table, ttl_backfill=None if is_done else (rows[-1][0], last)))
+    found = [
+        (number, key, size, orjson.loads(raw))
+        for number, key, size, raw, checksum in rows
+        if not txn.rows.is_damaged(table.number, raw, checksum)
+    ]
+    return found, None if len(rows) < BACKFILL_ROWS else (rows[-1][0], last)

@@ -17,8 +17,8 @@ from tablewright.engine.background import maintenance
 from tablewright.engine.background.jobs import JOBS, JobScheduler
 from tablewright.engine.background.pacing import NO_DEADLINE, Pacer
 from tablewright.engine.background.session import EngineClosed, Session
-from tablewright.engine.errors import ServiceError, fault
-from tablewright.engine.group_commit import GroupCommit, Work
+from tablewright.engine.errors import fault
+from tablewright.engine.group_commit import GroupCommit
 from tablewright.engine.metrics.collector import MetricsCollector
 from tablewright.engine.metrics.query import minute_of
 from tablewright.engine.storage.sqlite import Storage
@@ -64,14 +64,13 @@ class BackgroundThreads:
         self._job_lock = threading.Lock()
         self._wake, self._jobs_pending = threading.Event(), threading.Event()
         self.wake()
-        self._threads = [
-            threading.Thread(target=self._run_maintenance, name="tablewright-maintenance", daemon=True),
-            threading.Thread(target=self._run_jobs, name="tablewright-jobs", daemon=True),
-        ]
+        loops = {"maintenance": self._run_maintenance, "jobs": self._run_jobs}
         if not storage.in_memory:  # there is no file that could be damaged
-            self._threads.append(
-                threading.Thread(target=self._run_scrub, name="tablewright-scrub", daemon=True)
-            )
+            loops["scrub"] = self._run_scrub
+        self._threads = [
+            threading.Thread(target=loop, name=f"tablewright-{name}", daemon=True)
+            for name, loop in loops.items()
+        ]
 
     def start(self) -> None:
         for thread in self._threads:
@@ -158,10 +157,12 @@ class BackgroundThreads:
         False when there was nothing to do.
         """
         self._turn += due
-        outcome = self._writer.wait_for(_due_step(self.ttl_lag, self._turn) if due else _pending_step)
-        if isinstance(outcome, ServiceError):
-            raise outcome
-        return outcome == b"more"
+
+        def step(txn: WriteTransaction) -> bool:
+            is_pending = maintenance.run_pending_step(txn)
+            return is_pending or (due and maintenance.run_scheduled_step(txn, self.ttl_lag, self._turn))
+
+        return self._session.write(step)
 
     # --- jobs ---
 
@@ -219,16 +220,3 @@ class BackgroundThreads:
             pass
         self._metrics.flush()
         self._autoscaling.adjust(minute_of(self._world.now()))
-
-
-def _pending_step(txn: WriteTransaction) -> bytes:
-    return b"more" if maintenance.run_pending_step(txn) else b"done"
-
-
-def _due_step(ttl_lag: timedelta, turn: int) -> Work:
-    def step(txn: WriteTransaction) -> bytes:
-        has_more = maintenance.run_pending_step(txn) or maintenance.run_scheduled_step(txn, ttl_lag, turn)
-        txn.done.append(("", len(txn.samples)))
-        return b"more" if has_more else b"done"
-
-    return step

@@ -23,7 +23,8 @@ TOO_OLD = timedelta(days=5 * 365 + 1)
 
 def sweep_batch(txn: WriteTransaction, lag: timedelta) -> bool:
     """Delete at most SWEPT_ITEMS items that expired at least `lag` ago; False when there are none."""
-    low, high = expired_range(txn.world.now() - lag)
+    now = txn.world.now() - lag
+    low, high = _expiry_prefix(now - TOO_OLD), _expiry_prefix(now)
     for table in txn.tables.values():
         if table.ttl_index is None or (table.replicas is not None and not table.replicas.takes_writes):
             continue  # the region that writes the table also deletes its expired items
@@ -36,11 +37,6 @@ def sweep_batch(txn: WriteTransaction, lag: timedelta) -> bool:
             txn.samples.append(((EXPIRED_ITEMS, table.name, "", ""), float(len(expired))))
             return True
     return False
-
-
-def expired_range(now: datetime) -> tuple[bytes, bytes]:
-    """The range [low, high) of the expiry list whose items have expired."""
-    return _expiry_prefix(now - TOO_OLD), _expiry_prefix(now)
 
 
 def _expiry_prefix(when: datetime) -> bytes:

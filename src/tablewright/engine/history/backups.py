@@ -99,11 +99,8 @@ def details(backup: Backup, status: str | None = None) -> dict[str, Any]:
         "BackupType": backup.type,
         "BackupCreationDateTime": _moment(backup.at),
     }
-    return (
-        description
-        if backup.expires is None
-        else description | {"BackupExpiryDateTime": _moment(backup.expires)}
-    )
+    expiry = {} if backup.expires is None else {"BackupExpiryDateTime": _moment(backup.expires)}
+    return description | expiry
 
 
 def summary(backup: Backup) -> dict[str, Any]:

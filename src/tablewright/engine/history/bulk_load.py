@@ -6,10 +6,11 @@ records (`Table.is_filled`).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import orjson
 
-from tablewright.engine.catalog import Table
+from tablewright.engine.catalog import Catalog, Table, to_json
 from tablewright.engine.history.store import StoredItem, insert_all
 from tablewright.engine.indexes import entry_size
 from tablewright.engine.keys import entry_key, partition_of
@@ -25,6 +26,32 @@ INDEXED_ITEMS = 100
 def step_of(table: Table) -> int:
     """How many items one transaction should insert."""
     return INDEXED_ITEMS if table.indexes else FILLED_ITEMS
+
+
+def numbered(tables: Catalog, number: int) -> Table:
+    """The table of that number, which exists."""
+    return next(table for table in tables.values() if table.number == number)
+
+
+def create_rows(txn: WriteTransaction, table: Table) -> Table:
+    """The new table with its number, after its SQL tables were created."""
+    table = replace(table, number=txn.rows.create_table(table.name, to_json(table)))
+    for index in table.indexes:
+        txn.rows.create_index(table.number, index.number)
+    if table.ttl_index is not None:
+        txn.rows.create_index(table.number, table.ttl_index)
+    if table.has_local_indexes:
+        txn.rows.create_collections(table.number)
+    return table
+
+
+def drop_unloaded(txn: WriteTransaction, table: Table) -> None:
+    """Drop a table that could not be loaded."""
+    names = table.sql_tables()
+    for name in names:
+        txn.forget_counts(name)
+    txn.rows.schedule_drop(names)
+    txn.forget_table(table)
 
 
 def insert_items(txn: WriteTransaction, table: Table, items: Sequence[StoredItem]) -> None:

@@ -23,11 +23,6 @@ NAME_BYTES = 16
 _HEAD = struct.Struct(">III")
 
 
-def ends_chunk(key: bytes) -> bool:
-    """Whether the chunk ends with this key."""
-    return blake2b(key, digest_size=1).digest()[0] & CUT_MASK == 0
-
-
 def cut(items: Sequence[StoredItem], at_end: bool) -> tuple[list[list[StoredItem]], list[StoredItem]]:
     """The items in complete runs, and the items of an incomplete last run; `at_end` the last run is complete."""
     runs: list[list[StoredItem]] = []
@@ -36,7 +31,8 @@ def cut(items: Sequence[StoredItem], at_end: bool) -> tuple[list[list[StoredItem
     for stored in items:
         run.append(stored)
         size += len(stored.item)
-        if ends_chunk(stored.key) or len(run) >= MOST_ITEMS or size >= MOST_BYTES:
+        is_last = blake2b(stored.key, digest_size=1).digest()[0] & CUT_MASK == 0
+        if is_last or len(run) >= MOST_ITEMS or size >= MOST_BYTES:
             runs.append(run)
             run, size = [], 0
     if at_end and run:
@@ -59,11 +55,16 @@ def name_of(plain: bytes) -> bytes:
     return blake2b(plain, digest_size=NAME_BYTES).digest()
 
 
+def is_whole(name: bytes, body: bytes) -> bool:
+    """Whether a chunk has the content of its name."""
+    try:
+        return name_of(zlib.decompress(body)) == name
+    except zlib.error:
+        return False
+
+
 def unpack(body: bytes) -> list[StoredItem]:
-    return items_of(zlib.decompress(body))
-
-
-def items_of(plain: bytes) -> list[StoredItem]:
+    plain = zlib.decompress(body)
     items: list[StoredItem] = []
     at = 0
     while at < len(plain):

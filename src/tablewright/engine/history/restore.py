@@ -7,7 +7,8 @@ Elsewhere: which state it is (pitr_window.py, backups.py), reading it (time_trav
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from tablewright.engine.api.shapes import ListOf, Request, Shape
@@ -26,13 +27,13 @@ from tablewright.engine.api.table_definitions import (
     refuse_encryption,
     throughput,
 )
-from tablewright.engine.background.session import EngineClosed, Session
-from tablewright.engine.catalog import Catalog, Index, Table, Throughput, describe, to_json
+from tablewright.engine.background.session import Session
+from tablewright.engine.catalog import Catalog, Index, Table, Throughput, describe
 from tablewright.engine.errors import ServiceError, invalid, limit_exceeded
 from tablewright.engine.history import store
-from tablewright.engine.history.bulk_load import insert_items, step_of
+from tablewright.engine.history.bulk_load import create_rows, drop_unloaded, insert_items, numbered, step_of
 from tablewright.engine.history.store import StoredItem
-from tablewright.engine.history.time_travel import items_as_of, release
+from tablewright.engine.history.time_travel import StateReader, items_as_of, read_step, release
 from tablewright.engine.limits import RESTORES_AT_ONCE
 from tablewright.engine.transaction import WriteTransaction
 
@@ -177,11 +178,7 @@ def create(txn: WriteTransaction, table: Table, name: str, summary: dict[str, An
         is_filled=True,
         restored=summary,
     )
-    table = replace(table, number=txn.rows.create_table(name, to_json(table)))
-    for index in table.indexes:
-        txn.rows.create_index(table.number, index.number)
-    if table.has_local_indexes:
-        txn.rows.create_collections(table.number)
+    table = create_rows(txn, table)
     store.save_restore(txn.rows, table.number, b"")
     txn.add_table(table)
     txn.has_background_work = True
@@ -195,46 +192,25 @@ def described(txn: WriteTransaction, table: Table) -> dict[str, Any]:
 # --- loading it ---
 
 
-@dataclass(slots=True)
-class _RestoreInProgress:
-    """A restore in progress: items that are read and not yet written are in `rest`."""
-
-    table: int
-    pages: Iterator[list[StoredItem]]
-    rest: list[StoredItem] = field(default_factory=list)
-
-
 def fill_batch(session: Session) -> bool:
     """A job: load a batch of items into a table that is being restored; False when there is none."""
     under_way = session.read(lambda txn: store.restores(txn.rows))
-    if not under_way:
-        return False
-    table, done = under_way[0]
-    filling = session.memory.pop("restore", None)
-    if not isinstance(filling, _RestoreInProgress) or filling.table != table:
-        filling = _RestoreInProgress(table, items_as_of(session, pin_name(table), done))
-    try:
-        is_done = _fill(session, filling)
-    except (ServiceError, EngineClosed):
-        raise
-    except Exception:
-        # The state cannot be read, and a retry would not help: drop the incomplete table.
-        session.write(lambda txn: _fail(txn, table))
-        raise
-    if not is_done:
-        session.memory["restore"] = filling
-    return True
+    if under_way:
+        table, done = under_way[0]
+        begin = partial(items_as_of, session, pin_name(table), done)
+        read_step(session, "restore", table, begin, _fill, _fail)
+    return bool(under_way)
 
 
-def _fill(session: Session, filling: _RestoreInProgress) -> bool:
+def _fill(session: Session, filling: StateReader[list[StoredItem]]) -> bool:
     if not filling.rest:
         filling.rest = next(filling.pages, [])
     if not filling.rest:
-        session.write(lambda txn: _finish(txn, filling.table))
+        session.write(lambda txn: _finish(txn, filling.number))
         return True
 
     def put(txn: WriteTransaction) -> int:
-        table = _restored(txn, filling.table)
+        table = numbered(txn.tables, filling.number)
         items = filling.rest[: step_of(table)]
         insert_items(txn, table, items)
         store.save_restore(txn.rows, table.number, items[-1].key)
@@ -244,25 +220,18 @@ def _fill(session: Session, filling: _RestoreInProgress) -> bool:
     return False
 
 
-def _restored(txn: WriteTransaction, number: int) -> Table:
-    return next(table for table in txn.tables.values() if table.number == number)
-
-
 def _finish(txn: WriteTransaction, number: int) -> None:
-    txn.save_table(replace(_restored(txn, number), status="ACTIVE"))
+    txn.save_table(replace(numbered(txn.tables, number), status="ACTIVE"))
     store.forget_restore(txn.rows, number)
     release(txn, pin_name(number))
 
 
-def _fail(txn: WriteTransaction, number: int) -> None:
+def _fail(txn: WriteTransaction, number: int) -> bool:
     """Drop a table that cannot be restored; the reason is in the log."""
-    table = _restored(txn, number)
-    for name in table.sql_tables():
-        txn.forget_counts(name)
-    txn.rows.schedule_drop(table.sql_tables())
-    txn.forget_table(table)
+    drop_unloaded(txn, numbered(txn.tables, number))
     store.forget_restore(txn.rows, number)
     release(txn, pin_name(number))
+    return True
 
 
 def is_being_restored(tables: Catalog, backup: str) -> bool:

@@ -9,16 +9,22 @@ Elsewhere: chunks (chunks.py), the state that is copied (time_travel.py), backup
 (pitr_window.py).
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from functools import partial
 
-from tablewright.engine.background.session import EngineClosed, Session
-from tablewright.engine.errors import ServiceError
+from tablewright.engine.background.session import Session
 from tablewright.engine.history import store
 from tablewright.engine.history.chunks import cut, pack
 from tablewright.engine.history.pitr_window import window
-from tablewright.engine.history.store import ChunkRef, Snapshot, StoredItem
-from tablewright.engine.history.time_travel import StatePage, items_of, pages_as_of, pin, release, with_body
+from tablewright.engine.history.store import ChunkRef, Snapshot
+from tablewright.engine.history.time_travel import (
+    StatePage,
+    StateReader,
+    items_of,
+    pages_as_of,
+    pin,
+    read_step,
+    release,
+)
 from tablewright.engine.storage.rows import table_name
 from tablewright.engine.transaction import WriteTransaction
 
@@ -58,41 +64,16 @@ def _pin_name(snapshot: int) -> str:
 # --- making ---
 
 
-@dataclass(slots=True)
-class _SnapshotInProgress:
-    """A snapshot in progress: items that are read and not yet written are in `rest`."""
-
-    number: int
-    pages: Iterator[StatePage]
-    rest: list[StoredItem] = field(default_factory=list)
-
-
 def make_batch(session: Session) -> bool:
     """A job: add a batch of chunks to an incomplete snapshot; False when there is none."""
     found = session.read(lambda txn: store.unfinished(txn.rows))
-    if found is None:
-        return False
-    making = session.memory.get("snapshot")
-    if not isinstance(making, _SnapshotInProgress) or making.number != found.number:
-        making = _SnapshotInProgress(found.number, pages_as_of(session, _pin_name(found.number), found.done))
-    # Taken out, so that after a failed step the next one begins from the progress in the store.
-    session.memory.pop("snapshot", None)
-    try:
-        is_done = _add_batch(session, making)
-    except (ServiceError, EngineClosed):
-        raise
-    except Exception:
-        # The state it is made of cannot be read, and a retry would not help. If the snapshot was discarded since it was
-        # looked up, its state may be gone with it; then this is not an error.
-        if session.write(lambda txn: _fail(txn, found.number)):
-            raise
-        return True
-    if not is_done:
-        session.memory["snapshot"] = making
-    return True
+    if found is not None:
+        begin = partial(pages_as_of, session, _pin_name(found.number), found.done)
+        read_step(session, "snapshot", found.number, begin, _add_batch, partial(_end, status="FAILED"))
+    return found is not None
 
 
-def _add_batch(session: Session, making: _SnapshotInProgress) -> bool:
+def _add_batch(session: Session, making: StateReader[StatePage]) -> bool:
     """One step; returns whether the snapshot is complete, or discarded."""
     refs: list[ChunkRef] = []
     bodies: dict[bytes, bytes] = {}
@@ -102,9 +83,7 @@ def _add_batch(session: Session, making: _SnapshotInProgress) -> bool:
         if page.ref is not None and page.is_shared and not making.rest:
             refs.append(page.ref)
         else:
-            if page.is_shared:
-                page = with_body(session, page)
-            runs, making.rest = cut(making.rest + items_of(page), page.high is None)
+            runs, making.rest = cut(making.rest + items_of(session, page), page.high is None)
             for run in runs:
                 ref, body = pack(run)
                 refs.append(ref)
@@ -114,27 +93,19 @@ def _add_batch(session: Session, making: _SnapshotInProgress) -> bool:
 
 
 def _save(
-    txn: WriteTransaction,
-    number: int,
-    done: bytes | None,
-    refs: list[ChunkRef],
-    bodies: dict[bytes, bytes],
+    txn: WriteTransaction, number: int, done: bytes | None, refs: list[ChunkRef], bodies: dict[bytes, bytes]
 ) -> bool:
     if not _is_made(txn, number):
         return True
     store.add_chunks(txn.rows, number, done or b"", refs, bodies)
-    if done is not None:
-        return False
-    store.set_status(txn.rows, number, "AVAILABLE")
-    release(txn, _pin_name(number))
-    return True
+    return done is None and _end(txn, number, "AVAILABLE")
 
 
-def _fail(txn: WriteTransaction, number: int) -> bool:
-    """Set it FAILED; False if it was discarded."""
+def _end(txn: WriteTransaction, number: int, status: str) -> bool:
+    """Set the status of a snapshot that is not made any further; False if it was discarded."""
     if not _is_made(txn, number):
         return False
-    store.set_status(txn.rows, number, "FAILED")
+    store.set_status(txn.rows, number, status)
     release(txn, _pin_name(number))
     return True
 
@@ -234,9 +205,9 @@ def _count_batch(txn: WriteTransaction, snapshots: list[Snapshot]) -> bool:
     counted = min((one.counted for one in newest), default=txn.position.seq)
     if counted >= txn.position.seq:
         return False
-    rows = store.owners_of(txn.rows, counted, COUNTED_ROWS)
+    rows = txn.rows.journal_keys(counted, COUNTED_ROWS)
     last = rows[-1][0] if rows else txn.position.seq
     for one in newest:
-        found = sum(seq > one.counted and owner == one.owner for seq, owner in rows)
+        found = sum(seq > one.counted and owner == one.owner for seq, owner, _ in rows)
         store.count_changes(txn.rows, one.number, one.changes + found, max(last, one.counted))
     return True

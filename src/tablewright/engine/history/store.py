@@ -4,13 +4,14 @@ Must hold: a chunk exists as long as a snapshot references it, and no longer.
 Elsewhere: what they mean (time_travel.py, snapshots.py, backups.py, pitr_window.py); the tables (storage/schema.py).
 """
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
 from tablewright.engine.storage.row_writer import RowWriter
-from tablewright.engine.storage.rows import Change, RowReader, table_name
+from tablewright.engine.storage.rows import Change, RowReader, SqlValue, table_name
 
+_REF = "low, hash, items, bytes"  # the columns of a ChunkRef
 # Larger than any journal number.
 NO_CHANGE = 1 << 62
 # The counter of the last journal row whose image may be stripped (retention.py).
@@ -95,28 +96,22 @@ class Backup(NamedTuple):
 def changed_keys(rows: RowReader, table: int, first: int, last: int) -> list[tuple[int, bytes]]:
     """Numbers and keys of the changes of a table in the journal rows from `first` to `last`."""
     sql = "SELECT seq, key FROM journal WHERE seq BETWEEN ? AND ? AND owner = ? ORDER BY seq"
-    return list(rows.connection.execute(sql, (first, last, table)))
+    return list(rows.execute(sql, (first, last, table)))
 
 
 def image(rows: RowReader, seq: int, is_old: bool) -> bytes | None:
     sql = "SELECT owner, sum, seq, at, source, key, old, new FROM journal WHERE seq = ?"
-    for owner, checksum, *row in list(rows.connection.execute(sql, (seq,))):
+    for owner, checksum, *row in list(rows.execute(sql, (seq,))):
         change = Change(*row)
         rows.refuse_damaged_change(owner, checksum, change)
         return change.old if is_old else change.new
     raise LookupError(f"the journal has no row {seq}")
 
 
-def owners_of(rows: RowReader, after: int, limit: int) -> list[tuple[int, int]]:
-    """Number and table of the journal rows after a number."""
-    sql = "SELECT seq, owner FROM journal WHERE seq > ? ORDER BY seq LIMIT ?"
-    return list(rows.connection.execute(sql, (after, limit)))
-
-
 def strip_images(writes: RowWriter, first: int, last: int, readers: Iterable[int]) -> None:
     """Strip the images from the rows of all tables but `readers`."""
     unstripped = ", ".join(str(int(reader)) for reader in readers)
-    writes.connection.execute(
+    writes.execute(
         "UPDATE journal SET old = NULL, new = NULL, sum = NULL "
         f"WHERE seq BETWEEN ? AND ? AND owner NOT IN ({unstripped})",
         (first, last),
@@ -127,16 +122,10 @@ def strip_images(writes: RowWriter, first: int, last: int, readers: Iterable[int
 # --- a table's rows, in key order ---
 
 
-def is_stored(rows: RowReader, table: int) -> bool:
-    """Whether the rows of a table exist; the table itself may have been dropped."""
-    sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
-    return bool(list(rows.connection.execute(sql, (table_name(table),))))
-
-
 def items_from(rows: RowReader, table: int, low: bytes, limit: int) -> Generator[StoredItem, None, None]:
     """The items of a table with keys from `low` on."""
     sql = f"SELECT k, size, item, sum FROM {table_name(table)} WHERE k >= ? ORDER BY k LIMIT ?"
-    cursor = rows.connection.execute(sql, (low, limit))
+    cursor = rows.execute(sql, (low, limit))
     try:
         for key, size, item, checksum in cursor:
             rows.refuse_damaged(table, (item,), (checksum,))
@@ -160,111 +149,82 @@ def insert_all(writes: RowWriter, table: int, first_row: int, items: Iterable[St
 def snapshots(rows: RowReader, table: int | None = None) -> list[Snapshot]:
     """The snapshots of one table or of all, oldest first."""
     where, bound = ("", ()) if table is None else (" WHERE owner = ?", (table,))
-    sql = f"SELECT * FROM snapshots{where} ORDER BY seq, id"
-    return [Snapshot(*row) for row in rows.connection.execute(sql, bound)]
+    return rows.select(Snapshot, f"SELECT * FROM snapshots{where} ORDER BY seq, id", *bound)
 
 
 def snapshot(rows: RowReader, number: int) -> Snapshot | None:
-    for row in list(rows.connection.execute("SELECT * FROM snapshots WHERE id = ?", (number,))):
-        return Snapshot(*row)
-    return None
+    return rows.first(Snapshot, "SELECT * FROM snapshots WHERE id = ?", number)
 
 
 def unfinished(rows: RowReader) -> Snapshot | None:
     """The oldest snapshot that is still being made."""
-    sql = "SELECT * FROM snapshots WHERE status = 'MAKING' ORDER BY id LIMIT 1"
-    for row in list(rows.connection.execute(sql)):
-        return Snapshot(*row)
-    return None
+    return rows.first(Snapshot, "SELECT * FROM snapshots WHERE status = 'MAKING' ORDER BY id LIMIT 1")
 
 
 def add_snapshot(writes: RowWriter, table: int, seq: int, at: int, kind: str) -> int:
-    writes.connection.execute(
-        "INSERT INTO snapshots(owner, seq, at, kind, status, done, items, bytes, counted, changes) "
-        "VALUES(?, ?, ?, ?, 'MAKING', x'', 0, 0, ?, 0)",
-        (table, seq, at, kind, seq),
-    )
-    return writes.connection.last_insert_rowid()
+    progress: dict[str, SqlValue] = {"done": b"", "items": 0, "bytes": 0, "counted": seq, "changes": 0}
+    return writes.add_row("snapshots", owner=table, seq=seq, at=at, kind=kind, status="MAKING", **progress)
 
 
 def add_chunks(
-    writes: RowWriter, number: int, done: bytes, refs: Iterable[ChunkRef], bodies: dict[bytes, bytes]
+    writes: RowWriter, number: int, done: bytes, refs: Sequence[ChunkRef], bodies: dict[bytes, bytes]
 ) -> None:
     """Add chunks to a snapshot, which now has all keys below `done`."""
-    for name, body in bodies.items():
-        writes.connection.execute("INSERT OR IGNORE INTO chunks(hash, body) VALUES(?, ?)", (name, body))
-    items = size = 0
-    for ref in refs:
-        writes.connection.execute(
-            "INSERT INTO snapshot_chunks(snapshot, low, hash, items, bytes) VALUES(?, ?, ?, ?, ?)",
-            (number, *ref),
-        )
-        items += ref.items
-        size += ref.size
-    writes.connection.execute(
-        "UPDATE snapshots SET done = ?, items = items + ?, bytes = bytes + ? WHERE id = ?",
-        (done, items, size, number),
-    )
+    run = writes.connection.executemany
+    run("INSERT OR IGNORE INTO chunks(hash, body) VALUES(?, ?)", bodies.items())
+    sql = "INSERT INTO snapshot_chunks(snapshot, low, hash, items, bytes) VALUES(?, ?, ?, ?, ?)"
+    run(sql, ((number, *ref) for ref in refs))
+    items, size = sum(ref.items for ref in refs), sum(ref.size for ref in refs)
+    sql = "UPDATE snapshots SET done = ?, items = items + ?, bytes = bytes + ? WHERE id = ?"
+    writes.execute(sql, (done, items, size, number))
 
 
 def set_status(writes: RowWriter, number: int, status: str) -> None:
-    writes.connection.execute("UPDATE snapshots SET status = ? WHERE id = ?", (status, number))
+    writes.set_columns("snapshots", number, status=status)
 
 
 def count_changes(writes: RowWriter, number: int, changes: int, counted: int) -> None:
-    sql = "UPDATE snapshots SET changes = ?, counted = ? WHERE id = ?"
-    writes.connection.execute(sql, (changes, counted, number))
+    writes.set_columns("snapshots", number, changes=changes, counted=counted)
 
 
 def remove_chunks(writes: RowWriter, number: int, limit: int) -> bool:
     """Delete at most `limit` chunks of a snapshot; True when it had no more and is deleted itself."""
-    found = list(
-        writes.connection.execute(
-            "SELECT low, hash FROM snapshot_chunks WHERE snapshot = ? LIMIT ?", (number, limit)
-        )
-    )
-    for low, name in found:
-        writes.connection.execute("DELETE FROM snapshot_chunks WHERE snapshot = ? AND low = ?", (number, low))
-        writes.connection.execute(
+    sql = f"SELECT {_REF} FROM snapshot_chunks WHERE snapshot = ? LIMIT ?"
+    found = writes.select(ChunkRef, sql, number, limit)
+    for low, name, *_ in found:
+        writes.execute("DELETE FROM snapshot_chunks WHERE snapshot = ? AND low = ?", (number, low))
+        writes.execute(
             "DELETE FROM chunks WHERE hash = ? AND NOT EXISTS(SELECT 1 FROM snapshot_chunks WHERE hash = ?)",
             (name, name),
         )
     if len(found) == limit:
         return False
-    writes.connection.execute("DELETE FROM snapshots WHERE id = ?", (number,))
+    writes.execute("DELETE FROM snapshots WHERE id = ?", (number,))
     return True
 
 
 def ref_at(rows: RowReader, number: int, low: bytes) -> ChunkRef | None:
     """The chunk whose range contains the key `low`; None before the first chunk."""
-    sql = (
-        "SELECT low, hash, items, bytes FROM snapshot_chunks WHERE snapshot = ? AND low <= ? "
-        "ORDER BY low DESC LIMIT 1"
-    )
-    for row in list(rows.connection.execute(sql, (number, low))):
-        return ChunkRef(*row)
-    return None
+    sql = f"SELECT {_REF} FROM snapshot_chunks WHERE snapshot = ? AND low <= ? ORDER BY low DESC LIMIT 1"
+    return rows.first(ChunkRef, sql, number, low)
 
 
 def refs_from(rows: RowReader, number: int, low: bytes, limit: int) -> list[ChunkRef]:
     """The chunks that begin at `low` or later."""
-    sql = (
-        "SELECT low, hash, items, bytes FROM snapshot_chunks WHERE snapshot = ? AND low >= ? "
-        "ORDER BY low LIMIT ?"
-    )
-    return [ChunkRef(*row) for row in rows.connection.execute(sql, (number, low, limit))]
+    sql = f"SELECT {_REF} FROM snapshot_chunks WHERE snapshot = ? AND low >= ? ORDER BY low LIMIT ?"
+    return rows.select(ChunkRef, sql, number, low, limit)
 
 
 def chunk(rows: RowReader, name: bytes) -> bytes:
-    for (body,) in list(rows.connection.execute("SELECT body FROM chunks WHERE hash = ?", (name,))):
-        found: bytes = body
-        return found
-    raise LookupError(f"the chunk {name.hex()} does not exist")
+    found = rows.first(bytes, "SELECT body FROM chunks WHERE hash = ?", name)
+    if found is None:
+        raise LookupError(f"the chunk {name.hex()} does not exist")
+    return found
 
 
 def all_chunks(rows: RowReader) -> Iterator[tuple[bytes, bytes, int]]:
     """Name and body of every chunk, and how many snapshots reference it."""
-    return rows.connection.execute(
+    return rows.execute(
         "SELECT hash, body, (SELECT count(*) FROM snapshot_chunks AS s WHERE s.hash = c.hash) FROM chunks AS c"
     )
 
@@ -273,23 +233,19 @@ def all_chunks(rows: RowReader) -> Iterator[tuple[bytes, bytes, int]]:
 
 
 def pins(rows: RowReader) -> list[Pin]:
-    return [Pin(*row) for row in rows.connection.execute("SELECT * FROM holds ORDER BY name")]
+    return rows.select(Pin, "SELECT * FROM holds ORDER BY name")
 
 
 def find_pin(rows: RowReader, name: str) -> Pin | None:
-    for row in list(rows.connection.execute("SELECT * FROM holds WHERE name = ?", (name,))):
-        return Pin(*row)
-    return None
+    return rows.first(Pin, "SELECT * FROM holds WHERE name = ?", name)
 
 
 def add_pin(writes: RowWriter, made: Pin) -> None:
-    writes.connection.execute(
-        "INSERT OR REPLACE INTO holds(name, owner, seq, base, origin) VALUES(?, ?, ?, ?, ?)", made
-    )
+    writes.add_row("holds", "OR REPLACE", **made._asdict())
 
 
 def drop_pin(writes: RowWriter, name: str) -> None:
-    writes.connection.execute("DELETE FROM holds WHERE name = ?", (name,))
+    writes.execute("DELETE FROM holds WHERE name = ?", (name,))
 
 
 # --- backups ---
@@ -301,31 +257,20 @@ _BACKUPS = (
 
 def backups(rows: RowReader) -> list[Backup]:
     """All backups, ordered by ARN: by table, then by time."""
-    return [Backup(*row) for row in rows.connection.execute(f"{_BACKUPS} ORDER BY b.arn")]
+    return rows.select(Backup, f"{_BACKUPS} ORDER BY b.arn")
 
 
 def backup(rows: RowReader, arn: str) -> Backup | None:
-    for row in list(rows.connection.execute(f"{_BACKUPS} WHERE b.arn = ?", (arn,))):
-        return Backup(*row)
-    return None
-
-
-def backup_of(rows: RowReader, number: int) -> Backup | None:
-    for row in list(rows.connection.execute(f"{_BACKUPS} WHERE b.snapshot = ?", (number,))):
-        return Backup(*row)
-    return None
+    return rows.first(Backup, f"{_BACKUPS} WHERE b.arn = ?", arn)
 
 
 def add_backup(writes: RowWriter, made: Backup) -> None:
-    writes.connection.execute(
-        "INSERT INTO backups(arn, snapshot, name, type, at, expires, bytes, items, source) "
-        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        made[:-1],
-    )
+    columns = "arn, snapshot, name, type, at, expires, bytes, items, source"
+    writes.execute(f"INSERT INTO backups({columns}) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", made[:-1])
 
 
 def forget_backup(writes: RowWriter, arn: str) -> None:
-    writes.connection.execute("DELETE FROM backups WHERE arn = ?", (arn,))
+    writes.execute("DELETE FROM backups WHERE arn = ?", (arn,))
 
 
 # --- restores ---
@@ -333,12 +278,12 @@ def forget_backup(writes: RowWriter, arn: str) -> None:
 
 def restores(rows: RowReader) -> list[tuple[int, bytes]]:
     """Tables that are being restored, and the last loaded key of each."""
-    return list(rows.connection.execute("SELECT owner, done FROM restores ORDER BY owner"))
+    return list(rows.execute("SELECT owner, done FROM restores ORDER BY owner"))
 
 
 def save_restore(writes: RowWriter, table: int, done: bytes) -> None:
-    writes.connection.execute("INSERT OR REPLACE INTO restores(owner, done) VALUES(?, ?)", (table, done))
+    writes.add_row("restores", "OR REPLACE", owner=table, done=done)
 
 
 def forget_restore(writes: RowWriter, table: int) -> None:
-    writes.connection.execute("DELETE FROM restores WHERE owner = ?", (table,))
+    writes.execute("DELETE FROM restores WHERE owner = ?", (table,))

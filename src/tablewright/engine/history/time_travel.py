@@ -10,13 +10,16 @@ Elsewhere: making snapshots (snapshots.py), which states can be read (pitr_windo
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Generic, TypeVar
 
 import orjson
 
-from tablewright.engine.background.session import Session
+from tablewright.engine.background.session import EngineClosed, Session
+from tablewright.engine.errors import ServiceError
 from tablewright.engine.history import store
 from tablewright.engine.history.chunks import unpack
 from tablewright.engine.history.store import ChunkRef, Pin, Snapshot, StoredItem
@@ -25,6 +28,7 @@ from tablewright.engine.storage.rows import RowReader, table_name
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.values import item_size
 
+Page = TypeVar("Page")
 # A page of items, and the journal rows that one transaction reads: a few milliseconds.
 PAGE_ITEMS = 512
 PAGE_BYTES = 1024 * 1024
@@ -69,7 +73,7 @@ def _nearest(txn: WriteTransaction, name: str, table: int, seq: int, for_snapsho
     # The cost of each base, in rows to read.
     items = rows.counts(table_name(table))[0] if for_snapshot else 0
     ways: list[tuple[int, Pin]] = []
-    if store.is_stored(rows, table):
+    if table_name(table) in rows.sql_tables():  # those of a dropped table may still exist
         ways.append((txn.position.seq - seq + items, Pin(name, table, seq, None, None)))
     for snapshot in store.snapshots(rows, table):
         if snapshot.status == "AVAILABLE":
@@ -185,7 +189,9 @@ def pages_as_of(session: Session, name: str, low: bytes = b"") -> Iterator[State
     changes = ChangedKeys(held, low)
     position: bytes | None = low
     while position is not None:
-        page = _next_page(session, changes, position)
+        page = None
+        while page is None:
+            page = session.read(partial(_page, changes=changes, low=position))
         yield page
         position = page.high
         if position is not None and position == changes.bound:
@@ -197,20 +203,56 @@ def pages_as_of(session: Session, name: str, low: bytes = b"") -> Iterator[State
 def items_as_of(session: Session, name: str, after: bytes = b"") -> Iterator[list[StoredItem]]:
     """The items of the state that is pinned under that name, in key order, after the key `after`."""
     for page in pages_as_of(session, name, after + b"\x00" if after else b""):
-        if page.is_shared:
-            page = with_body(session, page)
-        found = items_of(page)
-        if found:
+        if found := items_of(session, page):
             yield found
 
 
-def items_of(page: StatePage) -> list[StoredItem]:
+@dataclass(slots=True)
+class StateReader(Generic[Page]):
+    """A state that a job reads, by its number; items that are read and not yet written are in `rest`."""
+
+    number: int
+    pages: Iterator[Page]
+    rest: list[StoredItem] = field(default_factory=list)
+
+
+def read_step(
+    session: Session,
+    kind: str,
+    number: int,
+    begin: Callable[[], Iterator[Page]],
+    step: Callable[[Session, StateReader[Page]], bool],
+    fail: Callable[[WriteTransaction, int], bool],
+) -> None:
+    """One step of a job that reads a state, from where the last step ended; `begin` reads from the stored progress.
+
+    `step` returns whether it was the last. If the state cannot be read a retry would not help: `fail` ends the job,
+    and returns False if it had ended before, so that this is not an error.
+    """
+    # Taken out, so that after a failed step the next one begins from the progress in the store.
+    held = session.memory.pop(kind, None)
+    reader = held if held is not None and held.number == number else StateReader(number, begin())
+    try:
+        is_done = step(session, reader)
+    except (ServiceError, EngineClosed):
+        raise
+    except Exception:
+        if session.write(lambda txn: fail(txn, number)):
+            raise
+        return
+    if not is_done:
+        session.memory[kind] = reader
+
+
+def items_of(session: Session, page: StatePage) -> list[StoredItem]:
     """The items of a page. Slow for a chunk: not to be called inside a transaction."""
-    items = page.items if page.body is None else unpack(page.body)
-    if page.body is not None:
+    items, body, ref = page.items, page.body, page.ref
+    if ref is not None and body is None:
+        body = session.read(lambda txn: store.chunk(txn.rows, ref.hash))
+    if body is not None:
         items = [
             stored
-            for stored in items
+            for stored in unpack(body)
             if stored.key >= page.low and (page.high is None or stored.key < page.high)
         ]
     if not page.images:
@@ -224,27 +266,10 @@ def items_of(page: StatePage) -> list[StoredItem]:
     return sorted(merged.values())
 
 
-def with_body(session: Session, page: StatePage) -> StatePage:
-    ref = page.ref
-    assert ref is not None
-    body = session.read(lambda txn: store.chunk(txn.rows, ref.hash))
-    return StatePage(page.low, page.high, ref=ref, body=body)
-
-
-def _next_page(session: Session, changes: ChangedKeys, low: bytes) -> StatePage:
-    while True:
-        page = session.read(lambda txn: _page(txn, changes, low))
-        if page is not None:
-            return page
-
-
 def _page(txn: ReadTransaction, changes: ChangedKeys, low: bytes) -> StatePage | None:
     """The page that begins at `low`; None if more of the journal has to be read first."""
     rows, held = txn.rows, changes.pin
-    if held.origin is None:
-        last = rows.last_sequence()[0]
-    else:
-        last = max(held.seq, held.origin)
+    last = rows.last_sequence()[0] if held.origin is None else max(held.seq, held.origin)
     if changes.upto < last:
         upto = min(last, changes.upto + JOURNAL_ROWS)
         changes.add(store.changed_keys(rows, held.owner, changes.upto + 1, upto))

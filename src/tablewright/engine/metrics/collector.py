@@ -19,10 +19,9 @@ from typing import Any, TypeAlias, TypeVar
 
 from tablewright.engine.background.session import Session
 from tablewright.engine.catalog import Catalog
-from tablewright.engine.metrics.gauges import gauges
 from tablewright.engine.metrics.histogram import Histogram
 from tablewright.engine.metrics.names import LATENCY, METRICS, MetricKey, Sample, metric_named
-from tablewright.engine.metrics.prometheus import MetricsSnapshot, prometheus
+from tablewright.engine.metrics.prometheus import MetricsSnapshot
 from tablewright.engine.metrics.query import (
     MINUTE,
     MinuteHistograms,
@@ -30,6 +29,7 @@ from tablewright.engine.metrics.query import (
     Point,
     SeriesFilter,
     gauge,
+    gauges,
     minute_of,
     moment_of,
     points_in,
@@ -37,8 +37,6 @@ from tablewright.engine.metrics.query import (
 from tablewright.engine.metrics.store import Series, add_points, all_series, prune_points
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.world import World, machine_time
-
-__all__ = ["RETENTION", "MetricsCollector", "Point"]
 
 RETENTION = timedelta(days=14)
 # A list with this many latencies is summed by the next request of its kind.
@@ -56,7 +54,7 @@ Look: TypeAlias = Callable[[Callable[[Any], Any]], Any]
 
 
 class MetricsCollector:
-    """The metrics of an open engine. `series` reads them, `record` adds a value, `text` exports them to Prometheus."""
+    """The metrics of an open engine. `series` reads them, `record` adds a value, `snapshot` is for Prometheus."""
 
     def __init__(self, session: Session, world: World) -> None:
         self._session, self._world = session, world
@@ -68,10 +66,10 @@ class MetricsCollector:
         # The machine's clock is read now and then; the clock of a test, each time.
         self._check_seconds = CLOCK_SECONDS if world.now is machine_time else 0.0
         self._next_check = 0.0
-        self._adding = threading.Lock()  # held while values are summed; never while waiting for something
-        self._flushing = (
-            threading.Lock()
-        )  # held while sums are written; readers of store and sums wait for it
+        # Held while values are summed, never while waiting for something.
+        self._adding = threading.Lock()
+        # Held while sums are written: readers of store and sums wait for it.
+        self._flushing = threading.Lock()
         self._sums: MinuteHistograms = {}
         self._moving: MinuteHistograms = {}  # being written to the store
         self._totals: dict[Series, Histogram] = {}
@@ -174,11 +172,7 @@ class MetricsCollector:
                         histogram.add_time(us / 1000, count)
 
     def _histogram(self, series: Series, minute: int) -> Histogram:
-        key = series, minute
-        histogram = self._sums.get(key)
-        if histogram is None:
-            histogram = self._sums[key] = Histogram()
-        return histogram
+        return self._sums.setdefault((series, minute), Histogram())
 
     # --- into the store ---
 
@@ -277,44 +271,23 @@ class MetricsCollector:
         operation: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-        period: timedelta = MINUTE,
+        period: timedelta | None = MINUTE,
     ) -> list[Point]:
-        """A metric over time, oldest first: one point for each period that has data.
+        """A metric over time, oldest first: one point for each period that has data (None: one for the whole time).
 
         Without `table` the sum over all tables, without `index` the table itself, without `operation` (or whatever
         the metric's own dimension is) the sum over all of them. By default the last three hours.
         """
-        span = PeriodRange.of(*self._times_asked(since, until), period)
-        return self._read(SeriesFilter(metric_named(metric).name, table, index, operation), span)
-
-    def whole(
-        self,
-        metric: str,
-        *,
-        table: str | None = None,
-        index: str = "",
-        operation: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> Point | None:
-        """Like `series`, the whole time as one point; None if there is no data."""
-        span = PeriodRange.of(*self._times_asked(since, until), MINUTE)
-        wanted = SeriesFilter(metric_named(metric).name, table, index, operation)
-        found = self._read(wanted, span._replace(step=max(span.until - span.since, 1)))
-        return found[0] if found else None
-
-    def _times_asked(self, since: datetime | None, until: datetime | None) -> tuple[datetime, datetime]:
         end = moment_of(minute_of(self._world.now()) + 1)
         until = min(until or end, end)
-        return since or until - timedelta(hours=3), until
-
-    def _read(self, wanted: SeriesFilter, span: PeriodRange) -> list[Point]:
+        span = PeriodRange.of(since or until - timedelta(hours=3), until, period or MINUTE)
+        if period is None:
+            span = span._replace(step=max(span.until - span.since, 1))
+        wanted = SeriesFilter(metric_named(metric).name, table, index, operation)
         with self._flushing:
             with self._adding:
                 self._add_values()
-                fresh = {
-                    key: _copied(histogram) for key, histogram in self._sums.items() if wanted.matches(key[0])
-                }
+                fresh = {key: sums.copy() for key, sums in self._sums.items() if wanted.matches(key[0])}
             return self._session.read(lambda txn: list(points_in(txn.rows, wanted, span, fresh)))
 
     def known(self) -> list[Series]:
@@ -330,20 +303,12 @@ class MetricsCollector:
         """All sums since the engine was opened, and gauges as they are now."""
         with self._adding:
             self._add_values()
-            totals = {series: _copied(histogram) for series, histogram in self._totals.items()}
+            totals = {series: histogram.copy() for series, histogram in self._totals.items()}
             for (series, _), histogram in chain(self._moving.items(), self._sums.items()):
                 totals.setdefault(series, Histogram()).merge(histogram)
         region, now = self._session.read(lambda txn: (txn.place.region, _gauges_now(txn)[1]))
-        sums = {
-            series: histogram
-            for series, histogram in totals.items()
-            if METRICS[series.metric].kind != "level"
-        }
+        sums = {series: each for series, each in totals.items() if METRICS[series.metric].kind != "level"}
         return MetricsSnapshot(region, sums, now)
-
-    def text(self) -> bytes:
-        """The snapshot in Prometheus' text format."""
-        return prometheus([self.snapshot()])
 
 
 def _drained(values: list[N]) -> list[N]:
@@ -354,12 +319,6 @@ def _drained(values: list[N]) -> list[N]:
     taken = values[:count]
     del values[:count]
     return taken
-
-
-def _copied(histogram: Histogram) -> Histogram:
-    return Histogram(
-        histogram.samples, histogram.sum, histogram.least, histogram.most, dict(histogram.spread)
-    )
 
 
 def _gauges_now(seen: ReadTransaction | WriteTransaction) -> tuple[Catalog, dict[Series, float]]:

@@ -5,8 +5,8 @@ Must hold: merging two histograms gives the same as adding their values one by o
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import orjson
 
@@ -46,6 +46,9 @@ class Histogram:
         bucket = bisect_left(BOUNDS, value)
         self.spread[bucket] = self.spread.get(bucket, 0) + times
 
+    def copy(self) -> "Histogram":
+        return replace(self, spread=dict(self.spread))
+
     def merge(self, other: "Histogram") -> None:
         self.samples += other.samples
         self.sum += other.sum
@@ -53,10 +56,6 @@ class Histogram:
         self.most = max(self.most, other.most)
         for bucket, times in other.spread.items():
             self.spread[bucket] = self.spread.get(bucket, 0) + times
-
-    @property
-    def mean(self) -> float:
-        return self.sum / self.samples if self.samples else 0.0
 
     def quantile(self, share: float) -> float | None:
         """The value that `share` of all values do not exceed; None if there are no buckets."""
@@ -73,13 +72,6 @@ class Histogram:
                 return min(max(guess, self.least), self.most)
             passed += times
         return self.most
-
-
-def merged(histograms: Iterable[Histogram]) -> Histogram:
-    whole = Histogram()
-    for histogram in histograms:
-        whole.merge(histogram)
-    return whole
 
 
 def spread_to_bytes(spread: dict[int, int]) -> bytes | None:

@@ -52,18 +52,6 @@ def throttle_events(kind: str, cause: str = "") -> str:
     return f"{kind}{cause}ThrottleEvents"
 
 
-def _throttling() -> list[Metric]:
-    found = []
-    for kind in ("Read", "Write"):
-        found.append(
-            Metric(throttle_events(kind), "Count", "sum", f"{kind}s of single items that were throttled")
-        )
-        for cause in CAUSES:
-            about = f"{kind}s of single items that were throttled because of {cause}"
-            found.append(Metric(throttle_events(kind, cause), "Count", "sum", about))
-    return found
-
-
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
@@ -74,7 +62,16 @@ METRICS: Mapping[str, Metric] = {
         Metric(MOST_ON_DEMAND_READ, "Count", "level", "Read units per second an on-demand table may use"),
         Metric(MOST_ON_DEMAND_WRITE, "Count", "level", "Write units per second an on-demand table may use"),
         Metric(THROTTLED_REQUESTS, "Count", "sum", "Requests that were throttled", "Operation"),
-        *_throttling(),
+        *(
+            Metric(
+                throttle_events(kind, cause),
+                "Count",
+                "sum",
+                f"{kind}s of single items that were throttled" + (cause and f" because of {cause}"),
+            )
+            for kind in ("Read", "Write")
+            for cause in ("", *CAUSES)
+        ),
         Metric(USER_ERRORS, "Count", "sum", "Requests refused because of an error of the caller"),
         Metric(
             SYSTEM_ERRORS,

@@ -13,7 +13,6 @@ from tablewright.engine.metrics.histogram import BOUNDS, Histogram
 from tablewright.engine.metrics.names import METRICS, Metric
 from tablewright.engine.metrics.store import Series
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 # With every bound there would be eighty lines for each operation of each table.
 _EXPORTED_BOUNDS = [
     place

@@ -4,7 +4,7 @@ A series is a metric of a table, an index, an operation; a point is its histogra
 Must hold: a point's series exists. Elsewhere: the tables (storage/schema.py), collecting (collector.py).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tablewright.engine.metrics.histogram import Histogram, spread_from_bytes, spread_to_bytes
@@ -35,6 +35,8 @@ class ScalingTarget(NamedTuple):
 
 def add_points(rows: RowWriter, points: Iterable[tuple[Series, int, Histogram]]) -> None:
     """Merge histograms into the points of their minutes."""
+    columns = "series, minute, samples, sum, least, most, spread"
+    sql = f"INSERT OR REPLACE INTO metric_points({columns}) VALUES(?, ?, ?, ?, ?, ?, ?)"
     numbers: dict[Series, int] = {}
     for series, minute, histogram in points:
         number = numbers.get(series)
@@ -46,39 +48,26 @@ def add_points(rows: RowWriter, points: Iterable[tuple[Series, int, Histogram]])
         if known is not None and METRICS[series.metric].kind != "level":
             whole = known[1]
             whole.merge(histogram)
-        rows.connection.execute(
-            "INSERT OR REPLACE INTO metric_points(series, minute, samples, sum, least, most, spread) "
-            "VALUES(?, ?, ?, ?, ?, ?, ?)",
-            (
-                number,
-                minute,
-                whole.samples,
-                whole.sum,
-                whole.least,
-                whole.most,
-                spread_to_bytes(whole.spread),
-            ),
-        )
+        values = (whole.samples, whole.sum, whole.least, whole.most, spread_to_bytes(whole.spread))
+        rows.execute(sql, (number, minute, *values))
 
 
 def _number(rows: RowWriter, series: Series) -> int:
     sql = "SELECT id FROM metric_series WHERE metric = ? AND owner = ? AND part = ? AND detail = ?"
-    for (number,) in list(rows.connection.execute(sql, series)):
-        return int(number)
-    rows.connection.execute(
-        "INSERT INTO metric_series(metric, owner, part, detail) VALUES(?, ?, ?, ?)", series
+    metric, owner, part, detail = series
+    return rows.first(int, sql, *series) or rows.add_row(
+        "metric_series", metric=metric, owner=owner, part=part, detail=detail
     )
-    return rows.connection.last_insert_rowid()
 
 
 def all_series(rows: RowReader) -> dict[int, Series]:
     sql = "SELECT id, metric, owner, part, detail FROM metric_series ORDER BY id"
-    return {number: Series(*names) for number, *names in rows.connection.execute(sql)}
+    return {number: Series(*names) for number, *names in rows.execute(sql)}
 
 
 def points_of(rows: RowReader, series: int, since: int, until: int) -> Iterator[tuple[int, Histogram]]:
     """The points in minutes [since, until), in order."""
-    found = rows.connection.execute(
+    found = rows.execute(
         "SELECT minute, samples, sum, least, most, spread FROM metric_points "
         "WHERE series = ? AND minute >= ? AND minute < ? ORDER BY minute",
         (series, since, until),
@@ -93,22 +82,20 @@ def last_point(rows: RowReader, series: int, before: int) -> tuple[int, Histogra
         "SELECT minute, samples, sum, least, most FROM metric_points "
         "WHERE series = ? AND minute < ? ORDER BY minute DESC LIMIT 1"
     )
-    for minute, *values in list(rows.connection.execute(sql, (series, before))):
-        return minute, Histogram(*values)
-    return None
+    return rows.first(lambda minute, *values: (minute, Histogram(*values)), sql, series, before)
 
 
 def prune_points(rows: RowWriter, before: int, limit: int) -> bool:
     """Delete at most `limit` points from before that minute, and series without points; False if there were none."""
     for number in all_series(rows):
-        rows.connection.execute(
+        rows.execute(
             "DELETE FROM metric_points WHERE series = ? AND minute IN "
             "(SELECT minute FROM metric_points WHERE series = ? AND minute < ? LIMIT ?)",
             (number, number, before, limit),
         )
         removed = rows.connection.changes()
         if removed:
-            rows.connection.execute(
+            rows.execute(
                 "DELETE FROM metric_series WHERE id = ? AND NOT EXISTS "
                 "(SELECT 1 FROM metric_points WHERE series = ?)",
                 (number, number),
@@ -120,7 +107,7 @@ def prune_points(rows: RowWriter, before: int, limit: int) -> bool:
 def orphan_points(rows: RowReader) -> int:
     """How many points have no series; for verify."""
     sql = "SELECT count(*) FROM metric_points WHERE series NOT IN (SELECT id FROM metric_series)"
-    ((count,),) = rows.connection.execute(sql)
+    ((count,),) = rows.execute(sql)
     return int(count)
 
 
@@ -128,28 +115,15 @@ def orphan_points(rows: RowReader) -> int:
 
 
 def save_scaling(rows: RowWriter, scaling: ScalingTarget) -> None:
-    rows.connection.execute(
-        "INSERT OR REPLACE INTO scaling(owner, part, kind, target, least, most) VALUES(?, ?, ?, ?, ?, ?)",
-        scaling,
-    )
+    columns = "owner, part, kind, target, least, most"
+    rows.execute(f"INSERT OR REPLACE INTO scaling({columns}) VALUES(?, ?, ?, ?, ?, ?)", scaling)
 
 
 def forget_scaling(rows: RowWriter, table: str, index: str, kind: str) -> bool:
-    rows.connection.execute(
-        "DELETE FROM scaling WHERE owner = ? AND part = ? AND kind = ?", (table, index, kind)
-    )
+    rows.execute("DELETE FROM scaling WHERE owner = ? AND part = ? AND kind = ?", (table, index, kind))
     return bool(rows.connection.changes())
 
 
 def all_scaling(rows: RowReader) -> list[ScalingTarget]:
     sql = "SELECT owner, part, kind, target, least, most FROM scaling ORDER BY owner, part, kind"
-    return [ScalingTarget(*row) for row in rows.connection.execute(sql)]
-
-
-def points_between(
-    rows: RowReader, wanted: Mapping[int, Series], since: int, until: int
-) -> Iterator[tuple[Series, int, Histogram]]:
-    """Every point of these series in [since, until)."""
-    for number, series in wanted.items():
-        for minute, histogram in points_of(rows, number, since, until):
-            yield series, minute, histogram
+    return rows.select(ScalingTarget, sql)

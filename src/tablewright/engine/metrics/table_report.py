@@ -9,7 +9,6 @@ from typing import Any
 
 from tablewright.engine.metrics.collector import MetricsCollector
 from tablewright.engine.metrics.names import METRICS
-from tablewright.engine.metrics.query import Point
 
 HOURS = (1, 336)
 PERIODS = 48
@@ -42,7 +41,7 @@ def table_metrics(
                     "kind": metric.kind,
                     "since": since.isoformat(),
                     "minutes": period // timedelta(minutes=1),
-                    "points": [_as_json(point) for point in points],
+                    "points": [{**point._asdict(), "at": point.at.isoformat()} for point in points],
                 }
             )
     return found
@@ -52,15 +51,3 @@ def _whole(moment: datetime, period: timedelta) -> datetime:
     """The beginning of the period that contains the moment."""
     seconds = period.total_seconds()
     return datetime.fromtimestamp(moment.timestamp() // seconds * seconds, moment.tzinfo)
-
-
-def _as_json(point: Point) -> dict[str, Any]:
-    return {
-        "at": point.at.isoformat(),
-        "samples": point.samples,
-        "sum": point.sum,
-        "least": point.least,
-        "most": point.most,
-        "p50": point.p50,
-        "p99": point.p99,
-    }

@@ -4,7 +4,7 @@
 a page of a table that is being copied, and reads the next writes of every table both have. A region passes on what it
 has read of others, so that a region whose line to the author is cut reads it from a third.
 Must hold: nothing but the two stores remembers how far a region has come, so a step can be repeated or broken off.
-Elsewhere: when steps are made, and the lines (regions.py); what a step changes (apply.py, settings.py).
+Elsewhere: when steps are made, and the lines (regions.py); what a step changes (apply.py).
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -20,9 +20,14 @@ from tablewright.engine.engine import Engine
 from tablewright.engine.journal import microseconds
 from tablewright.engine.metrics.names import REPLICATION_LATENCY
 from tablewright.engine.replication import store
-from tablewright.engine.replication.apply import apply_copy, apply_writes
+from tablewright.engine.replication.apply import (
+    apply_copy,
+    apply_writes,
+    create_replica,
+    take_settings,
+    take_time_to_live,
+)
 from tablewright.engine.replication.group import Copying, Group, Member, Vector, merged, missed, survived
-from tablewright.engine.replication.settings import create_replica, take_settings, take_time_to_live
 from tablewright.engine.replication.stamps import count_unknown, without_group
 from tablewright.engine.replication.store import ReadMark, StampedItem
 from tablewright.engine.storage.rows import RowReader

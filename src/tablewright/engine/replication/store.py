@@ -60,7 +60,7 @@ class StampedItem(NamedTuple):
 
 def create_stamps(writes: RowWriter, stamps: StampTable) -> None:
     name = stamps.name
-    writes.connection.execute(
+    writes.execute(
         f"CREATE TABLE {name}(k BLOB PRIMARY KEY, at INTEGER NOT NULL, region TEXT NOT NULL, "
         "number INTEGER NOT NULL, gone INTEGER NOT NULL) WITHOUT ROWID; "
         f"CREATE INDEX {name}_read ON {name}(region, number); "
@@ -70,15 +70,13 @@ def create_stamps(writes: RowWriter, stamps: StampTable) -> None:
 
 def get_stamp(rows: RowReader, stamps: StampTable, key: bytes) -> Stamp | None:
     sql = f"SELECT {_COLUMNS} FROM {stamps.name} WHERE k = ?"
-    for row in list(rows.connection.execute(sql, (key,))):
-        return Stamp(*row)
-    return None
+    return rows.first(Stamp, sql, key)
 
 
 def stamp_own(writes: RowWriter, stamps: StampTable, key: bytes, new: Stamp) -> None:
     """Stamp a write made here: at its time, or just after the write it follows if that was stamped later."""
     name = stamps.name
-    writes.connection.execute(
+    writes.execute(
         f"INSERT INTO {name}(k, {_COLUMNS}) VALUES(?, ?, ?, ?, ?) ON CONFLICT(k) DO UPDATE SET "
         f"at = max(excluded.at, {name}.at + 1), region = excluded.region, number = excluded.number, "
         "gone = excluded.gone",
@@ -88,16 +86,16 @@ def stamp_own(writes: RowWriter, stamps: StampTable, key: bytes, new: Stamp) -> 
 
 def set_expired(writes: RowWriter, stamps: StampTable, key: bytes, at: int) -> None:
     """Store when time to live deleted an item whose stamp was just set."""
-    writes.connection.execute(f"UPDATE {stamps.name} SET gone = ? WHERE k = ? AND gone", (at, key))
+    writes.execute(f"UPDATE {stamps.name} SET gone = ? WHERE k = ? AND gone", (at, key))
 
 
 def set_stamp(writes: RowWriter, stamps: StampTable, key: bytes, new: Stamp | None) -> None:
     """Store a stamp made in another region; None removes the stamp."""
     if new is None:
-        writes.connection.execute(f"DELETE FROM {stamps.name} WHERE k = ?", (key,))
+        writes.execute(f"DELETE FROM {stamps.name} WHERE k = ?", (key,))
     else:
         sql = f"INSERT OR REPLACE INTO {stamps.name}(k, {_COLUMNS}) VALUES(?, ?, ?, ?, ?)"
-        writes.connection.execute(sql, (key, *new))
+        writes.execute(sql, (key, *new))
 
 
 def written_since(
@@ -110,7 +108,7 @@ def written_since(
         f"LEFT JOIN {table_name(stamps.table)} AS t ON t.k = s.k "
         "WHERE s.region = ? AND s.number > ? ORDER BY s.number LIMIT ?"
     )
-    for checksum, key, item, *stamp in list(rows.connection.execute(sql, (region, after, limit))):
+    for checksum, key, item, *stamp in list(rows.execute(sql, (region, after, limit))):
         if item is not None:
             rows.refuse_damaged(stamps.table, (item,), (checksum,))
         yield StampedItem(key, item, Stamp(*stamp))
@@ -120,7 +118,7 @@ def count_since(rows: RowReader, stamps: StampTable, region: str, after: int) ->
     """How many keys have a newer write of that region, and when the oldest of those writes was made."""
     made = "CASE WHEN gone > 1 THEN gone ELSE at END"  # Stamp.committed
     sql = f"SELECT count(*), min({made}) FROM {stamps.name} WHERE region = ? AND number > ?"
-    ((count, at),) = rows.connection.execute(sql, (region, after))
+    ((count, at),) = rows.execute(sql, (region, after))
     return count, at
 
 
@@ -128,20 +126,14 @@ def stamped_items(
     rows: RowReader, stamps: StampTable, after: bytes, limit: int
 ) -> tuple[list[StampedItem], bool]:
     """Items and deleted keys in the order of their keys; True if these are the last."""
-    found = list(
-        rows.connection.execute(
-            f"SELECT t.k, t.item, t.sum, s.at, s.region, s.number, s.gone FROM {table_name(stamps.table)} AS t "
-            f"LEFT JOIN {stamps.name} AS s ON s.k = t.k WHERE t.k > ? ORDER BY t.k LIMIT ?",
-            (after, limit),
-        )
+    sql = (
+        f"SELECT t.k, t.item, t.sum, s.at, s.region, s.number, s.gone FROM {table_name(stamps.table)} AS t "
+        f"LEFT JOIN {stamps.name} AS s ON s.k = t.k WHERE t.k > ? ORDER BY t.k LIMIT ?"
     )
+    found = list(rows.execute(sql, (after, limit)))
     rows.refuse_damaged(stamps.table, (row[1] for row in found), (row[2] for row in found))
-    deleted = list(
-        rows.connection.execute(
-            f"SELECT k, NULL, NULL, {_COLUMNS} FROM {stamps.name} WHERE k > ? AND gone ORDER BY k LIMIT ?",
-            (after, limit),
-        )
-    )
+    sql = f"SELECT k, NULL, NULL, {_COLUMNS} FROM {stamps.name} WHERE k > ? AND gone ORDER BY k LIMIT ?"
+    deleted = list(rows.execute(sql, (after, limit)))
     last = min((part[-1][0] for part in (found, deleted) if len(part) == limit), default=None)
     page = sorted((row for row in found + deleted if last is None or row[0] <= last), key=lambda row: row[0])
     return [
@@ -156,18 +148,18 @@ def keys_between(rows: RowReader, stamps: StampTable, after: bytes, last: bytes 
         f"SELECT k FROM {stamps.name} WHERE k > ? {border} UNION "
         f"SELECT k FROM {table_name(stamps.table)} WHERE k > ? {border}"
     )
-    return {key for (key,) in rows.connection.execute(sql, given)}
+    return {key for (key,) in rows.execute(sql, given)}
 
 
 def all_stamps(rows: RowReader, stamps: StampTable) -> Iterator[tuple[bytes, Stamp]]:
-    for key, *stamp in rows.connection.execute(f"SELECT k, {_COLUMNS} FROM {stamps.name} ORDER BY k"):
+    for key, *stamp in rows.execute(f"SELECT k, {_COLUMNS} FROM {stamps.name} ORDER BY k"):
         yield key, Stamp(*stamp)
 
 
 def prune_deleted(writes: RowWriter, stamps: StampTable, region: str, upto: int, limit: int) -> int:
     """Remove stamps of a region's deletes up to a number, at most `limit`; how many there were."""
     name = stamps.name
-    writes.connection.execute(
+    writes.execute(
         f"DELETE FROM {name} WHERE k IN "
         f"(SELECT k FROM {name} WHERE gone AND region = ? AND number <= ? LIMIT ?)",
         (region, upto, limit),
@@ -180,31 +172,27 @@ def prune_deleted(writes: RowWriter, stamps: StampTable, region: str, upto: int,
 
 def read_mark(rows: RowReader, table: int, region: str) -> ReadMark:
     sql = "SELECT number, heard FROM replica_marks WHERE owner = ? AND region = ?"
-    for row in list(rows.connection.execute(sql, (table, region))):
-        return ReadMark(*row)
-    return ReadMark(0, None)
+    return rows.first(ReadMark, sql, table, region) or ReadMark(0, None)
 
 
 def vector(rows: RowReader, table: int) -> dict[str, int]:
     """How far every region's writes to a table have been read here; this region's, how many there are."""
     sql = "SELECT region, number FROM replica_marks WHERE owner = ?"
-    return dict(rows.connection.execute(sql, (table,)))
+    return dict(rows.execute(sql, (table,)))
 
 
 def all_marks(rows: RowReader) -> list[tuple[int, str]]:
-    return list(rows.connection.execute("SELECT owner, region FROM replica_marks ORDER BY owner, region"))
+    return list(rows.execute("SELECT owner, region FROM replica_marks ORDER BY owner, region"))
 
 
 def save_mark(writes: RowWriter, table: int, region: str, new: ReadMark) -> None:
     # The column `pruned` is of an earlier release and is not read.
-    writes.connection.execute(
-        "INSERT OR REPLACE INTO replica_marks(owner, region, number, heard, pruned) VALUES(?, ?, ?, ?, 0)",
-        (table, region, *new),
-    )
+    columns = {"owner": table, "region": region, **new._asdict(), "pruned": 0}
+    writes.add_row("replica_marks", "OR REPLACE", **columns)
 
 
 def save_number(writes: RowWriter, table: int, region: str, number: int) -> None:
-    writes.connection.execute(
+    writes.execute(
         "INSERT INTO replica_marks(owner, region, number, pruned) VALUES(?, ?, ?, 0) "
         "ON CONFLICT(owner, region) DO UPDATE SET number = excluded.number",
         (table, region, number),
@@ -212,7 +200,7 @@ def save_number(writes: RowWriter, table: int, region: str, number: int) -> None
 
 
 def forget_marks(writes: RowWriter, table: int) -> None:
-    writes.connection.execute("DELETE FROM replica_marks WHERE owner = ?", (table,))
+    writes.execute("DELETE FROM replica_marks WHERE owner = ?", (table,))
 
 
 def authors(rows: RowReader, table: int, group: Group) -> list[str]:

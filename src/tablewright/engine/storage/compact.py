@@ -10,11 +10,12 @@ Elsewhere: opening and locking (sqlite.py).
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from tablewright.engine.storage.sqlite import FILE, NotAStore, Storage, exists, stores_below
-from tablewright.private_files import private_file
+from tablewright.private_files import private_file, sync
 
 COPY = f"{FILE}.compacting"
 # SQLite's virtual machine steps between two progress reports.
@@ -45,23 +46,17 @@ def stores_in(directory: str | Path) -> list[Path]:
 
 def file_space(directory: str | Path) -> FileSpace:
     """How much of a store's file is used and free. Raises StoreInUse, NotAStore."""
-    storage = _opened(directory)
-    try:
+    with closing(_opened(directory)) as storage:
         return _file_space(storage)
-    finally:
-        storage.close()
 
 
 def compact(
     directory: str | Path, progress: Progress = lambda done, total: None
 ) -> tuple[FileSpace, FileSpace]:
     """Compact one store; its file space before and after. Raises StoreInUse, NotAStore, DiskTooFull."""
-    storage = _opened(directory)
-    try:
+    with closing(_opened(directory)) as storage:
         before = _file_space(storage)
         _copy(storage, Path(directory), before.size - before.free, progress)
-    finally:
-        storage.close()
     return before, file_space(directory)
 
 
@@ -105,15 +100,7 @@ def _copy(storage: Storage, directory: Path, expected: int, progress: Progress) 
         raise
     finally:
         connection.set_progress_handler(None)
-    _flush(copy)
+    sync(copy)
     copy.rename(directory / FILE)
-    _flush(directory)
+    sync(directory)
     progress(expected, expected)
-
-
-def _flush(path: Path) -> None:
-    number = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

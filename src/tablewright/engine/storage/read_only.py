@@ -10,7 +10,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from urllib.parse import quote
@@ -36,19 +36,13 @@ def open_read_only(path: str | Path) -> Iterator[RowReader]:
     if not os.access(directory / FILE, os.R_OK, effective_ids=True):
         raise PermissionError(f"the store in {directory} may not be read; run this as its owner")
     if is_writable(directory):
-        storage = Storage(path, "relaxed")
-        try:
+        with closing(Storage(path, "relaxed")) as storage:
             yield storage.writes
-        finally:
-            storage.close()
         return
     with _not_in_use(directory):
         if _is_readable_in_place(directory):
-            connection = _connect(directory / FILE)
-            try:
+            with closing(_connect(directory / FILE)) as connection:
                 yield RowReader(connection)
-            finally:
-                connection.close()
         else:
             with _copied(directory) as copy, open_read_only(copy) as rows:
                 yield rows
@@ -76,14 +70,12 @@ def _is_readable_in_place(directory: Path) -> bool:
     log = directory / _LOG
     if log.exists() and log.stat().st_size > 0:
         return False
-    connection = _connect(directory / FILE)
-    try:
-        ((version,),) = connection.execute("PRAGMA user_version")
-        ((owner,),) = connection.execute("PRAGMA application_id")
-    except apsw.NotADBError:
-        raise NotAStore(f"{directory / FILE} is not a store of this program") from None
-    finally:
-        connection.close()
+    with closing(_connect(directory / FILE)) as connection:
+        try:
+            ((version,),) = connection.execute("PRAGMA user_version")
+            ((owner,),) = connection.execute("PRAGMA application_id")
+        except apsw.NotADBError:
+            raise NotAStore(f"{directory / FILE} is not a store of this program") from None
     if owner != schema.APPLICATION or version > schema.FORMAT:
         raise NotAStore(f"{directory / FILE} is not a store of this program, or one of a newer version")
     return bool(version == schema.FORMAT)

@@ -14,10 +14,13 @@ from tablewright.engine.storage.rows import (
     TABLES_EVER,
     Execute,
     RowReader,
+    SqlValue,
     change_sum,
     collections_name,
     index_name,
+    index_sql,
     table_name,
+    table_sql,
 )
 
 _APPEND = "INSERT INTO journal(seq, at, source, owner, key, old, new, sum) VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
@@ -36,11 +39,11 @@ class RowWriter(RowReader):
         self._execute_many = connection.cursor().executemany
         self._journal: list[tuple[int, int, int, int, bytes, bytes | None, bytes | None, int]] = []
         self._entries: dict[tuple[int, int], list[tuple[bytes, int]]] = {}
-        self._execute = self._flushing(connection.execute)
+        self.execute = self._flushing(connection.execute)
         self._execute_now = self._flushing(self._shared_execute)
 
     def _flushing(self, execute: Execute) -> Execute:
-        def flushed(sql: str, values: Sequence[int | float | str | bytes | None] = ()) -> apsw.Cursor:
+        def flushed(sql: str, values: Sequence[SqlValue] = ()) -> apsw.Cursor:
             self.flush_buffers()
             return execute(sql, values)
 
@@ -55,7 +58,7 @@ class RowWriter(RowReader):
         """Write the buffered entries and journal rows."""
         for (table, index), entries in self._entries.items():
             if entries:
-                self._execute_many(self._index(table, index).insert, entries)
+                self._execute_many(index_sql(table, index).insert, entries)
                 entries.clear()
         if self._journal:
             self._execute_many(_APPEND, self._journal)
@@ -66,18 +69,28 @@ class RowWriter(RowReader):
         self._entries.clear()
         self._journal.clear()
 
+    def add_row(self, table: str, conflict: str = "", /, **columns: SqlValue) -> int:
+        """Insert a row into one of the store's own tables; its row number. `conflict` may be OR REPLACE."""
+        marks = ", ".join("?" * len(columns))
+        sql = f"INSERT {conflict} INTO {table}({', '.join(columns)}) VALUES({marks})"
+        self.execute(sql, tuple(columns.values()))
+        return self._connection.last_insert_rowid()
+
+    def set_columns(self, table: str, number: int, /, **columns: SqlValue) -> None:
+        """Change columns of a row."""
+        changes = ", ".join(f"{name} = ?" for name in columns)
+        self.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*columns.values(), number))
+
     def insert(self, table: int, key: bytes, size: int, item: bytes) -> int | None:
         """The row number of the new item; None if the key already has an item, which is not changed."""
-        self._shared_execute(
-            (self._tables.get(table) or self._table(table)).insert, (key, size, item, crc32(item))
-        )
+        self._shared_execute(table_sql(table).insert, (key, size, item, crc32(item)))
         return self._connection.last_insert_rowid() if self._connection.changes() else None
 
     def update(self, table: int, row: int, size: int, item: bytes) -> None:
-        self._shared_execute(self._table(table).update, (size, item, crc32(item), row))
+        self._shared_execute(table_sql(table).update, (size, item, crc32(item), row))
 
     def delete(self, table: int, row: int) -> None:
-        self._shared_execute(self._table(table).delete, (row,))
+        self._shared_execute(table_sql(table).delete, (row,))
 
     def add_entry(self, table: int, index: int, key: bytes, row: int) -> None:
         buffer = self._entries.get((table, index))
@@ -86,7 +99,7 @@ class RowWriter(RowReader):
         buffer.append((key, row))
 
     def drop_entry(self, table: int, index: int, key: bytes) -> None:
-        self._execute_now(self._index(table, index).delete, (key,))
+        self._execute_now(index_sql(table, index).delete, (key,))
 
     def append(
         self, seq: int, at: int, source: int, table: int, key: bytes, old: bytes | None, new: bytes | None
@@ -113,56 +126,56 @@ class RowWriter(RowReader):
         """Returns the table's number. Numbers are never reused, so old journal rows stay valid."""
         self.add_to_counts(TABLES_EVER, 1, 0)
         table = self.counts(TABLES_EVER)[0]
-        self._execute("INSERT INTO tables(id, name, body) VALUES(?, ?, ?)", (table, name, body))
-        self._execute(
+        self.execute("INSERT INTO tables(id, name, body) VALUES(?, ?, ?)", (table, name, body))
+        self.execute(
             f"CREATE TABLE {table_name(table)}"
             "(id INTEGER PRIMARY KEY, k BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, item BLOB NOT NULL, sum INTEGER)"
         )
         return table
 
     def create_collections(self, table: int) -> None:
-        self._execute(
+        self.execute(
             f"CREATE TABLE {collections_name(table)}(partition BLOB PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID"
         )
 
     def create_index(self, table: int, index: int) -> None:
-        self._execute(
+        self.execute(
             f"CREATE TABLE {index_name(table, index)}(k BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID"
         )
 
     def save_table(self, table: int, body: bytes) -> None:
-        self._execute("UPDATE tables SET body = ? WHERE id = ?", (body, table))
+        self.execute("UPDATE tables SET body = ? WHERE id = ?", (body, table))
 
     def forget_table(self, table: int) -> None:
-        self._execute("DELETE FROM tables WHERE id = ?", (table,))
+        self.execute("DELETE FROM tables WHERE id = ?", (table,))
 
     def schedule_drop(self, names: Iterable[str]) -> None:
         """Delete these SQL tables later, in small steps between other writes (`drop_batch`)."""
         for name in names:
-            self._execute("INSERT OR IGNORE INTO doomed(name) VALUES(?)", (name,))
-            self._execute("DELETE FROM counts WHERE owner = ?", (name,))
+            self.execute("INSERT OR IGNORE INTO doomed(name) VALUES(?)", (name,))
+            self.execute("DELETE FROM counts WHERE owner = ?", (name,))
 
     def drop_batch(self, name: str, limit: int) -> bool:
         """Delete at most `limit` rows of a table whose drop is pending; True when the table is dropped."""
         rowid = name.count("_") == 0
         by = "id" if rowid else ("partition" if name.endswith("_collections") else "k")
-        self._execute(f"DELETE FROM {name} WHERE {by} IN (SELECT {by} FROM {name} LIMIT ?)", (limit,))
+        self.execute(f"DELETE FROM {name} WHERE {by} IN (SELECT {by} FROM {name} LIMIT ?)", (limit,))
         if self.connection.changes() == limit:
             return False
-        self._execute(f"DROP TABLE {name}")
-        self._execute("DELETE FROM doomed WHERE name = ?", (name,))
+        self.execute(f"DROP TABLE {name}")
+        self.execute("DELETE FROM doomed WHERE name = ?", (name,))
         return True
 
     def prune(self, before: int) -> None:
         """Delete the journal rows before that number."""
-        self._execute("DELETE FROM journal WHERE seq < ?", (before,))
+        self.execute("DELETE FROM journal WHERE seq < ?", (before,))
         self.add_to_counts(ROWS_PRUNED, self.connection.changes(), 0)
 
     def save_token(self, token: str, at: int, body: bytes, answer: bytes) -> None:
-        self._execute(
+        self.execute(
             "INSERT OR REPLACE INTO tokens(token, at, body, answer) VALUES(?, ?, ?, ?)",
             (token, at, body, answer),
         )
 
     def forget_tokens(self, before: int) -> None:
-        self._execute("DELETE FROM tokens WHERE at < ?", (before,))
+        self.execute("DELETE FROM tokens WHERE at < ?", (before,))

@@ -11,10 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 from zlib import crc32
 
 import apsw
+
+SqlValue: TypeAlias = int | float | str | bytes | None
+Execute: TypeAlias = Callable[..., apsw.Cursor]
+T = TypeVar("T")
 
 
 class Row(NamedTuple):
@@ -54,21 +58,15 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _TableSql:
-    get: str
-    insert: str
-    update: str
-    delete: str
-    ascending: str
-    descending: str
+class RowSql:
+    """The statements of one table, or of one index, which is not read by key and not updated."""
 
-
-@dataclass(frozen=True, slots=True)
-class _IndexSql:
     insert: str
     delete: str
     ascending: str
     descending: str
+    get: str = ""
+    update: str = ""
 
 
 # Counters that are not named after an SQL table: tables ever created, and rows ever pruned from the journal.
@@ -90,10 +88,11 @@ def collections_name(table: int) -> str:
     return f"t{table}_collections"
 
 
-def _table_sql(table: int) -> _TableSql:
+@cache
+def table_sql(table: int) -> RowSql:
     t = table_name(table)
     select = f"SELECT size, item, sum FROM {t} WHERE k >= ? AND k < ? ORDER BY k"
-    return _TableSql(
+    return RowSql(
         get=f"SELECT id, size, item, sum FROM {t} WHERE k = ?",
         insert=f"INSERT INTO {t}(k, size, item, sum) VALUES(?, ?, ?, ?) ON CONFLICT DO NOTHING",
         update=f"UPDATE {t} SET size = ?, item = ?, sum = ? WHERE id = ?",
@@ -103,22 +102,20 @@ def _table_sql(table: int) -> _TableSql:
     )
 
 
-def _index_sql(table: int, index: int) -> _IndexSql:
+@cache
+def index_sql(table: int, index: int) -> RowSql:
     t, i = table_name(table), index_name(table, index)
     # CROSS JOIN keeps SQLite from scanning the items and looking each up in the index.
     select = (
         f"SELECT t.size, t.item, t.sum FROM {i} AS i CROSS JOIN {t} AS t ON t.id = i.id "
         "WHERE i.k >= ? AND i.k < ? ORDER BY i.k"
     )
-    return _IndexSql(
+    return RowSql(
         insert=f"INSERT OR REPLACE INTO {i}(k, id) VALUES(?, ?)",
         delete=f"DELETE FROM {i} WHERE k = ?",
         ascending=f"{select} LIMIT ?",
         descending=f"{select} DESC LIMIT ?",
     )
-
-
-Execute: TypeAlias = Callable[..., apsw.Cursor]
 
 
 class RowReader:
@@ -130,27 +127,31 @@ class RowReader:
         # `connection.execute` makes a new cursor for every call, which an open iteration needs. Statements that are
         # finished before the method returns share this cursor: a third faster for a statement of a microsecond.
         self._shared_execute = connection.cursor().execute
-        self._execute: Execute = connection.execute
+        self.execute: Execute = connection.execute
         self._execute_now: Execute = self._shared_execute
-        self._tables: dict[int, _TableSql] = {}
-        self._indexes: dict[tuple[int, int], _IndexSql] = {}
 
     @property
     def connection(self) -> apsw.Connection:
-        """For the other files with SQL (store.py of each folder)."""
         return self._connection
+
+    def select(self, make: Callable[..., T], sql: str, *values: SqlValue) -> list[T]:
+        """Every row of a statement, as `make` of its columns."""
+        return [make(*row) for row in self.execute(sql, values)]
+
+    def first(self, make: Callable[..., T], sql: str, *values: SqlValue) -> T | None:
+        # Through the whole list: a statement that is left half read keeps its snapshot open.
+        return next(iter(self.select(make, sql, *values)), None)
 
     def items_after(self, table: int, after: bytes, limit: int) -> list[tuple[bytes, bytes]]:
         """Keys and items in the order of the keys."""
         sql = f"SELECT k, item, sum FROM {table_name(table)} WHERE k > ? ORDER BY k LIMIT ?"
-        found = list(self.connection.execute(sql, (after, limit)))
+        found = list(self.execute(sql, (after, limit)))
         self.refuse_damaged(table, (row[1] for row in found), (row[2] for row in found))
         return [(key, item) for key, item, _ in found]
 
     def get(self, table: int, key: bytes) -> Row | None:
-        sql = self._tables.get(table) or self._table(table)
         # The whole list, so that the statement is finished: one that is left half read keeps its snapshot open.
-        for number, size, item, checksum in list(self._shared_execute(sql.get, (key,))):
+        for number, size, item, checksum in list(self._shared_execute(table_sql(table).get, (key,))):
             if crc32(item) != checksum:
                 self.refuse_damaged(table, (item,), (checksum,))
             return Row(number, size, item)
@@ -176,8 +177,8 @@ class RowReader:
 
         The caller compares the checksums: comparing a page at a time is cheaper (range_read.py).
         """
-        sql: _TableSql | _IndexSql = self._table(table) if index is None else self._index(table, index)
-        return self._execute(sql.descending if backward else sql.ascending, (low, high, limit))
+        sql = table_sql(table) if index is None else index_sql(table, index)
+        return self.execute(sql.descending if backward else sql.ascending, (low, high, limit))
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -185,62 +186,56 @@ class RowReader:
         if self.connection.in_transaction:
             yield
             return
-        self._execute("BEGIN")
+        self.execute("BEGIN")
         try:
             yield
         finally:
             # Nothing was written. In a damaged file even this may fail, but what was read is valid.
             with suppress(apsw.Error):
-                self._execute("ROLLBACK")
+                self.execute("ROLLBACK")
 
     def tables(self) -> list[tuple[int, str, bytes]]:
-        return list(self._execute("SELECT id, name, body FROM tables ORDER BY name"))
+        return list(self.execute("SELECT id, name, body FROM tables ORDER BY name"))
 
     def counts(self, owner: str) -> tuple[int, int]:
-        for items, size in self._execute("SELECT items, bytes FROM counts WHERE owner = ?", (owner,)):
+        for items, size in self.execute("SELECT items, bytes FROM counts WHERE owner = ?", (owner,)):
             return items, size
         return 0, 0
 
     def collection(self, table: int, partition: bytes) -> int:
         sql = f"SELECT bytes FROM {collections_name(table)} WHERE partition = ?"
-        for (size,) in self._execute(sql, (partition,)):
-            return int(size)
-        return 0
+        return self.first(int, sql, partition) or 0
 
     def token(self, token: str) -> tuple[int, bytes, bytes] | None:
-        for at, body, answer in self._execute(
-            "SELECT at, body, answer FROM tokens WHERE token = ?", (token,)
-        ):
+        for at, body, answer in self.execute("SELECT at, body, answer FROM tokens WHERE token = ?", (token,)):
             return at, body, answer
         return None
 
     def last_sequence(self) -> tuple[int, int]:
         """Number and time of the newest journal row."""
-        for seq, at in self._execute("SELECT seq, at FROM journal ORDER BY seq DESC LIMIT 1"):
+        for seq, at in self.execute("SELECT seq, at FROM journal ORDER BY seq DESC LIMIT 1"):
             return seq, at
         return 0, 0
 
     def journal(
         self, after: int = 0
     ) -> Iterator[tuple[int, int, int, int, bytes, bytes | None, bytes | None]]:
-        return self._execute(
+        return self.execute(
             "SELECT seq, at, source, owner, key, old, new FROM journal WHERE seq > ? ORDER BY seq", (after,)
         )
 
     def first_sequence(self) -> int:
         """The number of the oldest journal row; 1 if there is none yet."""
-        ((first,),) = self._execute("SELECT coalesce(min(seq), 1) FROM journal")
+        ((first,),) = self.execute("SELECT coalesce(min(seq), 1) FROM journal")
         return int(first)
 
     def journal_time(self, seq: int) -> int | None:
-        for (at,) in list(self._execute_now("SELECT at FROM journal WHERE seq = ?", (seq,))):
-            return int(at)
-        return None
+        return self.first(int, "SELECT at FROM journal WHERE seq = ?", seq)
 
     def journal_keys(self, after: int, limit: int) -> list[tuple[int, int, bytes]]:
         """Number, table and key of the journal rows after a number."""
         sql = "SELECT seq, owner, key FROM journal WHERE seq > ? ORDER BY seq LIMIT ?"
-        return list(self._execute(sql, (after, limit)))
+        return list(self.execute(sql, (after, limit)))
 
     @contextmanager
     def changes_of(
@@ -248,7 +243,7 @@ class RowReader:
     ) -> Iterator[Iterator[Change]]:
         """The journal rows from `first` to `last` about keys of a table with low <= key < high."""
         # A cursor of its own, closed at the end: a statement that is left half read keeps its snapshot open.
-        cursor = self._execute(
+        cursor = self.execute(
             "SELECT seq, at, source, key, old, new, sum FROM journal "
             "WHERE seq BETWEEN ? AND ? AND owner = ? AND key >= ? AND key < ? ORDER BY seq LIMIT ?",
             (first, last, table, low, high, limit),
@@ -276,7 +271,7 @@ class RowReader:
             "WHERE i.k >= ? AND i.k < ? ORDER BY i.k"
         )
         found: list[tuple[bytes, Row]] = []
-        cursor = self._execute(sql, (low, high))
+        cursor = self.execute(sql, (low, high))
         for checksum, key, *row in cursor:
             if not self.is_damaged(table, row[-1], checksum):
                 found.append((key, Row(*row)))
@@ -285,50 +280,33 @@ class RowReader:
         cursor.close(True)
         return found
 
-    def all_rows(self, table: int, after: int, limit: int) -> list[tuple[int, bytes, int, bytes]]:
-        """Items by row number, for work that reads a whole table in steps."""
-        sql = f"SELECT id, k, size, item FROM {table_name(table)} WHERE id > ? ORDER BY id LIMIT ?"
-        return list(self._execute(sql, (after, limit)))
-
     def rows_with_checksums(
         self, table: int, after: int, limit: int
     ) -> list[tuple[int, bytes, int, bytes, int | None]]:
-        """Like `all_rows`, with the checksums, which are not compared."""
+        """Items by row number, for work that reads a whole table in steps; the checksums are not compared."""
         sql = f"SELECT id, k, size, item, sum FROM {table_name(table)} WHERE id > ? ORDER BY id LIMIT ?"
-        return list(self._execute(sql, (after, limit)))
+        return list(self.execute(sql, (after, limit)))
 
     def last_row(self, table: int) -> int:
-        ((last,),) = self._execute(f"SELECT coalesce(max(id), 0) FROM {table_name(table)}")
+        ((last,),) = self.execute(f"SELECT coalesce(max(id), 0) FROM {table_name(table)}")
         return int(last)
 
     def all_entries(self, table: int, index: int) -> Iterator[tuple[bytes, int]]:
-        return self._execute(f"SELECT k, id FROM {index_name(table, index)} ORDER BY k")
+        return self.execute(f"SELECT k, id FROM {index_name(table, index)} ORDER BY k")
 
     def all_collections(self, table: int) -> list[tuple[bytes, int]]:
-        return list(self._execute(f"SELECT partition, bytes FROM {collections_name(table)}"))
+        return list(self.execute(f"SELECT partition, bytes FROM {collections_name(table)}"))
 
     def all_counts(self) -> dict[str, tuple[int, int]]:
-        return {o: (i, b) for o, i, b in self._execute("SELECT owner, items, bytes FROM counts")}
+        return {o: (i, b) for o, i, b in self.execute("SELECT owner, items, bytes FROM counts")}
 
     def sql_tables(self) -> set[str]:
-        return {name for (name,) in self._execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        return set(self.select(str, "SELECT name FROM sqlite_master WHERE type = 'table'"))
 
     def pending_drops(self) -> list[str]:
         """Names of SQL tables whose rows are still to be deleted (RowWriter.schedule_drop)."""
-        return [name for (name,) in self._execute("SELECT name FROM doomed")]
+        return self.select(str, "SELECT name FROM doomed")
 
     def integrity_errors(self) -> list[str]:
         """What SQLite's integrity check reports about the file."""
-        return [text for (text,) in self._execute("PRAGMA integrity_check") if text != "ok"]
-
-    def _table(self, table: int) -> _TableSql:
-        sql = self._tables.get(table)
-        if sql is None:
-            sql = self._tables[table] = _table_sql(table)
-        return sql
-
-    def _index(self, table: int, index: int) -> _IndexSql:
-        sql = self._indexes.get((table, index))
-        if sql is None:
-            sql = self._indexes[table, index] = _index_sql(table, index)
-        return sql
+        return [text for text in self.select(str, "PRAGMA integrity_check") if text != "ok"]

@@ -41,17 +41,14 @@ def read_iterator(text: str, now: int) -> Iterator:
         shard, position, at = orjson.loads(urlsafe_b64decode(parts[2].encode("ascii")))
     except (ValueError, IndexError, TypeError):
         raise invalid("Invalid ShardIterator") from None
-    if len(parts) != 3 or not all(_is_number(n) for n in (shard, at, 0 if position is None else position)):
+    numbers = (shard, at, 0 if position is None else position)
+    if len(parts) != 3 or not all(type(number) is int and 0 <= number < MOST for number in numbers):
         raise invalid("Invalid ShardIterator")
     if abs(now - at) > ITERATOR_AGE:
         raise ServiceError(
             "ExpiredIteratorException", "The provided iterator exceeds the maximum age allowed"
         )
     return Iterator(parts[0], shard, position, at)
-
-
-def _is_number(value: object) -> bool:
-    return type(value) is int and 0 <= value < MOST
 
 
 def refuse_trimmed(rows: RowReader, seq: int, now: int) -> None:

@@ -87,11 +87,9 @@ def open_stream(txn: WriteTransaction, table: Table, view: str) -> Table:
     while store.find_stream(txn.rows, table.stream_arn) is not None:
         at += 1000
         table = replace(table, stream_label=_label(at))
+    names = {"arn": table.stream_arn, "name": table.name, "label": table.stream_label, "view": view}
     keys = orjson.dumps(table.schema.elements())
-    label = table.stream_label or ""
-    stream = store.add_stream(
-        txn.rows, table.number, table.stream_arn, table.name, label, view, keys, txn.position.at
-    )
+    stream = store.add_stream(txn.rows, owner=table.number, keys=keys, at=txn.position.at, **names)
     _open_shard(txn, stream, None, 0, HASH_SPACE)
     return table
 
@@ -111,11 +109,14 @@ def close_stream(txn: WriteTransaction, table: Table) -> Table:
 
 
 def _open_shard(txn: WriteTransaction, stream: int, parent: str | None, low: int, high: int) -> None:
-    store.add_shard(txn.rows, stream, parent, txn.position.seq + 1, low, high, txn.position.at)
+    seq, at = txn.position.seq, txn.position.at
+    store.add_shard(
+        txn.rows, stream=stream, parent=parent, first=seq + 1, low=low, high=high, at=at, counted=seq
+    )
 
 
 def _close_shard(txn: WriteTransaction, shard: Shard) -> None:
-    store.close_shard(txn.rows, shard.number, txn.position.seq, txn.position.at)
+    store.change_shard(txn.rows, shard.number, last=txn.position.seq, closed=txn.position.at)
 
 
 def maintain_batch(txn: WriteTransaction) -> bool:
@@ -152,7 +153,8 @@ def _count_batch(txn: WriteTransaction, shards: list[Shard]) -> bool:
             seq > shard.counted and owner == owners[shard.stream] and shard.low <= place < shard.high
             for seq, owner, place in hashed
         )
-        store.count_shard(txn.rows, shard.number, shard.records + found, max(last, shard.counted))
+        records, counted = shard.records + found, max(last, shard.counted)
+        store.change_shard(txn.rows, shard.number, records=records, counted=counted)
     return True
 
 

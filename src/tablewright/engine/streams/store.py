@@ -7,7 +7,7 @@ Elsewhere: when streams and shards open, roll, split and close (shards.py); the 
 from typing import NamedTuple
 
 from tablewright.engine.storage.row_writer import RowWriter
-from tablewright.engine.storage.rows import RowReader
+from tablewright.engine.storage.rows import RowReader, SqlValue
 
 
 class Stream(NamedTuple):
@@ -44,63 +44,42 @@ class Shard(NamedTuple):
 
 
 def streams(rows: RowReader) -> list[Stream]:
-    return [Stream(*row) for row in rows.connection.execute("SELECT * FROM streams ORDER BY arn")]
+    return rows.select(Stream, "SELECT * FROM streams ORDER BY arn")
 
 
 def find_stream(rows: RowReader, arn: str) -> Stream | None:
-    for row in list(rows.connection.execute("SELECT * FROM streams WHERE arn = ?", (arn,))):
-        return Stream(*row)
-    return None
+    return rows.first(Stream, "SELECT * FROM streams WHERE arn = ?", arn)
 
 
-def add_stream(
-    writes: RowWriter, table: int, arn: str, name: str, label: str, view: str, keys: bytes, at: int
-) -> int:
+def add_stream(writes: RowWriter, **columns: SqlValue) -> int:
     """The number of the new stream."""
-    writes.connection.execute(
-        "INSERT INTO streams(owner, arn, name, label, view, keys, at) VALUES(?, ?, ?, ?, ?, ?, ?)",
-        (table, arn, name, label, view, keys, at),
-    )
-    return writes.connection.last_insert_rowid()
+    return writes.add_row("streams", **columns)
 
 
 def close_stream(writes: RowWriter, stream: int, at: int) -> None:
-    writes.connection.execute("UPDATE streams SET closed = ? WHERE id = ?", (at, stream))
+    writes.set_columns("streams", stream, closed=at)
 
 
 def shards(rows: RowReader, stream: int) -> list[Shard]:
     """The shards of a stream, oldest first."""
-    sql = "SELECT * FROM shards WHERE stream = ? ORDER BY id"
-    return [Shard(*row) for row in rows.connection.execute(sql, (stream,))]
+    return rows.select(Shard, "SELECT * FROM shards WHERE stream = ? ORDER BY id", stream)
 
 
 def all_shards(rows: RowReader) -> list[Shard]:
-    return [Shard(*row) for row in rows.connection.execute("SELECT * FROM shards ORDER BY id")]
+    return rows.select(Shard, "SELECT * FROM shards ORDER BY id")
 
 
-def add_shard(
-    writes: RowWriter, stream: int, parent: str | None, first: int, low: int, high: int, at: int
-) -> None:
-    writes.connection.execute(
-        "INSERT INTO shards(stream, parent, first, low, high, at, records, counted) "
-        "VALUES(?, ?, ?, ?, ?, ?, 0, ?)",
-        (stream, parent, first, low, high, at, first - 1),
-    )
+def add_shard(writes: RowWriter, **columns: SqlValue) -> None:
+    writes.add_row("shards", records=0, **columns)
 
 
-def close_shard(writes: RowWriter, shard: int, last: int, at: int) -> None:
-    writes.connection.execute("UPDATE shards SET last = ?, closed = ? WHERE id = ?", (last, at, shard))
-
-
-def count_shard(writes: RowWriter, shard: int, records: int, counted: int) -> None:
-    sql = "UPDATE shards SET records = ?, counted = ? WHERE id = ?"
-    writes.connection.execute(sql, (records, counted, shard))
+def change_shard(writes: RowWriter, shard: int, **columns: SqlValue) -> None:
+    writes.set_columns("shards", shard, **columns)
 
 
 def delete_closed(writes: RowWriter, before: int) -> bool:
     """Delete the shards and streams that were closed before that moment; returns whether there were any."""
-    connection = writes.connection
-    changes = connection.total_changes()
-    connection.execute("DELETE FROM shards WHERE closed < ?", (before,))
-    connection.execute("DELETE FROM streams WHERE closed < ?", (before,))
-    return connection.total_changes() != changes
+    changes = writes.connection.total_changes()
+    for table in ("shards", "streams"):
+        writes.execute(f"DELETE FROM {table} WHERE closed < ?", (before,))
+    return writes.connection.total_changes() != changes

@@ -13,9 +13,9 @@ Elsewhere: the settings (autoscaling_settings.py), the metrics (metrics/collecto
 (api/update_table.py).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import ceil
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from tablewright.engine.api.update_table import update_table
 from tablewright.engine.background.session import Session
@@ -40,9 +40,9 @@ from tablewright.engine.throughput.autoscaling_settings import (
     settings_here,
     wrong_setting,
 )
+from tablewright.engine.throughput.token_buckets import UnitKind
 from tablewright.engine.transaction import WriteTransaction
 
-UnitKind: TypeAlias = Literal["Read", "Write"]
 HIGH_MINUTES = 2
 LOW_MINUTES = 15
 # Traffic is low at this many percentage points below the target.
@@ -77,14 +77,17 @@ class Autoscaling:
         if wrong is not None:
             raise CannotScale(wrong)
 
-        def save(txn: WriteTransaction) -> None:
-            if scaled(txn.tables, table, index) is None:
-                name = f"index {index} of table {table}" if index else f"table {table}"
-                raise CannotScale(f"there is no {name} with provisioned units")
-            known = settings_here(txn.rows, txn.tables[table]).get(setting_key(kind, index), [])
-            _save_target(txn, table, kind, index, [target, least, most, *known[3:]])
+        # Raised after the transaction: in it, an error that is not the service's would count as an internal error.
+        def save(txn: WriteTransaction) -> bool:
+            is_scaled = scaled(txn.tables, table, index) is not None
+            if is_scaled:
+                known = settings_here(txn.rows, txn.tables[table]).get(setting_key(kind, index), [])
+                _save_target(txn, table, kind, index, [target, least, most, *known[3:]])
+            return is_scaled
 
-        self._write(save)
+        if not self._session.write(save):
+            name = f"index {index} of table {table}" if index else f"table {table}"
+            raise CannotScale(f"there is no {name} with provisioned units")
 
     def remove(self, table: str, *, kind: UnitKind, index: str = "") -> bool:
         """Stop scaling; the units stay as they are. False if nothing was set."""
@@ -96,7 +99,7 @@ class Autoscaling:
                 _save_target(txn, table, kind, index, None)
             return is_set
 
-        return bool(self._write(forget))
+        return self._session.write(forget)
 
     def settings(self) -> list[ScalingTarget]:
         return self._session.read(lambda txn: all_scaling(txn.rows))
@@ -105,24 +108,6 @@ class Autoscaling:
         """Follow the consumption of the minutes before this one."""
         if self.settings():
             self._session.write(lambda txn: adjust_all(txn, minute))
-
-    def _write(self, fn: Callable[[WriteTransaction], Any]) -> Any:
-        # CannotScale is not an error of the service: raised inside the transaction, it would count as an internal
-        # error.
-        refused: list[CannotScale] = []
-
-        def guarded(txn: WriteTransaction) -> Any:
-            refused.clear()
-            try:
-                return fn(txn)
-            except CannotScale as error:
-                refused.append(error)
-                return None
-
-        answer = self._session.write(guarded)
-        if refused:
-            raise refused[0]
-        return answer
 
 
 def adjust_all(txn: WriteTransaction, minute: int) -> None:
@@ -192,16 +177,12 @@ def wanted_units(used: dict[int, float], have: int, setting: ScalingTarget, minu
     last = [used.get(minute - 1 - ago) for ago in range(LOW_MINUTES)]
     newest = [rate for rate in last[:HIGH_MINUTES] if rate is not None and rate > have * share]
     if len(newest) == HIGH_MINUTES:
-        return _between(ceil(max(newest) / share), setting)
+        return min(max(ceil(max(newest) / share), setting.least), setting.most)
     low = [rate for rate in last if rate is not None and rate < have * (setting.target - LOW_POINTS) / 100]
     if have > setting.most or len(low) == LOW_MINUTES:
         most = max((rate for rate in last if rate is not None), default=0.0)
-        return _between(min(ceil(most / share), have), setting)
+        return min(max(min(ceil(most / share), have), setting.least), setting.most)
     return None
-
-
-def _between(units: int, setting: ScalingTarget) -> int:
-    return min(max(units, setting.least), setting.most)
 
 
 def may_decrease(throughput: Throughput, now: float) -> bool:

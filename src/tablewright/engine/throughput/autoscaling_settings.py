@@ -9,7 +9,7 @@ Must hold: the settings in a region's store equal its settings in the group.
 Elsewhere: scaling (autoscaling.py), the verbs (api/*_table_replica_auto_scaling.py).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -116,20 +116,16 @@ def _with_saved(txn: WriteTransaction, table: Table, given: Mapping[str, list[An
     """Store settings of this region; returns the table with their details."""
     details = dict(table.scaling)
     for place, one in given.items():
-        _save(txn, table.name, place, None if one is None else one[:3])
+        kind, _, index = place.partition(":")
         details.pop(place, None)
-        if one is not None and details_of(one):
+        if one is None:
+            forget_scaling(txn.rows, table.name, index, kind)
+            continue
+        target, least, most = one[:3]
+        save_scaling(txn.rows, ScalingTarget(table.name, index, kind, target, int(least), int(most)))
+        if details_of(one):
             details[place] = details_of(one)
     return replace(table, scaling=details)
-
-
-def _save(txn: WriteTransaction, table: str, place: str, one: Iterable[float] | None) -> None:
-    kind, _, index = place.partition(":")
-    if one is None:
-        forget_scaling(txn.rows, table, index, kind)
-    else:
-        target, least, most = one
-        save_scaling(txn.rows, ScalingTarget(table, index, kind, target, int(least), int(most)))
 
 
 def scaled(tables: Mapping[str, Table], table: str, index: str) -> Table | Index | None:

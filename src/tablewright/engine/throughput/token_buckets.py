@@ -15,6 +15,7 @@ Elsewhere: what a request costs (consumed_capacity.py), the callers (transaction
 """
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -154,22 +155,18 @@ class Throttled(ServiceError):
         self.reasons = tuple(reasons)
         self.tables = tuple(dict.fromkeys(reason.table.name for reason in reasons))
         first = reasons[0]
-        reasons_member = [reason.as_member() for reason in reasons]
-        self.code = "ThrottlingError"
+        # The service spells the member of this one exception in lower case.
+        name, member, self.code = "ThrottlingException", "throttlingReasons", "ThrottlingError"
+        words = _TABLE_SCALING if first.index is None else _INDEX_SCALING
         if first.cause == "AccountLimit":
-            super().__init__("RequestLimitExceeded", _ACCOUNT, fields={"ThrottlingReasons": reasons_member})
+            name, member, words = "RequestLimitExceeded", "ThrottlingReasons", _ACCOUNT
         elif first.table.billing == "PROVISIONED":
+            name, member = "ProvisionedThroughputExceededException", "ThrottlingReasons"
             self.code = "ProvisionedThroughputExceeded"
             words = _TABLE_EXCEEDED if first.index is None else _INDEX_EXCEEDED
-            super().__init__(
-                "ProvisionedThroughputExceededException", words, fields={"ThrottlingReasons": reasons_member}
-            )
-        else:
-            words = _TABLE_SCALING if first.index is None else _INDEX_SCALING
-            if first.cause == "MaxOnDemandThroughput":
-                words = _CEILING
-            # The service spells the member of this one exception in lower case.
-            super().__init__("ThrottlingException", words, fields={"throttlingReasons": reasons_member})
+        elif first.cause == "MaxOnDemandThroughput":
+            words = _CEILING
+        super().__init__(name, words, fields={member: [reason.as_member() for reason in reasons]})
 
 
 @dataclass(slots=True)
@@ -179,7 +176,7 @@ class Throttle:
     now: Callable[[], int]  # microseconds
     _buckets: dict[tuple[BucketKey, Cause], Bucket] = field(default_factory=dict)
     _partitions: dict[tuple[BucketKey, bytes], Bucket] = field(default_factory=dict)
-    _peaks: dict[BucketKey, Peak] = field(default_factory=dict)
+    _peaks: defaultdict[BucketKey, Peak] = field(default_factory=lambda: defaultdict(Peak))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def exhausted(self, kind: UnitKind, table: Table, index: Index | None, partition: bytes) -> list[Reason]:
@@ -199,7 +196,7 @@ class Throttle:
             for _, bucket in self._drawn(kind, table, index, partition, now):
                 bucket.spend(units, now)
             if table.billing != "PROVISIONED":
-                self._peak(_bucket_key(kind, table, index)).spend(units, now)
+                self._peaks[_bucket_key(kind, table, index)].spend(units, now)
 
     def _drawn(
         self, kind: UnitKind, table: Table, index: Index | None, partition: bytes, now: int
@@ -230,29 +227,20 @@ class Throttle:
             yield "MaxOnDemandThroughput", ceiling, 1
         start = WARM_READ_UNITS if kind == "Read" else WARM_WRITE_UNITS
         warm = warm_units(table, owner)[f"{kind}UnitsPerSecond"]
-        ready = max(start, warm, 2 * self._peak(place).known(now))
+        ready = max(start, warm, 2 * self._peaks[place].known(now))
         if ready < TABLE_CAPACITY:
             yield "KeyRangeThroughput", ready, 1
         else:
             yield "AccountLimit", max(TABLE_CAPACITY, warm), 1
 
-    def _peak(self, place: BucketKey) -> Peak:
-        peak = self._peaks.get(place)
-        if peak is None:
-            peak = self._peaks[place] = Peak()
-        return peak
-
     def _partition(self, place: BucketKey, partition: bytes, now: int) -> Bucket:
         bucket = self._partitions.get((place, partition))
         if bucket is None:
             if len(self._partitions) >= PARTITIONS:
-                self._forget_rested(now)
+                self._partitions = {key: b for key, b in self._partitions.items() if not b.is_full(now)}
             rate = PARTITION_READ_UNITS if place[2] == "Read" else PARTITION_WRITE_UNITS
             bucket = self._partitions[place, partition] = Bucket.saved_since(rate, 1, now, now)
         return bucket
-
-    def _forget_rested(self, now: int) -> None:
-        self._partitions = {key: b for key, b in self._partitions.items() if not b.is_full(now)}
 
 
 def _changed(owner: Table | Index) -> int:
@@ -263,13 +251,13 @@ def _changed(owner: Table | Index) -> int:
 
 def throttle_samples(reasons: Sequence[Reason]) -> Iterator[Sample]:
     """The samples of a single read or write that was throttled."""
+    places: dict[tuple[str, str], UnitKind] = {}
     for reason in reasons:
-        index = "" if reason.index is None else reason.index.name
-        yield (throttle_events(reason.kind, reason.cause), reason.table.name, index, ""), 1.0
-    for (table, index), kind in {
-        (each.table.name, "" if each.index is None else each.index.name): each.kind for each in reasons
-    }.items():
-        yield (throttle_events(kind), table, index, ""), 1.0
+        place = reason.table.name, "" if reason.index is None else reason.index.name
+        places[place] = reason.kind
+        yield (throttle_events(reason.kind, reason.cause), *place, ""), 1.0
+    for place, kind in places.items():
+        yield (throttle_events(kind), *place, ""), 1.0
 
 
 def _bucket_key(kind: UnitKind, table: Table, index: Index | None) -> BucketKey:

@@ -10,13 +10,14 @@ Elsewhere: keys and content of the objects (export_format.py, import_formats.py)
 import io
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b, md5
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from tablewright.private_files import private_directory, private_file
+from tablewright.private_files import private_directory, private_file, sync
 
 PAGE = 1000
 S3 = "s3:"
@@ -32,6 +33,10 @@ class BucketUnusable(Exception):
     def __init__(self, code: str, message: str) -> None:
         self.code, self.message = code, message
         super().__init__(message)
+
+    def as_failure(self) -> dict[str, str]:
+        """Why an export or an import failed, as members of its description."""
+        return {"FailureCode": self.code, "FailureMessage": self.message}
 
 
 class BucketsUnknown(ValueError):
@@ -125,9 +130,10 @@ class DirectoryBuckets:
                 raise
             if self.makes:
                 private_directory(home)
-            private_directory(path.parent)
+            for folder in reversed(_folders(path, home)):  # never the bucket itself: its mount may be gone
+                folder.mkdir(mode=0o700, exist_ok=True)
             draft.replace(path)
-            _sync(path.parent)
+            sync(path.parent)
         return md5(body, usedforsecurity=False).hexdigest()
 
     def keys(self, bucket: Bucket, prefix: str, after: str) -> list[str]:
@@ -158,9 +164,9 @@ class DirectoryBuckets:
         path, home = self._path(bucket, key), self.root / bucket.name
         with _as_bucket_error(bucket):
             path.unlink(missing_ok=True)
-            for folder in path.parents:  # S3 has no folders: delete the empty ones
-                if folder == home or not _is_removed(folder):
-                    break
+        with suppress(OSError):  # S3 has no folders: delete those that are empty now
+            for folder in _folders(path, home):
+                folder.rmdir()
 
     def close(self) -> None:
         """There is nothing to close."""
@@ -181,12 +187,9 @@ def _names_of(key: str) -> Iterator[str]:
     return (_ODD_PARTS.get(part, part) for part in key.split("/"))
 
 
-def _is_removed(folder: Path) -> bool:
-    try:
-        folder.rmdir()
-    except OSError:
-        return False
-    return True
+def _folders(path: Path, home: Path) -> list[Path]:
+    """The folders of an object in its bucket, the innermost first."""
+    return list(takewhile(lambda folder: folder != home, path.parents))
 
 
 def _keys_in(home: Path, prefix: str) -> Iterator[str]:
@@ -209,14 +212,6 @@ def _as_bucket_error(bucket: Bucket) -> Iterator[None]:
         raise BucketUnusable(
             "S3InternalError", f"the bucket {bucket.name} cannot be used: {trouble}"
         ) from None
-
-
-def _sync(directory: Path) -> None:
-    number = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 # --- S3 ---

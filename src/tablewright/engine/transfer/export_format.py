@@ -22,6 +22,8 @@ import orjson
 
 FULL, INCREMENTAL = "FULL_EXPORT", "INCREMENTAL_EXPORT"
 NEW, NEW_AND_OLD = "NEW_IMAGE", "NEW_AND_OLD_IMAGES"
+# The names of objects in the home of an export.
+STARTED, FILES, SUMMARY = "_started", "manifest-files.json", "manifest-summary.json"
 VERSIONS = {FULL: "2020-06-30", INCREMENTAL: "2023-08-01"}
 # Fast rather than small: next to a busy engine the processor is scarcer than the disk.
 COMPRESSION = 3
@@ -54,18 +56,6 @@ def data_key(prefix: str | None, identity: str, kind: str, number: int) -> str:
     name = b32encode(blake2b(f"{identity} {number}".encode(), digest_size=16).digest()).decode()
     place = f"{home(prefix, identity)}data" if kind == FULL else f"{_root(prefix)}data"
     return f"{place}/{name.rstrip('=').lower()}.json.gz"
-
-
-def started_key(prefix: str | None, identity: str) -> str:
-    return f"{home(prefix, identity)}_started"
-
-
-def summary_key(prefix: str | None, identity: str) -> str:
-    return f"{home(prefix, identity)}manifest-summary.json"
-
-
-def files_key(prefix: str | None, identity: str) -> str:
-    return f"{home(prefix, identity)}manifest-files.json"
 
 
 def _root(prefix: str | None) -> str:
@@ -125,9 +115,7 @@ def files_manifest(files: Iterable[DataFile]) -> bytes:
     )
 
 
-def summary(
-    description: Mapping[str, Any], identity: str, items: int, size: int, start: int, end: int
-) -> bytes:
+def summary(description: Mapping[str, Any], home: str, items: int, size: int, start: int, end: int) -> bytes:
     """The summary of an export with that description (see export.py); times in microseconds."""
     kind = description["ExportType"]
     members: dict[str, Any] = {
@@ -149,7 +137,7 @@ def summary(
         "s3Prefix": description.get("S3Prefix"),
         "s3SseAlgorithm": description["S3SseAlgorithm"],
         "s3SseKmsKeyId": description.get("S3SseKmsKeyId"),
-        "manifestFilesS3Key": files_key(description.get("S3Prefix"), identity),
+        "manifestFilesS3Key": home + FILES,
         "billedSizeBytes": size,
         "itemCount": items,
         "outputFormat": description["ExportFormat"],

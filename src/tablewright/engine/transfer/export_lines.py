@@ -5,10 +5,11 @@ state between two files only saves work: reading can begin after any key.
 Elsewhere: the format of a line (export_format.py), writing the files (export.py).
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from tablewright.engine.background.session import Session
 from tablewright.engine.history import store as history_store
@@ -26,6 +27,10 @@ JOURNAL_ROWS = 5000
 PART_ROWS = 200_000
 IMAGES = 200
 IMAGE_BYTES = 1024 * 1024
+# The first and the last change of a key, as journal numbers.
+ChangeRange: TypeAlias = tuple[int, int]
+# A key, when it was last changed, and its images before the first and after the last change.
+ChangedImages: TypeAlias = tuple[bytes, int, bytes | None, bytes | None]
 # Greater than any key: an export whose `done` is END has all of its data files.
 END = b"\xff"
 
@@ -33,14 +38,6 @@ END = b"\xff"
 def pin_name(arn: str) -> str:
     """The name of an export's pin."""
     return f"export {arn}"
-
-
-class FileLines(NamedTuple):
-    """The lines of a file, their size as billed, and their last key."""
-
-    lines: list[bytes]
-    size: int
-    done: bytes
 
 
 class ExportLine(NamedTuple):
@@ -53,33 +50,26 @@ class ExportLine(NamedTuple):
 
 @dataclass(slots=True)
 class LineReader:
-    """The lines of an export that are not yet in a file. Only saves work: it can begin after any key."""
+    """The lines of an export that are not yet in a file, after the key `done`."""
 
     number: int
-    source: Iterator[list[ExportLine]]
+    source: Iterator[ExportLine]
     done: bytes
-    waiting: list[ExportLine] = field(default_factory=list)
 
-    def take(self) -> FileLines:
-        """The lines of the next file; the last file is smaller, and its `done` is END."""
+    def take(self) -> tuple[list[bytes], int]:
+        """The lines of the next file and their size as billed. After the last file `done` is END."""
         lines: list[bytes] = []
         size = weight = 0
-        while True:
-            for place, line in enumerate(self.waiting):
-                if weight >= FILE_BYTES:
-                    self.waiting = self.waiting[place:]
-                    return FileLines(lines, size, self.done)
-                self.done = line.key
-                if line.text is not None:
-                    lines.append(line.text)
-                    size += line.size
-                    weight += len(line.text)
-            self.waiting = []
-            more = next(self.source, None)
-            if more is None:
-                self.done = END
-                return FileLines(lines, size, END)
-            self.waiting = more
+        for line in self.source:
+            self.done = line.key
+            if line.text is not None:
+                lines.append(line.text)
+                size += line.size
+                weight += len(line.text)
+            if weight >= FILE_BYTES:
+                return lines, size
+        self.done = END
+        return lines, size
 
 
 def lines_of(session: Session, export: Export, description: dict[str, Any], keys: list[str]) -> LineReader:
@@ -90,22 +80,16 @@ def lines_of(session: Session, export: Export, description: dict[str, Any], keys
     return LineReader(export.number, _changes(session, export, keys, view), export.done)
 
 
-def _items(session: Session, export: Export) -> Iterator[list[ExportLine]]:
+def _items(session: Session, export: Export) -> Iterator[ExportLine]:
     for page in time_travel.items_as_of(session, pin_name(export.arn), export.done):
-        yield [ExportLine(stored.key, export_format.item_line(stored.item), stored.size) for stored in page]
+        for stored in page:
+            yield ExportLine(stored.key, export_format.item_line(stored.item), stored.size)
 
 
 # --- changes: for each key the image before and the image after ---
 
 
-class ChangeRange(NamedTuple):
-    """The first and the last change of a key, as journal numbers."""
-
-    first: int
-    last: int
-
-
-def _changes(session: Session, export: Export, names: list[str], view: str) -> Iterator[list[ExportLine]]:
+def _changes(session: Session, export: Export, names: list[str], view: str) -> Iterator[ExportLine]:
     """In key order, one part of the hash space after the other, so that memory holds the keys of one part only."""
     for low, high in parts(export.last - export.first + 1):
         if high <= export.done:
@@ -113,16 +97,11 @@ def _changes(session: Session, export: Export, names: list[str], view: str) -> I
         spans = sorted(_change_ranges(session, export, max(low, export.done), high).items())
         place = 0
         while place < len(spans):
-            images = session.read(_read_images(spans[place : place + IMAGES]))
+            images = session.read(partial(_images, spans[place : place + IMAGES]))
             place += len(images)
-            yield [_change(names, view, *image) for image in images]
-
-
-def _change(
-    names: list[str], view: str, key: bytes, at: int, old: bytes | None, new: bytes | None
-) -> ExportLine:
-    text = export_format.change_line(names, at, old, new, view)
-    return ExportLine(key, text, len(text or b""))
+            for key, at, old, new in images:
+                text = export_format.change_line(names, at, old, new, view)
+                yield ExportLine(key, text, len(text or b""))
 
 
 def parts(changes: int) -> list[tuple[bytes, bytes]]:
@@ -137,38 +116,25 @@ def _change_ranges(session: Session, export: Export, after: bytes, high: bytes) 
     spans: dict[bytes, ChangeRange] = {}
     for first in range(export.first, export.last + 1, JOURNAL_ROWS):
         last = min(first + JOURNAL_ROWS - 1, export.last)
-        _note(spans, session.read(_read_keys(export.owner, first, last)), after, high)
+        for seq, key in session.read(partial(_changed_keys, export.owner, first, last)):
+            if after < key < high:
+                spans[key] = spans.get(key, (seq, seq))[0], seq
     return spans
 
 
-def _note(
-    spans: dict[bytes, ChangeRange], found: Iterable[tuple[int, bytes]], after: bytes, high: bytes
-) -> None:
-    for seq, key in found:
-        if after < key < high:
-            known = spans.get(key)
-            spans[key] = ChangeRange(seq if known is None else known.first, seq)
+def _changed_keys(table: int, first: int, last: int, txn: ReadTransaction) -> list[tuple[int, bytes]]:
+    return history_store.changed_keys(txn.rows, table, first, last)
 
 
-def _read_keys(table: int, first: int, last: int) -> Callable[[ReadTransaction], list[tuple[int, bytes]]]:
-    return lambda txn: history_store.changed_keys(txn.rows, table, first, last)
-
-
-def _read_images(
-    spans: list[tuple[bytes, ChangeRange]],
-) -> Callable[[ReadTransaction], list[tuple[bytes, int, bytes | None, bytes | None]]]:
-    """Key, time of the last change, image before the first and after the last change, up to IMAGE_BYTES."""
-
-    def read(txn: ReadTransaction) -> list[tuple[bytes, int, bytes | None, bytes | None]]:
-        found: list[tuple[bytes, int, bytes | None, bytes | None]] = []
-        size = 0
-        for key, span in spans:
-            old = history_store.image(txn.rows, span.first, is_old=True)
-            new = history_store.image(txn.rows, span.last, is_old=False)
-            found.append((key, txn.rows.journal_time(span.last) or 0, old, new))
-            size += len(old or b"") + len(new or b"")
-            if size > IMAGE_BYTES:
-                break
-        return found
-
-    return read
+def _images(spans: list[tuple[bytes, ChangeRange]], txn: ReadTransaction) -> list[ChangedImages]:
+    """The images of these keys, up to IMAGE_BYTES."""
+    found: list[ChangedImages] = []
+    size = 0
+    for key, (first, last) in spans:
+        old = history_store.image(txn.rows, first, is_old=True)
+        new = history_store.image(txn.rows, last, is_old=False)
+        found.append((key, txn.rows.journal_time(last) or 0, old, new))
+        size += len(old or b"") + len(new or b"")
+        if size > IMAGE_BYTES:
+            break
+    return found

@@ -6,7 +6,6 @@ stored. Of two items with the same key the later one wins.
 Elsewhere: parsing objects (import_formats.py), the request (api/import_table.py).
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -16,9 +15,8 @@ from tablewright.engine.api.arguments import put_key_bytes, refuse_bad_index_key
 from tablewright.engine.background.session import Session
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import ServiceError
-from tablewright.engine.history.bulk_load import step_of, upsert_items
+from tablewright.engine.history.bulk_load import drop_unloaded, numbered, step_of, upsert_items
 from tablewright.engine.history.store import StoredItem
-from tablewright.engine.journal import microseconds
 from tablewright.engine.limits import ITEM_BYTES
 from tablewright.engine.mutations import TOO_LARGE
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
@@ -45,18 +43,12 @@ NOT_ALL_IMPORTED = (
 
 def described(job: Import) -> dict[str, Any]:
     """The ImportTableDescription."""
-    description: dict[str, Any] = {
-        **orjson.loads(job.body)["told"],
-        "ImportStatus": job.status,
+    return store.described(job, "Import") | {
         "ErrorCount": job.errors,
-        "StartTime": job.at // 1000 / 1000,
         "ProcessedSizeBytes": job.size,
         "ProcessedItemCount": job.processed,
         "ImportedItemCount": job.imported,
     }
-    if job.closed is not None:
-        description["EndTime"] = job.closed // 1000 / 1000
-    return description
 
 
 def report_key(arn: str) -> str:
@@ -125,7 +117,7 @@ def import_batch(session: Session) -> bool:
             _take_page(session, plan, opened)
     except BucketUnusable as trouble:
         _close_object(session)
-        reason = {"FailureCode": trouble.code, "FailureMessage": trouble.message}
+        reason = trouble.as_failure()
         session.write(lambda txn: _fail(txn, plan, reason))
     except BaseException:
         _close_object(session)
@@ -139,12 +131,8 @@ def _next_job(txn: ReadTransaction) -> ImportJob | None:
         return None
     buckets = txn.place.buckets
     assert buckets is not None, "an engine without buckets takes no imports"
-    table = _table_of(txn, job)
-    return ImportJob(job, orjson.loads(job.body)["told"], table, buckets, microseconds(txn.world.now()))
-
-
-def _table_of(context: ReadTransaction | WriteTransaction, job: Import) -> Table:
-    return next(table for table in context.tables.values() if table.number == job.owner)
+    table = numbered(txn.tables, job.owner)
+    return ImportJob(job, orjson.loads(job.body)["told"], table, buckets, txn.now())
 
 
 def _opened(session: Session, plan: ImportJob) -> OpenObject | None:
@@ -186,10 +174,18 @@ def _close_object(session: Session) -> None:
 
 
 def _take_page(session: Session, plan: ImportJob, opened: OpenObject) -> None:
-    page = opened.source.page(step_of(plan.table), PAGE_BYTES)
+    job, page = plan.job, opened.source.page(step_of(plan.table), PAGE_BYTES)
     items, mistakes = _validated(plan.table, opened.key, page)
     records = ALL if page.is_last else opened.records + page.records
-    session.write(_take(plan.job, page, items, mistakes, opened.key, records))
+
+    def take(txn: WriteTransaction) -> None:
+        upsert_items(txn, numbered(txn.tables, job.owner), items)
+        counts = len(items), len(mistakes)
+        store.add_import_progress(txn.rows, job.number, opened.key, records, page.size, *counts)
+        reported = mistakes[: max(0, REPORTED_ERRORS - job.errors)]
+        store.add_import_errors(txn.rows, job.number, job.errors, reported)
+
+    session.write(take)
     opened.records = records
     if page.is_last:
         opened.close()
@@ -217,52 +213,19 @@ def refusal_of(table: Table, item: Item) -> str | None:
 def _admitted(table: Table, item: Item) -> StoredItem | str:
     """An item as PutItem would store it, or why it would be refused."""
     try:
-        return _stored(table, item)
+        canonical, size = admit_item(item)
+        if size > ITEM_BYTES:
+            return TOO_LARGE
+        key = put_key_bytes(table, canonical)
+        refuse_bad_index_keys(table, None, canonical, by_update=False)
     except (BadValue, WrongJson) as reason:
         return str(reason)
     except ServiceError as reason:
         return reason.message
-
-
-def _stored(table: Table, item: Item) -> StoredItem:
-    canonical, size = admit_item(item)
-    if size > ITEM_BYTES:
-        raise BadValue(TOO_LARGE)
-    key = put_key_bytes(table, canonical)
-    refuse_bad_index_keys(table, None, canonical, by_update=False)
     try:
         return StoredItem(key, size, orjson.dumps(canonical))
     except orjson.JSONEncodeError as reason:
-        raise BadValue(str(reason)) from None
-
-
-def _take(
-    job: Import,
-    page: RecordPage,
-    items: Sequence[StoredItem],
-    mistakes: Sequence[FailedRecord],
-    key: str,
-    records: int,
-) -> Callable[[WriteTransaction], None]:
-    description = mistakes[: max(0, REPORTED_ERRORS - job.errors)]
-    processed = len(page.parsed)
-
-    def apply(txn: WriteTransaction) -> None:
-        table = _table_of(txn, job)
-        upsert_items(txn, table, items)
-        store.add_import_progress(
-            txn.rows,
-            job.number,
-            key,
-            records,
-            page.size,
-            processed,
-            processed - len(mistakes),
-            len(mistakes),
-        )
-        store.add_import_errors(txn.rows, job.number, job.errors, description)
-
-    return apply
+        return str(reason)
 
 
 # --- the end ---
@@ -272,21 +235,21 @@ def _finish(session: Session, plan: ImportJob) -> None:
     job = plan.job
     reason: dict[str, str] = {}
     if job.errors:
-        description = _report(session, plan) + _advice(session, plan)
-        reason = {"FailureCode": "ItemValidationError", "FailureMessage": f"{NOT_ALL_IMPORTED} {description}"}
+        mistakes = session.read(lambda txn: store.import_errors(txn.rows, job.number))
+        message = f"{NOT_ALL_IMPORTED} {_report(plan, mistakes)}{_advice(mistakes)}"
+        reason = {"FailureCode": "ItemValidationError", "FailureMessage": message}
     session.write(lambda txn: _close(txn, plan, FAILED if job.errors else COMPLETED, reason))
 
 
-def _advice(session: Session, plan: ImportJob) -> str:
+def _advice(mistakes: list[FailedRecord]) -> str:
     """A hint for an import of an export whose prefix includes more than its data files."""
-    mistakes = session.read(lambda txn: store.import_errors(txn.rows, plan.job.number))
     manifest = next((one.object for one in mistakes if one.object.endswith("/manifest-summary.json")), None)
     if manifest is None:
         return ""
     return f" To import an export name its data: S3KeyPrefix {manifest.rpartition('/')[0]}/data/"
 
 
-def _report(session: Session, plan: ImportJob) -> str:
+def _report(plan: ImportJob, mistakes: list[FailedRecord]) -> str:
     """Write the report of failed records into the bucket; returns a sentence with its key."""
     job, bucket = plan.job, plan.bucket
     lines = [
@@ -297,7 +260,7 @@ def _report(session: Session, plan: ImportJob) -> str:
                 "errorMessages": [one.message],
             }
         )
-        for one in session.read(lambda txn: store.import_errors(txn.rows, job.number))
+        for one in mistakes
     ]
     key = report_key(job.arn)
     try:
@@ -312,22 +275,10 @@ def _fail(txn: WriteTransaction, plan: ImportJob, reason: dict[str, str]) -> Non
     if plan.job.object:
         _close(txn, plan, FAILED, reason)
         return
-    table = _table_of(txn, plan.job)
-    names = table.sql_tables()
-    for name in names:
-        txn.forget_counts(name)
-    txn.rows.schedule_drop(names)
-    txn.forget_table(table)
-    _close_record(txn, plan, FAILED, reason)
+    drop_unloaded(txn, numbered(txn.tables, plan.job.owner))
+    IMPORTS.close(txn.rows, plan.job, FAILED, plan.now, reason)
 
 
 def _close(txn: WriteTransaction, plan: ImportJob, status: str, reason: dict[str, str]) -> None:
-    txn.save_table(replace(_table_of(txn, plan.job), status="ACTIVE"))
-    _close_record(txn, plan, status, reason)
-
-
-def _close_record(txn: WriteTransaction, plan: ImportJob, status: str, reason: dict[str, str]) -> None:
-    body = orjson.loads(plan.job.body)
-    body["told"] |= reason
-    at = max(plan.now, plan.job.at)
-    IMPORTS.close(txn.rows, plan.job.number, status, at, orjson.dumps(body))
+    txn.save_table(replace(numbered(txn.tables, plan.job.owner), status="ACTIVE"))
+    IMPORTS.close(txn.rows, plan.job, status, plan.now, reason)

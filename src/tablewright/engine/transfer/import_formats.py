@@ -78,7 +78,7 @@ class ObjectReader:
         self._consumed = self._index = 0
         self._names: tuple[str, ...] | None = form.header
         self._ended = False
-        self._records = self._all_records()
+        self._records = self._lines() if form.format == JSON_LINES else self._rows()
         self._reported = 0
         if skipped:
             self._skip(skipped)
@@ -128,9 +128,6 @@ class ObjectReader:
         return ParsedRecord(self._index - 1, item, error)
 
     # --- records ---
-
-    def _all_records(self) -> Records:
-        return self._lines() if self._format.format == JSON_LINES else self._rows()
 
     def _lines(self) -> Records:
         """Each line of the object. Errors of a broken archive become Unreadable."""

@@ -5,11 +5,13 @@ Elsewhere: the jobs (export.py, import_.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import orjson
 
 from tablewright.engine.storage.row_writer import RowWriter
-from tablewright.engine.storage.rows import RowReader
+from tablewright.engine.storage.rows import RowReader, SqlValue
 from tablewright.engine.transfer.export_format import DataFile
 
 IN_PROGRESS, COMPLETED, FAILED = "IN_PROGRESS", "COMPLETED", "FAILED"
@@ -85,10 +87,15 @@ class Records(Generic[Record]):
         self, rows: RowWriter, arn: str, owner: int, token: str | None, at: int, body: bytes, **own: int
     ) -> Record:
         """Add a record, IN_PROGRESS; `own` are columns of its kind that are known now."""
-        common = {"arn": arn, "owner": owner, "status": IN_PROGRESS, "token": token, "at": at, "body": body}
-        row = {**common, **self.fresh, **own}
-        sql = f"INSERT INTO {self.name}({', '.join(row)}) VALUES({', '.join('?' * len(row))})"
-        rows.connection.execute(sql, tuple(row.values()))
+        common: dict[str, SqlValue] = {
+            "arn": arn,
+            "owner": owner,
+            "status": IN_PROGRESS,
+            "token": token,
+            "at": at,
+            "body": body,
+        }
+        rows.add_row(self.name, **{**common, **self.fresh, **own})
         made = self.named(rows, arn)
         assert made is not None, "it was just made"
         return made
@@ -106,7 +113,7 @@ class Records(Generic[Record]):
 
     def under_way(self, rows: RowReader) -> int:
         sql = f"SELECT count(*) FROM {self.name} WHERE status = ?"
-        ((count,),) = rows.connection.execute(sql, (IN_PROGRESS,))
+        ((count,),) = rows.execute(sql, (IN_PROGRESS,))
         return int(count)
 
     def all(
@@ -119,7 +126,7 @@ class Records(Generic[Record]):
         since: int = 0,
     ) -> list[Record]:
         """Records begun `since`, newest first, of all tables or one, with numbers below `before`."""
-        found = rows.connection.execute(
+        found = rows.execute(
             f"SELECT * FROM {self.name} WHERE at >= ? AND (?2 IS NULL OR owner = ?2) "
             "AND (?3 IS NULL OR substr(arn, 1, length(?3) + 1) = ?3 || '/') AND (?4 IS NULL OR id < ?4) "
             "ORDER BY id DESC LIMIT ?5",
@@ -127,35 +134,35 @@ class Records(Generic[Record]):
         )
         return [self.make(*row) for row in found]
 
-    def close(self, rows: RowWriter, number: int, status: str, at: int, body: bytes) -> None:
-        rows.connection.execute(
-            f"UPDATE {self.name} SET status = ?, closed = ?, body = ? WHERE id = ?",
-            (status, at, body, number),
+    def close(self, rows: RowWriter, record: Record, status: str, at: int, reason: dict[str, str]) -> None:
+        """End a record. `reason` has the members of its description that say why it failed."""
+        body = orjson.loads(record.body)
+        body["told"] |= reason
+        rows.set_columns(
+            self.name, record.number, status=status, closed=max(at, record.at), body=orjson.dumps(body)
         )
 
     def has_older_than(self, rows: RowReader, before: int) -> bool:
         """Whether a record ended before that moment."""
         sql = f"SELECT EXISTS(SELECT 1 FROM {self.name} WHERE closed < ?)"
-        ((found,),) = rows.connection.execute(sql, (before,))
+        ((found,),) = rows.execute(sql, (before,))
         return bool(found)
 
     def forget(self, rows: RowWriter, before: int) -> None:
-        rows.connection.execute(
-            f"DELETE FROM {self.parts} WHERE {self.of} IN (SELECT id FROM {self.name} WHERE closed < ?)",
-            (before,),
-        )
-        rows.connection.execute(f"DELETE FROM {self.name} WHERE closed < ?", (before,))
+        closed = f"SELECT id FROM {self.name} WHERE closed < ?"
+        rows.execute(f"DELETE FROM {self.parts} WHERE {self.of} IN ({closed})", (before,))
+        rows.execute(f"DELETE FROM {self.name} WHERE closed < ?", (before,))
 
     def orphans(self, rows: RowReader) -> list[int]:
         """Numbers of missing records that files or errors refer to."""
-        sql = (
-            f"SELECT DISTINCT {self.of} FROM {self.parts} WHERE {self.of} NOT IN (SELECT id FROM {self.name})"
+        known = f"SELECT id FROM {self.name}"
+        return rows.select(
+            int, f"SELECT DISTINCT {self.of} FROM {self.parts} WHERE {self.of} NOT IN ({known})"
         )
-        return [number for (number,) in rows.connection.execute(sql)]
 
     def _one(self, rows: RowReader, where: str, *values: str | int, order: str = "id DESC") -> Record | None:
         sql = f"SELECT * FROM {self.name} WHERE {where} ORDER BY {order} LIMIT 1"
-        return next((self.make(*row) for row in list(rows.connection.execute(sql, values))), None)
+        return rows.first(self.make, sql, *values)
 
 
 EXPORTS = Records("exports", Export, "export_files", "export", {"done": b"", "items": 0, "size": 0})
@@ -168,58 +175,46 @@ IMPORTS = Records(
 )
 
 
+def described(record: Export | Import, kind: str) -> dict[str, Any]:
+    """The members that the descriptions of exports and of imports have; `kind` is Export or Import."""
+    description = {**orjson.loads(record.body)["told"], f"{kind}Status": record.status}
+    times = {"StartTime": record.at, "EndTime": record.closed}
+    return description | {name: at // 1000 / 1000 for name, at in times.items() if at is not None}
+
+
 # --- an export's files ---
 
 
 def export_files(rows: RowReader, export: int) -> list[DataFile]:
-    found = rows.connection.execute(
-        "SELECT key, items, md5, etag FROM export_files WHERE export = ? ORDER BY number", (export,)
-    )
-    return [DataFile(*row) for row in found]
-
-
-def export_file_count(rows: RowReader, export: int) -> int:
-    ((count,),) = rows.connection.execute("SELECT count(*) FROM export_files WHERE export = ?", (export,))
-    return int(count)
+    sql = "SELECT key, items, md5, etag FROM export_files WHERE export = ? ORDER BY number"
+    return rows.select(DataFile, sql, export)
 
 
 def add_export_file(
     rows: RowWriter, export: int, number: int, file: DataFile, size: int, done: bytes
 ) -> None:
     """Record a file that is in its bucket; keys up to `done` are written."""
-    rows.connection.execute(
-        "INSERT INTO export_files(export, number, key, items, md5, etag) VALUES(?, ?, ?, ?, ?, ?)",
-        (export, number, file.key, file.items, file.md5, file.etag),
-    )
-    rows.connection.execute(
-        "UPDATE exports SET items = items + ?, size = size + ?, done = ? WHERE id = ?",
-        (file.items, size, done, export),
-    )
+    rows.add_row("export_files", export=export, number=number, **asdict(file))
+    sql = "UPDATE exports SET items = items + ?, size = size + ?, done = ? WHERE id = ?"
+    rows.execute(sql, (file.items, size, done, export))
 
 
 def set_export_done(rows: RowWriter, export: int, done: bytes) -> None:
-    rows.connection.execute("UPDATE exports SET done = ? WHERE id = ?", (done, export))
+    rows.set_columns("exports", export, done=done)
 
 
 # --- an import's progress, and its failed records ---
 
 
 def add_import_progress(
-    rows: RowWriter,
-    number: int,
-    key: str,
-    records: int,
-    size: int,
-    processed: int,
-    imported: int,
-    errors: int,
+    rows: RowWriter, number: int, key: str, records: int, size: int, imported: int, errors: int
 ) -> None:
     """The import has read `records` records of the object `key`; the other numbers are added."""
-    rows.connection.execute(
+    sql = (
         "UPDATE imports SET object = ?, records = ?, size = size + ?, processed = processed + ?, "
-        "imported = imported + ?, errors = errors + ? WHERE id = ?",
-        (key, records, size, processed, imported, errors, number),
+        "imported = imported + ?, errors = errors + ? WHERE id = ?"
     )
+    rows.execute(sql, (key, records, size, imported + errors, imported, errors, number))
 
 
 def add_import_errors(rows: RowWriter, number: int, first: int, mistakes: Iterable[FailedRecord]) -> None:
@@ -230,7 +225,5 @@ def add_import_errors(rows: RowWriter, number: int, first: int, mistakes: Iterab
 
 
 def import_errors(rows: RowReader, number: int) -> list[FailedRecord]:
-    found = rows.connection.execute(
-        "SELECT object, item, message FROM import_errors WHERE import = ? ORDER BY number", (number,)
-    )
-    return [FailedRecord(*row) for row in found]
+    sql = "SELECT object, item, message FROM import_errors WHERE import = ? ORDER BY number"
+    return rows.select(FailedRecord, sql, number)

@@ -5,11 +5,13 @@ entries are read, and the item of each is looked up. Must hold: memory grows wit
 table.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import orjson
 
+from tablewright.engine.catalog import Index, Table
+from tablewright.engine.keys import entry_key, expiry_key
 from tablewright.engine.storage.rows import RowReader
 from tablewright.engine.verify import store
 from tablewright.values import Item
@@ -17,13 +19,13 @@ from tablewright.values import Item
 
 @dataclass(slots=True)
 class EntryCheck:
-    """`entry_of` returns the entry key of an item from its row number, key and attributes; None if it has none."""
+    """The check of an index, or of the expiry list (`index` is None); `number` is its own in the store."""
 
     rows: RowReader
     where: str
-    table: int
-    index: int
-    entry_of: Callable[[int, bytes, Item], bytes | None]
+    table: Table
+    number: int
+    index: Index | None = None
     # The expected entries, and how many of them were found.
     items: int = 0
     size: int = 0
@@ -31,7 +33,13 @@ class EntryCheck:
     wrong: set[bytes] = field(default_factory=set)
     damage: Exception | None = None
 
-    def expect(self, key: bytes, number: int, size: int = 0) -> Iterator[str]:
+    def entry_of(self, row: int, key: bytes, item: Item) -> bytes | None:
+        """The key of an item's entry; None if it has none."""
+        if self.index is None:
+            return None if self.table.awaits_expiry(row) else expiry_key(self.table, item, key)
+        return None if self.index.awaits(row) else entry_key(self.table, self.index, item, key)
+
+    def expect(self, key: bytes, row: int, size: int = 0) -> Iterator[str]:
         """Check the entry of an item."""
         self.items += 1
         self.size += size
@@ -46,7 +54,7 @@ class EntryCheck:
             yield f"{self.where}: the entry {key.hex()} is missing"
             return
         self.found += 1
-        if found != number:
+        if found != row:
             self.wrong.add(key)
             yield f"{self.where}: the entry {key.hex()} points to the wrong item"
 
@@ -54,18 +62,30 @@ class EntryCheck:
         """After all items: the entries that belong to no item."""
         if self.damage is not None:
             raise self.damage
-        if store.entry_count(self.rows, self.table, self.index) == self.found:
+        if store.entry_count(self.rows, self.table.number, self.number) == self.found:
             return
-        for key, number in self.rows.all_entries(self.table, self.index):
-            if key not in self.wrong and not self.is_expected(key, number):
+        for key, row in self.rows.all_entries(self.table.number, self.number):
+            if key not in self.wrong and not self.is_expected(key, row):
                 yield f"{self.where}: the entry {key.hex()} belongs to no item"
 
     def find(self, key: bytes) -> int | None:
-        return store.find_entry(self.rows, self.table, self.index, key)
+        return store.find_entry(self.rows, self.table.number, self.number, key)
 
-    def is_expected(self, key: bytes, number: int) -> bool:
+    def is_expected(self, key: bytes, row: int) -> bool:
         try:
-            ((found, place, _, raw),) = self.rows.all_rows(self.table, number - 1, 1)
-            return found == number and self.entry_of(number, place, orjson.loads(raw)) == key
+            ((found, place, _, raw, _),) = self.rows.rows_with_checksums(self.table.number, row - 1, 1)
+            return found == row and self.entry_of(row, place, orjson.loads(raw)) == key
         except Exception:  # no item, or one that cannot be read
             return False
+
+
+def entry_checks(rows: RowReader, table: Table) -> list[EntryCheck]:
+    """The checks of a table's indexes and of its expiry list."""
+    where = f"table {table.name}"
+    checks = [
+        EntryCheck(rows, f"{where}, index {index.name}", table, index.number, index)
+        for index in table.indexes
+    ]
+    if table.ttl_index is not None:
+        checks.append(EntryCheck(rows, f"{where}, expiry list", table, table.ttl_index))
+    return checks

@@ -6,17 +6,16 @@ each item in the journal and a number for each item collection, not the keys of 
 """
 
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 from zlib import crc32
 
 import orjson
 
-from tablewright.engine.catalog import Index, Table, from_json, load
+from tablewright.engine.catalog import Table, from_json, load
 from tablewright.engine.history.store import ROWS_STRIPPED
 from tablewright.engine.indexes import entry_size
-from tablewright.engine.keys import HASH_SPACE, entry_key, expiry_key, item_key, partition_of
+from tablewright.engine.keys import HASH_SPACE, item_key, partition_of
 from tablewright.engine.storage import schema
 from tablewright.engine.storage.read_only import open_read_only
 from tablewright.engine.storage.rows import ROWS_PRUNED, TABLES_EVER, RowReader, index_name, table_name
@@ -24,11 +23,16 @@ from tablewright.engine.storage.sqlite import NotAStore, StoreInUse, exists, sto
 from tablewright.engine.streams import store as streams_store
 from tablewright.engine.streams.shards import shard_name
 from tablewright.engine.streams.store import Shard, Stream
-from tablewright.engine.verify.history import wrong_history
-from tablewright.engine.verify.index_entries import EntryCheck
+from tablewright.engine.verify.history import digest, wrong_history
+from tablewright.engine.verify.index_entries import EntryCheck, entry_checks
 from tablewright.engine.verify.metrics import wrong_metrics
-from tablewright.engine.verify.region_arns import wrong_regions
-from tablewright.engine.verify.replication import TableMark, read_too_far, table_marks, wrong_replicas
+from tablewright.engine.verify.replication import (
+    TableMark,
+    read_too_far,
+    table_marks,
+    wrong_regions,
+    wrong_replicas,
+)
 from tablewright.engine.verify.store import changes_after
 from tablewright.engine.verify.transfer import wrong_transfers
 from tablewright.values import Item, admit_item
@@ -73,7 +77,7 @@ def mistakes(rows: RowReader, region: str | None = None) -> list[str]:
 
 
 def _mistakes(rows: RowReader, region: str | None) -> Iterator[str]:
-    yield from _named("the file", _wrong_file(rows))
+    yield from _named("the file", (f"the file itself: {text}" for text in rows.integrity_errors()))
     tables: list[Table] = []
     yield from _named("the catalog", wrong_catalog(rows, tables))
     yield from _named("the file", wrong_tables(rows, tables))
@@ -95,11 +99,6 @@ def _named(part: str, found: Iterable[str]) -> Iterator[str]:
         yield from found
     except Exception as damage:
         yield f"{part} cannot be read to the end: {type(damage).__name__}: {damage}"
-
-
-def _wrong_file(rows: RowReader) -> Iterator[str]:
-    for text in rows.integrity_errors():
-        yield f"the file itself: {text}"
 
 
 def wrong_catalog(rows: RowReader, tables: list[Table]) -> Iterator[str]:
@@ -149,9 +148,9 @@ def _wrong_journal(rows: RowReader, written: Images) -> Iterator[str]:
         if old == new and (old is not None or seq > stripped):
             yield f"journal: {seq} changes nothing"
         is_known = written.get((table, key), STRIPPED) != STRIPPED
-        if is_known and old != new and written[table, key] != _digest(old):
+        if is_known and old != new and written[table, key] != digest(old):
             yield f"journal: {seq} does not start from the item as it was before"
-        written[table, key] = STRIPPED if old is None and new is None else _digest(new)
+        written[table, key] = STRIPPED if old is None and new is None else digest(new)
         last = seq, at
     yield from _wrong_sums(rows)
 
@@ -163,14 +162,6 @@ def _wrong_sums(rows: RowReader) -> Iterator[str]:
             if not is_whole:
                 yield f"journal: {seq} does not match its checksum"
         after = step[-1][0]
-
-
-def _digest(image: bytes | None) -> bytes | None:
-    """A hash to compare items by: a store may have more items than fit into memory."""
-    if image is None:
-        return None
-    # In a damaged file an image may have any type.
-    return blake2b(image if isinstance(image, bytes) else repr(image).encode(), digest_size=16).digest()
 
 
 def wrong_streams(rows: RowReader, tables: list[Table]) -> Iterator[str]:
@@ -230,8 +221,7 @@ def _wrong_items(rows: RowReader, table: Table, written: Images) -> Iterator[str
     is_pruned = rows.counts(ROWS_PRUNED)[0] > 0
     items = total = 0
     collections: dict[bytes, int] = {}
-    entries = [(index, entries_of(rows, where, table, index)) for index in table.indexes]
-    expiries = expiries_of(rows, where, table)
+    checks = entry_checks(rows, table)
     for number, key, size, raw, kept_sum in _all_rows(rows, table):
         items += 1
         total += size
@@ -241,66 +231,41 @@ def _wrong_items(rows: RowReader, table: Table, written: Images) -> Iterator[str
         # Items of a restore or an import are not in the journal either.
         is_new = not is_pruned and not table.is_filled
         is_known = written[table.number, key] != STRIPPED if (table.number, key) in written else is_new
-        if is_known and written.get((table.number, key)) != _digest(raw):
+        if is_known and written.get((table.number, key)) != digest(raw):
             yield f"{place} is not what the journal last wrote"
         try:
             item: Item = orjson.loads(raw)
             yield from wrong_item(table, place, key, size, item)
-            asked = [(expiries, None if expiries is None else expiries.entry_of(number, key, item), 0)]
+            expected: list[tuple[EntryCheck, bytes, int]] = []
             held = size
-            for index, kept in entries:
-                entry = kept.entry_of(number, key, item)
-                weight = 0 if entry is None else entry_size(table, index, item, size)
-                asked.append((kept, entry, weight))
-                held += weight if index.local else 0
+            for one in checks:
+                if (entry := one.entry_of(number, key, item)) is not None:
+                    weight = 0 if one.index is None else entry_size(table, one.index, item, size)
+                    expected.append((one, entry, weight))
+                    held += weight if one.index is not None and one.index.local else 0
             if table.has_local_indexes:
                 partition = partition_of(table, item)
                 collections[partition] = collections.get(partition, 0) + held
         except Exception as damage:
             yield f"{place} is not an item: {type(damage).__name__}: {damage}"
             continue
-        for one, entry, weight in asked:
-            if one is not None and entry is not None:
-                yield from one.expect(entry, number, weight)
+        for one, entry, weight in expected:
+            yield from one.expect(entry, number, weight)
     for (owner, key), image in written.items():
         if owner == table.number and image not in (None, STRIPPED) and rows.get(owner, key) is None:
             yield f"{where}: by the journal there is an item at {key.hex()}, and there is none"
     yield from _wrong_count(rows, where, table_name(table.number), items, total)
-    for index, kept in entries:
-        yield from _named(kept.where, kept.unexpected())
-        yield from _wrong_count(
-            rows, kept.where, index_name(table.number, index.number), kept.items, kept.size
-        )
+    for one in checks:
+        yield from _named(one.where, one.unexpected())
+        if one.index is not None:
+            name = index_name(table.number, one.number)
+            yield from _wrong_count(rows, one.where, name, one.items, one.size)
     if (table.ttl_attribute is None) != (table.ttl_index is None):
         yield f"{where}: it has TTL without an expiry list, or an expiry list without TTL"
-    if expiries is not None:
-        yield from _named(expiries.where, expiries.unexpected())
     if table.has_local_indexes:
         sizes = {partition: size for partition, size in rows.all_collections(table.number) if size}
         if sizes != collections:
             yield f"{where}: the sizes of its item collections are wrong"
-
-
-def entries_of(rows: RowReader, where: str, table: Table, index: Index) -> EntryCheck:
-    return EntryCheck(
-        rows,
-        f"{where}, index {index.name}",
-        table.number,
-        index.number,
-        lambda number, key, item: None if index.awaits(number) else entry_key(table, index, item, key),
-    )
-
-
-def expiries_of(rows: RowReader, where: str, table: Table) -> EntryCheck | None:
-    if table.ttl_index is None:
-        return None
-    return EntryCheck(
-        rows,
-        f"{where}, expiry list",
-        table.number,
-        table.ttl_index,
-        lambda number, key, item: None if table.awaits_expiry(number) else expiry_key(table, item, key),
-    )
 
 
 def wrong_item(table: Table, place: str, key: bytes, size: int, item: Item) -> Iterator[str]:

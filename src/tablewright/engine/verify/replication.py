@@ -1,4 +1,4 @@
-"""The invariants of replicas: each broken one is a sentence.
+"""The invariants of replicas, and that everything in a store belongs to its region: each broken one is a sentence.
 
 Elsewhere: comparing the items of two regions (region_items.py); everything else (invariants.py).
 """
@@ -12,6 +12,10 @@ from tablewright.engine.journal import REPLICA
 from tablewright.engine.replication.group import Group
 from tablewright.engine.replication.store import all_marks, all_stamps, read_mark, vector
 from tablewright.engine.storage.rows import RowReader
+from tablewright.engine.verify import store
+
+# What has an ARN, and its SQL table.
+_NAMED = (("stream", "streams"), ("backup", "backups"), ("export", "exports"), ("import", "imports"))
 
 
 class TableMark(NamedTuple):
@@ -95,3 +99,29 @@ def _wrong_takeovers(where: str, group: Group) -> Iterator[str]:
             yield f"{where}: the fail-over {after} is stored after {before}"
     if roles and max(roles) > group.role:
         yield f"{where}: the fail-over {max(roles)} is stored, but the epoch is {group.role}"
+
+
+# --- one store, one region ---
+
+
+def wrong_regions(rows: RowReader, tables: Sequence[Table], region: str | None) -> Iterator[str]:
+    """What belongs to another region than the store: `region`, or by default that of its oldest table."""
+    oldest = min(tables, key=lambda table: table.number, default=None)
+    home = region or (None if oldest is None else _region_of(oldest.arn))
+    if home is None:
+        return
+    for table in tables:
+        if _region_of(table.arn) != home:
+            yield f"table {table.name}: it is {_region_of(table.arn)}'s, and this store is {home}'s: {table.arn}"
+        if table.replicas is not None and table.replicas.region != home:
+            yield f"replicas of {table.name}: they are seen from {table.replicas.region}, and this store is {home}'s"
+    for what, kept in _NAMED:
+        for arn in store.arns(rows, kept):
+            if _region_of(arn) != home:
+                yield f"{what} {arn}: it is {_region_of(arn)}'s, and this store is {home}'s"
+
+
+def _region_of(arn: str) -> str:
+    """`arn:aws:dynamodb:eu-west-1:...`; the whole text where it is not an ARN."""
+    parts = arn.split(":", 5)
+    return parts[3] if len(parts) == 6 else arn

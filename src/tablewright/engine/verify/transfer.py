@@ -11,34 +11,14 @@ from tablewright.engine.storage.rows import RowReader
 from tablewright.engine.transfer import store as transfer_store
 from tablewright.engine.transfer.export_format import FULL, INCREMENTAL
 from tablewright.engine.transfer.export_lines import END, pin_name
-from tablewright.engine.transfer.store import (
-    COMPLETED,
-    EXPORTS,
-    FAILED,
-    IMPORTS,
-    IN_PROGRESS,
-    Export,
-    Import,
-)
+from tablewright.engine.transfer.store import COMPLETED, EXPORTS, FAILED, IMPORTS, IN_PROGRESS, Export, Import
 
 STATUSES = (IN_PROGRESS, COMPLETED, FAILED)
-EXPORT_MEMBERS = (
-    "ExportArn",
-    "TableArn",
-    "TableId",
-    "ExportFormat",
-    "ExportType",
-    "S3Bucket",
-    "S3SseAlgorithm",
-)
-IMPORT_MEMBERS = (
-    "ImportArn",
-    "TableArn",
-    "TableId",
-    "S3BucketSource",
-    "InputFormat",
-    "TableCreationParameters",
-)
+# Members that the description of each kind has, beside its ARN and those of its table.
+MEMBERS = {
+    "Export": ("ExportFormat", "ExportType", "S3Bucket", "S3SseAlgorithm"),
+    "Import": ("S3BucketSource", "InputFormat", "TableCreationParameters"),
+}
 TIMES = {FULL: "ExportTime", INCREMENTAL: "IncrementalExportSpecification"}
 
 
@@ -59,8 +39,9 @@ def wrong_transfers(rows: RowReader, tables: Sequence[Table]) -> Iterator[str]:
             yield f"table {table.name} is CREATING, and there is no import in progress for it"
 
 
-def _wrong_record(record: Export | Import, members: Sequence[str], kind: str) -> Iterator[str]:
+def _wrong_record(record: Export | Import, kind: str) -> Iterator[str]:
     description: dict[str, Any] = orjson.loads(record.body)["told"]
+    members = (f"{kind}Arn", "TableArn", "TableId", *MEMBERS[kind])
     if record.status not in STATUSES:
         yield f"its status is {record.status}"
     if (record.closed is None) != (record.status == IN_PROGRESS):
@@ -74,7 +55,7 @@ def _wrong_record(record: Export | Import, members: Sequence[str], kind: str) ->
 
 
 def _wrong_export(rows: RowReader, export: Export) -> Iterator[str]:
-    yield from _wrong_record(export, EXPORT_MEMBERS, "Export")
+    yield from _wrong_record(export, "Export")
     description = orjson.loads(export.body)["told"]
     if TIMES.get(description.get("ExportType")) not in description:
         yield "its description has no time that fits its kind"
@@ -93,7 +74,7 @@ def _wrong_export(rows: RowReader, export: Export) -> Iterator[str]:
 
 
 def _wrong_import(rows: RowReader, job: Import, tables: Sequence[Table]) -> Iterator[str]:
-    yield from _wrong_record(job, IMPORT_MEMBERS, "Import")
+    yield from _wrong_record(job, "Import")
     if job.processed != job.imported + job.errors:
         yield f"it processed {job.processed} items, imported {job.imported} and refused {job.errors}"
     if len(transfer_store.import_errors(rows, job.number)) > job.errors:

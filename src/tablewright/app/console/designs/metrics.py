@@ -203,7 +203,10 @@ def _figures(
 
 def _operation(look: Look, verb: str) -> dict[str, Any]:
     """One operation over the whole span, as numbers."""
-    whole = look.metrics.whole(LATENCY, table=look.table, operation=verb, since=look.start, until=look.end)
+    points = look.metrics.series(
+        LATENCY, table=look.table, operation=verb, since=look.start, until=look.end, period=None
+    )
+    whole = points[0] if points else None
     return {
         "verb": verb,
         "requests": whole.samples if whole else 0,
