@@ -163,7 +163,7 @@ def write_condition(request: Request, given: Placeholders) -> Condition | None:
     old = request.get("Expected")
     if old is None and request.get("ConditionalOperator") is None:
         return None
-    return expected(_admit_conditions(old or {}), request.get("ConditionalOperator"))
+    return expected(admit_conditions(old or {}), request.get("ConditionalOperator"))
 
 
 def read_filter(request: Request, given: Placeholders, legacy: str) -> Condition | None:
@@ -174,10 +174,10 @@ def read_filter(request: Request, given: Placeholders, legacy: str) -> Condition
     old = request.get(legacy)
     if old is None and request.get("ConditionalOperator") is None:
         return None
-    return filter_conditions(_admit_conditions(old or {}), request.get("ConditionalOperator"))
+    return filter_conditions(admit_conditions(old or {}), request.get("ConditionalOperator"))
 
 
-def _admit_conditions(conditions: Mapping[str, Any]) -> dict[str, Any]:
+def admit_conditions(conditions: Mapping[str, Any]) -> dict[str, Any]:
     """Legacy conditions with validated values."""
     admitted = {}
     for name, one in conditions.items():
@@ -188,10 +188,6 @@ def _admit_conditions(conditions: Mapping[str, Any]) -> dict[str, Any]:
             one["AttributeValueList"] = [admit(value)[0] for value in one["AttributeValueList"]]
         admitted[name] = one
     return admitted
-
-
-def admit_key_conditions(conditions: Mapping[str, Any]) -> dict[str, Any]:
-    return _admit_conditions(conditions)
 
 
 def read_paths(request: Request, given: Placeholders) -> tuple[Path, ...] | None:

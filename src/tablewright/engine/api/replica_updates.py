@@ -67,7 +67,6 @@ REPLICA_UPDATES = ListOf(
     least=1,
 )
 DAY = 86_400_000_000
-ALONE = "Replica modification must be the only operation in the request"
 _NO_ACTION = "There are no actions specified in the Replica Update Action of the request."
 _LOCAL = (
     "Cannot add or delete the local region through ReplicaUpdates. "

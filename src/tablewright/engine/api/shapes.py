@@ -19,6 +19,7 @@ from tablewright.values import BadValue, admit
 from tablewright.values.codec import wrong_list, wrong_map, wrong_scalar, wrong_structure, wrong_value
 
 Request: TypeAlias = dict[str, Any]
+Answer: TypeAlias = dict[str, Any]
 
 _MOST_REPORTED = 10
 ARN_LENGTH = 1024

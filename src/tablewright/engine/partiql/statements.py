@@ -45,6 +45,7 @@ CONSISTENT: dict[str, Shape] = {"ConsistentRead": FLAG}
 Changing: TypeAlias = Insert | Update | Delete
 
 EXISTS_ALONE = "EXISTS can only be used in ExecuteTransaction write requests."
+ONLY_SELECTS = "a request with a write has a write transaction (only_reads)"
 EXISTS_BARE = "EXISTS() must contain a single item read with additional condition"
 RETURNED = "RETURNING clause is not supported in ExecuteTransaction."
 
@@ -81,8 +82,10 @@ def as_plain_error(bad: BadExpression) -> ServiceError:
     return invalid(_KIND.sub("", str(bad), count=1))
 
 
-def read_view(txn: WriteTransaction) -> ReadTransaction:
-    """A read inside the write transaction: it sees committed state and the writes of its own group."""
+def read_view(txn: ReadTransaction | WriteTransaction) -> ReadTransaction:
+    """A read inside a write transaction: it sees committed state and the writes of its own group."""
+    if isinstance(txn, ReadTransaction):
+        return txn
     return ReadTransaction(txn.rows, txn.tables, txn.place, txn.world, txn.throttle, txn.samples)
 
 

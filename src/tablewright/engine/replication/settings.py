@@ -8,8 +8,8 @@ Must hold: a new index is filled here from the items here, a deleted one is remo
 from dataclasses import replace
 
 from tablewright.engine.api.replica_overrides import with_overrides, without_overrides
+from tablewright.engine.api.time_to_live import disable, enable
 from tablewright.engine.api.update_table import follow_catalog
-from tablewright.engine.api.update_time_to_live import disable, enable
 from tablewright.engine.catalog import Index, Table, to_json
 from tablewright.engine.replication.group import Group
 from tablewright.engine.replication.stamps import with_joined
