@@ -13,8 +13,8 @@ from tablewright.expressions.errors import BadExpression
 from tablewright.expressions.nodes import And, Between, Call, Compare, Condition, Operand
 from tablewright.values import Value
 
-_SWAPPED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_SORT_OPERATORS = frozenset((*_SWAPPED, "BETWEEN", "begins_with"))
+SWAPPED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_SORT_OPERATORS = frozenset((*SWAPPED, "BETWEEN", "begins_with"))
 
 NOT_SUPPORTED = "Query key condition not supported"
 NOT_INDEXABLE = "Attempted conditional constraint is not an indexable operation"
@@ -68,7 +68,7 @@ def key_tests(node: Condition) -> tuple[KeyTest, ...]:
 def _key_test(node: Condition) -> KeyTest:
     if isinstance(node, Compare) and node.op != "<>":
         name, values = _name_and_values((node.left, node.right))
-        op = node.op if isinstance(node.left, tuple) else _SWAPPED[node.op]
+        op = node.op if isinstance(node.left, tuple) else SWAPPED[node.op]
         return KeyTest(name, op, values)
     if isinstance(node, Call) and node.name == "begins_with":
         return _test_of_first("begins_with", node.operands)

@@ -9,7 +9,7 @@ Every refusal is a `BadExpression` (mostly a `BadStatement`) whose text is the s
 """
 
 from tablewright.partiql.errors import BadStatement
-from tablewright.partiql.keys import Branch, KeyFound, branches_of, find_key, joined, written_key
+from tablewright.partiql.keys import Branch, KeyFound, branches_of, find_key, written_key
 from tablewright.partiql.parse import parse
 from tablewright.partiql.requests import projecting, worded
 from tablewright.partiql.resolve import (
@@ -36,7 +36,6 @@ __all__ = [
     "Update",
     "branches_of",
     "find_key",
-    "joined",
     "parse",
     "projecting",
     "statement",

@@ -20,7 +20,7 @@ from tablewright.engine.mutations import (
     update_of,
 )
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
-from tablewright.expressions import Update, fragments, touched
+from tablewright.expressions import Update, project, touched
 from tablewright.values import Item
 
 
@@ -107,8 +107,10 @@ def _returned(how: str | None, evaluated: Evaluated, change: Update | None) -> I
         case "ALL_NEW":
             return evaluated.new
         case "UPDATED_OLD" | "UPDATED_NEW" if change is not None:
+            # Only what the paths lead to: an element set beyond the end of its list is not shown, and one that was
+            # removed shows what moved into its place, as on the service.
             item = evaluated.old if how == "UPDATED_OLD" else evaluated.new
-            return fragments(touched(change), item or {})
+            return project(touched(change), item or {})
         case _:
             return None
 

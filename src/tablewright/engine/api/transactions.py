@@ -14,7 +14,7 @@ from tablewright.engine.api.operation import read_verb, write_verb
 from tablewright.engine.api.shapes import Answer, ListOf, Request, Shape, Struct, Text
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.consumed_capacity import Consumed, capacity_members, read_units
-from tablewright.engine.errors import ItemMistake, ServiceError, invalid, transaction_canceled
+from tablewright.engine.errors import CONFLICT, ItemMistake, ServiceError, invalid, transaction_canceled
 from tablewright.engine.item_read import ItemRead, wanted_paths
 from tablewright.engine.limits import TRANSACTION_ACTIONS, TRANSACTION_BYTES
 from tablewright.engine.metrics.names import THROTTLED_REQUESTS
@@ -215,7 +215,7 @@ def _evaluate_all(txn: WriteTransaction, writes: Sequence[Mutation]) -> list[Eva
     for write in writes:
         if txn.is_locked(write.table, write.key):
             txn.mark_conflict(write.table)
-            reasons.append({"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"})
+            reasons.append({"Code": "TransactionConflict", "Message": CONFLICT})
             continue
         try:
             decisions.append(evaluate(txn, write, factor=2))
