@@ -10,7 +10,7 @@ from binascii import Error as NotBase64
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from tablewright.values.numbers import BadNumber, sort_key, weigh
+from tablewright.values.numbers import BadValue, sort_key, weigh
 
 # One attribute value in wire form. Exactly one member; `Any` because the wire is not ours to type.
 Value: TypeAlias = dict[str, Any]
@@ -41,10 +41,6 @@ EMPTY_SETS = {
 }
 
 
-class BadValue(ValueError):
-    """An attribute value that DynamoDB does not take; the text is the service's."""
-
-
 class WrongJson(ValueError):
     """A JSON type where another is expected; the service calls this a SerializationException."""
 
@@ -73,7 +69,7 @@ def _admit_members(members: Item, depth: int, overhead: int) -> tuple[Item, int]
             elif "N" in value:
                 text = value["N"]
                 if type(text) is str:
-                    canonical, weight = _number(text)
+                    canonical, weight = weigh(text)
                     size += weight
                     if canonical != text:
                         changed = dict(members) if changed is None else changed
@@ -104,7 +100,7 @@ def admit(value: Value, depth: int = 0) -> tuple[Value, int]:
         if kind == "N":
             if type(content) is not str:
                 raise _wrong(content, wrong_scalar(content, "String"))
-            text, size = _number(content)
+            text, size = weigh(content)
             return (value if text == content else {"N": text}), size
         if kind == "M":
             return _admit_map(value, content, depth + 1)
@@ -180,7 +176,7 @@ def _admit_set(value: Value, kind: str, content: Any) -> tuple[Value, int]:
         for member in content:
             if type(member) is not str:
                 raise WrongJson(wrong_scalar(member, "String"))
-        weighed = [_number(m) for m in content] if kind == "NS" else [(m, len(_utf8(m))) for m in content]
+        weighed = [weigh(m) for m in content] if kind == "NS" else [(m, len(_utf8(m))) for m in content]
         members, size = [member for member, _ in weighed], sum(weight for _, weight in weighed)
     if len(set(members)) != len(members):
         raise BadValue(_duplicates(kind, content))
@@ -197,13 +193,6 @@ def _duplicates(kind: str, content: list[str]) -> str:
     if kind == "BS":
         return f"{_INVALID}Input collection [{', '.join(content)}]of type BS contains duplicates."
     return "Input collection contains duplicates"
-
-
-def _number(text: str) -> tuple[str, int]:
-    try:
-        return weigh(text)
-    except BadNumber as bad:
-        raise BadValue(str(bad)) from None
 
 
 def _binary(content: Any) -> tuple[str, int]:
