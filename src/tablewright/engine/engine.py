@@ -203,30 +203,20 @@ class Engine:
         begun = perf_counter()
         answer: bytes | None
         try:
-            if self._storage.in_memory:
-                # There is one connection only, so readers take their turn with the writer.
-                turn = _Turn(self._storage.write_lock)
-                writes, throttle = self._storage.writes, self._throttle
-                try:
-                    txn = ReadTransaction(
-                        writes, tables, place, self._world, throttle, samples, effort, turn.end
-                    )
-                    answer = _served(operation, txn, request)
-                except ExceedsBudget:
-                    answer = None
-                finally:
-                    turn.end()
-            else:
-                rows = self._storage.acquire_reader()
-                try:
-                    txn = ReadTransaction(rows, tables, place, self._world, self._throttle, samples, effort)
-                    answer = _served(operation, txn, request)
-                except ExceedsBudget:
-                    answer = (
-                        None  # the exception, and the walk in it, are gone before the rows are lent again
-                    )
-                finally:
-                    self._storage.release_reader(rows)
+            storage = self._storage
+            # In memory there is one connection only, so readers take their turn with the writer.
+            turn = _Turn(storage.write_lock) if storage.in_memory else None
+            rows, end = (storage.acquire_reader(), None) if turn is None else (storage.writes, turn.end)
+            try:
+                txn = ReadTransaction(rows, tables, place, self._world, self._throttle, samples, effort, end)
+                answer = _served(operation, txn, request)
+            except ExceedsBudget:
+                answer = None  # the exception, and the walk in it, end before the rows are lent again
+            finally:
+                if end is None:
+                    storage.release_reader(rows)
+                else:
+                    end()
         except ServiceError as mistake:
             samples += refused_samples(verb, request.get("TableName"), mistake)
             self.metrics.record_request("", begun, samples)

@@ -9,7 +9,7 @@ Every refusal is a `BadExpression` (mostly a `BadStatement`) whose text is the s
 """
 
 from tablewright.partiql.errors import BadStatement
-from tablewright.partiql.keys import Branch, KeyFound, branches_of, find_key, written_key
+from tablewright.partiql.keys import Branch, KeyFound, branches_of, find_key, read_key, written_key
 from tablewright.partiql.parse import parse
 from tablewright.partiql.requests import projecting, worded
 from tablewright.partiql.resolve import (
@@ -38,6 +38,7 @@ __all__ = [
     "find_key",
     "parse",
     "projecting",
+    "read_key",
     "statement",
     "worded",
     "written_key",

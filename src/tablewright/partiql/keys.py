@@ -60,6 +60,13 @@ def find_key(where: Condition | None, names: Sequence[str], one_of: bool = False
     return KeyFound(values, all_of(*rest))
 
 
+def read_key(where: Condition | None, names: Sequence[str]) -> Item | None:
+    """The key of the one item a SELECT is about, if its WHERE says no more and no less than that."""
+    found = find_key(where, names, one_of=True)
+    is_one = all(len(found.values.get(name, ())) == 1 for name in names)
+    return found.key() if is_one and found.rest is None else None
+
+
 def _only_option(part: Condition, names: Sequence[str]) -> KeyTest | None:
     if isinstance(part, In) and len(part.options) == 1:
         return key_test(Compare("=", part.operand, part.options[0]), names)

@@ -4,7 +4,6 @@ The answer says IN_PROGRESS; a job writes the files (transfer/export.py).
 """
 
 import re
-from typing import Any
 
 import orjson
 
@@ -47,7 +46,7 @@ from tablewright.engine.transfer import export_format
 from tablewright.engine.transfer.export import described
 from tablewright.engine.transfer.export_format import FULL, INCREMENTAL, NEW, NEW_AND_OLD
 from tablewright.engine.transfer.export_lines import pin_name
-from tablewright.engine.transfer.store import EXPORTS, Export
+from tablewright.engine.transfer.store import EXPORTS
 
 _TIME = Moment()
 
@@ -96,36 +95,30 @@ def export_table_to_point_in_time(txn: WriteTransaction, request: Request) -> An
     else:
         period = request["IncrementalExportSpecification"]
         description["IncrementalExportSpecification"], first, last = _period(txn, table, period)
-    _check_buckets(txn, description)
+    buckets = txn.place.buckets
+    if buckets is None:
+        raise no_buckets("export to")
+    if description["S3SseAlgorithm"] == "KMS" and buckets.refuses_keys is not None:
+        raise invalid(f"S3SseAlgorithm KMS is not supported by this engine: {buckets.refuses_keys}")
     if EXPORTS.under_way(txn.rows) >= EXPORTS_AT_ONCE:
         raise limit_exceeded(f"There are {EXPORTS_AT_ONCE} exports under way: wait until one has ended")
-    body = orjson.dumps({"told": description, "asked": asked, "keys": list(table.schema.names)})
-    return {"ExportDescription": described(_begin(txn, table, description, token, first, last, body))}
-
-
-def _begin(
-    txn: WriteTransaction,
-    table: Table,
-    description: dict[str, Any],
-    token: str | None,
-    first: int,
-    last: int,
-    body: bytes,
-) -> Export:
-    """Add the export, and pin the state or the changes it reads."""
-    arn = description["ExportArn"]
+    # What the export reads is pinned: a state, or the changes since one.
+    name = pin_name(description["ExportArn"])
     if description["ExportType"] == FULL:
-        time_travel.pin(txn, pin_name(arn), table.number, last)
+        time_travel.pin(txn, name, table.number, last)
     else:
-        history_store.add_pin(txn.rows, Pin(pin_name(arn), table.number, first - 1, None, None))
+        history_store.add_pin(txn.rows, Pin(name, table.number, first - 1, None, None))
     txn.has_background_work = True
-    return EXPORTS.add(txn.rows, arn, table.number, token, txn.position.at, body, first=first, last=last)
+    body = orjson.dumps({"told": description, "asked": asked, "keys": list(table.schema.names)})
+    number, now = table.number, txn.position.at
+    begun = EXPORTS.add(txn.rows, description["ExportArn"], number, token, now, body, first=first, last=last)
+    return {"ExportDescription": described(begun)}
 
 
 def _description(txn: WriteTransaction, table: Table, request: Request) -> Answer:
     """The part of the export's description that does not change, still without its times."""
     salt = txn.world.new_id()
-    description: dict[str, Any] = {
+    description: Answer = {
         "ExportArn": f"{table.arn}/export/{export_format.export_id(txn.position.at, salt)}",
         "TableArn": table.arn,
         "TableId": table.uuid,
@@ -190,7 +183,7 @@ def _moment(txn: WriteTransaction, table: Table, asked: float | None) -> tuple[f
     return asked, change_at(txn.rows, table, at, now)
 
 
-def _period(txn: WriteTransaction, table: Table, asked: Request) -> tuple[dict[str, Any], int, int]:
+def _period(txn: WriteTransaction, table: Table, asked: Request) -> tuple[Answer, int, int]:
     """The period of an incremental export, the first and the last change that belong to it."""
     now, rows = txn.position.at, txn.rows
     start = microseconds_of(asked["ExportFromTime"])
@@ -229,11 +222,3 @@ def _check_period(table: Table, start: int, end: int, now: int) -> None:
 
 def _invalid_time(message: str) -> ServiceError:
     return ServiceError("InvalidExportTimeException", message)
-
-
-def _check_buckets(txn: WriteTransaction, description: dict[str, Any]) -> None:
-    buckets = txn.place.buckets
-    if buckets is None:
-        raise no_buckets("export to")
-    if description["S3SseAlgorithm"] == "KMS" and buckets.refuses_keys is not None:
-        raise invalid(f"S3SseAlgorithm KMS is not supported by this engine: {buckets.refuses_keys}")

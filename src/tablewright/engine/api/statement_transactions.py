@@ -27,7 +27,7 @@ from tablewright.engine.partiql.statements import (
 )
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.expressions import BadExpression
-from tablewright.partiql import Delete, Insert, Select, Statement, Update, find_key, projecting, statement
+from tablewright.partiql import Delete, Insert, Select, Statement, Update, projecting, read_key, statement
 from tablewright.values import BadValue, Value
 
 NO_KEY = "Select statements within ExecuteTransaction must specify the primary key in the where clause."
@@ -120,13 +120,11 @@ def _action(table: Table, asked: Statement) -> dict[str, Request]:
 def _get_of(table: Table, asked: Select) -> Request:
     if asked.index is not None:
         raise invalid(NO_INDEX)
-    names = table.schema.names
-    found = find_key(asked.where, names, one_of=True)
-    is_one = all(len(found.values.get(name, ())) == 1 for name in names)
-    if found.rest is not None or not is_one:
+    key = read_key(asked.where, table.schema.names)
+    if key is None:
         raise invalid(NO_KEY)
     wanted = top_level(asked.columns)
-    request: Request = {"TableName": table.name, "Key": found.key()}
+    request: Request = {"TableName": table.name, "Key": key}
     return request if wanted is None else request | projecting(tuple(name for (name,) in wanted))
 
 

@@ -35,7 +35,7 @@ from tablewright.engine.partiql.statements import (
 )
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.expressions import BadExpression
-from tablewright.partiql import Exists, Select, Statement, find_key
+from tablewright.partiql import Exists, Select, Statement, read_key
 from tablewright.values import BadValue, Item
 
 
@@ -152,12 +152,10 @@ def _prepared(tables: Catalog, asked: Statement) -> PreparedStatement | ServiceE
 
 def _keyed_read(table: Table, asked: Select) -> ItemRead:
     find_source(table, asked)
-    names = table.schema.names
-    found = find_key(asked.where, names, one_of=True)
-    is_one = all(len(found.values.get(name, ())) == 1 for name in names)
-    if asked.index is not None or found.rest is not None or not is_one:
+    key = read_key(asked.where, table.schema.names)
+    if asked.index is not None or key is None:
         raise invalid(NO_KEY)
-    return ItemRead(table, key_bytes(table, found.key()), None)
+    return ItemRead(table, key_bytes(table, key), None)
 
 
 def _run(

@@ -14,7 +14,7 @@ from tablewright.engine.api.operation import read_verb, write_verb
 from tablewright.engine.api.replica_updates import refuse_source, refuse_writer
 from tablewright.engine.api.shapes import Answer, ListOf, Request, Text, Whole
 from tablewright.engine.api.tags import TAG_LIST, merged_tags
-from tablewright.engine.catalog import Catalog, Table, describe, to_json, warm_units
+from tablewright.engine.catalog import Catalog, Table, describe, to_json
 from tablewright.engine.errors import ServiceError, invalid, resource_in_use, table_not_found
 from tablewright.engine.history.backups import SYSTEM, back_up
 from tablewright.engine.limits import LIST_PAGE
@@ -56,7 +56,7 @@ def create_table(txn: WriteTransaction, request: Request) -> Answer:
         txn.rows.create_index(number, index.number)
     if table.has_local_indexes:
         txn.rows.create_collections(number)
-    view = definitions.new_stream_view(request.get("StreamSpecification"))
+    view = definitions.stream_view(request.get("StreamSpecification"), definitions.NEW_STREAM)
     if view is not None:
         table = open_stream(txn, table, view)
         txn.save_table(table)
@@ -70,7 +70,8 @@ def _defined(txn: WriteTransaction, request: Request) -> Table:
     name = request["TableName"]
     if name.startswith("arn:"):
         raise invalid("CreateTable takes a table name, not an ARN: the engine makes the ARN")
-    mode = definitions.billing_mode(request)
+    mode = str(request.get("BillingMode") or "PROVISIONED")
+    definitions.check_billing(mode, request.get("ProvisionedThroughput"))
     units = definitions.throughput(request.get("ProvisionedThroughput"))
     types = definitions.attribute_types(request.get("AttributeDefinitions"))
     schema = definitions.table_schema(request["KeySchema"], types)
@@ -80,7 +81,7 @@ def _defined(txn: WriteTransaction, request: Request) -> Table:
     local = definitions.local_indexes(asked[0], schema, types)
     indexes = [*local, *definitions.global_indexes(asked[1], len(local) + 1, types, mode)]
     definitions.refuse_clashes(indexes)
-    definitions.new_stream_view(request.get("StreamSpecification"))
+    definitions.stream_view(request.get("StreamSpecification"), definitions.NEW_STREAM)
     definitions.refuse_encryption(request.get("SSESpecification"))
     place = txn.place
     table = Table(
@@ -103,18 +104,11 @@ def _defined(txn: WriteTransaction, request: Request) -> Table:
         protected=bool(request.get("DeletionProtectionEnabled")),
         tags=merged_tags({}, request.get("Tags") or []),
     )
-    return _warmed(table, request)
-
-
-def _warmed(table: Table, request: Request) -> Table:
-    warm = definitions.warm_throughput(request.get("WarmThroughput"), warm_units(table, table), "table")
-    table = replace(table, warm=warm)
-    for asked in request.get("GlobalSecondaryIndexes") or ():
-        index = table.index(asked["IndexName"])
-        if index is not None and asked.get("WarmThroughput") is not None:
-            owner = f"index {index.name}"
-            warm = definitions.warm_throughput(asked["WarmThroughput"], warm_units(table, index), owner)
-            table = table.with_index(replace(index, warm=warm))
+    table = definitions.with_warm(table, table, request.get("WarmThroughput"))
+    for one in asked[1] or ():
+        index = table.index(one["IndexName"])
+        assert index is not None, "it was just defined"
+        table = table.with_index(definitions.with_warm(table, index, one.get("WarmThroughput")))
     return table
 
 

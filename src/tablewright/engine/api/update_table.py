@@ -19,7 +19,7 @@ from tablewright.engine.api.replica_updates import (
 )
 from tablewright.engine.api.shapes import Answer, ListOf, Request, Shape, Struct, Text
 from tablewright.engine.api.tables import settled_table
-from tablewright.engine.catalog import Index, Table, Throughput, describe, warm_units
+from tablewright.engine.catalog import Index, Table, Throughput, describe
 from tablewright.engine.errors import invalid, invalid_parameter, limit_exceeded, resource_not_found
 from tablewright.engine.storage.rows import index_name
 from tablewright.engine.streams.shards import close_stream, open_stream
@@ -93,7 +93,7 @@ def update_table(txn: WriteTransaction, request: Request) -> Answer:
     if "ReplicaUpdates" in given:
         return _update_replicas(txn, request)
     stream = request.get("StreamSpecification")
-    definitions.check_stream_change(stream)
+    definitions.stream_view(stream, definitions.STREAM_CHANGE)
     definitions.refuse_encryption(request.get("SSESpecification"))
     actions = [_only_action(one) for one in request.get("GlobalSecondaryIndexUpdates") or ()]
     _refuse_twice(actions)
@@ -114,7 +114,8 @@ def update_table(txn: WriteTransaction, request: Request) -> Answer:
             described = table.with_index(replace(_named_index(table, asked), status="DELETING"))
             table = table.without_index(asked["IndexName"])
     if stream is not None:
-        table = _with_stream(txn, table, stream)
+        view = stream.get("StreamViewType")
+        table = close_stream(txn, table) if view is None else open_stream(txn, table, view)
         described = replace(described, stream_label=table.stream_label, stream_view=table.stream_view)
     if table.replicas is not None and given & _SHARED:
         table = replace(table, replicas=table.replicas.with_settings_changed(txn.position.at))
@@ -150,12 +151,6 @@ def _refuse_same_stream(table: Table, asked: Request | None) -> None:
         raise invalid(f"Table already has an enabled stream: TableName: {table.name}")
     if not asked["StreamEnabled"] and table.stream_view is None:
         raise invalid(f"Table has no stream to disable: TableName: {table.name}")
-
-
-def _with_stream(txn: WriteTransaction, table: Table, asked: Request) -> Table:
-    if asked["StreamEnabled"]:
-        return open_stream(txn, table, asked["StreamViewType"])
-    return close_stream(txn, table)
 
 
 def follow_catalog(txn: WriteTransaction, before: Table, table: Table) -> None:
@@ -234,8 +229,7 @@ def _with_settings(table: Table, request: Request, now: float) -> Table:
     asked = definitions.ceilings(request.get("OnDemandThroughput"), table.billing, "table")
     if asked is not None:
         table = replace(table, on_demand=definitions.merged_ceilings(table.on_demand, asked))
-    warm = definitions.warm_throughput(request.get("WarmThroughput"), warm_units(table, table), "table")
-    return table if warm is None else replace(table, warm=warm)
+    return definitions.with_warm(table, table, request.get("WarmThroughput"))
 
 
 # --- indexes ---
@@ -282,10 +276,8 @@ def _with_new_index(txn: WriteTransaction, table: Table, asked: Request, request
     index = definitions.global_index(asked, table.next_index, types, table.billing)
     definitions.refuse_many([*table.indexes, index])
     definitions.refuse_clashes([*table.indexes, index])
-    warm = definitions.warm_throughput(
-        asked.get("WarmThroughput"), warm_units(table, index), f"index {index.name}"
-    )
-    index = replace(index, status="CREATING", backfill=(0, txn.rows.last_row(table.number)), warm=warm)
+    index = definitions.with_warm(table, index, asked.get("WarmThroughput"))
+    index = replace(index, status="CREATING", backfill=(0, txn.rows.last_row(table.number)))
     used = {name: types[name] for name in types if name in table.types or name in index.schema.names}
     return replace(table, types=used, indexes=(*table.indexes, index), next_index=index.number + 1)
 
@@ -301,10 +293,7 @@ def _with_changed_index(table: Table, asked: Request, now: float) -> Table:
     given = definitions.ceilings(asked.get("OnDemandThroughput"), table.billing, f"index {index.name}")
     if given is not None:
         index = replace(index, on_demand=definitions.merged_ceilings(index.on_demand, given))
-    warm = definitions.warm_throughput(
-        asked.get("WarmThroughput"), warm_units(table, index), f"index {index.name}"
-    )
-    return table.with_index(index if warm is None else replace(index, warm=warm))
+    return table.with_index(definitions.with_warm(table, index, asked.get("WarmThroughput")))
 
 
 def _named_index(table: Table, asked: Request) -> Index:
