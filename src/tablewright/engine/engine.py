@@ -36,11 +36,7 @@ from tablewright.engine.errors import (
 from tablewright.engine.group_commit import GroupCommit, PendingCommit, Watcher, Work
 from tablewright.engine.journal import microseconds
 from tablewright.engine.metrics.collector import MetricsCollector
-from tablewright.engine.metrics.errors import (
-    failure_sample,
-    lost_commit_samples,
-    refused_samples,
-)
+from tablewright.engine.metrics.errors import failure_sample, lost_commit_samples, refused_samples
 from tablewright.engine.metrics.names import Sample
 from tablewright.engine.partiql.statements import only_reads
 from tablewright.engine.read_budget import Bounded, ExceedsBudget, ReadBudget

@@ -105,11 +105,7 @@ def operand(tokens: list[Token], at: int, *, in_update: bool = False) -> tuple[O
 
 
 def _grown(
-    node: Operand,
-    tokens: list[Token],
-    at: int,
-    waiting: list[_OpenCall | _OpenSum | None],
-    in_update: bool,
+    node: Operand, tokens: list[Token], at: int, waiting: list[_OpenCall | _OpenSum | None], in_update: bool
 ) -> tuple[Operand, int]:
     """All that is complete around a node, up to where the next operand must follow or nothing is open."""
     is_sum = False

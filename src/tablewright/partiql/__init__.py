@@ -12,16 +12,7 @@ from tablewright.partiql.errors import BadStatement
 from tablewright.partiql.keys import Branch, KeyFound, branches_of, find_key, read_key, written_key
 from tablewright.partiql.parse import parse
 from tablewright.partiql.requests import projecting, worded
-from tablewright.partiql.resolve import (
-    Column,
-    Delete,
-    Exists,
-    Insert,
-    Select,
-    Statement,
-    Update,
-    statement,
-)
+from tablewright.partiql.resolve import Column, Delete, Exists, Insert, Select, Statement, Update, statement
 
 __all__ = [
     "BadStatement",

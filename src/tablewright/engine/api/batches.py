@@ -7,13 +7,7 @@ as unprocessed, with the settings of their request.
 from typing import Any
 
 from tablewright.engine.api import common_members as common
-from tablewright.engine.api.arguments import (
-    NO_MATCH,
-    admit_key,
-    find_table,
-    key_bytes,
-    refuse_bad_index_keys,
-)
+from tablewright.engine.api.arguments import NO_MATCH, admit_key, find_table, key_bytes, refuse_bad_index_keys
 from tablewright.engine.api.operation import read_verb, write_verb
 from tablewright.engine.api.shapes import Answer, ListOf, MapOf, Request, Struct
 from tablewright.engine.catalog import Table

@@ -29,10 +29,7 @@ def describe_continuous_backups(txn: ReadTransaction, request: Request) -> Answe
         "TableName": TABLE_NAME,
         "PointInTimeRecoverySpecification": Struct(
             "PointInTimeRecoverySpecification",
-            {
-                "PointInTimeRecoveryEnabled": FLAG,
-                "RecoveryPeriodInDays": Whole(least=1, most=RECOVERY_DAYS),
-            },
+            {"PointInTimeRecoveryEnabled": FLAG, "RecoveryPeriodInDays": Whole(least=1, most=RECOVERY_DAYS)},
             required=("PointInTimeRecoveryEnabled",),
         ),
     },

@@ -36,11 +36,7 @@ from tablewright.engine.history.pitr_window import (
 )
 from tablewright.engine.history.store import Pin
 from tablewright.engine.journal import first_since
-from tablewright.engine.limits import (
-    EXPORT_PERIOD_HOURS,
-    EXPORT_PERIOD_MINUTES,
-    EXPORTS_AT_ONCE,
-)
+from tablewright.engine.limits import EXPORT_PERIOD_HOURS, EXPORT_PERIOD_MINUTES, EXPORTS_AT_ONCE
 from tablewright.engine.transaction import WriteTransaction
 from tablewright.engine.transfer import export_format
 from tablewright.engine.transfer.export import described

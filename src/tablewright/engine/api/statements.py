@@ -120,10 +120,7 @@ def batch_execute_statement(txn: ReadTransaction | WriteTransaction, request: Re
         _refusal(one) if isinstance(one, ServiceError) else _run(txn, one, member, spent)
         for one, member in zip(ready, members, strict=True)
     ]
-    return {
-        "Responses": responses,
-        **capacity_members(spent.values(), request.get("ReturnConsumedCapacity")),
-    }
+    return {"Responses": responses, **capacity_members(spent.values(), request.get("ReturnConsumedCapacity"))}
 
 
 def _read_member(member: Request) -> Statement | ServiceError:

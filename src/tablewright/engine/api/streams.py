@@ -163,9 +163,7 @@ LOOKED_AT = 5000
 
 
 @read_verb(
-    "GetRecords",
-    {"ShardIterator": Text(1, 2048), "Limit": Whole(least=1)},
-    required=("ShardIterator",),
+    "GetRecords", {"ShardIterator": Text(1, 2048), "Limit": Whole(least=1)}, required=("ShardIterator",)
 )
 def get_records(txn: ReadTransaction, request: Request) -> Answer:
     now = txn.now()

@@ -133,10 +133,7 @@ def settled_table(tables: Catalog, request: Request) -> Table:
     return table
 
 
-@read_verb(
-    "ListTables",
-    {"ExclusiveStartTableName": INDEX_NAME, "Limit": Whole(least=1, most=LIST_PAGE)},
-)
+@read_verb("ListTables", {"ExclusiveStartTableName": INDEX_NAME, "Limit": Whole(least=1, most=LIST_PAGE)})
 def list_tables(txn: ReadTransaction, request: Request) -> Answer:
     start = request.get("ExclusiveStartTableName") or ""
     limit = int(request.get("Limit") or LIST_PAGE)
