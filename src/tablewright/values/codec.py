@@ -32,6 +32,7 @@ TOO_DEEP = (
 )
 NULL_IS_TRUE = _INVALID + "Null attribute value types must have the value of true"
 NOT_UTF8 = "Invalid UTF-8: the text holds half of a surrogate pair"
+_UNEXPECTED_MAP = "Start of structure or map found where not expected"
 EMPTY_NAME = "Empty attribute name"
 LONG_NAME = "Attribute name is too large, must be at most 65535 bytes"
 EMPTY_SETS = {
@@ -240,23 +241,19 @@ def wrong_scalar(content: Any, wanted: str) -> str:
         return f"DECIMAL_VALUE cannot be converted to {wanted}"
     if isinstance(content, list):
         return f"Unrecognized collection type class java.lang.{wanted}"
-    return "Start of structure or map found where not expected"
+    return _UNEXPECTED_MAP
 
 
 def _wrong_binary(content: Any) -> str:
     if isinstance(content, list):
         return "Unrecognized collection type class java.nio.ByteBuffer"
     if isinstance(content, dict):
-        return "Start of structure or map found where not expected"
+        return _UNEXPECTED_MAP
     return "only base-64-encoded strings are convertible to bytes"
 
 
 def wrong_list(content: Any) -> str:
-    return (
-        "Start of structure or map found where not expected"
-        if isinstance(content, dict)
-        else "Unexpected field type"
-    )
+    return _UNEXPECTED_MAP if isinstance(content, dict) else "Unexpected field type"
 
 
 def wrong_map(content: Any) -> str:

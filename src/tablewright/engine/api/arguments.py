@@ -270,20 +270,16 @@ def _bad_key_value(table: Table, item: Item) -> ServiceError:
     names = table.schema.names
     for name in names:
         if not item[name][table.types[name]]:
-            return _empty_key(name, item[name])
+            return invalid(
+                "One or more parameter values are not valid. The AttributeValue for a key attribute "
+                f"cannot contain an empty {empty_kind(item[name])} value. Key: {name}"
+            )
     if size_of(item[names[0]]) > HASH_KEY_BYTES:
         return invalid_parameter(
             f"Size of hashkey has exceeded the maximum size limit of{HASH_KEY_BYTES} bytes"
         )
     return invalid_parameter(
         f"Aggregated size of all range keys has exceeded the size limit of {RANGE_KEY_BYTES} bytes"
-    )
-
-
-def _empty_key(name: str, value: Value) -> ServiceError:
-    return invalid(
-        "One or more parameter values are not valid. The AttributeValue for a key attribute "
-        f"cannot contain an empty {empty_kind(value)} value. Key: {name}"
     )
 
 

@@ -1,6 +1,6 @@
-"""BatchGetItem: up to 100 items by their keys. BatchWriteItem: up to 25 puts and deletes, not conditional, not atomic.
+"""BatchGetItem: up to 100 items by their keys. BatchWriteItem: up to 25 puts and deletes, not atomic.
 
-Both take several tables. Keys beyond 16 MB, items that another transaction has locked, and throttled ones are returned
+Both take several tables. Keys beyond 16 MB, items that another transaction has locked and throttled ones are returned
 as unprocessed, with the settings of their request.
 """
 

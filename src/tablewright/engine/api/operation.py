@@ -40,7 +40,7 @@ ReadOrWrite: TypeAlias = Callable[[ReadTransaction | WriteTransaction, Request],
 
 # The verbs of the modules that have been imported; registry.py imports them all.
 operations: dict[str, ReadOperation | WriteOperation] = {}
-# What a verb that may write does instead when its request only reads (statements.only_reads): no write lock is needed.
+# What a verb that may write does instead when its request only reads (statements.only_reads): it needs no write lock.
 read_only: dict[str, ReadOperation] = {}
 
 

@@ -1,6 +1,6 @@
 """RestoreTableFromBackup and RestoreTableToPointInTime: a new table with items from the past.
 
-It is CREATING until all items are loaded; the source table can be written meanwhile.
+It is CREATING until all items are loaded. The source table can be written during a restore.
 """
 
 from tablewright.engine.api.arguments import table_name

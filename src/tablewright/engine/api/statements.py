@@ -1,4 +1,4 @@
-"""ExecuteStatement: one PartiQL statement, a page of a SELECT or a write to one item. BatchExecuteStatement: up to 25.
+"""ExecuteStatement: one PartiQL statement, a page of a SELECT or a write to an item. BatchExecuteStatement: up to 25.
 
 The statements of a batch are all reads or all writes, each independent of the others. Each reads or writes one item,
 named by its key. One that is refused has an error in its place among the responses; the others run.

@@ -1,8 +1,8 @@
 """CreateTable, DescribeTable, ListTables and DeleteTable; UpdateTable is in update_table.py.
 
-A new table is CREATING in the answer and can be used at once. A deleted table is gone at once and its rows are deleted
-in small steps between other writes; its stream can be read for another day, and with point-in-time recovery a backup of
-its last state is made.
+A new table is CREATING in the answer and can be used at once. A deleted table is gone at once; its rows are deleted
+in small steps between other writes. Its stream can be read for another day, and with point-in-time recovery a backup
+of its last state is made.
 """
 
 from dataclasses import replace

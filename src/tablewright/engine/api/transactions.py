@@ -1,4 +1,4 @@
-"""TransactGetItems: up to 100 items from one snapshot. TransactWriteItems: up to 100 writes and checks, all or nothing.
+"""TransactGetItems: up to 100 items from one snapshot. TransactWriteItems: up to 100 writes, all or nothing.
 
 All actions of a write are evaluated first, so that each cancellation reason is in its action's place; only then is
 anything written. A token makes the same call a no-op for ten minutes (client_tokens.py).
