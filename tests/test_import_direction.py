@@ -242,7 +242,7 @@ def planted(home: Path, where: str, text: str) -> Path:
         ("world.py", "import tablewright.values.numbers as n"),
         ("engine/engine.py", "from tablewright.wire.server import serve"),
         ("engine/engine.py", "if True:\n    from tablewright.testing import Clock"),
-        ("engine/api/put_item.py", "import json, tablewright.cli"),
+        ("engine/api/items.py", "import json, tablewright.cli"),
         ("wire/server.py", "from tablewright.values import admit"),
         ("wire/server.py", "from tablewright.expressions import condition"),
         ("__init__.py", "from tablewright.wire import serve"),

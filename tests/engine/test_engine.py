@@ -231,7 +231,7 @@ def test_a_fault_of_ours_in_a_write_is_not_blamed_on_the_caller(
     def broken(*_: object) -> None:
         raise TypeError("ours")
 
-    monkeypatch.setattr("tablewright.engine.api.put_item.put_of", broken)
+    monkeypatch.setattr("tablewright.engine.api.items.put_of", broken)
     with pytest.raises(ServiceError) as failed:
         engine.call("PutItem", put("a"))
     assert failed.value.name == "InternalServerError"

@@ -10,7 +10,7 @@ from tablewright.expressions import (
     Update,
     apply,
     attribute_updates,
-    fragments,
+    project,
     touched,
     update,
 )
@@ -215,8 +215,8 @@ def test_touched_lists_the_written_paths_in_order_of_appearance() -> None:
 def test_fragments_show_only_what_changed() -> None:
     old: Item = {"a": {"M": {"b": {"S": "dog"}, "c": numbers(1, 2, 3)}}, "d": {"S": "cat"}}
     change = read("SET a.c[1] = :v, a.b = :w, a.n = :v", v=number(7), w={"S": "yo"})
-    assert fragments(touched(change), old) == {"a": {"M": {"c": numbers(2), "b": {"S": "dog"}}}}
-    assert fragments(touched(change), apply(change, old)) == {
+    assert project(touched(change), old) == {"a": {"M": {"c": numbers(2), "b": {"S": "dog"}}}}
+    assert project(touched(change), apply(change, old)) == {
         "a": {"M": {"c": numbers(7), "b": {"S": "yo"}, "n": number(7)}}
     }
 
@@ -224,9 +224,9 @@ def test_fragments_show_only_what_changed() -> None:
 def test_fragments_of_the_new_item_follow_the_old_indexes_as_the_service_does() -> None:
     old: Item = {"l": numbers(1, 2, 3)}
     beyond = read("SET l[100] = :v", v=number(9))
-    assert fragments(touched(beyond), apply(beyond, old)) == {}
+    assert project(touched(beyond), apply(beyond, old)) == {}
     removed = read("REMOVE l[1]")
-    assert fragments(touched(removed), apply(removed, old)) == {"l": numbers(3)}
+    assert project(touched(removed), apply(removed, old)) == {"l": numbers(3)}
 
 
 @for_any(RESOLVED_UPDATES, ITEMS)

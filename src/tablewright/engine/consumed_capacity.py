@@ -82,7 +82,7 @@ def entry_units(table: Table, entry: EntryChange, old: Item | None, new: Item | 
 
 def capacity_members(
     consumed: Iterable[Consumed], how: str | None, transactional: str | None = None
-) -> list[dict[str, Any]] | None:
-    """The ConsumedCapacity member of a request that touches several tables."""
+) -> dict[str, Any]:
+    """The ConsumedCapacity member of a request that touches several tables; nothing if none is wanted."""
     members = [one for used in consumed if (one := used.as_member(how, transactional)) is not None]
-    return members or None
+    return {"ConsumedCapacity": members} if members else {}

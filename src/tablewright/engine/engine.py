@@ -13,12 +13,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import perf_counter
-from types import TracebackType
 from typing import Any, TypeVar
 
 import orjson
 
-from tablewright.engine.api.operation import ReadOperation, WriteOperation
+from tablewright.engine.api.operation import Context, Operation, ReadOperation, WriteOperation
 from tablewright.engine.api.registry import READ_ONLY, VERBS
 from tablewright.engine.api.shapes import Request, check
 from tablewright.engine.background import forks
@@ -33,14 +32,10 @@ from tablewright.engine.errors import (
     serialization,
     unknown_operation,
 )
-from tablewright.engine.group_commit import GroupCommit, PendingCommit, Work
+from tablewright.engine.group_commit import GroupCommit, PendingCommit, Watcher, Work
 from tablewright.engine.journal import microseconds
 from tablewright.engine.metrics.collector import MetricsCollector
-from tablewright.engine.metrics.errors import (
-    failure_sample,
-    lost_commit_samples,
-    refused_samples,
-)
+from tablewright.engine.metrics.errors import failure_sample, lost_commit_samples, refused_samples
 from tablewright.engine.metrics.names import Sample
 from tablewright.engine.partiql.statements import only_reads
 from tablewright.engine.read_budget import Bounded, ExceedsBudget, ReadBudget
@@ -59,7 +54,6 @@ from tablewright.world import World, real_world
 
 log = logging.getLogger("tablewright.engine")
 
-Context = TypeVar("Context", ReadTransaction, WriteTransaction)
 T = TypeVar("T")
 
 CLOSED = "this engine is closed; open the store again"
@@ -92,7 +86,7 @@ class Engine:
     ) -> None:
         self._storage, self._world = storage, world
         self._throttle = Throttle(lambda: microseconds(world.now())) if throttling else None
-        self._writer = GroupCommit(storage, world, place, self._throttle, _Watching(self))
+        self._writer = GroupCommit(storage, world, place, self._throttle, self._watcher())
         # The catalog when the store was opened; unfinished work continues from it.
         self.found: Catalog = self._writer.tables
         self._closed = False
@@ -204,30 +198,20 @@ class Engine:
         begun = perf_counter()
         answer: bytes | None
         try:
-            if self._storage.in_memory:
-                # There is one connection only, so readers take their turn with the writer.
-                turn = _Turn(self._storage.write_lock)
-                writes, throttle = self._storage.writes, self._throttle
-                try:
-                    txn = ReadTransaction(
-                        writes, tables, place, self._world, throttle, samples, effort, turn.end
-                    )
-                    answer = _served(operation, operation.run, txn, request)
-                except ExceedsBudget:
-                    answer = None
-                finally:
-                    turn.end()
-            else:
-                rows = self._storage.acquire_reader()
-                try:
-                    txn = ReadTransaction(rows, tables, place, self._world, self._throttle, samples, effort)
-                    answer = _served(operation, operation.run, txn, request)
-                except ExceedsBudget:
-                    answer = (
-                        None  # the exception, and the walk in it, are gone before the rows are lent again
-                    )
-                finally:
-                    self._storage.release_reader(rows)
+            storage = self._storage
+            # In memory there is one connection only, so readers take their turn with the writer.
+            turn = _Turn(storage.write_lock) if storage.in_memory else None
+            rows, end = (storage.acquire_reader(), None) if turn is None else (storage.writes, turn.end)
+            try:
+                txn = ReadTransaction(rows, tables, place, self._world, self._throttle, samples, effort, end)
+                answer = _served(operation, txn, request)
+            except ExceedsBudget:
+                answer = None  # the exception, and the walk in it, end before the rows are lent again
+            finally:
+                if end is None:
+                    storage.release_reader(rows)
+                else:
+                    end()
         except ServiceError as mistake:
             samples += refused_samples(verb, request.get("TableName"), mistake)
             self.metrics.record_request("", begun, samples)
@@ -260,6 +244,26 @@ class Engine:
         shards rolled and the journal pruned by the present time. An exception of a job is raised here.
         """
         self.background.settle()
+
+    def _watcher(self) -> Watcher:
+        """Figures, and waking the background threads."""
+
+        def committed(txn: WriteTransaction, is_new_catalog: bool) -> None:
+            if txn.samples:
+                self.metrics.record_group(txn.begun, txn.samples, txn.done)
+            if is_new_catalog:
+                self.background.wake()
+            elif txn.has_background_work:
+                self.background.wake_jobs()
+
+        def not_committed(txn: WriteTransaction) -> None:
+            self.metrics.record_request("", txn.begun, lost_commit_samples(txn.samples, txn.done))
+
+        def failed(txn: WriteTransaction) -> None:
+            if txn.failed is not None:
+                self.metrics.record_request("", txn.begun, [failure_sample(*txn.failed)])
+
+        return Watcher(self.refuse_closed, committed, not_committed, failed)
 
     # --- the end ---
 
@@ -303,9 +307,7 @@ class Engine:
     def __enter__(self) -> "Engine":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -322,32 +324,6 @@ class _Turn:
         lock, self._lock = self._lock, None
         if lock is not None:
             lock.release()
-
-
-class _Watching:
-    """The engine's callbacks about its writes: figures, and waking the background threads."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def refuse_closed(self) -> None:
-        self._engine.refuse_closed()
-
-    def committed(self, txn: WriteTransaction, is_new_catalog: bool) -> None:
-        engine = self._engine
-        if txn.samples:
-            engine.metrics.record_group(txn.begun, txn.samples, txn.done)
-        if is_new_catalog:
-            engine.background.wake()
-        elif txn.has_background_work:
-            engine.background.wake_jobs()
-
-    def not_committed(self, txn: WriteTransaction) -> None:
-        self._engine.metrics.record_request("", txn.begun, lost_commit_samples(txn.samples, txn.done))
-
-    def failed(self, txn: WriteTransaction) -> None:
-        if txn.failed is not None:
-            self._engine.metrics.record_request("", txn.begun, [failure_sample(*txn.failed)])
 
 
 class _EngineSession:
@@ -402,7 +378,7 @@ def _work(verb: str, request: Request) -> Work:
 
     def work(txn: WriteTransaction) -> bytes:
         try:
-            answer = _served(operation, operation.run, txn, request)
+            answer = _served(operation, txn, request)
         except ServiceError as mistake:
             txn.samples += refused_samples(verb, request.get("TableName"), mistake)
             txn.done.append(("", len(txn.samples)))
@@ -417,15 +393,10 @@ def _work(verb: str, request: Request) -> Work:
     return work
 
 
-def _served(
-    operation: ReadOperation | WriteOperation,
-    run: Callable[[Context, Request], dict[str, Any]],
-    context: Context,
-    request: Request,
-) -> bytes:
+def _served(operation: Operation[Context], context: Context, request: Request) -> bytes:
     """The response to a request, after checking its shape; refusals in the service's type and words."""
     try:
-        return orjson.dumps(run(context, check(operation.shape, operation.fits, request)))
+        return orjson.dumps(operation.run(context, check(operation.shape, operation.fits, request)))
     except (BadValue, BadExpression) as mistake:
         raise invalid(str(mistake)) from None
     except WrongJson as mistake:

@@ -8,19 +8,21 @@ import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_CORAL_SERVICE = frozenset(
-    (
-        "AccessDeniedException",
-        "IncompleteSignatureException",
-        "InternalFailure",
-        "InvalidSignatureException",
-        "MissingAuthenticationTokenException",
-        "SerializationException",
-        "UnknownOperationException",
-        "UnrecognizedClientException",
-    )
-)
-_STREAMS = frozenset(("ExpiredIteratorException", "TrimmedDataAccessException"))
+_SERVICE = "com.amazon.coral.service#"
+_STREAMS = "com.amazonaws.dynamodb.streams.v20120810#"
+_NAMESPACES = {
+    "ValidationException": "com.amazon.coral.validate#",
+    "ExpiredIteratorException": _STREAMS,
+    "TrimmedDataAccessException": _STREAMS,
+    "AccessDeniedException": _SERVICE,
+    "IncompleteSignatureException": _SERVICE,
+    "InternalFailure": _SERVICE,
+    "InvalidSignatureException": _SERVICE,
+    "MissingAuthenticationTokenException": _SERVICE,
+    "SerializationException": _SERVICE,
+    "UnknownOperationException": _SERVICE,
+    "UnrecognizedClientException": _SERVICE,
+}
 # The modelled shapes of these spell their text with a capital.
 _CAPITAL_MESSAGE = frozenset(
     (
@@ -32,7 +34,7 @@ _CAPITAL_MESSAGE = frozenset(
     )
 )
 
-
+CONFLICT = "Transaction is ongoing for the item"
 DUPLICATE = "Duplicate primary key exists in table"
 
 
@@ -47,14 +49,7 @@ class ServiceError(Exception):
 
     def body(self) -> dict[str, Any]:
         """The JSON body the service sends."""
-        if self.name == "ValidationException":
-            namespace = "com.amazon.coral.validate#"
-        elif self.name in _CORAL_SERVICE:
-            namespace = "com.amazon.coral.service#"
-        elif self.name in _STREAMS:
-            namespace = "com.amazonaws.dynamodb.streams.v20120810#"
-        else:
-            namespace = "com.amazonaws.dynamodb.v20120810#"
+        namespace = _NAMESPACES.get(self.name, "com.amazonaws.dynamodb.v20120810#")
         body: dict[str, Any] = {"__type": namespace + self.name}
         if self.message:
             body["Message" if self.name in _CAPITAL_MESSAGE else "message"] = self.message
@@ -121,21 +116,6 @@ def not_the_writer(table: str, region: str, writer: str | None, epoch: int) -> S
         else f"it has writes that the other regions do not have, or is being copied. Let {region} rejoin"
     )
     return ServiceError("ReplicaNotWriterException", f"Table {table} takes no writes in {region}: {why}")
-
-
-def duplicate_item() -> ServiceError:
-    return ServiceError("DuplicateItemException", DUPLICATE)
-
-
-def transaction_conflict() -> ServiceError:
-    return ServiceError("TransactionConflictException", "Transaction is ongoing for the item")
-
-
-def collection_too_large() -> ServiceError:
-    return ServiceError(
-        "ItemCollectionSizeLimitExceededException",
-        "Collection size exceeded: at most 10 GB for one partition key",
-    )
 
 
 def transaction_canceled(reasons: Sequence[Mapping[str, Any]]) -> ServiceError:

@@ -10,7 +10,7 @@ Elsewhere: what a write does (api/), how bytes reach the disk (storage/sqlite.py
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from tablewright.engine.catalog import Catalog, load
 from tablewright.engine.errors import ServiceError, fault, internal_error
@@ -26,19 +26,13 @@ Work: TypeAlias = Callable[[WriteTransaction], bytes]
 T = TypeVar("T")
 
 
-class Watcher(Protocol):
+class Watcher(NamedTuple):
     """The engine's callbacks about the outcome of writes; called with the writer's lock held."""
 
-    def refuse_closed(self) -> None:
-        """Raise EngineClosed if the engine is closed."""
-
-    def committed(self, txn: WriteTransaction, is_new_catalog: bool) -> None: ...
-
-    def not_committed(self, txn: WriteTransaction) -> None:
-        """The commit failed, on a full disk for example."""
-
-    def failed(self, txn: WriteTransaction) -> None:
-        """A write failed by a fault of the engine and was rolled back."""
+    refuse_closed: Callable[[], None]
+    committed: Callable[[WriteTransaction, bool], None]  # with whether the catalog is new
+    not_committed: Callable[[WriteTransaction], None]  # the commit failed, on a full disk for example
+    failed: Callable[[WriteTransaction], None]  # a fault of the engine: the write was rolled back
 
 
 class _RefusedTooLate(Exception):

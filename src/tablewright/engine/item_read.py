@@ -7,13 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from tablewright.engine.api.arguments import (
-    find_table,
-    key_bytes,
-    placeholders,
-    read_paths,
-    refuse_mixing,
-)
+from tablewright.engine.api.arguments import find_table, key_bytes, placeholders, read_paths, refuse_mixing
 from tablewright.engine.api.shapes import Request
 from tablewright.engine.catalog import Catalog, Table
 from tablewright.engine.storage.rows import Row, RowReader

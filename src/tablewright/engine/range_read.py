@@ -348,14 +348,16 @@ def answer(view: View, page: ReadPage, request: Request) -> dict[str, Any]:
         answer["LastEvaluatedKey"] = {name: item[name] for name in key_names(view.table, view.index)}
     how = request.get("ReturnConsumedCapacity")
     if how is not None and how != "NONE":
-        answer["ConsumedCapacity"] = _consumed(view, page).as_member(how)
+        consumed = Consumed(view.table)
+        charge(consumed, view, page)
+        answer["ConsumedCapacity"] = consumed.as_member(how)
     return answer
 
 
-def _consumed(view: View, page: ReadPage) -> Consumed:
+def charge(consumed: Consumed, view: View, page: ReadPage) -> None:
     units = read_units(page.walked_bytes, view.consistent)
     if view.index is None:
-        return Consumed(view.table, units)
-    consumed = Consumed(view.table, page.fetched_units)
-    consumed.add_index(view.index, units)
-    return consumed
+        consumed.base += units
+    else:
+        consumed.base += page.fetched_units
+        consumed.add_index(view.index, units)

@@ -14,7 +14,7 @@ import orjson
 
 from tablewright.engine import journal
 from tablewright.engine.catalog import Catalog, Index, Table, to_json
-from tablewright.engine.errors import ServiceError, collection_too_large, transaction_conflict
+from tablewright.engine.errors import CONFLICT, ServiceError
 from tablewright.engine.indexes import EntryChange, additions, changes
 from tablewright.engine.keys import expiry_key, partition_of
 from tablewright.engine.limits import COLLECTION_BYTES
@@ -98,7 +98,7 @@ class WriteTransaction:
     def check_item_lock(self, table: Table, key: bytes) -> None:
         if self.is_locked(table, key):
             self.mark_conflict(table)
-            raise transaction_conflict()
+            raise ServiceError("TransactionConflictException", CONFLICT)
 
     def mark_conflict(self, table: Table) -> None:
         self.samples.append(((TRANSACTION_CONFLICT, table.name, "", ""), 1.0))
@@ -339,4 +339,7 @@ def refuse_full_collection(writing: WriteTransaction, table: Table, item: Item, 
     if table.has_local_indexes and grown > 0:
         held = writing.rows.collection(table.number, partition_of(table, item))
         if held + grown > COLLECTION_BYTES:
-            raise collection_too_large()
+            raise ServiceError(
+                "ItemCollectionSizeLimitExceededException",
+                "Collection size exceeded: at most 10 GB for one partition key",
+            )

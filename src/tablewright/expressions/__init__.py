@@ -10,15 +10,13 @@ Every refusal is a `BadExpression` whose text is the service's own sentence.
 
 from tablewright.expressions.errors import BadExpression
 from tablewright.expressions.evaluate import holds
-from tablewright.expressions.key_texts import key_condition
-from tablewright.expressions.keys import KeyPlan, KeyTest, key_tests, plan_keys
+from tablewright.expressions.keys import KeyPlan, KeyTest, key_condition, key_tests, plan_keys
 from tablewright.expressions.legacy import attribute_updates, expected, filter_conditions, key_conditions
 from tablewright.expressions.nodes import Condition, Path, Update, paths_in, top_level_names
-from tablewright.expressions.placeholders import PlaceholderAllocator
-from tablewright.expressions.projections import project
-from tablewright.expressions.render import render
+from tablewright.expressions.paths import project
+from tablewright.expressions.render import PlaceholderAllocator, render
 from tablewright.expressions.resolve import Placeholders, condition, projection, update
-from tablewright.expressions.updates import apply, fragments, touched
+from tablewright.expressions.updates import apply, touched
 
 __all__ = [
     "BadExpression",
@@ -34,7 +32,6 @@ __all__ = [
     "condition",
     "expected",
     "filter_conditions",
-    "fragments",
     "holds",
     "key_condition",
     "key_conditions",

@@ -1,6 +1,6 @@
 """Resolved conditions made by a program instead of a text.
 
-Elsewhere: how they become the text of a request (placeholders.py, render.py).
+Elsewhere: how they become the text of a request (render.py).
 """
 
 from tablewright.expressions.nodes import And, Call, Compare, Condition

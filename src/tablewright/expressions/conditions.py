@@ -8,8 +8,8 @@ and depth costs no stack.
 from dataclasses import dataclass
 
 from tablewright.expressions.lexer import Token, syntax_error
-from tablewright.expressions.nodes import And, Between, Call, Compare, Condition, In, Not, Operand, Or
-from tablewright.expressions.operands import deeper, expect, operand
+from tablewright.expressions.nodes import And, Between, Call, Compare, Condition, In, Not, Or
+from tablewright.expressions.operands import deeper, expect, listed, operand
 
 COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
 
@@ -67,20 +67,11 @@ def _simple(tokens: list[Token], at: int, waiting: _Waiting) -> tuple[Condition,
         high, at = operand(tokens, expect(tokens, at, "AND"))
         return Between(left, low, high), at
     if kind == "IN":
-        options, at = _options(tokens, expect(tokens, at + 1, "("))
-        return In(left, options), at
+        options, at = listed(operand, tokens, expect(tokens, at + 1, "("))
+        return In(left, options), expect(tokens, at, ")")
     if isinstance(left, Call):
         return left, at
     raise syntax_error(tokens, at)
-
-
-def _options(tokens: list[Token], at: int) -> tuple[tuple[Operand, ...], int]:
-    option, at = operand(tokens, at)
-    options = [option]
-    while tokens[at].kind == ",":
-        option, at = operand(tokens, at + 1)
-        options.append(option)
-    return tuple(options), expect(tokens, at, ")")
 
 
 def _negated(node: Condition, waiting: _Waiting) -> Condition:

@@ -1,20 +1,28 @@
-"""Key conditions: from a condition to tests on key attributes, and from tests to a walk of an index.
+"""Key conditions: from a text to tests on key attributes, and from tests to a walk of an index.
 
 `key_tests` knows only the condition; `plan_keys` knows the key schema. The service keeps these apart too:
 the first set of mistakes is found before it looks for the table.
+Nearly every query has a text such as `#pk = :pk AND begins_with(sk, :sk)` and sends it again and again: what does not
+depend on the request is worked out once, and no nodes are made for its values only to be taken apart.
 Must hold: a plan names every partition attribute, then sort attributes from the left without a gap, all
-of them with equality but the last.
+of them with equality but the last. What goes the short way would pass the long one (resolve.condition, key_tests) and
+give the same tests. None on the way is only a suspicion: the long way then names the mistake, if there is one.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from tablewright.expressions.errors import BadExpression
-from tablewright.expressions.nodes import And, Between, Call, Compare, Condition, Operand
+from tablewright.expressions.nodes import And, Between, Call, Compare, Condition, Operand, ValueRef
+from tablewright.expressions.operand_checks import ORDERED, TEXTS
+from tablewright.expressions.parse import parse_condition
+from tablewright.expressions.resolve import REMEMBERED, Placeholders, condition
 from tablewright.values import Value
+from tablewright.values.codec import KINDS
 
-_SWAPPED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_SORT_OPERATORS = frozenset((*_SWAPPED, "BETWEEN", "begins_with"))
+SWAPPED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_SORT_OPERATORS = frozenset((*SWAPPED, "BETWEEN", "begins_with"))
 
 NOT_SUPPORTED = "Query key condition not supported"
 NOT_INDEXABLE = "Attempted conditional constraint is not an indexable operation"
@@ -49,6 +57,68 @@ class KeyPlan(NamedTuple):
     last: KeyTest | None
 
 
+# --- from a text, the short way where there is one ---
+
+# The types of value that fit beside an operator. BETWEEN, whose bounds must fit each other too, goes the long way.
+_FITTING = {"=": KINDS, "<": ORDERED, "<=": ORDERED, ">": ORDERED, ">=": ORDERED, "begins_with": TEXTS}
+
+
+class _PlainTest(NamedTuple):
+    """An attribute beside a value, neither of them looked up yet."""
+
+    name: str
+    op: str
+    value: str
+    fitting: frozenset[str]
+
+
+def key_condition(text: str, given: Placeholders) -> tuple[KeyTest, ...]:
+    """The tests of a KeyConditionExpression, in the order of its text."""
+    return _quick_tests(text, given) or key_tests(condition(text, "KeyConditionExpression", given))
+
+
+def _quick_tests(text: str, given: Placeholders) -> tuple[KeyTest, ...] | None:
+    plain, placeholders = _plain_tests(text)
+    names, values = given.names or {}, given.values or {}
+    tests = []
+    for name, op, ref, fitting in plain:
+        attribute = names.get(name) if name[0] == "#" else name
+        value = values.get(ref)
+        if attribute is None or value is None or fitting.isdisjoint(value):
+            return None
+        tests.append(KeyTest(attribute, op, (value,)))
+    if names and len({test.name for test in tests}) < len(tests):
+        return None
+    given.used.update(placeholders)
+    return tuple(tests)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _plain_tests(text: str) -> tuple[tuple[_PlainTest, ...], tuple[str, ...]]:
+    """The tests of a text that has no others, and all of its placeholders; no tests for any other text."""
+    try:
+        node = parse_condition(text)
+    except BadExpression:
+        return (), ()
+    parts = [_plain_test(part) for part in (node.parts if isinstance(node, And) else (node,))]
+    tests = tuple([part for part in parts if part is not None])
+    if len({test.name for test in tests}) < len(parts):
+        return (), ()
+    names = [test.name for test in tests if test.name[0] == "#"]
+    return tests, (*names, *[test.value for test in tests])
+
+
+def _plain_test(node: Condition) -> _PlainTest | None:
+    match node:
+        case Compare(op, (str(name),), ValueRef(ref)) | Call(op, ((str(name),), ValueRef(ref))):
+            return _PlainTest(name, op, ref, _FITTING[op]) if op in _FITTING else None
+        case _:
+            return None
+
+
+# --- from a condition ---
+
+
 def key_tests(node: Condition) -> tuple[KeyTest, ...]:
     """The tests of a resolved KeyConditionExpression, in the order of its text."""
     tests: dict[str, KeyTest] = {}
@@ -68,7 +138,7 @@ def key_tests(node: Condition) -> tuple[KeyTest, ...]:
 def _key_test(node: Condition) -> KeyTest:
     if isinstance(node, Compare) and node.op != "<>":
         name, values = _name_and_values((node.left, node.right))
-        op = node.op if isinstance(node.left, tuple) else _SWAPPED[node.op]
+        op = node.op if isinstance(node.left, tuple) else SWAPPED[node.op]
         return KeyTest(name, op, values)
     if isinstance(node, Call) and node.name == "begins_with":
         return _test_of_first("begins_with", node.operands)
@@ -110,6 +180,9 @@ def _name_and_values(operands: tuple[Operand, ...]) -> tuple[str, tuple[Value, .
     if not name:
         raise BadExpression(_INVALID_CONDITION + "No key attribute specified")
     return name, tuple(values)
+
+
+# --- to a walk of a table or index ---
 
 
 def plan_keys(

@@ -84,10 +84,7 @@ def key_conditions(conditions: Mapping[str, Any]) -> tuple[KeyTest, ...]:
 
 def attribute_updates(updates: Mapping[str, Any]) -> Update:
     """`AttributeUpdates`. An action that is not named is a PUT."""
-    return Update(
-        tuple([_action(name, change) for name, change in updates.items()]),
-        is_legacy=True,
-    )
+    return Update(tuple([_action(name, change) for name, change in updates.items()]), is_legacy=True)
 
 
 # Conditions

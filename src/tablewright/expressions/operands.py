@@ -4,10 +4,14 @@ A rule is a function from a place among the tokens to the node that begins there
 Operands nest, and 4096 bytes can nest them 2000 deep: what is open is kept in a list, not on the stack.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tablewright.expressions.lexer import Token, syntax_error
 from tablewright.expressions.nodes import Arithmetic, Call, Operand, Path, ValueRef
+
+T = TypeVar("T")
 
 
 def expect(tokens: list[Token], at: int, kind: str) -> int:
@@ -21,11 +25,14 @@ def path(tokens: list[Token], at: int) -> tuple[Path, int]:
     return deeper((_element(tokens, at),), tokens, at + 1)
 
 
-def paths(tokens: list[Token], at: int) -> tuple[tuple[Path, ...], int]:
-    one, at = path(tokens, at)
+def listed(
+    rule: Callable[[list[Token], int], tuple[T, int]], tokens: list[Token], at: int
+) -> tuple[tuple[T, ...], int]:
+    """What a rule reads, once or more, with commas between."""
+    one, at = rule(tokens, at)
     many = [one]
     while tokens[at].kind == ",":
-        one, at = path(tokens, at + 1)
+        one, at = rule(tokens, at + 1)
         many.append(one)
     return tuple(many), at
 
@@ -98,11 +105,7 @@ def operand(tokens: list[Token], at: int, *, in_update: bool = False) -> tuple[O
 
 
 def _grown(
-    node: Operand,
-    tokens: list[Token],
-    at: int,
-    waiting: list[_OpenCall | _OpenSum | None],
-    in_update: bool,
+    node: Operand, tokens: list[Token], at: int, waiting: list[_OpenCall | _OpenSum | None], in_update: bool
 ) -> tuple[Operand, int]:
     """All that is complete around a node, up to where the next operand must follow or nothing is open."""
     is_sum = False

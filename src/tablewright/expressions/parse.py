@@ -5,15 +5,13 @@ What parses is also checked for all that a text alone can get wrong (static.py).
 Elsewhere: the rules for operands (operands.py) and for conditions (conditions.py).
 """
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 from tablewright.expressions.conditions import condition
 from tablewright.expressions.errors import BadExpression
 from tablewright.expressions.lexer import END, Token, syntax_error, tokens_of
 from tablewright.expressions.nodes import Action, Add, Condition, Delete, Path, Remove, Set, Update
-from tablewright.expressions.operands import expect, operand, path, paths, value_ref
+from tablewright.expressions.operands import expect, listed, operand, path, value_ref
 from tablewright.expressions.static import (
+    CLAUSES,
     refuse_bad_condition,
     refuse_bad_projection,
     refuse_bad_update,
@@ -32,10 +30,10 @@ def parse_condition(text: str) -> Condition:
 
 def parse_projection(text: str) -> tuple[Path, ...]:
     tokens = _tokens(text)
-    listed, at = paths(tokens, 0)
+    paths, at = listed(path, tokens, 0)
     expect(tokens, at, END)
-    refuse_bad_projection(listed)
-    return listed
+    refuse_bad_projection(paths)
+    return paths
 
 
 def parse_update(text: str) -> Update:
@@ -59,41 +57,23 @@ def _tokens(text: str) -> list[Token]:
     return tokens
 
 
-_Rule: TypeAlias = Callable[[list[Token], int], tuple[Action, int]]
-
-
 def _clause(tokens: list[Token], at: int, actions: list[Action]) -> int:
-    rule = _ACTIONS.get(tokens[at].kind)
-    if rule is None:
+    clause = tokens[at].kind
+    if clause not in CLAUSES:
         raise syntax_error(tokens, at)
     while True:
-        action, at = rule(tokens, at + 1)
+        action, at = _action(clause, tokens, at + 1)
         actions.append(action)
         if tokens[at].kind != ",":
             return at
 
 
-def _set(tokens: list[Token], at: int) -> tuple[Action, int]:
+def _action(clause: str, tokens: list[Token], at: int) -> tuple[Action, int]:
     target, at = path(tokens, at)
-    value, at = operand(tokens, expect(tokens, at, "="), in_update=True)
-    return Set(target, value), at
-
-
-def _remove(tokens: list[Token], at: int) -> tuple[Action, int]:
-    target, at = path(tokens, at)
-    return Remove(target), at
-
-
-def _add(tokens: list[Token], at: int) -> tuple[Action, int]:
-    target, at = path(tokens, at)
+    if clause == "REMOVE":
+        return Remove(target), at
+    if clause == "SET":
+        value, at = operand(tokens, expect(tokens, at, "="), in_update=True)
+        return Set(target, value), at
     value, at = value_ref(tokens, at)
-    return Add(target, value), at
-
-
-def _delete(tokens: list[Token], at: int) -> tuple[Action, int]:
-    target, at = path(tokens, at)
-    value, at = value_ref(tokens, at)
-    return Delete(target, value), at
-
-
-_ACTIONS: dict[str, _Rule] = {"SET": _set, "REMOVE": _remove, "ADD": _add, "DELETE": _delete}
+    return (Add if clause == "ADD" else Delete)(target, value), at

@@ -1,4 +1,4 @@
-"""Document paths: where a path leads in an item, how two paths get in each other's way.
+"""Document paths: where they lead in an item, and how two paths get in each other's way.
 
 A tree of paths is nested dicts keyed by path element, with whatever was hung on the path at its end.
 It exists for paths that neither overlap nor conflict, so the children of one branch are all names or
@@ -6,6 +6,7 @@ all list indexes.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from tablewright.expressions.errors import BadExpression
@@ -108,3 +109,51 @@ def tree_of(ends: Iterable[tuple[Path, Any]]) -> Tree:
             branch = branch.setdefault(element, {})
         branch[path[-1]] = end
     return tree
+
+
+# --- projections ---
+
+
+def project(paths: Sequence[Path], item: Item) -> Item:
+    """The part of an item that the paths lead to.
+
+    List elements come back in the order of their indexes with the gaps closed, whatever order they were asked
+    for in; what is not there leaves no trace, not even an empty map where it would have been.
+    """
+    return _members(_tree(tuple(paths)), item)
+
+
+@lru_cache(maxsize=512)
+def _tree(paths: tuple[Path, ...]) -> Tree:
+    # A leaf is None: the whole value is wanted.
+    return tree_of((path, None) for path in paths)
+
+
+def _members(tree: Tree, members: Item) -> Item:
+    picked = {}
+    for name, branch in tree.items():
+        value = members.get(str(name))
+        part = value if value is None or branch is None else _part(branch, value)
+        if part is not None:
+            picked[str(name)] = part
+    return picked
+
+
+def _part(tree: Tree, value: Value) -> Value | None:
+    if "M" in value:
+        picked = _members(tree, value["M"])
+        return {"M": picked} if picked else None
+    if "L" in value:
+        elements = _elements(tree, value["L"])
+        return {"L": elements} if elements else None
+    return None
+
+
+def _elements(tree: Tree, elements: list[Value]) -> list[Value]:
+    picked = []
+    for index in sorted(index for index in tree if isinstance(index, int) and index < len(elements)):
+        branch = tree[index]
+        part = elements[index] if branch is None else _part(branch, elements[index])
+        if part is not None:
+            picked.append(part)
+    return picked

@@ -37,9 +37,9 @@ MAX_INDEX = 2**31 - 1
 
 _CONDITION_OPERATORS = frozenset(("=", "<>", "<", "<=", ">", ">=", "AND", "OR", "NOT", "IN"))
 _UPDATE_OPERATORS = frozenset("+-")
-_CLAUSES = frozenset(("SET", "REMOVE", "ADD", "DELETE"))
+CLAUSES = frozenset(("SET", "REMOVE", "ADD", "DELETE"))
 
-_MISUSED = "The function is not allowed to be used this way in an expression; function: "
+MISUSED = "The function is not allowed to be used this way in an expression; function: "
 
 
 def refuse_bad_condition(tokens: list[Token], node: Condition) -> None:
@@ -101,12 +101,12 @@ def _refuse_functions_beyond(allowed: frozenset[str], place: str, node: Node) ->
 def _refuse_misplaced_functions(node: Condition) -> None:
     """size() is an operand and all others are conditions; neither may stand in the other's place."""
     if isinstance(node, Call) and node.name == "size":
-        raise BadExpression(_MISUSED + "size")
+        raise BadExpression(MISUSED + "size")
     for parent in walk(node):
         holds_conditions = isinstance(parent, And | Or | Not)
         for child in children(parent):
             if isinstance(child, Call) and (child.name == "size") is holds_conditions:
-                raise BadExpression(_MISUSED + child.name)
+                raise BadExpression(MISUSED + child.name)
 
 
 def _refuse_nested_appends(update: Update) -> None:
@@ -114,13 +114,13 @@ def _refuse_nested_appends(update: Update) -> None:
         if isinstance(parent, Call) and parent.name == "list_append":
             for child in parent.operands:
                 if isinstance(child, Call) and child.name == "list_append":
-                    raise BadExpression(_MISUSED + "list_append")
+                    raise BadExpression(MISUSED + "list_append")
 
 
 def _refuse_second_clauses(tokens: list[Token]) -> None:
     seen = set()
     for token in tokens:
-        if token.kind in _CLAUSES and token.kind in seen:
+        if token.kind in CLAUSES and token.kind in seen:
             raise BadExpression(f'The "{token.kind}" section can only be used once in an update expression;')
         seen.add(token.kind)
 

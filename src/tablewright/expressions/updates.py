@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from tablewright.expressions.errors import BadExpression
 from tablewright.expressions.nodes import Action, Add, Arithmetic, Call, Delete, Operand, Path, Remove, Update
 from tablewright.expressions.paths import Tree, find, tree_of
-from tablewright.expressions.projections import project
 from tablewright.values import Item, Value, admit
 from tablewright.values.codec import MAX_CONTAINERS, TOO_DEEP
 from tablewright.values.numbers import BadNumber, add, subtract
@@ -45,15 +44,6 @@ def apply(update: Update, item: Item) -> Item:
 def touched(update: Update) -> tuple[Path, ...]:
     """The paths an update writes, in order of appearance."""
     return tuple([action.path for action in update.actions])
-
-
-def fragments(paths: Sequence[Path], item: Item) -> Item:
-    """What UPDATED_OLD and UPDATED_NEW show of the old and the new item: only what the paths lead to.
-
-    So an element set beyond the end of its list is not shown, and one that was removed shows what moved
-    into its place: both are what the service does.
-    """
-    return project(paths, item)
 
 
 # The values

@@ -9,19 +9,10 @@ Every refusal is a `BadExpression` (mostly a `BadStatement`) whose text is the s
 """
 
 from tablewright.partiql.errors import BadStatement
-from tablewright.partiql.keys import Branch, KeyFound, branches_of, find_key, joined, written_key
+from tablewright.partiql.keys import Branch, KeyFound, branches_of, find_key, read_key, written_key
 from tablewright.partiql.parse import parse
 from tablewright.partiql.requests import projecting, worded
-from tablewright.partiql.resolve import (
-    Column,
-    Delete,
-    Exists,
-    Insert,
-    Select,
-    Statement,
-    Update,
-    statement,
-)
+from tablewright.partiql.resolve import Column, Delete, Exists, Insert, Select, Statement, Update, statement
 
 __all__ = [
     "BadStatement",
@@ -36,9 +27,9 @@ __all__ = [
     "Update",
     "branches_of",
     "find_key",
-    "joined",
     "parse",
     "projecting",
+    "read_key",
     "statement",
     "worded",
     "written_key",

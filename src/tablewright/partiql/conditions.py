@@ -9,17 +9,16 @@ Every simple condition is checked as one of an expression would be, so its refus
 from collections.abc import Sequence
 
 from tablewright.expressions import BadExpression, Condition
+from tablewright.expressions.conditions import COMPARATORS
 from tablewright.expressions.nodes import And, Between, Call, Compare, In, Not, Operand, Or
 from tablewright.expressions.operand_checks import refuse_unfit_condition
-from tablewright.expressions.static import CONDITION_FUNCTIONS, MAX_OPTIONS
+from tablewright.expressions.static import CONDITION_FUNCTIONS, MAX_OPTIONS, MISUSED
 from tablewright.partiql.errors import BadStatement
 from tablewright.partiql.keywords import TYPES
 from tablewright.partiql.literals import is_literal, value_of
 from tablewright.partiql.nodes import Attribute, Constant, Function, Operation, Parameter, Term
-from tablewright.partiql.terms import COMPARATORS
 from tablewright.values import Value
 
-MISUSED = "The function is not allowed to be used this way in an expression; function: "
 _CONNECTIVES = frozenset((*COMPARATORS, "AND", "OR", "NOT", "IN", "BETWEEN", "IS", "IS NOT"))
 
 
@@ -33,7 +32,7 @@ def condition_of(term: Term, parameters: Sequence[Value]) -> Condition:
         case "AND":
             return And(tuple([condition_of(part, parameters) for part in term.operands]))
         case "OR":
-            return Or(tuple([condition_of(part, parameters) for part in term.operands]))
+            return _any([condition_of(part, parameters) for part in term.operands])
         case "NOT":
             return Not(condition_of(term.operands[0], parameters))
         case "IS" | "IS NOT":

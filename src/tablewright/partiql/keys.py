@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tablewright.expressions import Condition, KeyTest, top_level_names
+from tablewright.expressions.build import all_of
+from tablewright.expressions.keys import SWAPPED
 from tablewright.expressions.nodes import And, Between, Call, Compare, In, Not, Or
 from tablewright.partiql.errors import BadStatement
 from tablewright.values import Item, Value
@@ -18,8 +20,6 @@ MAX_READS = 50
 
 NO_KEY = "Where clause does not contain a mandatory equality on all key attributes"
 TOO_MANY_READS = "Too many decomposed read operations for a given query."
-
-_SWAPPED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 # --- one item ---
@@ -32,12 +32,6 @@ def parts_of(where: Condition | None) -> Iterator[Condition]:
             yield from parts_of(part)
     elif where is not None:
         yield where
-
-
-def joined(parts: Sequence[Condition]) -> Condition | None:
-    if len(parts) > 1:
-        return And(tuple(parts))
-    return parts[0] if parts else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +57,14 @@ def find_key(where: Condition | None, names: Sequence[str], one_of: bool = False
             rest.append(part)
         elif test.values[0] not in values.setdefault(test.name, []):
             values[test.name].append(test.values[0])
-    return KeyFound(values, joined(rest))
+    return KeyFound(values, all_of(*rest))
+
+
+def read_key(where: Condition | None, names: Sequence[str]) -> Item | None:
+    """The key of the one item a SELECT is about, if its WHERE says no more and no less than that."""
+    found = find_key(where, names, one_of=True)
+    is_one = all(len(found.values.get(name, ())) == 1 for name in names)
+    return found.key() if is_one and found.rest is None else None
 
 
 def _only_option(part: Condition, names: Sequence[str]) -> KeyTest | None:
@@ -87,11 +88,11 @@ def written_key(where: Condition | None, names: Sequence[str]) -> tuple[Item, Co
 
 def key_test(node: Condition, names: Sequence[str]) -> KeyTest | None:
     """The test of a key attribute a simple condition is, if it is one a key can answer."""
-    if isinstance(node, Compare) and node.op in _SWAPPED:
+    if isinstance(node, Compare) and node.op in SWAPPED:
         if isinstance(node.left, tuple) and isinstance(node.right, dict):
             return _test(node.left, node.op, (node.right,), names)
         if isinstance(node.right, tuple) and isinstance(node.left, dict):
-            return _test(node.right, _SWAPPED[node.op], (node.left,), names)
+            return _test(node.right, SWAPPED[node.op], (node.left,), names)
     elif isinstance(node, Between):
         if isinstance(node.operand, tuple) and isinstance(node.low, dict) and isinstance(node.high, dict):
             return _test(node.operand, "BETWEEN", (node.low, node.high), names)
@@ -159,8 +160,7 @@ def _alternatives(node: Condition, names: Sequence[str]) -> list[tuple[Condition
     if isinstance(node, Or) and any(name in names for name in top_level_names(node)):
         return _few([row for part in node.parts for row in _alternatives(part, names)])
     if isinstance(node, In) and node.operand in [(name,) for name in names]:
-        options = list(node.options)
-        return _few([(Compare("=", node.operand, option),) for option in options])
+        return _few([(Compare("=", node.operand, option),) for option in node.options])
     return [(node,)]
 
 

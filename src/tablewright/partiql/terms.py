@@ -7,6 +7,7 @@ Must hold: nesting and operators are counted, so that no text can make the reade
 from dataclasses import dataclass
 
 from tablewright.expressions import Path
+from tablewright.expressions.conditions import COMPARATORS
 from tablewright.expressions.static import MAX_OPERATORS
 from tablewright.partiql.errors import BadStatement, not_well_formed
 from tablewright.partiql.keywords import CALLABLE, KEYWORDS, TYPES
@@ -26,7 +27,6 @@ from tablewright.partiql.nodes import (
 
 MAX_DEPTH = 100
 
-COMPARATORS = frozenset(("=", "<>", "<", "<=", ">", ">="))
 _OR, _AND, _NOT, _COMPARISON, _SUM = 1, 2, 3, 4, 5
 _TIGHTNESS = {
     "OR": _OR,

@@ -5,7 +5,8 @@ without duplicates, binaries in standard base64), so everywhere behind it two va
 their dicts are equal.
 """
 
-from tablewright.values.codec import BadValue, Item, Value, WrongJson, admit, admit_item
+from tablewright.values.codec import Item, Value, WrongJson, admit, admit_item
+from tablewright.values.numbers import BadValue
 from tablewright.values.ordering import compare, key_part, key_prefix, text_part
 from tablewright.values.sizes import item_size, resized, size_of, size_words
 

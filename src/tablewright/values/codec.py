@@ -10,7 +10,7 @@ from binascii import Error as NotBase64
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from tablewright.values.numbers import BadNumber, sort_key, weigh
+from tablewright.values.numbers import BadValue, sort_key, weigh
 
 # One attribute value in wire form. Exactly one member; `Any` because the wire is not ours to type.
 Value: TypeAlias = dict[str, Any]
@@ -32,6 +32,7 @@ TOO_DEEP = (
 )
 NULL_IS_TRUE = _INVALID + "Null attribute value types must have the value of true"
 NOT_UTF8 = "Invalid UTF-8: the text holds half of a surrogate pair"
+_UNEXPECTED_MAP = "Start of structure or map found where not expected"
 EMPTY_NAME = "Empty attribute name"
 LONG_NAME = "Attribute name is too large, must be at most 65535 bytes"
 EMPTY_SETS = {
@@ -39,10 +40,6 @@ EMPTY_SETS = {
     "NS": _INVALID + "An number set  may not be empty",
     "BS": _INVALID + "Binary sets should not be empty",
 }
-
-
-class BadValue(ValueError):
-    """An attribute value that DynamoDB does not take; the text is the service's."""
 
 
 class WrongJson(ValueError):
@@ -73,7 +70,7 @@ def _admit_members(members: Item, depth: int, overhead: int) -> tuple[Item, int]
             elif "N" in value:
                 text = value["N"]
                 if type(text) is str:
-                    canonical, weight = _number(text)
+                    canonical, weight = weigh(text)
                     size += weight
                     if canonical != text:
                         changed = dict(members) if changed is None else changed
@@ -104,7 +101,7 @@ def admit(value: Value, depth: int = 0) -> tuple[Value, int]:
         if kind == "N":
             if type(content) is not str:
                 raise _wrong(content, wrong_scalar(content, "String"))
-            text, size = _number(content)
+            text, size = weigh(content)
             return (value if text == content else {"N": text}), size
         if kind == "M":
             return _admit_map(value, content, depth + 1)
@@ -180,7 +177,7 @@ def _admit_set(value: Value, kind: str, content: Any) -> tuple[Value, int]:
         for member in content:
             if type(member) is not str:
                 raise WrongJson(wrong_scalar(member, "String"))
-        weighed = [_number(m) for m in content] if kind == "NS" else [(m, len(_utf8(m))) for m in content]
+        weighed = [weigh(m) for m in content] if kind == "NS" else [(m, len(_utf8(m))) for m in content]
         members, size = [member for member, _ in weighed], sum(weight for _, weight in weighed)
     if len(set(members)) != len(members):
         raise BadValue(_duplicates(kind, content))
@@ -197,13 +194,6 @@ def _duplicates(kind: str, content: list[str]) -> str:
     if kind == "BS":
         return f"{_INVALID}Input collection [{', '.join(content)}]of type BS contains duplicates."
     return "Input collection contains duplicates"
-
-
-def _number(text: str) -> tuple[str, int]:
-    try:
-        return weigh(text)
-    except BadNumber as bad:
-        raise BadValue(str(bad)) from None
 
 
 def _binary(content: Any) -> tuple[str, int]:
@@ -251,23 +241,19 @@ def wrong_scalar(content: Any, wanted: str) -> str:
         return f"DECIMAL_VALUE cannot be converted to {wanted}"
     if isinstance(content, list):
         return f"Unrecognized collection type class java.lang.{wanted}"
-    return "Start of structure or map found where not expected"
+    return _UNEXPECTED_MAP
 
 
 def _wrong_binary(content: Any) -> str:
     if isinstance(content, list):
         return "Unrecognized collection type class java.nio.ByteBuffer"
     if isinstance(content, dict):
-        return "Start of structure or map found where not expected"
+        return _UNEXPECTED_MAP
     return "only base-64-encoded strings are convertible to bytes"
 
 
 def wrong_list(content: Any) -> str:
-    return (
-        "Start of structure or map found where not expected"
-        if isinstance(content, dict)
-        else "Unexpected field type"
-    )
+    return _UNEXPECTED_MAP if isinstance(content, dict) else "Unexpected field type"
 
 
 def wrong_map(content: Any) -> str:

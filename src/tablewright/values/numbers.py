@@ -23,7 +23,11 @@ _GRAMMAR = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?", re.ASCII)
 _EXACT = Context(prec=300)
 
 
-class BadNumber(ValueError):
+class BadValue(ValueError):
+    """An attribute value that DynamoDB does not take; the text is the service's."""
+
+
+class BadNumber(BadValue):
     """A text that is not a number DynamoDB can keep."""
 
 

@@ -23,7 +23,7 @@ from tests.engine.tables import create_index, definition, found, item, keyed, na
 
 from tablewright import Engine, ServiceError
 from tablewright.engine import Regions, RegionsMistake, verify_store
-from tablewright.engine.api.delete_table import drop_table
+from tablewright.engine.api.tables import drop_table
 from tablewright.engine.journal import REPLICA
 from tablewright.engine.replication import follow as following
 from tablewright.engine.replication.store import Stamp, all_stamps, set_stamp

@@ -429,7 +429,7 @@ def test_a_place_that_cannot_be_written_to_fails_the_export_with_a_reason(
 
 
 def test_no_more_exports_than_the_service_takes(pets: SteppedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablewright.engine.api.export_table_to_point_in_time.EXPORTS_AT_ONCE", 2)
+    monkeypatch.setattr("tablewright.engine.api.exports.EXPORTS_AT_ONCE", 2)
     for _ in range(2):
         export(pets)
     with pytest.raises(ServiceError, match="LimitExceededException"):

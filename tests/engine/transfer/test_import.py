@@ -196,7 +196,7 @@ def test_two_imports_are_done_one_after_the_other(pets: SteppedEngine, buckets: 
 
 
 def test_no_more_imports_than_the_service_takes(pets: SteppedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablewright.engine.api.import_table.IMPORTS_AT_ONCE", 1)
+    monkeypatch.setattr("tablewright.engine.api.imports.IMPORTS_AT_ONCE", 1)
     import_some(pets)
     with pytest.raises(ServiceError, match="LimitExceededException"):
         pets.call("ImportTable", import_request(parameters={"TableName": "others"}))

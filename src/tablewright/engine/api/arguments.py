@@ -163,7 +163,7 @@ def write_condition(request: Request, given: Placeholders) -> Condition | None:
     old = request.get("Expected")
     if old is None and request.get("ConditionalOperator") is None:
         return None
-    return expected(_admit_conditions(old or {}), request.get("ConditionalOperator"))
+    return expected(admit_conditions(old or {}), request.get("ConditionalOperator"))
 
 
 def read_filter(request: Request, given: Placeholders, legacy: str) -> Condition | None:
@@ -174,10 +174,10 @@ def read_filter(request: Request, given: Placeholders, legacy: str) -> Condition
     old = request.get(legacy)
     if old is None and request.get("ConditionalOperator") is None:
         return None
-    return filter_conditions(_admit_conditions(old or {}), request.get("ConditionalOperator"))
+    return filter_conditions(admit_conditions(old or {}), request.get("ConditionalOperator"))
 
 
-def _admit_conditions(conditions: Mapping[str, Any]) -> dict[str, Any]:
+def admit_conditions(conditions: Mapping[str, Any]) -> dict[str, Any]:
     """Legacy conditions with validated values."""
     admitted = {}
     for name, one in conditions.items():
@@ -188,10 +188,6 @@ def _admit_conditions(conditions: Mapping[str, Any]) -> dict[str, Any]:
             one["AttributeValueList"] = [admit(value)[0] for value in one["AttributeValueList"]]
         admitted[name] = one
     return admitted
-
-
-def admit_key_conditions(conditions: Mapping[str, Any]) -> dict[str, Any]:
-    return _admit_conditions(conditions)
 
 
 def read_paths(request: Request, given: Placeholders) -> tuple[Path, ...] | None:
@@ -274,20 +270,16 @@ def _bad_key_value(table: Table, item: Item) -> ServiceError:
     names = table.schema.names
     for name in names:
         if not item[name][table.types[name]]:
-            return _empty_key(name, item[name])
+            return invalid(
+                "One or more parameter values are not valid. The AttributeValue for a key attribute "
+                f"cannot contain an empty {empty_kind(item[name])} value. Key: {name}"
+            )
     if size_of(item[names[0]]) > HASH_KEY_BYTES:
         return invalid_parameter(
             f"Size of hashkey has exceeded the maximum size limit of{HASH_KEY_BYTES} bytes"
         )
     return invalid_parameter(
         f"Aggregated size of all range keys has exceeded the size limit of {RANGE_KEY_BYTES} bytes"
-    )
-
-
-def _empty_key(name: str, value: Value) -> ServiceError:
-    return invalid(
-        "One or more parameter values are not valid. The AttributeValue for a key attribute "
-        f"cannot contain an empty {empty_kind(value)} value. Key: {name}"
     )
 
 

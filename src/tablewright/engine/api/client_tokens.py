@@ -40,15 +40,13 @@ def replayed_answer(
             "IdempotentParameterMismatchException",
             "The ClientRequestToken was used in the last ten minutes for a request with other parameters",
         )
-    how = request.get("ReturnConsumedCapacity")
     units = [(t, used) for name, used in orjson.loads(sizes) if (t := txn.tables.get(name)) is not None]
     for table, _ in units:
         # The first request may have been lost in a fail-over since: then it must not be confirmed again.
         refuse_unless_writer(table)
     spent = [Consumed(table, used) for table, used in units]
     txn.samples += [((CONSUMED_READ, table.name, "", ""), used) for table, used in units]
-    capacity = capacity_members(spent, how, "Read")
-    return {} if capacity is None else {"ConsumedCapacity": capacity}
+    return capacity_members(spent, request.get("ReturnConsumedCapacity"), "Read")
 
 
 def remember(txn: WriteTransaction, token: str, body: bytes, decisions: list[Evaluated]) -> None:

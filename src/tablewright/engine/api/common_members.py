@@ -17,23 +17,8 @@ RETURN_VALUES = Text(one_of=("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDAT
 RETURN_ON_FAILURE = Text(one_of=("ALL_OLD", "NONE"))
 SELECT = Text(one_of=("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"))
 CONDITIONAL_OPERATOR = Text(one_of=("OR", "AND"))
-COMPARISON = Text(
-    one_of=(
-        "IN",
-        "NULL",
-        "BETWEEN",
-        "LT",
-        "NOT_CONTAINS",
-        "EQ",
-        "GT",
-        "NOT_NULL",
-        "NE",
-        "LE",
-        "BEGINS_WITH",
-        "GE",
-        "CONTAINS",
-    )
-)
+_COMPARISONS = "IN NULL BETWEEN LT NOT_CONTAINS EQ GT NOT_NULL NE LE BEGINS_WITH GE CONTAINS"
+COMPARISON = Text(one_of=tuple(_COMPARISONS.split()))
 CONDITIONS = MapOf(
     Struct(
         "Condition",

@@ -1,47 +1,73 @@
 """What a verb is to the engine: a name, the shape of its request, and the function that answers it.
 
-Each verb's file ends with its `OPERATION`; registry.py collects them.
+Above each function that answers a verb stand the verb and the members of its request: `@read_verb("GetItem", {...})`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Generic, TypeAlias, TypeVar
 
-from tablewright.engine.api.shapes import Fits, Request, Struct, predicate
+from tablewright.engine.api.shapes import Answer, Fits, Request, Shape, Struct, predicate
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 
-DYNAMODB = "dynamodb"
-# To an SDK, DynamoDB Streams is a separate service with verbs of its own.
-STREAMS = "dynamodbstreams"
+Context = TypeVar("Context", ReadTransaction, WriteTransaction)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOperation:
+@dataclass(frozen=True)
+class Operation(Generic[Context]):
+    name: str
+    shape: Struct
+    run: Callable[[Context, Request], Answer]
+    fits: Fits = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fits", predicate(self.shape))
+
+
+class ReadOperation(Operation[ReadTransaction]):
     """A verb that changes nothing."""
 
-    name: str
-    shape: Struct
-    run: Callable[[ReadTransaction, Request], dict[str, Any]]
-    service: str = DYNAMODB
-    fits: Fits = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "fits", predicate(self.shape))
+class WriteOperation(Operation[WriteTransaction]):
+    """A verb that runs in a write transaction."""
 
 
-@dataclass(frozen=True, slots=True)
-class WriteOperation:
-    """A verb that runs in a write transaction.
+Names: TypeAlias = tuple[str, ...]
+Members: TypeAlias = Mapping[str, Shape]
+Read: TypeAlias = Callable[[ReadTransaction, Request], Answer]
+Write: TypeAlias = Callable[[WriteTransaction, Request], Answer]
+ReadOrWrite: TypeAlias = Callable[[ReadTransaction | WriteTransaction, Request], Answer]
 
-    `run_reads` answers a request that only reads (statements.only_reads) without the write lock, if the verb can.
-    """
+# The verbs of the modules that have been imported; registry.py imports them all.
+operations: dict[str, ReadOperation | WriteOperation] = {}
+# What a verb that may write does instead when its request only reads (statements.only_reads): it needs no write lock.
+read_only: dict[str, ReadOperation] = {}
 
-    name: str
-    shape: Struct
-    run: Callable[[WriteTransaction, Request], dict[str, Any]]
-    run_reads: Callable[[ReadTransaction, Request], dict[str, Any]] | None = None
-    service: str = DYNAMODB
-    fits: Fits = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "fits", predicate(self.shape))
+def read_verb(
+    verb: str, members: Members, required: Names = (), refused: Names = ()
+) -> Callable[[Read], Read]:
+    def register(run: Read) -> Read:
+        operations[verb] = ReadOperation(verb, Struct(f"{verb}Input", members, required, refused), run)
+        return run
+
+    return register
+
+
+def write_verb(
+    verb: str, members: Members, required: Names = (), refused: Names = ()
+) -> Callable[[Write], Write]:
+    def register(run: Write) -> Write:
+        operations[verb] = WriteOperation(verb, Struct(f"{verb}Input", members, required, refused), run)
+        return run
+
+    return register
+
+
+def statement_verb(verb: str, members: Members, required: Names) -> Callable[[ReadOrWrite], ReadOrWrite]:
+    def register(run: ReadOrWrite) -> ReadOrWrite:
+        shape = Struct(f"{verb}Input", members, required)
+        operations[verb], read_only[verb] = WriteOperation(verb, shape, run), ReadOperation(verb, shape, run)
+        return run
+
+    return register

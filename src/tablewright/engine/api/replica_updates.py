@@ -12,8 +12,8 @@ from typing import Any
 from tablewright.engine.api.common_members import INDEX_NAME
 from tablewright.engine.api.replica_overrides import requested_overrides
 from tablewright.engine.api.shapes import ListOf, Request, Shape, Struct, Text, Whole
-from tablewright.engine.catalog import Table
-from tablewright.engine.errors import ServiceError, invalid, resource_in_use
+from tablewright.engine.catalog import Index, Table
+from tablewright.engine.errors import invalid, resource_in_use
 from tablewright.engine.metrics.store import all_scaling
 from tablewright.engine.replication.group import Group, Member, Overrides
 from tablewright.engine.replication.stamps import with_group, without_group
@@ -42,22 +42,15 @@ _SETTINGS: Mapping[str, Shape] = {
     "GlobalSecondaryIndexes": _INDEXES,
     "TableClassOverride": Text(),
 }
+_CREATE = Struct(
+    "CreateReplicationGroupMemberAction", _SETTINGS, ("RegionName",), refused=("KMSMasterKeyId",)
+)
 REPLICA_UPDATES = ListOf(
     Struct(
         "ReplicationGroupUpdate",
         {
-            "Create": Struct(
-                "CreateReplicationGroupMemberAction",
-                _SETTINGS,
-                required=("RegionName",),
-                refused=("KMSMasterKeyId",),
-            ),
-            "Update": Struct(
-                "UpdateReplicationGroupMemberAction",
-                _SETTINGS,
-                required=("RegionName",),
-                refused=("KMSMasterKeyId",),
-            ),
+            "Create": _CREATE,
+            "Update": replace(_CREATE, name="UpdateReplicationGroupMemberAction"),
             "Delete": Struct(
                 "DeleteReplicationGroupMemberAction", {"RegionName": Text()}, required=("RegionName",)
             ),
@@ -67,7 +60,6 @@ REPLICA_UPDATES = ListOf(
     least=1,
 )
 DAY = 86_400_000_000
-ALONE = "Replica modification must be the only operation in the request"
 _NO_ACTION = "There are no actions specified in the Replica Update Action of the request."
 _LOCAL = (
     "Cannot add or delete the local region through ReplicaUpdates. "
@@ -108,12 +100,12 @@ def _changes_something(asked: Request) -> bool:
 def with_replica_change(txn: WriteTransaction, table: Table, kind: str, asked: Request) -> Table:
     """The table after that action; following carries out the rest."""
     region: str = asked["RegionName"]
-    if kind == "Create":
-        return _with_new(txn, table, region, asked)
-    member = None if table.replicas is None else table.replicas.member(region)
-    group = table.replicas
     if region == txn.place.region:
         raise invalid(_LOCAL)
+    if kind == "Create":
+        return _with_new(txn, table, region, asked)
+    group = table.replicas
+    member = None if group is None else group.member(region)
     if group is None or member is None or member.status == "GONE":
         raise invalid(
             "Update global table operation failed because one or more replicas were not part of the global table. "
@@ -129,8 +121,11 @@ def with_replica_change(txn: WriteTransaction, table: Table, kind: str, asked: R
     return replace(table, replicas=group.with_member(replace(member, said=said, overrides=overrides)))
 
 
-def _refuse_busy(group: Group) -> None:
-    if any(one.is_gone or one.status in ("CREATING", "UPDATING") for one in group.others):
+def _refuse_busy(group: Group | None, indexes: Sequence[Index] = ()) -> None:
+    others = () if group is None else group.others
+    if any(one.is_gone or one.status in ("CREATING", "UPDATING") for one in others) or any(
+        index.status != "ACTIVE" for index in indexes
+    ):
         raise resource_in_use("The resource which you are attempting to change is in use.")
 
 
@@ -139,8 +134,6 @@ def _refuse_busy(group: Group) -> None:
 
 def _with_new(txn: WriteTransaction, table: Table, region: str, asked: Request) -> Table:
     place = txn.place
-    if region == place.region:
-        raise invalid(_LOCAL)
     if region not in place.regions:
         known = ", ".join([*place.regions, place.region])
         raise invalid(
@@ -157,10 +150,7 @@ def _with_new(txn: WriteTransaction, table: Table, region: str, asked: Request) 
             f"Failed to create a the new replica of table with name: ‘{table.name}’ because one or more replicas "
             "already existed as tables."
         )
-    if group is not None:
-        _refuse_busy(group)
-    if any(index.status != "ACTIVE" for index in table.indexes):
-        raise resource_in_use("The resource which you are attempting to change is in use.")
+    _refuse_busy(group, table.indexes)
     _refuse_fixed_capacity(txn, table)
     overrides = requested_overrides(table, Overrides(), asked, is_new=True)
     if table.stream_view is None:
@@ -195,7 +185,10 @@ def _without(txn: WriteTransaction, table: Table, group: Group, member: Member) 
     catalog = txn.place.regions.get(member.region)
     there = {} if catalog is None else catalog()
     if table.name in there and there[table.name].protected:
-        raise protected_there(table.name, member.region)
+        raise invalid(
+            f"Cannot delete table {table.name} in region {member.region} because it has deletion protection "
+            "enabled. Disable deletion protection first."
+        )
     # A replica that could not be created can be deleted at any time.
     if member.status != "CREATION_FAILED":
         _refuse_busy(group)
@@ -221,13 +214,6 @@ def refuse_writer(table: str, group: Group, region: str) -> None:
         raise invalid(
             f"{region} is the writer of {table} since epoch {group.epoch}: fail over to another region first"
         )
-
-
-def protected_there(table: str, region: str) -> ServiceError:
-    return invalid(
-        f"Cannot delete table {table} in region {region} because it has deletion protection enabled. "
-        "Disable deletion protection first."
-    )
 
 
 def shown_at_once(described: Mapping[str, Any], kind: str, region: str) -> dict[str, Any]:

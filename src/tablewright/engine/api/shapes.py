@@ -19,6 +19,7 @@ from tablewright.values import BadValue, admit
 from tablewright.values.codec import wrong_list, wrong_map, wrong_scalar, wrong_structure, wrong_value
 
 Request: TypeAlias = dict[str, Any]
+Answer: TypeAlias = dict[str, Any]
 
 _MOST_REPORTED = 10
 ARN_LENGTH = 1024
@@ -90,8 +91,6 @@ class Struct:
 
 
 Shape: TypeAlias = Text | Whole | Flag | Moment | ListOf | MapOf | AttributeValue | Struct
-
-
 Fits: TypeAlias = Callable[[Any], bool]
 _DICTS = frozenset((dict,))
 
@@ -145,7 +144,7 @@ def predicate(shape: Shape) -> Fits:
             high = JAVA_MOST[shape.java] if most is None else most
             return lambda content: type(content) is int and low <= content <= high
         case Moment():
-            return lambda content: type(content) in (int, float) and _MOMENTS[0] <= content <= _MOMENTS[1]
+            return _is_moment
         case AttributeValue():
             # The content is checked by values.admit.
             return lambda content: type(content) is dict
@@ -204,6 +203,10 @@ def _text_fits(shape: Text) -> Fits:
     )
 
 
+def _is_moment(content: Any) -> bool:
+    return type(content) in (int, float) and _MOMENTS[0] <= content <= _MOMENTS[1]
+
+
 def _length_fits(content: Any, least: int | None, most: int | None) -> bool:
     return (least is None or len(content) >= least) and (most is None or len(content) <= most)
 
@@ -213,23 +216,26 @@ def _raise_wrong_type(shape: Shape, content: Any) -> None:
     words = _wrong_type(shape, content)
     if words is not None:
         raise serialization(words)
+    if isinstance(shape, AttributeValue):
+        # Only JSON types are checked here; a bad value of the right types is refused later.
+        with suppress(BadValue):
+            admit(content)
+    for member, value in _inside(shape, content):
+        _raise_wrong_type(member, value)
+
+
+def _inside(shape: Shape, content: Any) -> list[tuple[Shape, Any]]:
+    """What stands directly inside, in the order sent: its shape and its value."""
     match shape:
         case Struct(_, members):
-            for name, value in content.items():
-                if name in members and value is not None:
-                    _raise_wrong_type(members[name], value)
+            inside = [(members[name], value) for name, value in content.items() if name in members]
         case MapOf(member):
-            for value in content.values():
-                if value is not None:
-                    _raise_wrong_type(member, value)
+            inside = [(member, value) for value in content.values()]
         case ListOf(member):
-            for value in content:
-                if value is not None:
-                    _raise_wrong_type(member, value)
-        case AttributeValue():
-            # Only JSON types are checked here; a bad value of the right types is refused later.
-            with suppress(BadValue):
-                admit(content)
+            inside = [(member, value) for value in content]
+        case _:
+            return []
+    return [(member, value) for member, value in inside if value is not None]
 
 
 def _wrong_type(shape: Shape, content: Any) -> str | None:
@@ -242,8 +248,7 @@ def _wrong_type(shape: Shape, content: Any) -> str | None:
         case Flag():
             return None if type(content) is bool else wrong_scalar(content, "Boolean")
         case Moment():
-            fits = type(content) in (int, float) and _MOMENTS[0] <= content <= _MOMENTS[1]
-            return None if fits else wrong_scalar(content, "Date")
+            return None if _is_moment(content) else wrong_scalar(content, "Date")
         case ListOf():
             return None if type(content) is list else wrong_list(content)
         case MapOf():
@@ -357,20 +362,11 @@ def _java(shape: Shape, content: Any) -> str:
 
 
 def _raise_refused(shape: Shape, content: Any) -> None:
-    match shape:
-        case Struct(_, members, _, refused):
-            for name in refused:
-                if content.get(name) is not None:
-                    raise not_supported(name)
-            for name, member in members.items():
-                if content.get(name) is not None:
-                    _raise_refused(member, content[name])
-        case ListOf(member):
-            for value in content:
-                _raise_refused(member, value)
-        case MapOf(member):
-            for value in content.values():
-                _raise_refused(member, value)
+    for name in shape.refused if isinstance(shape, Struct) else ():
+        if content.get(name) is not None:
+            raise not_supported(name)
+    for member, value in _inside(shape, content):
+        _raise_refused(member, value)
 
 
 def _camel(name: str) -> str:

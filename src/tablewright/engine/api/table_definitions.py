@@ -4,10 +4,12 @@ Elsewhere: lengths, enums and required members (the shapes); defined tables (cat
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from tablewright.engine.api.common_members import FLAG, INDEX_NAME
 from tablewright.engine.api.shapes import ListOf, Request, Struct, Text, Whole
-from tablewright.engine.catalog import Index, KeySchema, Throughput
+from tablewright.engine.catalog import Index, KeySchema, Table, Throughput, warm_units
 from tablewright.engine.errors import invalid, invalid_parameter, not_supported
 from tablewright.engine.limits import (
     GLOBAL_HASH_KEYS,
@@ -17,6 +19,8 @@ from tablewright.engine.limits import (
     PROJECTED_ATTRIBUTES,
     THROUGHPUT_UNITS,
 )
+
+Owner = TypeVar("Owner", Table, Index)
 
 KEY_NAME = Text(1, 255)
 ATTRIBUTE_DEFINITIONS = ListOf(
@@ -85,13 +89,6 @@ LOCAL_INDEX = Struct(
 # --- settings ---
 
 
-def billing_mode(request: Request) -> str:
-    """The billing mode of a new table; refuses units that do not fit the mode."""
-    mode = str(request.get("BillingMode") or "PROVISIONED")
-    check_billing(mode, request.get("ProvisionedThroughput"))
-    return mode
-
-
 def check_billing(mode: str, units: Request | None) -> None:
     if mode == "PAY_PER_REQUEST" and units is not None:
         raise invalid_parameter(
@@ -140,42 +137,39 @@ def merged_ceilings(now: Mapping[str, int] | None, asked: Mapping[str, int] | No
     return {member: value for member, value in merged.items() if value != -1} or None
 
 
-def warm_throughput(asked: Request | None, now: Mapping[str, int], owner: str) -> dict[str, int] | None:
-    """The current WarmThroughput with the requested increases; it cannot decrease."""
+def with_warm(table: Table, owner: Owner, asked: Request | None) -> Owner:
+    """The table or index with the requested increases of its WarmThroughput; it cannot decrease."""
     if asked is None:
-        return None
-    given = _units_of(asked, WARM)
+        return owner
+    now, given = warm_units(table, owner), _units_of(asked, WARM)
     for member, value in given.items():
         if value < now[member]:
+            name = f"index {owner.name}" if isinstance(owner, Index) else "table"
             raise invalid_parameter(
-                f"Requested {member} for WarmThroughput for {owner} is lower than current WarmThroughput, "
+                f"Requested {member} for WarmThroughput for {name} is lower than current WarmThroughput, "
                 "decreasing WarmThroughput is not supported"
             )
-    return {**now, **given}
+    return replace(owner, warm={**now, **given})
 
 
-def new_stream_view(asked: Request | None) -> str | None:
-    """The view type of a new table's stream; None for no stream."""
+NEW_STREAM = (
+    "Table is being created with a stream enabled, UpdateViewType is required",
+    "Table is being created with a stream disabled, UpdateViewType should not be specified",
+)
+STREAM_CHANGE = (
+    "If stream is being enabled then UpdateViewType is required",
+    "If stream is being disabled, then UpdateViewType must not be specified",
+)
+
+
+def stream_view(asked: Request | None, rules: tuple[str, str]) -> str | None:
+    """The requested view type; None for no stream."""
     if asked is None:
         return None
     view: str | None = asked.get("StreamViewType")
-    if asked["StreamEnabled"] and view is None:
-        raise invalid_parameter("Table is being created with a stream enabled, UpdateViewType is required")
-    if not asked["StreamEnabled"] and view is not None:
-        raise invalid_parameter(
-            "Table is being created with a stream disabled, UpdateViewType should not be specified"
-        )
+    if asked["StreamEnabled"] == (view is None):
+        raise invalid_parameter(rules[view is not None])
     return view
-
-
-def check_stream_change(asked: Request | None) -> None:
-    if asked is None:
-        return
-    view = asked.get("StreamViewType")
-    if asked["StreamEnabled"] and view is None:
-        raise invalid_parameter("If stream is being enabled then UpdateViewType is required")
-    if not asked["StreamEnabled"] and view is not None:
-        raise invalid_parameter("If stream is being disabled, then UpdateViewType must not be specified")
 
 
 def table_class(asked: str | None) -> str | None:

@@ -2,47 +2,24 @@
 
 A new index is CREATING until the items that existed before it are backfilled (background/maintenance.py); new writes
 update it from the start. A dropped index is gone at once. A stream begins with the next change. Settings that replicas
-share (billing, throughput, indexes) are copied by the other regions (replication/settings.py).
+share (billing, throughput, indexes) are copied by the other regions (replication/apply.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
+from tablewright.engine.api import table_definitions as definitions
 from tablewright.engine.api.common_members import FLAG, INDEX_NAME, TABLE_NAME
-from tablewright.engine.api.describe_table import settled_table
-from tablewright.engine.api.operation import WriteOperation
+from tablewright.engine.api.operation import write_verb
 from tablewright.engine.api.replica_updates import (
-    ALONE,
     REPLICA_UPDATES,
     asked_action,
     shown_at_once,
     with_replica_change,
 )
-from tablewright.engine.api.shapes import ListOf, Request, Struct, Text
-from tablewright.engine.api.table_definitions import (
-    ATTRIBUTE_DEFINITIONS,
-    BILLING_MODE,
-    ENCRYPTION,
-    GLOBAL_INDEX,
-    ON_DEMAND,
-    PROVISIONED,
-    STREAM,
-    WARM,
-    attribute_types,
-    ceilings,
-    check_billing,
-    check_stream_change,
-    global_index,
-    merged_ceilings,
-    refuse_clashes,
-    refuse_encryption,
-    refuse_many,
-    table_class,
-    throughput,
-    warm_throughput,
-)
-from tablewright.engine.catalog import Index, Table, Throughput, describe, warm_units
+from tablewright.engine.api.shapes import Answer, ListOf, Request, Shape, Struct, Text
+from tablewright.engine.api.tables import settled_table
+from tablewright.engine.catalog import Index, Table, Throughput, describe
 from tablewright.engine.errors import invalid, invalid_parameter, limit_exceeded, resource_not_found
 from tablewright.engine.storage.rows import index_name
 from tablewright.engine.streams.shards import close_stream, open_stream
@@ -55,35 +32,45 @@ INDEX_UPDATE = Struct(
             "UpdateGlobalSecondaryIndexAction",
             {
                 "IndexName": INDEX_NAME,
-                "ProvisionedThroughput": PROVISIONED,
-                "OnDemandThroughput": ON_DEMAND,
-                "WarmThroughput": WARM,
+                "ProvisionedThroughput": definitions.PROVISIONED,
+                "OnDemandThroughput": definitions.ON_DEMAND,
+                "WarmThroughput": definitions.WARM,
             },
             required=("IndexName",),
         ),
-        "Create": replace(GLOBAL_INDEX, name="CreateGlobalSecondaryIndexAction"),
+        "Create": replace(definitions.GLOBAL_INDEX, name="CreateGlobalSecondaryIndexAction"),
         "Delete": Struct(
             "DeleteGlobalSecondaryIndexAction", {"IndexName": INDEX_NAME}, required=("IndexName",)
         ),
     },
 )
 
-SHAPE = Struct(
-    "UpdateTableInput",
-    {
-        "AttributeDefinitions": ATTRIBUTE_DEFINITIONS,
-        "TableName": TABLE_NAME,
-        "BillingMode": BILLING_MODE,
-        "ProvisionedThroughput": PROVISIONED,
-        "GlobalSecondaryIndexUpdates": ListOf(INDEX_UPDATE),
-        "StreamSpecification": STREAM,
-        "SSESpecification": ENCRYPTION,
-        "TableClass": Text(),
-        "DeletionProtectionEnabled": FLAG,
-        "OnDemandThroughput": ON_DEMAND,
-        "WarmThroughput": WARM,
-        "ReplicaUpdates": REPLICA_UPDATES,
-    },
+CHANGES: Mapping[str, Shape] = {
+    "BillingMode": definitions.BILLING_MODE,
+    "ProvisionedThroughput": definitions.PROVISIONED,
+    "GlobalSecondaryIndexUpdates": ListOf(INDEX_UPDATE),
+    "StreamSpecification": definitions.STREAM,
+    "SSESpecification": definitions.ENCRYPTION,
+    "TableClass": Text(),
+    "DeletionProtectionEnabled": FLAG,
+    "OnDemandThroughput": definitions.ON_DEMAND,
+    "WarmThroughput": definitions.WARM,
+    "ReplicaUpdates": REPLICA_UPDATES,
+}
+# Changes that all replicas get; table class, protection and the like are each region's own.
+_SHARED = {"BillingMode", "ProvisionedThroughput", "GlobalSecondaryIndexUpdates", "OnDemandThroughput"}
+# Changes that must be the only one in their request.
+_ALONE = {
+    "ReplicaUpdates": "Replica modification",
+    "TableClass": "TableClass modification",
+    "DeletionProtectionEnabled": "DeletionProtection modification",
+    "WarmThroughput": "WarmThroughput",
+}
+
+
+@write_verb(
+    "UpdateTable",
+    {"AttributeDefinitions": definitions.ATTRIBUTE_DEFINITIONS, "TableName": TABLE_NAME, **CHANGES},
     required=("TableName",),
     refused=(
         "MultiRegionConsistency",
@@ -93,26 +80,21 @@ SHAPE = Struct(
         "VectorIndexUpdates",
     ),
 )
-_ALONE = {
-    "TableClass": "TableClass modification",
-    "DeletionProtectionEnabled": "DeletionProtection modification",
-    "WarmThroughput": "WarmThroughput",
-}
-_CHANGES = [member for member in SHAPE.members if member not in ("TableName", "AttributeDefinitions")]
-
-
-def update_table(txn: WriteTransaction, request: Request) -> dict[str, Any]:
-    if not any(request.get(member) is not None for member in _CHANGES):
+def update_table(txn: WriteTransaction, request: Request) -> Answer:
+    given = {member for member in CHANGES if request.get(member) is not None}
+    if not given:
         raise invalid(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates "
             "or SSESpecification or ReplicaUpdates is required"
         )
-    _refuse_company(request)
-    if request.get("ReplicaUpdates") is not None:
+    for member, words in _ALONE.items():
+        if member in given and len(given) > 1:
+            raise invalid_parameter(f"{words} must be the only operation in the request")
+    if "ReplicaUpdates" in given:
         return _update_replicas(txn, request)
     stream = request.get("StreamSpecification")
-    check_stream_change(stream)
-    refuse_encryption(request.get("SSESpecification"))
+    definitions.stream_view(stream, definitions.STREAM_CHANGE)
+    definitions.refuse_encryption(request.get("SSESpecification"))
     actions = [_only_action(one) for one in request.get("GlobalSecondaryIndexUpdates") or ()]
     _refuse_twice(actions)
     _refuse_stream_company(request, actions)
@@ -132,9 +114,10 @@ def update_table(txn: WriteTransaction, request: Request) -> dict[str, Any]:
             described = table.with_index(replace(_named_index(table, asked), status="DELETING"))
             table = table.without_index(asked["IndexName"])
     if stream is not None:
-        table = _with_stream(txn, table, stream)
+        view = stream.get("StreamViewType")
+        table = close_stream(txn, table) if view is None else open_stream(txn, table, view)
         described = replace(described, stream_label=table.stream_label, stream_view=table.stream_view)
-    if table.replicas is not None and _is_shared_change(request):
+    if table.replicas is not None and given & _SHARED:
         table = replace(table, replicas=table.replicas.with_settings_changed(txn.position.at))
     description = describe(described, txn.rows, "UPDATING")
     txn.save_table(table)
@@ -142,31 +125,12 @@ def update_table(txn: WriteTransaction, request: Request) -> dict[str, Any]:
     return {"TableDescription": description}
 
 
-def _update_replicas(txn: WriteTransaction, request: Request) -> dict[str, Any]:
+def _update_replicas(txn: WriteTransaction, request: Request) -> Answer:
     kind, asked = asked_action(request["ReplicaUpdates"])
     table = with_replica_change(txn, settled_table(txn.tables, request), kind, asked)
     txn.save_table(table)
     described = describe(table, txn.rows, "UPDATING")
     return {"TableDescription": shown_at_once(described, kind, asked["RegionName"])}
-
-
-def _is_shared_change(request: Request) -> bool:
-    """Whether all replicas get the change; table class, protection and the like are each region's own."""
-    shared = ("BillingMode", "ProvisionedThroughput", "GlobalSecondaryIndexUpdates", "OnDemandThroughput")
-    return any(request.get(member) is not None for member in shared)
-
-
-def _refuse_company(request: Request) -> None:
-    """Refuse other changes in the request of a change that must be the only one."""
-    if request.get("ReplicaUpdates") is not None and any(
-        request.get(member) is not None for member in _CHANGES if member != "ReplicaUpdates"
-    ):
-        raise invalid_parameter(ALONE)
-    for member, words in _ALONE.items():
-        if request.get(member) is not None and any(
-            request.get(m) is not None for m in _CHANGES if m != member
-        ):
-            raise invalid_parameter(f"{words} must be the only operation in the request")
 
 
 def _refuse_stream_company(request: Request, actions: Sequence[tuple[str, Request]]) -> None:
@@ -187,12 +151,6 @@ def _refuse_same_stream(table: Table, asked: Request | None) -> None:
         raise invalid(f"Table already has an enabled stream: TableName: {table.name}")
     if not asked["StreamEnabled"] and table.stream_view is None:
         raise invalid(f"Table has no stream to disable: TableName: {table.name}")
-
-
-def _with_stream(txn: WriteTransaction, table: Table, asked: Request) -> Table:
-    if asked["StreamEnabled"]:
-        return open_stream(txn, table, asked["StreamViewType"])
-    return close_stream(txn, table)
 
 
 def follow_catalog(txn: WriteTransaction, before: Table, table: Table) -> None:
@@ -216,7 +174,7 @@ def _with_billing(
     if mode is not None and mode != table.billing:
         if mode == "PROVISIONED" and units is None:
             raise invalid_parameter("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
-        check_billing(mode, units)
+        definitions.check_billing(mode, units)
         if mode == "PAY_PER_REQUEST":
             indexes = tuple(replace(index, throughput=Throughput()) for index in table.indexes)
             return replace(table, billing=mode, on_demand_since=now, throughput=Throughput(), indexes=indexes)
@@ -229,11 +187,13 @@ def _with_billing(
             if not index.local and index.name not in named:
                 raise invalid_parameter(f"ProvisionedThroughput must be specified for index: {index.name}")
         indexes = tuple(replace(index, on_demand=None) for index in table.indexes)
-        return replace(table, billing=mode, on_demand=None, throughput=throughput(units), indexes=indexes)
+        return replace(
+            table, billing=mode, on_demand=None, throughput=definitions.throughput(units), indexes=indexes
+        )
     if units is None:
         return table
-    check_billing(table.billing, units)
-    asked = throughput(units)
+    definitions.check_billing(table.billing, units)
+    asked = definitions.throughput(units)
     if (asked.read, asked.write) == (table.throughput.read, table.throughput.write):
         raise invalid(
             "The provisioned throughput for the table will not change. The requested value equals the current value. "
@@ -261,16 +221,15 @@ def _moved(old: Throughput, new: Throughput, now: float) -> Throughput:
 
 
 def _with_settings(table: Table, request: Request, now: float) -> Table:
-    new_class = table_class(request.get("TableClass"))
+    new_class = definitions.table_class(request.get("TableClass"))
     if new_class is not None and new_class != table.table_class:
         table = replace(table, table_class=new_class, class_updated=now)
     if request.get("DeletionProtectionEnabled") is not None:
         table = replace(table, protected=request["DeletionProtectionEnabled"])
-    asked = ceilings(request.get("OnDemandThroughput"), table.billing, "table")
+    asked = definitions.ceilings(request.get("OnDemandThroughput"), table.billing, "table")
     if asked is not None:
-        table = replace(table, on_demand=merged_ceilings(table.on_demand, asked))
-    warm = warm_throughput(request.get("WarmThroughput"), warm_units(table, table), "table")
-    return table if warm is None else replace(table, warm=warm)
+        table = replace(table, on_demand=definitions.merged_ceilings(table.on_demand, asked))
+    return definitions.with_warm(table, table, request.get("WarmThroughput"))
 
 
 # --- indexes ---
@@ -307,18 +266,18 @@ def _with_new_index(txn: WriteTransaction, table: Table, asked: Request, request
     if table.index(asked["IndexName"]) is not None:
         raise invalid("Attempting to create an index which already exists")
     # AttributeDefinitions are a delta: existing types need not be repeated, but must not be changed.
-    given = attribute_types(request.get("AttributeDefinitions"))
+    given = definitions.attribute_types(request.get("AttributeDefinitions"))
     for name, kind in given.items():
         if table.types.get(name, kind) != kind:
             raise invalid_parameter(f"Attempting to change the type of key attribute {name}")
     types = {**table.types, **given}
     if any(element["AttributeName"] not in types for element in asked["KeySchema"]):
         raise invalid_parameter("Some index key attributes are not defined in AttributeDefinitions")
-    index = global_index(asked, table.next_index, types, table.billing)
-    refuse_many([*table.indexes, index])
-    refuse_clashes([*table.indexes, index])
-    warm = warm_throughput(asked.get("WarmThroughput"), warm_units(table, index), f"index {index.name}")
-    index = replace(index, status="CREATING", backfill=(0, txn.rows.last_row(table.number)), warm=warm)
+    index = definitions.global_index(asked, table.next_index, types, table.billing)
+    definitions.refuse_many([*table.indexes, index])
+    definitions.refuse_clashes([*table.indexes, index])
+    index = definitions.with_warm(table, index, asked.get("WarmThroughput"))
+    index = replace(index, status="CREATING", backfill=(0, txn.rows.last_row(table.number)))
     used = {name: types[name] for name in types if name in table.types or name in index.schema.names}
     return replace(table, types=used, indexes=(*table.indexes, index), next_index=index.number + 1)
 
@@ -327,13 +286,14 @@ def _with_changed_index(table: Table, asked: Request, now: float) -> Table:
     index = _named_index(table, asked)
     units = asked.get("ProvisionedThroughput")
     if units is not None:
-        check_billing(table.billing, units)
-        index = replace(index, throughput=_moved(index.throughput, throughput(units, index.name), now))
-    given = ceilings(asked.get("OnDemandThroughput"), table.billing, f"index {index.name}")
+        definitions.check_billing(table.billing, units)
+        index = replace(
+            index, throughput=_moved(index.throughput, definitions.throughput(units, index.name), now)
+        )
+    given = definitions.ceilings(asked.get("OnDemandThroughput"), table.billing, f"index {index.name}")
     if given is not None:
-        index = replace(index, on_demand=merged_ceilings(index.on_demand, given))
-    warm = warm_throughput(asked.get("WarmThroughput"), warm_units(table, index), f"index {index.name}")
-    return table.with_index(index if warm is None else replace(index, warm=warm))
+        index = replace(index, on_demand=definitions.merged_ceilings(index.on_demand, given))
+    return table.with_index(definitions.with_warm(table, index, asked.get("WarmThroughput")))
 
 
 def _named_index(table: Table, asked: Request) -> Index:
@@ -343,6 +303,3 @@ def _named_index(table: Table, asked: Request) -> Index:
     if index.local:
         raise invalid(f"Cannot delete an index that is not a GlobalSecondaryIndex: {index.name}")
     return index
-
-
-OPERATION = WriteOperation("UpdateTable", SHAPE, update_table)

@@ -14,14 +14,14 @@ import orjson
 from tablewright.engine.api.arguments import find_table
 from tablewright.engine.api.shapes import Request
 from tablewright.engine.catalog import Index, Table
-from tablewright.engine.consumed_capacity import Consumed, read_units
+from tablewright.engine.consumed_capacity import Consumed
 from tablewright.engine.errors import invalid
 from tablewright.engine.keys import key_names, position
 from tablewright.engine.limits import PAGE_BYTES
 from tablewright.engine.partiql.page_tokens import INVALID_TOKEN, SelectPosition, read_token, token_at
 from tablewright.engine.partiql.select_plan import KeyRange, plan
 from tablewright.engine.partiql.statements import read_parameters
-from tablewright.engine.range_read import ReadPage, View, find_index, read_page, spend, view_of
+from tablewright.engine.range_read import ReadPage, View, charge, find_index, read_page, spend, view_of
 from tablewright.engine.throughput.token_buckets import Throttled
 from tablewright.engine.transaction import ReadTransaction
 from tablewright.expressions import top_level_names
@@ -130,7 +130,7 @@ def _read_ranges(
     found = SelectPage([], Consumed(view.table))
     left = None if limit is None else int(limit)
     if not walks:
-        _charge(found.consumed, view, ReadPage([], 0, 0, 0, 0.0, None))
+        charge(found.consumed, view, ReadPage([], 0, 0, 0, 0.0, None))
     # The items of several ranges form one list, so none of them may stay unparsed JSON.
     always = ALWAYS if len(walks) > 1 else None
     for number in range(start.number, len(walks)):
@@ -147,7 +147,7 @@ def _read_ranges(
         ranged = replace(view, keep=walk.keep if walk.keep is not None else always)
         page = read_page(txn, ranged, low, high, backward, left, len(walks) == 1)
         spend(txn, view, page, "ExecuteStatement", where)
-        _charge(found.consumed, view, page)
+        charge(found.consumed, view, page)
         found.walked_bytes += page.walked_bytes
         is_whole = ranged.keep is None and view.paths is None and view.reads_whole_items
         found.items = page.items[0] if is_whole else [*found.items, *page.items]
@@ -170,12 +170,3 @@ def _rest(walk: KeyRange, after: bytes | None, backward: bool) -> tuple[bytes, b
     if not walk.low <= after < walk.high:
         raise invalid(INVALID_TOKEN)
     return (walk.low, after) if backward else (after + b"\0", walk.high)
-
-
-def _charge(consumed: Consumed, view: View, page: ReadPage) -> None:
-    units = read_units(page.walked_bytes, view.consistent)
-    if view.index is None:
-        consumed.base += units
-    else:
-        consumed.base += page.fetched_units
-        consumed.add_index(view.index, units)

@@ -11,12 +11,13 @@ from typing import Any, TypeAlias
 from tablewright.engine.api.common_members import FLAG, RETURN_ON_FAILURE
 from tablewright.engine.api.shapes import AttributeValue, ListOf, Request, Shape, Text
 from tablewright.engine.catalog import Catalog, Table
-from tablewright.engine.errors import ServiceError, duplicate_item, invalid
+from tablewright.engine.errors import DUPLICATE, ServiceError, invalid
 from tablewright.engine.indexes import EntryChange
 from tablewright.engine.mutations import Evaluated, Mutation, delete_of, evaluate_and_apply, put_of, update_of
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
-from tablewright.expressions import BadExpression, fragments, touched
-from tablewright.expressions.nodes import Call, Compare
+from tablewright.expressions import BadExpression, project, touched
+from tablewright.expressions.build import all_of, attribute_exists, attribute_not_exists
+from tablewright.expressions.nodes import Compare
 from tablewright.partiql import (
     Delete,
     Exists,
@@ -24,7 +25,6 @@ from tablewright.partiql import (
     Statement,
     Update,
     find_key,
-    joined,
     parse,
     statement,
     worded,
@@ -45,6 +45,7 @@ CONSISTENT: dict[str, Shape] = {"ConsistentRead": FLAG}
 Changing: TypeAlias = Insert | Update | Delete
 
 EXISTS_ALONE = "EXISTS can only be used in ExecuteTransaction write requests."
+ONLY_SELECTS = "a request with a write has a write transaction (only_reads)"
 EXISTS_BARE = "EXISTS() must contain a single item read with additional condition"
 RETURNED = "RETURNING clause is not supported in ExecuteTransaction."
 
@@ -81,8 +82,10 @@ def as_plain_error(bad: BadExpression) -> ServiceError:
     return invalid(_KIND.sub("", str(bad), count=1))
 
 
-def read_view(txn: WriteTransaction) -> ReadTransaction:
-    """A read inside the write transaction: it sees committed state and the writes of its own group."""
+def read_view(txn: ReadTransaction | WriteTransaction) -> ReadTransaction:
+    """A read inside a write transaction: it sees committed state and the writes of its own group."""
+    if isinstance(txn, ReadTransaction):
+        return txn
     return ReadTransaction(txn.rows, txn.tables, txn.place, txn.world, txn.throttle, txn.samples)
 
 
@@ -96,7 +99,7 @@ def request_of(table: Table, asked: Changing | Exists, one_item: bool = True) ->
     """
     names = table.schema.names
     if isinstance(asked, Insert):
-        is_new = Call("attribute_not_exists", ((names[0],),))
+        is_new = attribute_not_exists(names[0])
         return "Put", {"TableName": table.name, "Item": asked.item, **worded(is_new)}
     key, condition = _key_of(asked, names, one_item)
     request: Request = {"TableName": table.name, "Key": key}
@@ -104,8 +107,8 @@ def request_of(table: Table, asked: Changing | Exists, one_item: bool = True) ->
         return "ConditionCheck", request | worded(condition)
     if isinstance(asked, Delete):
         return "Delete", request | worded(condition)
-    is_there = Call("attribute_exists", ((names[0],),))
-    condition = is_there if condition is None else joined((is_there, condition))
+    is_there = attribute_exists(names[0])
+    condition = all_of(is_there, condition)
     return "Update", request | worded(condition, asked.changes)
 
 
@@ -123,7 +126,7 @@ def _checked_key(asked: Exists, names: tuple[str, ...]) -> tuple[Item, Any]:
     """The first value of each key attribute is the key; a second one becomes a condition, which cannot hold."""
     found = find_key(asked.where, names)
     others = [Compare("=", (name,), value) for name, values in found.values.items() for value in values[1:]]
-    rest = joined([*others, *([] if found.rest is None else [found.rest])])
+    rest = all_of(*others, found.rest)
     if rest is None or asked.index is not None or any(name not in found.values for name in names):
         raise invalid(EXISTS_BARE)
     return found.key(), rest
@@ -158,7 +161,7 @@ def apply_statement(
         evaluated, entries = evaluate_and_apply(txn, write)
     except ServiceError as refusal:
         if isinstance(asked, Insert) and refusal.name == "ConditionalCheckFailedException":
-            raise duplicate_item() from None
+            raise ServiceError("DuplicateItemException", DUPLICATE) from None
         raise
     return evaluated, entries, _returned(asked, evaluated)
 
@@ -169,5 +172,5 @@ def _returned(asked: Changing, evaluated: Evaluated) -> Item | None:
     how, _, when = asked.returning.partition(" ")
     item = (evaluated.old if when == "OLD" else evaluated.new) or {}
     if how == "MODIFIED" and isinstance(asked, Update):
-        return fragments(touched(asked.changes), item)
+        return project(touched(asked.changes), item)
     return item

@@ -14,8 +14,8 @@ from dataclasses import replace
 import orjson
 
 from tablewright.engine.api.replica_overrides import with_overrides, without_overrides
+from tablewright.engine.api.time_to_live import disable, enable
 from tablewright.engine.api.update_table import follow_catalog
-from tablewright.engine.api.update_time_to_live import disable, enable
 from tablewright.engine.catalog import Index, Table
 from tablewright.engine.consumed_capacity import entry_units, write_units
 from tablewright.engine.history.bulk_load import create_rows

@@ -13,8 +13,8 @@ from time import perf_counter
 
 import orjson
 
-from tablewright.engine.api.delete_table import drop_table
 from tablewright.engine.api.replica_overrides import with_overrides
+from tablewright.engine.api.tables import drop_table
 from tablewright.engine.catalog import Table
 from tablewright.engine.engine import Engine
 from tablewright.engine.journal import microseconds

@@ -4,7 +4,7 @@ A full export is a past state of the table (history/time_travel.py). An incremen
 numbers: for each key the image before its first change and the image after its last (export_lines.py).
 Must hold: a file is recorded after it is in its bucket, together with its last key; so an interrupted export continues
 with the next file, and the manifest lists complete files only. The summary is written after everything else.
-Elsewhere: names and lines (export_format.py), the request (api/export_table_to_point_in_time.py).
+Elsewhere: names and lines (export_format.py), the request (api/exports.py).
 """
 
 from typing import Any, NamedTuple

@@ -3,7 +3,7 @@
 Must hold: the items of a page commit with the position after it, so each record counts once however often the import is
 interrupted. The table is CREATING until the last page; an item that PutItem would refuse is counted and reported, never
 stored. Of two items with the same key the later one wins.
-Elsewhere: parsing objects (import_formats.py), the request (api/import_table.py).
+Elsewhere: parsing objects (import_formats.py), the request (api/imports.py).
 """
 
 from dataclasses import dataclass, field, replace

@@ -4,14 +4,23 @@ The answer says IN_PROGRESS; a job writes the files (transfer/export.py).
 """
 
 import re
-from hashlib import blake2b
-from typing import Any
 
 import orjson
 
 from tablewright.engine.api.arguments import table_name
-from tablewright.engine.api.operation import WriteOperation
-from tablewright.engine.api.shapes import Moment, Request, Struct, Text
+from tablewright.engine.api.operation import write_verb
+from tablewright.engine.api.shapes import Answer, Moment, Request, Struct, Text
+from tablewright.engine.api.transfers import (
+    BUCKET,
+    BUCKET_OWNER,
+    CLIENT_TOKEN,
+    PREFIX,
+    TABLE_ARN,
+    begun_before,
+    check_bucket,
+    digest,
+    no_buckets,
+)
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import ServiceError, invalid, invalid_parameter, limit_exceeded
 from tablewright.engine.history import store as history_store
@@ -27,32 +36,19 @@ from tablewright.engine.history.pitr_window import (
 )
 from tablewright.engine.history.store import Pin
 from tablewright.engine.journal import first_since
-from tablewright.engine.limits import (
-    CLIENT_TOKEN_HOURS,
-    EXPORT_PERIOD_HOURS,
-    EXPORT_PERIOD_MINUTES,
-    EXPORTS_AT_ONCE,
-)
+from tablewright.engine.limits import EXPORT_PERIOD_HOURS, EXPORT_PERIOD_MINUTES, EXPORTS_AT_ONCE
 from tablewright.engine.transaction import WriteTransaction
 from tablewright.engine.transfer import export_format
 from tablewright.engine.transfer.export import described
 from tablewright.engine.transfer.export_format import FULL, INCREMENTAL, NEW, NEW_AND_OLD
 from tablewright.engine.transfer.export_lines import pin_name
-from tablewright.engine.transfer.store import EXPORTS, Export
-from tablewright.values import WrongJson
-from tablewright.values.codec import NOT_UTF8
+from tablewright.engine.transfer.store import EXPORTS
 
-TABLE_ARN = Text(1, 1024)
-CLIENT_TOKEN = Text(pattern=r"^[^\$]+$")
-BUCKET_OWNER = Text(pattern="[0-9]{12}")
-# The pattern is matched by `check_bucket`, after the length was checked: on a long text it would take very long.
-BUCKET = Text(most=255)
-BUCKET_PATTERN = r"^[a-z0-9A-Z]+[\.\-\w]*[a-z0-9A-Z]+$"
-PREFIX = Text(most=1024)
 _TIME = Moment()
 
-SHAPE = Struct(
-    "ExportTableToPointInTimeInput",
+
+@write_verb(
+    "ExportTableToPointInTime",
     {
         "TableArn": TABLE_ARN,
         "ExportTime": _TIME,
@@ -76,9 +72,7 @@ SHAPE = Struct(
     required=("TableArn", "S3Bucket"),
     refused=("FilterSpecification",),
 )
-
-
-def export_table_to_point_in_time(txn: WriteTransaction, request: Request) -> dict[str, Any]:
+def export_table_to_point_in_time(txn: WriteTransaction, request: Request) -> Answer:
     _check_request(request)
     arn, token = request["TableArn"], request.get("ClientToken")
     if arn.split(":")[4] != txn.place.account:
@@ -87,16 +81,9 @@ def export_table_to_point_in_time(txn: WriteTransaction, request: Request) -> di
     if table is None or table.arn != arn or table.status != "ACTIVE":
         raise ServiceError("TableNotFoundException", f"Table not found: {arn}")
     asked = digest(request)
-    if token is not None:
-        since = txn.position.at - CLIENT_TOKEN_HOURS * 3600 * SECOND
-        known = EXPORTS.with_token(txn.rows, token, since)
-        if known is not None:
-            if orjson.loads(known.body)["asked"] != asked:
-                raise ServiceError(
-                    "ExportConflictException",
-                    "Export conflict: Duplicate request detected with conflicting parameters",
-                )
-            return {"ExportDescription": described(known)}
+    known = begun_before(txn, EXPORTS, "Export", token, asked)
+    if known is not None:
+        return {"ExportDescription": described(known)}
     description = _description(txn, table, request)
     if description["ExportType"] == FULL:
         description["ExportTime"], last = _moment(txn, table, request.get("ExportTime"))
@@ -104,36 +91,30 @@ def export_table_to_point_in_time(txn: WriteTransaction, request: Request) -> di
     else:
         period = request["IncrementalExportSpecification"]
         description["IncrementalExportSpecification"], first, last = _period(txn, table, period)
-    _check_buckets(txn, description)
+    buckets = txn.place.buckets
+    if buckets is None:
+        raise no_buckets("export to")
+    if description["S3SseAlgorithm"] == "KMS" and buckets.refuses_keys is not None:
+        raise invalid(f"S3SseAlgorithm KMS is not supported by this engine: {buckets.refuses_keys}")
     if EXPORTS.under_way(txn.rows) >= EXPORTS_AT_ONCE:
         raise limit_exceeded(f"There are {EXPORTS_AT_ONCE} exports under way: wait until one has ended")
-    body = orjson.dumps({"told": description, "asked": asked, "keys": list(table.schema.names)})
-    return {"ExportDescription": described(_begin(txn, table, description, token, first, last, body))}
-
-
-def _begin(
-    txn: WriteTransaction,
-    table: Table,
-    description: dict[str, Any],
-    token: str | None,
-    first: int,
-    last: int,
-    body: bytes,
-) -> Export:
-    """Add the export, and pin the state or the changes it reads."""
-    arn = description["ExportArn"]
+    # What the export reads is pinned: a state, or the changes since one.
+    name = pin_name(description["ExportArn"])
     if description["ExportType"] == FULL:
-        time_travel.pin(txn, pin_name(arn), table.number, last)
+        time_travel.pin(txn, name, table.number, last)
     else:
-        history_store.add_pin(txn.rows, Pin(pin_name(arn), table.number, first - 1, None, None))
+        history_store.add_pin(txn.rows, Pin(name, table.number, first - 1, None, None))
     txn.has_background_work = True
-    return EXPORTS.add(txn.rows, arn, table.number, token, txn.position.at, body, first=first, last=last)
+    body = orjson.dumps({"told": description, "asked": asked, "keys": list(table.schema.names)})
+    number, now = table.number, txn.position.at
+    begun = EXPORTS.add(txn.rows, description["ExportArn"], number, token, now, body, first=first, last=last)
+    return {"ExportDescription": described(begun)}
 
 
-def _description(txn: WriteTransaction, table: Table, request: Request) -> dict[str, Any]:
+def _description(txn: WriteTransaction, table: Table, request: Request) -> Answer:
     """The part of the export's description that does not change, still without its times."""
     salt = txn.world.new_id()
-    description: dict[str, Any] = {
+    description: Answer = {
         "ExportArn": f"{table.arn}/export/{export_format.export_id(txn.position.at, salt)}",
         "TableArn": table.arn,
         "TableId": table.uuid,
@@ -147,23 +128,7 @@ def _description(txn: WriteTransaction, table: Table, request: Request) -> dict[
     return description
 
 
-def digest(request: Request) -> str:
-    """A hash of the whole request, which a client token stands for."""
-    try:
-        return blake2b(orjson.dumps(request, option=orjson.OPT_SORT_KEYS), digest_size=16).hexdigest()
-    except orjson.JSONEncodeError:
-        raise WrongJson(NOT_UTF8) from None
-
-
 # --- checks without the table ---
-
-
-def check_bucket(name: str, path: str) -> None:
-    if not re.fullmatch(BUCKET_PATTERN, name):
-        raise invalid(
-            f"1 validation error detected: Value '{name}' at '{path}' failed to satisfy constraint: "
-            f"Member must satisfy regular expression pattern: {BUCKET_PATTERN}"
-        )
 
 
 def _check_request(request: Request) -> None:
@@ -214,7 +179,7 @@ def _moment(txn: WriteTransaction, table: Table, asked: float | None) -> tuple[f
     return asked, change_at(txn.rows, table, at, now)
 
 
-def _period(txn: WriteTransaction, table: Table, asked: Request) -> tuple[dict[str, Any], int, int]:
+def _period(txn: WriteTransaction, table: Table, asked: Request) -> tuple[Answer, int, int]:
     """The period of an incremental export, the first and the last change that belong to it."""
     now, rows = txn.position.at, txn.rows
     start = microseconds_of(asked["ExportFromTime"])
@@ -253,21 +218,3 @@ def _check_period(table: Table, start: int, end: int, now: int) -> None:
 
 def _invalid_time(message: str) -> ServiceError:
     return ServiceError("InvalidExportTimeException", message)
-
-
-def _check_buckets(txn: WriteTransaction, description: dict[str, Any]) -> None:
-    buckets = txn.place.buckets
-    if buckets is None:
-        raise no_buckets("export to")
-    if description["S3SseAlgorithm"] == "KMS" and buckets.refuses_keys is not None:
-        raise invalid(f"S3SseAlgorithm KMS is not supported by this engine: {buckets.refuses_keys}")
-
-
-def no_buckets(what: str) -> ServiceError:
-    return invalid(
-        f"This engine lives in memory and has no buckets to {what}: open it with a directory for them "
-        "(Engine.open(buckets=DIR), or --buckets DIR)"
-    )
-
-
-OPERATION = WriteOperation("ExportTableToPointInTime", SHAPE, export_table_to_point_in_time)

@@ -8,39 +8,32 @@ from typing import Any
 
 import orjson
 
+from tablewright.engine.api import table_definitions as definitions
 from tablewright.engine.api.common_members import INDEX_NAME
-from tablewright.engine.api.create_table import create_table
-from tablewright.engine.api.export_table_to_point_in_time import (
+from tablewright.engine.api.operation import write_verb
+from tablewright.engine.api.shapes import Answer, ListOf, Request, Struct, Text
+from tablewright.engine.api.tables import create_table
+from tablewright.engine.api.transfers import (
     BUCKET,
     BUCKET_OWNER,
     CLIENT_TOKEN,
     PREFIX,
+    begun_before,
     check_bucket,
     digest,
     no_buckets,
 )
-from tablewright.engine.api.operation import WriteOperation
-from tablewright.engine.api.shapes import ListOf, Request, Struct, Text
-from tablewright.engine.api.table_definitions import (
-    ATTRIBUTE_DEFINITIONS,
-    BILLING_MODE,
-    ENCRYPTION,
-    GLOBAL_INDEX,
-    KEY_SCHEMA,
-    ON_DEMAND,
-    PROVISIONED,
-)
-from tablewright.engine.errors import ServiceError, invalid, limit_exceeded, resource_in_use
-from tablewright.engine.history.pitr_window import SECOND
-from tablewright.engine.limits import CLIENT_TOKEN_HOURS, IMPORTS_AT_ONCE
+from tablewright.engine.errors import invalid, limit_exceeded, resource_in_use
+from tablewright.engine.limits import IMPORTS_AT_ONCE
 from tablewright.engine.transaction import WriteTransaction
 from tablewright.engine.transfer import export_format
 from tablewright.engine.transfer.import_ import described
 from tablewright.engine.transfer.import_formats import CSV, JSON_LINES, NoZstandard, check_compression
 from tablewright.engine.transfer.store import IMPORTS, Import
 
-SHAPE = Struct(
-    "ImportTableInput",
+
+@write_verb(
+    "ImportTable",
     {
         "ClientToken": CLIENT_TOKEN,
         "S3BucketSource": Struct(
@@ -69,13 +62,13 @@ SHAPE = Struct(
             {
                 # A name, not an ARN: the table does not exist yet.
                 "TableName": INDEX_NAME,
-                "AttributeDefinitions": ATTRIBUTE_DEFINITIONS,
-                "KeySchema": KEY_SCHEMA,
-                "BillingMode": BILLING_MODE,
-                "ProvisionedThroughput": PROVISIONED,
-                "OnDemandThroughput": ON_DEMAND,
-                "SSESpecification": ENCRYPTION,
-                "GlobalSecondaryIndexes": ListOf(GLOBAL_INDEX),
+                "AttributeDefinitions": definitions.ATTRIBUTE_DEFINITIONS,
+                "KeySchema": definitions.KEY_SCHEMA,
+                "BillingMode": definitions.BILLING_MODE,
+                "ProvisionedThroughput": definitions.PROVISIONED,
+                "OnDemandThroughput": definitions.ON_DEMAND,
+                "SSESpecification": definitions.ENCRYPTION,
+                "GlobalSecondaryIndexes": ListOf(definitions.GLOBAL_INDEX),
             },
             required=("TableName", "AttributeDefinitions", "KeySchema"),
             refused=("VectorIndexes",),
@@ -83,9 +76,7 @@ SHAPE = Struct(
     },
     required=("S3BucketSource", "InputFormat", "TableCreationParameters"),
 )
-
-
-def import_table(txn: WriteTransaction, request: Request) -> dict[str, Any]:
+def import_table(txn: WriteTransaction, request: Request) -> Answer:
     _check_request(request)
     name, token = request["TableCreationParameters"]["TableName"], request.get("ClientToken")
     there = txn.tables.get(name)
@@ -93,16 +84,9 @@ def import_table(txn: WriteTransaction, request: Request) -> dict[str, Any]:
         # Also with the token that created this table: the service checks the table first.
         raise resource_in_use(f"Table already exists: {name}")
     asked = digest(request)
-    if token is not None:
-        since = txn.position.at - CLIENT_TOKEN_HOURS * 3600 * SECOND
-        known = IMPORTS.with_token(txn.rows, token, since)
-        if known is not None:
-            if orjson.loads(known.body)["asked"] != asked:
-                raise ServiceError(
-                    "ImportConflictException",
-                    "Import conflict: Duplicate request detected with conflicting parameters",
-                )
-            return {"ImportTableDescription": described(known)}
+    known = begun_before(txn, IMPORTS, "Import", token, asked)
+    if known is not None:
+        return {"ImportTableDescription": described(known)}
     if txn.place.buckets is None:
         raise no_buckets("import from")
     if IMPORTS.under_way(txn.rows) >= IMPORTS_AT_ONCE:
@@ -153,6 +137,3 @@ def _begin(txn: WriteTransaction, request: Request, token: str | None, asked: st
     body = orjson.dumps({"told": description, "asked": asked, "owner": owner})
     txn.has_background_work = True
     return IMPORTS.add(txn.rows, arn, table.number, token, txn.position.at, body)
-
-
-OPERATION = WriteOperation("ImportTable", SHAPE, import_table)

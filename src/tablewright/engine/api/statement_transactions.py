@@ -9,15 +9,15 @@ from typing import Any
 
 from tablewright.engine.api.arguments import find_table
 from tablewright.engine.api.common_members import RETURN_CAPACITY
-from tablewright.engine.api.operation import WriteOperation
-from tablewright.engine.api.shapes import ListOf, Request, Struct, Text
-from tablewright.engine.api.transact_get_items import transact_get_items
-from tablewright.engine.api.transact_write_items import transact_write_items
+from tablewright.engine.api.operation import statement_verb
+from tablewright.engine.api.shapes import Answer, ListOf, Request, Struct, Text
+from tablewright.engine.api.transactions import transact_get_items, transact_write_items
 from tablewright.engine.catalog import Catalog, Table
 from tablewright.engine.errors import DUPLICATE, ServiceError, invalid, transaction_canceled
 from tablewright.engine.limits import TRANSACTION_ACTIONS
 from tablewright.engine.partiql.select import labelled_item, top_level
 from tablewright.engine.partiql.statements import (
+    ONLY_SELECTS,
     RETURNED,
     STATEMENT,
     as_plain_error,
@@ -27,11 +27,16 @@ from tablewright.engine.partiql.statements import (
 )
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.expressions import BadExpression
-from tablewright.partiql import Delete, Insert, Select, Statement, Update, find_key, projecting, statement
+from tablewright.partiql import Delete, Insert, Select, Statement, Update, projecting, read_key, statement
 from tablewright.values import BadValue, Value
 
-SHAPE = Struct(
-    "ExecuteTransactionInput",
+NO_KEY = "Select statements within ExecuteTransaction must specify the primary key in the where clause."
+NO_INDEX = "Reads on indices are not supported within transactions."
+MIXED = "Read and write requests together in the same transaction is not supported."
+
+
+@statement_verb(
+    "ExecuteTransaction",
     {
         "TransactStatements": ListOf(
             Struct("ParameterizedStatement", STATEMENT, required=("Statement",)),
@@ -43,22 +48,13 @@ SHAPE = Struct(
     },
     required=("TransactStatements",),
 )
-
-NO_KEY = "Select statements within ExecuteTransaction must specify the primary key in the where clause."
-NO_INDEX = "Reads on indices are not supported within transactions."
-MIXED = "Read and write requests together in the same transaction is not supported."
-
-
-def execute_transaction(txn: WriteTransaction, request: Request) -> dict[str, Any]:
+def execute_transaction(txn: ReadTransaction | WriteTransaction, request: Request) -> Answer:
     asked, said = _said(txn.tables, request)
     reads = [one for one in asked if isinstance(one, Select)]
-    return _get(read_view(txn), said, reads) if reads else _write(txn, said, asked, request)
-
-
-def execute_read_transaction(txn: ReadTransaction, request: Request) -> dict[str, Any]:
-    """The same for statements that are known to be SELECTs: they need no write transaction."""
-    asked, said = _said(txn.tables, request)
-    return _get(txn, said, [one for one in asked if isinstance(one, Select)])
+    if reads:
+        return _get(read_view(txn), said, reads)
+    assert isinstance(txn, WriteTransaction), ONLY_SELECTS
+    return _write(txn, said, asked, request)
 
 
 def _said(tables: Catalog, request: Request) -> tuple[list[Statement], Request]:
@@ -124,20 +120,18 @@ def _action(table: Table, asked: Statement) -> dict[str, Request]:
 def _get_of(table: Table, asked: Select) -> Request:
     if asked.index is not None:
         raise invalid(NO_INDEX)
-    names = table.schema.names
-    found = find_key(asked.where, names, one_of=True)
-    is_one = all(len(found.values.get(name, ())) == 1 for name in names)
-    if found.rest is not None or not is_one:
+    key = read_key(asked.where, table.schema.names)
+    if key is None:
         raise invalid(NO_KEY)
     wanted = top_level(asked.columns)
-    request: Request = {"TableName": table.name, "Key": found.key()}
+    request: Request = {"TableName": table.name, "Key": key}
     return request if wanted is None else request | projecting(tuple(name for (name,) in wanted))
 
 
 # --- running them ---
 
 
-def _get(txn: ReadTransaction, said: Request, reads: Sequence[Select]) -> dict[str, Any]:
+def _get(txn: ReadTransaction, said: Request, reads: Sequence[Select]) -> Answer:
     answer = transact_get_items(txn, said)
     for asked, response in zip(reads, answer["Responses"], strict=True):
         if asked.columns is not None and "Item" in response:
@@ -145,9 +139,7 @@ def _get(txn: ReadTransaction, said: Request, reads: Sequence[Select]) -> dict[s
     return answer
 
 
-def _write(
-    txn: WriteTransaction, said: Request, asked: Sequence[Statement], request: Request
-) -> dict[str, Any]:
+def _write(txn: WriteTransaction, said: Request, asked: Sequence[Statement], request: Request) -> Answer:
     token = request.get("ClientRequestToken")
     if token is not None:
         # Tokens of TransactWriteItems are separate, even if they are equal.
@@ -166,13 +158,8 @@ def _write(
     return {"Responses": [], **answer}
 
 
-def _reason(asked: Statement, reason: dict[str, Any]) -> dict[str, Any]:
+def _reason(asked: Statement, reason: dict[str, Any]) -> Answer:
     """The only condition of an INSERT is that the item does not exist."""
     if isinstance(asked, Insert) and reason["Code"] == "ConditionalCheckFailed":
         return reason | {"Code": "DuplicateItem", "Message": DUPLICATE}
     return reason
-
-
-OPERATION = WriteOperation(
-    "ExecuteTransaction", SHAPE, execute_transaction, run_reads=execute_read_transaction
-)

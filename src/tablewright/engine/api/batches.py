@@ -1,25 +1,21 @@
-"""BatchWriteItem: up to 25 puts and deletes, each independent of the others: not conditional, not atomic.
+"""BatchGetItem: up to 100 items by their keys. BatchWriteItem: up to 25 puts and deletes, not atomic.
 
-Items that another transaction has locked, and throttled ones, are returned in UnprocessedItems.
+Both take several tables. Keys beyond 16 MB, items that another transaction has locked and throttled ones are returned
+as unprocessed, with the settings of their request.
 """
 
 from typing import Any
 
-from tablewright.engine.api.arguments import (
-    NO_MATCH,
-    admit_key,
-    find_table,
-    key_bytes,
-    refuse_bad_index_keys,
-)
-from tablewright.engine.api.common_members import ATTRIBUTES, RETURN_CAPACITY, RETURN_METRICS, TABLE_NAME
-from tablewright.engine.api.operation import WriteOperation
-from tablewright.engine.api.shapes import ListOf, MapOf, Request, Struct
+from tablewright.engine.api import common_members as common
+from tablewright.engine.api.arguments import NO_MATCH, admit_key, find_table, key_bytes, refuse_bad_index_keys
+from tablewright.engine.api.operation import read_verb, write_verb
+from tablewright.engine.api.shapes import Answer, ListOf, MapOf, Request, Struct
 from tablewright.engine.catalog import Table
-from tablewright.engine.consumed_capacity import Consumed, capacity_members
+from tablewright.engine.consumed_capacity import Consumed, capacity_members, read_units
 from tablewright.engine.errors import invalid
 from tablewright.engine.indexes import EntryChange
-from tablewright.engine.limits import BATCH_WRITE_REQUESTS, ITEM_BYTES
+from tablewright.engine.item_read import projected, wanted_paths
+from tablewright.engine.limits import BATCH_GET_BYTES, BATCH_GET_KEYS, BATCH_WRITE_REQUESTS, ITEM_BYTES
 from tablewright.engine.mutations import (
     TOO_LARGE,
     Evaluated,
@@ -32,29 +28,102 @@ from tablewright.engine.mutations import (
     refuse_unless_writer,
 )
 from tablewright.engine.throughput.token_buckets import Throttled
-from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.values import Item, admit_item
 from tablewright.values.codec import TWO_KINDS
+
+KEYS_AND_ATTRIBUTES = Struct(
+    "KeysAndAttributes",
+    {
+        "Keys": ListOf(common.ATTRIBUTES, least=1, most=BATCH_GET_KEYS, terse=True),
+        "AttributesToGet": common.ATTRIBUTE_NAMES,
+        "ConsistentRead": common.FLAG,
+        "ProjectionExpression": common.EXPRESSION,
+        "ExpressionAttributeNames": common.NAMES,
+    },
+    required=("Keys",),
+)
+
+
+@read_verb(
+    "BatchGetItem",
+    {
+        "RequestItems": MapOf(KEYS_AND_ATTRIBUTES, key=common.TABLE_NAME),
+        "ReturnConsumedCapacity": common.RETURN_CAPACITY,
+    },
+)
+def batch_get_item(txn: ReadTransaction, request: Request) -> Answer:
+    asked: dict[str, Request] = request.get("RequestItems") or {}
+    if not asked:
+        raise invalid("The requestItems parameter is required for BatchGetItem")
+    if sum(len(one["Keys"]) for one in asked.values()) > BATCH_GET_KEYS:
+        raise invalid("Too many items requested for the BatchGetItem call")
+    wanted = {
+        name: ([admit_key(key) for key in one["Keys"]], wanted_paths(one)) for name, one in asked.items()
+    }
+    plans = []
+    for name, (keys, paths) in wanted.items():
+        table = find_table(txn.tables, name)
+        plans.append((name, table, [(key, key_bytes(table, key)) for key in keys], paths))
+    # Over all names: one table may be named twice, by its name and by its ARN.
+    all_keys = [(table.number, key) for _, table, places, _ in plans for _, key in places]
+    if len(set(all_keys)) != len(all_keys):
+        raise invalid("Provided list of item keys contains duplicates")
+    responses: dict[str, list[Any]] = {}
+    unprocessed: dict[str, Request] = {}
+    spent: list[Consumed] = []
+    late: list[Throttled] = []
+    room = BATCH_GET_BYTES
+    with txn.rows.snapshot():
+        for name, table, places, paths in plans:
+            consistent = bool(asked[name].get("ConsistentRead"))
+            consumed = Consumed(table)
+            found = responses.setdefault(name, [])
+            for place, (given, key) in enumerate(places):
+                try:
+                    txn.check_throughput(table, None, key)
+                except Throttled as refusal:
+                    late.append(refusal)
+                    unprocessed.setdefault(name, {**asked[name], "Keys": []})["Keys"].append(given)
+                    continue
+                row = txn.rows.get(table.number, key)
+                size = 0 if row is None else row.size
+                if size > room:
+                    rest = [given for given, _ in places[place:]]
+                    unprocessed.setdefault(name, {**asked[name], "Keys": []})["Keys"].extend(rest)
+                    break
+                room -= size
+                txn.work(size)
+                units = read_units(size, consistent)
+                consumed.base += units
+                txn.spend(table, None, units, key)
+                if row is not None:
+                    found.append(projected(row.item, paths))
+            spent.append(consumed)
+    if len(late) == len(all_keys):
+        raise late[0]
+    consumed_capacity = capacity_members(spent, request.get("ReturnConsumedCapacity"))
+    return {"Responses": responses, "UnprocessedKeys": unprocessed, **consumed_capacity}
+
 
 WRITE_REQUEST = Struct(
     "WriteRequest",
     {
-        "PutRequest": Struct("PutRequest", {"Item": ATTRIBUTES}, required=("Item",)),
-        "DeleteRequest": Struct("DeleteRequest", {"Key": ATTRIBUTES}, required=("Key",)),
+        "PutRequest": Struct("PutRequest", {"Item": common.ATTRIBUTES}, required=("Item",)),
+        "DeleteRequest": Struct("DeleteRequest", {"Key": common.ATTRIBUTES}, required=("Key",)),
     },
 )
 
-SHAPE = Struct(
-    "BatchWriteItemInput",
+
+@write_verb(
+    "BatchWriteItem",
     {
-        "RequestItems": MapOf(ListOf(WRITE_REQUEST), key=TABLE_NAME, values=(1, BATCH_WRITE_REQUESTS)),
-        "ReturnConsumedCapacity": RETURN_CAPACITY,
-        "ReturnItemCollectionMetrics": RETURN_METRICS,
+        "RequestItems": MapOf(ListOf(WRITE_REQUEST), key=common.TABLE_NAME, values=(1, BATCH_WRITE_REQUESTS)),
+        "ReturnConsumedCapacity": common.RETURN_CAPACITY,
+        "ReturnItemCollectionMetrics": common.RETURN_METRICS,
     },
 )
-
-
-def batch_write_item(txn: WriteTransaction, request: Request) -> dict[str, Any]:
+def batch_write_item(txn: WriteTransaction, request: Request) -> Answer:
     asked: dict[str, list[Request]] = request.get("RequestItems") or {}
     if not asked:
         raise invalid("The requestItems parameter is required for BatchWriteItem")
@@ -104,7 +173,7 @@ def _write_all(
     request: Request,
     asked: dict[str, list[Request]],
     planned: dict[str, list[Mutation]],
-) -> dict[str, Any]:
+) -> Answer:
     how = request.get("ReturnConsumedCapacity")
     unprocessed: dict[str, list[Request]] = {}
     spent: list[Consumed] = []
@@ -137,12 +206,9 @@ def _write_all(
             metrics[name] = _metrics(txn, writes)
     if late and len(late) == sum(map(len, planned.values())):
         raise late[0]
-    answer: dict[str, Any] = {"UnprocessedItems": unprocessed}
+    answer: Answer = {"UnprocessedItems": unprocessed, **capacity_members(spent, how)}
     if metrics:
         answer["ItemCollectionMetrics"] = metrics
-    capacity = capacity_members(spent, how)
-    if capacity is not None:
-        answer["ConsumedCapacity"] = capacity
     return answer
 
 
@@ -166,6 +232,3 @@ def _apply(
 def _metrics(txn: WriteTransaction, writes: list[Mutation]) -> list[dict[str, Any]]:
     metrics = [collection_metrics(txn.rows, write.table, write.attributes) for write in writes]
     return [one for place, one in enumerate(metrics) if one not in metrics[:place]]
-
-
-OPERATION = WriteOperation("BatchWriteItem", SHAPE, batch_write_item)

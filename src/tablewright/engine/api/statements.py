@@ -1,7 +1,7 @@
-"""BatchExecuteStatement: up to 25 statements, all reads or all writes, each independent of the others.
+"""ExecuteStatement: one PartiQL statement, a page of a SELECT or a write to an item. BatchExecuteStatement: up to 25.
 
-Each statement reads or writes one item, named by its key. A statement that is refused has an error in its place among
-the responses; the others run.
+The statements of a batch are all reads or all writes, each independent of the others. Each reads or writes one item,
+named by its key. One that is refused has an error in its place among the responses; the others run.
 """
 
 from collections.abc import Sequence
@@ -12,18 +12,20 @@ import orjson
 
 from tablewright.engine.api.arguments import find_table, key_bytes
 from tablewright.engine.api.common_members import RETURN_CAPACITY
-from tablewright.engine.api.operation import WriteOperation
-from tablewright.engine.api.shapes import ListOf, Request, Struct
+from tablewright.engine.api.operation import statement_verb
+from tablewright.engine.api.shapes import Answer, ListOf, Request, Struct, Text, Whole
 from tablewright.engine.catalog import Catalog, Table
 from tablewright.engine.consumed_capacity import Consumed, capacity_members, read_units
 from tablewright.engine.errors import ServiceError, invalid
 from tablewright.engine.item_read import ItemRead, projected
 from tablewright.engine.limits import BATCH_WRITE_REQUESTS
-from tablewright.engine.mutations import Mutation, consume
-from tablewright.engine.partiql.select import find_source, labelled_item
+from tablewright.engine.mutations import Mutation, consume, single_answer
+from tablewright.engine.partiql.page_tokens import FOREIGN_TOKEN
+from tablewright.engine.partiql.select import find_source, labelled_item, select_page
 from tablewright.engine.partiql.statements import (
     CONSISTENT,
     EXISTS_ALONE,
+    ONLY_SELECTS,
     STATEMENT,
     apply_statement,
     as_plain_error,
@@ -33,21 +35,37 @@ from tablewright.engine.partiql.statements import (
 )
 from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.expressions import BadExpression
-from tablewright.partiql import Exists, Select, Statement, find_key
+from tablewright.partiql import Exists, Select, Statement, read_key
 from tablewright.values import BadValue, Item
 
-SHAPE = Struct(
-    "BatchExecuteStatementInput",
+
+@statement_verb(
+    "ExecuteStatement",
     {
-        "Statements": ListOf(
-            Struct("BatchStatementRequest", {**STATEMENT, **CONSISTENT}, required=("Statement",)),
-            least=1,
-            most=BATCH_WRITE_REQUESTS,
-        ),
+        **STATEMENT,
+        **CONSISTENT,
+        "NextToken": Text(1, 32768),
         "ReturnConsumedCapacity": RETURN_CAPACITY,
+        "Limit": Whole(least=1),
     },
-    required=("Statements",),
+    required=("Statement",),
 )
+def execute_statement(txn: ReadTransaction | WriteTransaction, request: Request) -> Answer:
+    asked = read_statement(request)
+    if isinstance(asked, Exists):
+        raise invalid(EXISTS_ALONE)
+    if isinstance(asked, Select):
+        return select_page(read_view(txn), asked, request)
+    assert isinstance(txn, WriteTransaction), ONLY_SELECTS
+    if request.get("NextToken") is not None:
+        raise invalid(FOREIGN_TOKEN)
+    table = find_table(txn.tables, asked.table)
+    evaluated, entries, attributes = apply_statement(txn, write_of(txn.tables, table, asked, request), asked)
+    how = {"ReturnConsumedCapacity": request.get("ReturnConsumedCapacity")}
+    answer = single_answer(txn, how, evaluated, entries, attributes)
+    items = answer.pop("Attributes", None)
+    return {"Items": [] if items is None else [items], **answer}
+
 
 NO_KEY = "Select statements within BatchExecuteStatement must specify the primary key in the where clause."
 MIXED = "Read and write requests together in the same batch is not supported."
@@ -73,22 +91,25 @@ class PreparedStatement:
     operation: ItemRead | Mutation
 
 
-def batch_execute_statement(txn: WriteTransaction, request: Request) -> dict[str, Any]:
-    return _answer(txn, read_view(txn), request)
-
-
-def batch_execute_selects(snapshot: ReadTransaction, request: Request) -> dict[str, Any]:
-    """The same for statements that are known to be SELECTs: they need no write transaction."""
-    return _answer(None, snapshot, request)
-
-
-def _answer(txn: WriteTransaction | None, snapshot: ReadTransaction, request: Request) -> dict[str, Any]:
+@statement_verb(
+    "BatchExecuteStatement",
+    {
+        "Statements": ListOf(
+            Struct("BatchStatementRequest", {**STATEMENT, **CONSISTENT}, required=("Statement",)),
+            least=1,
+            most=BATCH_WRITE_REQUESTS,
+        ),
+        "ReturnConsumedCapacity": RETURN_CAPACITY,
+    },
+    required=("Statements",),
+)
+def batch_execute_statement(txn: ReadTransaction | WriteTransaction, request: Request) -> Answer:
     members: Sequence[Request] = request["Statements"]
     read = [_read_member(member) for member in members]
     statements = [one for one in read if not isinstance(one, ServiceError)]
     if len({isinstance(one, Select) for one in statements}) > 1:
         raise invalid(MIXED)
-    ready = [one if isinstance(one, ServiceError) else _prepared(snapshot.tables, one) for one in read]
+    ready = [one if isinstance(one, ServiceError) else _prepared(txn.tables, one) for one in read]
     places = [
         (one.operation.table.number, one.operation.key) for one in ready if isinstance(one, PreparedStatement)
     ]
@@ -96,14 +117,10 @@ def _answer(txn: WriteTransaction | None, snapshot: ReadTransaction, request: Re
         raise invalid("Provided list of item keys contains duplicates")
     spent: dict[int, Consumed] = {}
     responses = [
-        _refusal(one) if isinstance(one, ServiceError) else _run(txn, snapshot, one, member, spent)
+        _refusal(one) if isinstance(one, ServiceError) else _run(txn, one, member, spent)
         for one, member in zip(ready, members, strict=True)
     ]
-    answer: dict[str, Any] = {"Responses": responses}
-    capacity = capacity_members(spent.values(), request.get("ReturnConsumedCapacity"))
-    if capacity is not None:
-        answer["ConsumedCapacity"] = capacity
-    return answer
+    return {"Responses": responses, **capacity_members(spent.values(), request.get("ReturnConsumedCapacity"))}
 
 
 def _read_member(member: Request) -> Statement | ServiceError:
@@ -132,28 +149,25 @@ def _prepared(tables: Catalog, asked: Statement) -> PreparedStatement | ServiceE
 
 def _keyed_read(table: Table, asked: Select) -> ItemRead:
     find_source(table, asked)
-    names = table.schema.names
-    found = find_key(asked.where, names, one_of=True)
-    is_one = all(len(found.values.get(name, ())) == 1 for name in names)
-    if asked.index is not None or found.rest is not None or not is_one:
+    key = read_key(asked.where, table.schema.names)
+    if asked.index is not None or key is None:
         raise invalid(NO_KEY)
-    return ItemRead(table, key_bytes(table, found.key()), None)
+    return ItemRead(table, key_bytes(table, key), None)
 
 
 def _run(
-    txn: WriteTransaction | None,
-    snapshot: ReadTransaction,
+    txn: ReadTransaction | WriteTransaction,
     ready: PreparedStatement,
     member: Request,
     spent: dict[int, Consumed],
-) -> dict[str, Any]:
+) -> Answer:
     asked, operation = ready.asked, ready.operation
     response: dict[str, Any] = {"TableName": operation.table.name}
     try:
         if isinstance(operation, ItemRead):
-            item = _read(snapshot, operation, asked, bool(member.get("ConsistentRead")), spent)
+            item = _read(read_view(txn), operation, asked, bool(member.get("ConsistentRead")), spent)
         else:
-            assert txn is not None, "requests with writes have a write transaction (statements.only_reads)"
+            assert isinstance(txn, WriteTransaction), ONLY_SELECTS
             item = _write(txn, operation, asked, spent)
     except ServiceError as refusal:
         # It has reached its table, so the response names it.
@@ -195,13 +209,8 @@ def _write(
     return item
 
 
-def _refusal(refusal: ServiceError) -> dict[str, Any]:
+def _refusal(refusal: ServiceError) -> Answer:
     code = _CODES.get(refusal.name, "InternalServerError")
     # The message may quote what was sent, and half a surrogate pair cannot be sent back.
     message = refusal.message.encode(errors="replace").decode()
     return {"Error": {"Code": code, "Message": message}}
-
-
-OPERATION = WriteOperation(
-    "BatchExecuteStatement", SHAPE, batch_execute_statement, run_reads=batch_execute_selects
-)

@@ -1,26 +1,21 @@
-"""TransactWriteItems: up to 100 writes and checks, all or nothing.
+"""TransactGetItems: up to 100 items from one snapshot. TransactWriteItems: up to 100 writes, all or nothing.
 
-All actions are evaluated first, so that each cancellation reason is in its action's place; only then is anything
-written. A token makes the same call a no-op for ten minutes (client_tokens.py).
+All actions of a write are evaluated first, so that each cancellation reason is in its action's place; only then is
+anything written. A token makes the same call a no-op for ten minutes (client_tokens.py).
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tablewright.engine.api import common_members as common
+from tablewright.engine.api.arguments import admit_key, find_table, key_bytes
 from tablewright.engine.api.client_tokens import fingerprint, remember, replayed_answer
-from tablewright.engine.api.common_members import (
-    ATTRIBUTES,
-    CONDITIONAL,
-    EXPRESSION,
-    RETURN_CAPACITY,
-    RETURN_METRICS,
-    TABLE_NAME,
-)
-from tablewright.engine.api.operation import WriteOperation
-from tablewright.engine.api.shapes import ListOf, Request, Shape, Struct, Text
+from tablewright.engine.api.operation import read_verb, write_verb
+from tablewright.engine.api.shapes import Answer, ListOf, Request, Shape, Struct, Text
 from tablewright.engine.catalog import Catalog
-from tablewright.engine.consumed_capacity import Consumed, capacity_members
-from tablewright.engine.errors import ItemMistake, ServiceError, invalid, transaction_canceled
+from tablewright.engine.consumed_capacity import Consumed, capacity_members, read_units
+from tablewright.engine.errors import CONFLICT, ItemMistake, ServiceError, invalid, transaction_canceled
+from tablewright.engine.item_read import ItemRead, wanted_paths
 from tablewright.engine.limits import TRANSACTION_ACTIONS, TRANSACTION_BYTES
 from tablewright.engine.metrics.names import THROTTLED_REQUESTS
 from tablewright.engine.mutations import (
@@ -37,40 +32,104 @@ from tablewright.engine.mutations import (
     update_of,
 )
 from tablewright.engine.throughput.token_buckets import Throttled
-from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 from tablewright.expressions import BadExpression
 
-_KEYED: dict[str, Shape] = {"TableName": TABLE_NAME, "Key": ATTRIBUTES}
+GET = Struct(
+    "Get",
+    {
+        "TableName": common.TABLE_NAME,
+        "Key": common.ATTRIBUTES,
+        "ProjectionExpression": common.EXPRESSION,
+        "ExpressionAttributeNames": common.NAMES,
+    },
+    required=("TableName", "Key"),
+)
+
+
+@read_verb(
+    "TransactGetItems",
+    {
+        "TransactItems": ListOf(
+            Struct("TransactGetItem", {"Get": GET}, required=("Get",)), least=1, most=TRANSACTION_ACTIONS
+        ),
+        "ReturnConsumedCapacity": common.RETURN_CAPACITY,
+    },
+    required=("TransactItems",),
+)
+def transact_get_items(txn: ReadTransaction, request: Request) -> Answer:
+    gets = [one["Get"] for one in request["TransactItems"]]
+    wanted = [(admit_key(get["Key"]), wanted_paths(get)) for get in gets]
+    tables = [find_table(txn.tables, get["TableName"]) for get in gets]
+    reads: list[ItemRead] = []
+    reasons: list[dict[str, Any]] = []
+    for table, (key, paths) in zip(tables, wanted, strict=True):
+        try:
+            read = ItemRead(table, key_bytes(table, key), paths)
+            txn.check_throughput(table, None, read.key)
+            reads.append(read)
+            reasons.append({"Code": "None"})
+        except Throttled as error:
+            if txn.samples is not None:
+                txn.samples.extend(
+                    ((THROTTLED_REQUESTS, name, "", "TransactGetItems"), 1.0) for name in error.tables
+                )
+            reasons.append({"Code": error.code, "Message": error.message})
+        except ServiceError as error:
+            reasons.append({"Code": "ValidationError", "Message": error.message})
+    if len(reads) != len(gets):
+        raise transaction_canceled(reasons)
+    if len({(read.table.number, read.key) for read in reads}) != len(reads):
+        raise invalid("Transaction request cannot include multiple operations on one item")
+    return _read_all(txn, request, reads)
+
+
+def _read_all(txn: ReadTransaction, request: Request, reads: list[ItemRead]) -> Answer:
+    responses: list[dict[str, Any]] = []
+    spent: dict[int, Consumed] = {}
+    total = 0
+    with txn.rows.snapshot():
+        for read in reads:
+            row = read.row(txn.rows)
+            size = 0 if row is None else row.size
+            total += size
+            txn.work(size)
+            if total > TRANSACTION_BYTES:
+                raise invalid("Transaction response size cannot exceed 4MB")
+            consumed = spent.setdefault(read.table.number, Consumed(read.table))
+            units = 2 * read_units(size, consistent=True)
+            consumed.base += units
+            txn.spend(read.table, None, units, read.key)
+            item = None if row is None else read.project(row)
+            # A projection that matches nothing gives no Item here, unlike in GetItem.
+            responses.append({"Item": item} if item not in (None, {}) else {})
+    consumed_capacity = capacity_members(spent.values(), request.get("ReturnConsumedCapacity"), "Read")
+    return {"Responses": responses, **consumed_capacity}
+
+
+_KEYED: dict[str, Shape] = {"TableName": common.TABLE_NAME, "Key": common.ATTRIBUTES}
 ACTION = Struct(
     "TransactWriteItem",
     {
         "ConditionCheck": Struct(
-            "ConditionCheck", {**_KEYED, **CONDITIONAL}, required=("TableName", "Key", "ConditionExpression")
+            "ConditionCheck",
+            {**_KEYED, **common.CONDITIONAL},
+            required=("TableName", "Key", "ConditionExpression"),
         ),
         "Put": Struct(
             "Put",
-            {"TableName": TABLE_NAME, "Item": ATTRIBUTES, **CONDITIONAL},
+            {"TableName": common.TABLE_NAME, "Item": common.ATTRIBUTES, **common.CONDITIONAL},
             required=("TableName", "Item"),
         ),
-        "Delete": Struct("Delete", {**_KEYED, **CONDITIONAL}, required=("TableName", "Key")),
+        "Delete": Struct("Delete", {**_KEYED, **common.CONDITIONAL}, required=("TableName", "Key")),
         "Update": Struct(
             "Update",
-            {**_KEYED, "UpdateExpression": EXPRESSION, **CONDITIONAL},
+            {**_KEYED, "UpdateExpression": common.EXPRESSION, **common.CONDITIONAL},
             required=("TableName", "Key", "UpdateExpression"),
         ),
     },
 )
 
-SHAPE = Struct(
-    "TransactWriteItemsInput",
-    {
-        "ClientRequestToken": Text(1, 36),
-        "TransactItems": ListOf(ACTION, least=1, most=TRANSACTION_ACTIONS),
-        "ReturnConsumedCapacity": RETURN_CAPACITY,
-        "ReturnItemCollectionMetrics": RETURN_METRICS,
-    },
-    required=("TransactItems",),
-)
 
 _REASONS = {
     "ConditionalCheckFailedException": "ConditionalCheckFailed",
@@ -84,7 +143,17 @@ READERS: dict[str, Callable[[Catalog, Request], Mutation]] = {
 }
 
 
-def transact_write_items(txn: WriteTransaction, request: Request) -> dict[str, Any]:
+@write_verb(
+    "TransactWriteItems",
+    {
+        "ClientRequestToken": Text(1, 36),
+        "TransactItems": ListOf(ACTION, least=1, most=TRANSACTION_ACTIONS),
+        "ReturnConsumedCapacity": common.RETURN_CAPACITY,
+        "ReturnItemCollectionMetrics": common.RETURN_METRICS,
+    },
+    required=("TransactItems",),
+)
+def transact_write_items(txn: WriteTransaction, request: Request) -> Answer:
     actions = [_only_action(one) for one in request["TransactItems"]]
     token = request.get("ClientRequestToken")
     if token is not None:
@@ -146,7 +215,7 @@ def _evaluate_all(txn: WriteTransaction, writes: Sequence[Mutation]) -> list[Eva
     for write in writes:
         if txn.is_locked(write.table, write.key):
             txn.mark_conflict(write.table)
-            reasons.append({"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"})
+            reasons.append({"Code": "TransactionConflict", "Message": CONFLICT})
             continue
         try:
             decisions.append(evaluate(txn, write, factor=2))
@@ -170,7 +239,7 @@ def _evaluate_all(txn: WriteTransaction, writes: Sequence[Mutation]) -> list[Eva
 
 def _write_all(
     txn: WriteTransaction, request: Request, decisions: list[Evaluated], kinds: list[str]
-) -> dict[str, Any]:
+) -> Answer:
     spent: dict[int, Consumed] = {}
     how = request.get("ReturnConsumedCapacity")
     for evaluated, kind in zip(decisions, kinds, strict=True):
@@ -181,10 +250,7 @@ def _write_all(
             spend(txn, evaluated, entries, factor=2)
         if how is not None and how != "NONE":
             consume(spent.setdefault(table.number, Consumed(table)), evaluated, entries, factor=2)
-    answer: dict[str, Any] = {}
-    capacity = capacity_members(spent.values(), how, "Write")
-    if capacity is not None:
-        answer["ConsumedCapacity"] = capacity
+    answer = capacity_members(spent.values(), how, "Write")
     if request.get("ReturnItemCollectionMetrics") == "SIZE":
         metrics = _metrics(txn, decisions, kinds)
         if metrics:
@@ -201,6 +267,3 @@ def _metrics(txn: WriteTransaction, decisions: list[Evaluated], kinds: list[str]
             if one not in metrics.setdefault(table.name, []):
                 metrics[table.name].append(one)
     return metrics
-
-
-OPERATION = WriteOperation("TransactWriteItems", SHAPE, transact_write_items)

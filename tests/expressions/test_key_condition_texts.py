@@ -7,7 +7,7 @@ from hypothesis import given as for_any
 from hypothesis import strategies as st
 
 from tablewright.expressions import BadExpression, KeyTest, Placeholders, condition, key_condition, key_tests
-from tablewright.expressions.key_texts import _quick_tests
+from tablewright.expressions.keys import _quick_tests
 from tablewright.values import Value
 
 NAMES = {"#p": "pk", "#s": "sk", "#t": "sk"}

@@ -1,4 +1,4 @@
-"""UpdateTableReplicaAutoScaling: enable, change or disable autoscaling, in this region or in any replica.
+"""DescribeTableReplicaAutoScaling and UpdateTableReplicaAutoScaling: autoscaling in this region and in every replica.
 
 Write units are the same in every region, read units each region's own. A change takes effect in this region at once;
 the other regions get it with the replication of settings. Unlike on the service, the table need not have replicas: its
@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tablewright.engine.api.common_members import FLAG, INDEX_NAME, TABLE_NAME
-from tablewright.engine.api.describe_table import settled_table
-from tablewright.engine.api.operation import WriteOperation
-from tablewright.engine.api.shapes import ListOf, Request, Struct, Text, Whole
+from tablewright.engine.api.operation import read_verb, write_verb
+from tablewright.engine.api.shapes import Answer, ListOf, Request, Struct, Text, Whole
+from tablewright.engine.api.tables import settled_table
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import invalid, resource_not_found
 from tablewright.engine.throughput.autoscaling_settings import (
@@ -26,7 +26,14 @@ from tablewright.engine.throughput.autoscaling_settings import (
     settings_in,
     wrong_setting,
 )
-from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.transaction import ReadTransaction, WriteTransaction
+
+
+@read_verb("DescribeTableReplicaAutoScaling", {"TableName": TABLE_NAME}, required=("TableName",))
+def describe_table_replica_auto_scaling(txn: ReadTransaction, request: Request) -> Answer:
+    table = settled_table(txn.tables, request)
+    return {"TableAutoScalingDescription": described(txn, table)}
+
 
 LONGEST_COOLDOWN = 1 << 31
 _SETTINGS = Struct(
@@ -55,8 +62,11 @@ _SETTINGS = Struct(
         ),
     },
 )
-SHAPE = Struct(
-    "UpdateTableReplicaAutoScalingInput",
+Changes = dict[str, dict[str, list[Any] | None]]
+
+
+@write_verb(
+    "UpdateTableReplicaAutoScaling",
     {
         "GlobalSecondaryIndexUpdates": ListOf(
             Struct(
@@ -87,10 +97,7 @@ SHAPE = Struct(
     },
     required=("TableName",),
 )
-Changes = dict[str, dict[str, list[Any] | None]]
-
-
-def update_table_replica_auto_scaling(txn: WriteTransaction, request: Request) -> dict[str, Any]:
+def update_table_replica_auto_scaling(txn: WriteTransaction, request: Request) -> Answer:
     table = settled_table(txn.tables, request)
     changed: Changes = {}
     written = [("", request.get("ProvisionedWriteCapacityAutoScalingUpdate"))]
@@ -179,13 +186,10 @@ def _setting(asked: Request, before: list[Any] | None) -> list[Any]:
     return [float(target), least, most, *([details] if details else [])]
 
 
-def _details(asked: Request, before: Mapping[str, Any]) -> dict[str, Any]:
+def _details(asked: Request, before: Mapping[str, Any]) -> Answer:
     """The details beside target and limits; those not in the request stay as they were."""
     given = {name: asked[name] for name in DETAILS if asked.get(name) is not None}
     for name in ("ScaleInCooldown", "ScaleOutCooldown"):
         if not 0 <= given.get(name, 0) <= LONGEST_COOLDOWN:
             raise invalid(f"Auto scaling settings are invalid: {name} is 0 to {LONGEST_COOLDOWN} seconds")
     return {**before, **given}
-
-
-OPERATION = WriteOperation("UpdateTableReplicaAutoScaling", SHAPE, update_table_replica_auto_scaling)

@@ -1,39 +1,41 @@
-"""UpdateContinuousBackups: enable or disable point-in-time recovery, and set its days. Takes effect at once.
+"""DescribeContinuousBackups and UpdateContinuousBackups: point-in-time recovery and its window.
 
-Enabling begins a first checkpoint; disabling discards the history, and a new window begins when it is enabled again.
+A change takes effect at once. Enabling begins a first checkpoint; disabling discards the history, and a new
+window begins when it is enabled again.
 """
 
 from dataclasses import replace
-from typing import Any
 
 from tablewright.engine.api.common_members import FLAG, TABLE_NAME
-from tablewright.engine.api.operation import WriteOperation
-from tablewright.engine.api.shapes import Request, Struct, Whole
+from tablewright.engine.api.operation import read_verb, write_verb
+from tablewright.engine.api.shapes import Answer, Request, Struct, Whole
 from tablewright.engine.errors import invalid
 from tablewright.engine.history.backups import find_source
 from tablewright.engine.history.pitr_window import described, window
 from tablewright.engine.history.snapshots import CHECKPOINT, begin_snapshot
 from tablewright.engine.limits import RECOVERY_DAYS
-from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 
-SHAPE = Struct(
-    "UpdateContinuousBackupsInput",
+
+@read_verb("DescribeContinuousBackups", {"TableName": TABLE_NAME}, required=("TableName",))
+def describe_continuous_backups(txn: ReadTransaction, request: Request) -> Answer:
+    table = find_source(txn.tables, request["TableName"])
+    return {"ContinuousBackupsDescription": described(table, txn.now())}
+
+
+@write_verb(
+    "UpdateContinuousBackups",
     {
         "TableName": TABLE_NAME,
         "PointInTimeRecoverySpecification": Struct(
             "PointInTimeRecoverySpecification",
-            {
-                "PointInTimeRecoveryEnabled": FLAG,
-                "RecoveryPeriodInDays": Whole(least=1, most=RECOVERY_DAYS),
-            },
+            {"PointInTimeRecoveryEnabled": FLAG, "RecoveryPeriodInDays": Whole(least=1, most=RECOVERY_DAYS)},
             required=("PointInTimeRecoveryEnabled",),
         ),
     },
     required=("TableName", "PointInTimeRecoverySpecification"),
 )
-
-
-def update_continuous_backups(txn: WriteTransaction, request: Request) -> dict[str, Any]:
+def update_continuous_backups(txn: WriteTransaction, request: Request) -> Answer:
     asked = request["PointInTimeRecoverySpecification"]
     enabled, days = asked["PointInTimeRecoveryEnabled"], asked.get("RecoveryPeriodInDays")
     if days is not None and not enabled:
@@ -53,6 +55,3 @@ def update_continuous_backups(txn: WriteTransaction, request: Request) -> dict[s
     if table != before:
         txn.save_table(table)
     return {"ContinuousBackupsDescription": described(table, now)}
-
-
-OPERATION = WriteOperation("UpdateContinuousBackups", SHAPE, update_continuous_backups)

@@ -1,23 +1,31 @@
-"""UpdateTimeToLive: enable TTL on an attribute, or disable it.
+"""DescribeTimeToLive and UpdateTimeToLive: the attribute that holds the expiry time of an item.
 
-The setting takes effect at once; existing items are added to the expiry list in small steps
+A change takes effect at once; existing items are added to the expiry list in small steps
 (background/maintenance.py). Expired items stay readable until they are swept (background/ttl.py), as on the service.
 """
 
 from dataclasses import replace
-from typing import Any
 
 from tablewright.engine.api.common_members import FLAG, TABLE_NAME
-from tablewright.engine.api.describe_table import settled_table
-from tablewright.engine.api.operation import WriteOperation
-from tablewright.engine.api.shapes import Request, Struct, Text
+from tablewright.engine.api.operation import read_verb, write_verb
+from tablewright.engine.api.shapes import Answer, Request, Struct, Text
+from tablewright.engine.api.tables import settled_table
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import invalid
 from tablewright.engine.storage.rows import index_name
-from tablewright.engine.transaction import WriteTransaction
+from tablewright.engine.transaction import ReadTransaction, WriteTransaction
 
-SHAPE = Struct(
-    "UpdateTimeToLiveInput",
+
+@read_verb("DescribeTimeToLive", {"TableName": TABLE_NAME}, required=("TableName",))
+def describe_time_to_live(txn: ReadTransaction, request: Request) -> Answer:
+    attribute = settled_table(txn.tables, request).ttl_attribute
+    if attribute is None:
+        return {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}
+    return {"TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": attribute}}
+
+
+@write_verb(
+    "UpdateTimeToLive",
     {
         "TableName": TABLE_NAME,
         "TimeToLiveSpecification": Struct(
@@ -28,9 +36,7 @@ SHAPE = Struct(
     },
     required=("TableName", "TimeToLiveSpecification"),
 )
-
-
-def update_time_to_live(txn: WriteTransaction, request: Request) -> dict[str, Any]:
+def update_time_to_live(txn: WriteTransaction, request: Request) -> Answer:
     asked = request["TimeToLiveSpecification"]
     enabled, attribute = asked["Enabled"], asked["AttributeName"]
     table = settled_table(txn.tables, request)
@@ -66,6 +72,3 @@ def disable(txn: WriteTransaction, table: Table) -> None:
     assert table.ttl_index is not None, "a table with TTL has an expiry list"
     txn.rows.schedule_drop([index_name(table.number, table.ttl_index)])
     txn.save_table(replace(table, ttl_attribute=None, ttl_index=None, ttl_backfill=None))
-
-
-OPERATION = WriteOperation("UpdateTimeToLive", SHAPE, update_time_to_live)
