@@ -256,12 +256,6 @@ class DesignTable:
         design._refuse_closed()
         where = f"{design.name}.{tag}"
         key_templates = design._templates(where, *(text for text in (pk, sk) if text is not None))
-        others = [text for keys in (on or {}).values() for text in keys.texts] + list(
-            (derived or {}).values()
-        )
-        for each in unique:
-            others += [each.value, *([each.pk] if each.pk else []), each.sk, *each.keep.values()]
-        design._templates(where, *others)
         shape = EntitySpec(
             tag,
             self.table,
@@ -284,6 +278,7 @@ class DesignTable:
             about or inspect.cleandoc(model.__dict__.get("__doc__") or ""),
             schema=schema,
         )
+        design._templates(where, *(text for _, text in shape.texts))
         try:
             attributes(model)
         except NotStorable as error:

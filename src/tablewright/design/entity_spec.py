@@ -6,7 +6,7 @@ template's text, or absent as a whole.
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -116,17 +116,24 @@ class EntitySpec:
         """The fields of the entity, by name."""
         return {attribute.field: attribute for attribute in self._stored_as(self.whole or self.model)}
 
+    @property
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """The text of every template, with what it is for."""
+        yield self.table.pk, self.pk.text
+        if self.sk is not None:
+            yield self.table.sk or "sk", self.sk.text
+        for index, keys in self.on.items():
+            for name, text in zip(index.key_names, keys.texts, strict=False):
+                yield f"{index.name}.{name}", text
+        yield from self.derived.items()
+        for unique in self.unique:
+            own_pk = [unique.pk] if unique.pk else []
+            for text in (unique.value, *own_pk, unique.sk, *unique.keep.values()):
+                yield f"unique {unique.name}", text
+
     def _stored_as(self, model: type[BaseModel]) -> tuple[Attribute, ...]:
         """A model's fields as this entity stores them: times with six digits where a key has them."""
-        texts = [self.pk.text, *([self.sk.text] if self.sk else []), *self.derived.values()]
-        texts += [text for keys in self.on.values() for text in keys.texts]
-        texts += [
-            text
-            for each in self.unique
-            for text in (each.value, each.pk, each.sk, *each.keep.values())
-            if text
-        ]
-        fine = {part.field for text in texts for part in parse(text).parts if part.codec.name == "us"}
+        fine = {part.field for _, text in self.texts for part in parse(text).parts if part.codec.name == "us"}
         return tuple(
             replace(attribute, kind=FINE_TIME)
             if attribute.field in fine and attribute.kind.plain is datetime
@@ -161,6 +168,11 @@ class EntitySpec:
             )
             for index, keys in self.on.items()
         }
+
+    @cached_property
+    def keys(self) -> tuple[KeyAttribute, ...]:
+        """The key attributes of the table and of all indexes."""
+        return (*self.primary, *(key for keys in self.index_keys.values() for key in keys))
 
     @cached_property
     def derivations(self) -> Mapping[str, Template]:

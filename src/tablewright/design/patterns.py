@@ -89,10 +89,6 @@ class Plan:
     load: Load | None = None
     others: bool = False
 
-    @property
-    def templates(self) -> tuple[Template, ...]:
-        return self.pk + tuple(parse(text) for sort in self.sk for text in sort.texts)
-
     @cached_property
     def shards(self) -> tuple[tuple[str, int], ...]:
         """Holes filled with every shard, because no parameter names one."""
@@ -110,7 +106,10 @@ class Plan:
 
     @cached_property
     def key_attributes(self) -> tuple[KeyAttribute, ...]:
-        shape = self.shapes[0]
+        return self.keys_of(self.shapes[0])
+
+    def keys_of(self, shape: EntitySpec) -> tuple[KeyAttribute, ...]:
+        """The key attributes of an entity where the pattern reads: the table's, or those of its index."""
         return shape.primary if self.index is None else shape.index_keys[self.index.name]
 
 
