@@ -38,19 +38,21 @@ class KeyAttribute:
     def value(self, values: Mapping[str, object]) -> Value | None:
         """The wire value; None where the entity is to stay out of the index."""
         if self.native:
-            given = values[self.native.field]
-            return None if given is None else _native(self.native, given)
+            return native_value(self.native, self.native.field, values[self.native.field])
         text = self.template.render(values)
         return None if text is None else {"S": text}
 
 
-def _native(attribute: Attribute, given: object) -> Value | None:
+def native_value(attribute: Attribute, name: str, given: object) -> Value | None:
+    """A field's own value as a key; `name` is the field's, or that of the parameter that is compared with it."""
+    if given is None:
+        return None
     try:
         wire = attribute.kind.encode(given)
     except (AttributeError, TypeError, ValueError) as error:
-        raise KeyPartUnusable(f"'{attribute.field}' as a key: {error}") from None
+        raise KeyPartUnusable(f"'{name}' as a key: {error}") from None
     if wire is not None and wire.get("S") == "":
-        raise KeyTextUnusable(f"'{attribute.field}' is empty, and a key may not be", "")
+        raise KeyTextUnusable(f"'{name}' is empty, and a key may not be", "")
     return wire
 
 

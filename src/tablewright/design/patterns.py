@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, ParamSpec, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from tablewright.design.entity_spec import EntitySpec, KeyAttribute
+from tablewright.design.entity_spec import EntitySpec, KeyAttribute, native_value
 from tablewright.design.errors import KeyPartUnusable
 from tablewright.design.key_codecs import BEHIND_DELIMITER, DELIMITER, shard_name
 from tablewright.design.requests import Get, Query, SortTest
@@ -113,29 +113,24 @@ class Plan:
         return shape.primary if self.index is None else shape.index_keys[self.index.name]
 
 
-class Pattern(Generic[P, E]):
-    """A named way to read many items."""
-
+class _NamedPlan:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.__doc__ = plan.about
 
     def __repr__(self) -> str:
         return f"<pattern {self.plan.table.design}.{self.plan.name}>"
+
+
+class Pattern(_NamedPlan, Generic[P, E]):
+    """A named way to read many items."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Query[E]:
         return query(self.plan, bound(self.plan.signature, args, kwargs))
 
 
-class GetPattern(Generic[P, E]):
+class GetPattern(_NamedPlan, Generic[P, E]):
     """A named way to read one item."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.__doc__ = plan.about
-
-    def __repr__(self) -> str:
-        return f"<pattern {self.plan.table.design}.{self.plan.name}>"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Get[E]:
         return get(self.plan, bound(self.plan.signature, args, kwargs))
@@ -200,21 +195,10 @@ def _in_shards(template: Template, shards: Mapping[str, str]) -> Template:
 
 def _render(key: KeyAttribute, template: Template, values: Mapping[str, Any]) -> Value | None:
     """One bound: the field's own form where the key is a field, text otherwise."""
-    if key.native is not None:
-        name = template.only_field
-        if name is not None:
-            return KeyAttribute(key.name, template, _as(key, name)).value(values)
-        text = template.render(values)
-        return None if text is None else {"S": text}
+    if key.native is not None and (name := template.only_field) is not None:
+        return native_value(key.native, name, values[name])
     text = template.render(values)
     return None if text is None else {"S": text}
-
-
-def _as(key: KeyAttribute, name: str) -> Any:
-    """The key's own attribute under the name of a parameter, so that it is written the same way."""
-    assert key.native is not None
-    native = key.native
-    return type(native)(name, native.stored, native.given, native.annotation, native.optional, native.kind)
 
 
 def sort_test(key: KeyAttribute, sort: Sort, arguments: Mapping[str, Any]) -> SortTest | None:
