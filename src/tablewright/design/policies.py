@@ -172,7 +172,7 @@ def _keyed(
 ) -> Statement:
     keys = sorted({key for plan in plans if (key := leading_key(plan)) is not None})
     # ForAllValues also holds of no values at all: a request that names no key must not pass.
-    condition = {
+    condition: dict[str, dict[str, object]] = {
         "ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys},
         "Null": {"dynamodb:LeadingKeys": "false"},
     }
