@@ -24,9 +24,10 @@ from tablewright.engine import Engine, ServiceError
 from tablewright.engine.errors import invalid, table_not_found
 from tablewright.engine.metrics.prometheus import prometheus
 from tablewright.engine.metrics.table_report import HOURS, table_metrics
+from tablewright.wire.signature import Authority
 
 METRICS_PATH = b"/metrics"
-# The name of a request for a table's figures, which a thread beside the loop answers (figure_requests.py).
+# The name of a request for a table's figures, which a thread beside the loop answers (slow_reads.py).
 FIGURES = "Figures"
 _ASKED = ("table", "index", "hours", "region")
 TEXT = b"text/plain; version=0.0.4; charset=utf-8"
@@ -42,7 +43,7 @@ class Metrics:
     """Where the figures come from, and who may read them: `authority` is None where every local caller may."""
 
     text: Callable[[], bytes]
-    authority: Callable[[bytes, bytes, Mapping[bytes, bytes], bytes], ServiceError | None] | None = None
+    authority: Authority | None = None
     token: str | None = field(default=None, repr=False)
 
     def refusal(self, url: bytes, headers: Mapping[bytes, bytes]) -> ServiceError | None:

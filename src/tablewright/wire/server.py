@@ -20,7 +20,6 @@ from tablewright.engine import Engine, Regions
 from tablewright.signals import exit_on_signal, stop_on_signal
 from tablewright.wire.connection import Connection
 from tablewright.wire.credentials import AccessKey
-from tablewright.wire.figure_requests import FigureRequests
 from tablewright.wire.group_writer import GroupWriter
 from tablewright.wire.limits import Limits
 from tablewright.wire.memory_budget import MemoryBudget
@@ -55,15 +54,6 @@ class CannotListen(OSError):
             f"cannot listen on {host} port {port}: {os.strerror(why.errno) if why.errno else why}; "
             "another port or address may be free (--port, --host)"
         )
-
-
-class _Branches(dict[str, tuple[Engine, GroupWriter]]):
-    """Each region's engine and writer. Who asks for figures may mean no region, or one that is elsewhere."""
-
-    home = ""
-
-    def __missing__(self, region: str) -> tuple[Engine, GroupWriter]:
-        return self[self.home]
 
 
 class Server:
@@ -107,9 +97,8 @@ class Server:
         verbs = {verb: engine.writes(verb) for verb in engine.VERBS}
         loop = asyncio.get_running_loop()
         writers = {region: GroupWriter(one, loop) for region, one in engines.items()}
-        figure_requests, slow_reads = FigureRequests(loop, engines), SlowReads(loop)
-        branches = _Branches({region: (engines[region], writers[region]) for region in engines})
-        branches.home = engine.place.region
+        slow_reads = SlowReads(loop, engines)
+        branches = {region: (engines[region], writers[region]) for region in engines}
         context = ServerContext(
             engine,
             request_checks(verbs, authority, engine.place.region, credentials is not None, metrics),
@@ -117,7 +106,6 @@ class Server:
             writers[engine.place.region],
             ResponseQueue(loop),
             limits,
-            figure_requests,
             slow_reads,
             MemoryBudget(limits),
             branches if len(engines) > 1 else None,
@@ -130,7 +118,6 @@ class Server:
         except OSError as error:
             for writer in writers.values():
                 writer.close()
-            figure_requests.close()
             slow_reads.close()
             raise CannotListen(host, port, error) from error
         server = cls(context, world, listening, list(writers.values()), connections)
@@ -159,7 +146,6 @@ class Server:
         self._timer.cancel()
         for writer in self._writers:
             writer.close()
-        self._context.figure_requests.close()
         self._context.slow_reads.close()
         await asyncio.sleep(0)
 
