@@ -163,12 +163,10 @@ class EntitySpec:
     @cached_property
     def index_keys(self) -> Mapping[str, tuple[KeyAttribute, ...]]:
         """The keys in each index, by the index's name."""
+        pairs = {index.name: zip(index.key_names, keys.texts, strict=True) for index, keys in self.on.items()}
         return {
-            index.name: tuple(
-                self._key_attribute(name, parse(text))
-                for name, text in zip(index.key_names, keys.texts, strict=True)
-            )
-            for index, keys in self.on.items()
+            index: tuple(self._key_attribute(name, parse(text)) for name, text in each)
+            for index, each in pairs.items()
         }
 
     @cached_property
@@ -201,9 +199,8 @@ class EntitySpec:
 
     def _key_attribute(self, name: str, template: Template) -> KeyAttribute:
         native = self.stored.get(name)
-        return KeyAttribute(
-            name, template, native if native and template.only_field == native.field else None
-        )
+        is_native = native is not None and template.only_field == native.field
+        return KeyAttribute(name, template, native if is_native else None)
 
     def _guard(self, unique: Unique) -> Guard:
         table = unique.table or self.table

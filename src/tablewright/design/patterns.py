@@ -178,9 +178,8 @@ def _partition(
     for key, template in zip(keys, plan.pk, strict=True):
         value = _render(key, _in_shards(template, shards) if shards else template, values)
         if value is None:
-            raise KeyPartUnusable(
-                f"{plan.name}: the partition needs {', '.join(template.fields)}, none of them None"
-            )
+            fields = ", ".join(template.fields)
+            raise KeyPartUnusable(f"{plan.name}: the partition needs {fields}, none of them None")
         found.append(value)
     return tuple(found)
 
@@ -206,7 +205,7 @@ def sort_test(key: KeyAttribute, sort: Sort, arguments: Mapping[str, Any]) -> So
     templates = [parse(text) for text in sort.texts]
     bounds = [_render(key, template, arguments) for template in templates]
     if sort.op == "between":
-        head = "" if key.native is not None else _head(templates[0])
+        head = "" if key.native is not None else templates[0].head
         low, high = bounds[0], _end(key, templates[1], bounds[1])
         # An open end stays within the literal the range begins with: other entities may sort beyond it.
         if low is None and high is None:
@@ -221,26 +220,14 @@ def sort_test(key: KeyAttribute, sort: Sort, arguments: Mapping[str, Any]) -> So
         return SortTest("<=", (high,)) if high is not None else SortTest(">=", (low or {},))
     only = bounds[0]
     if only is None and sort.op in ("=", "begins"):
-        raise KeyPartUnusable(
-            f"'{templates[0].text}' needs {', '.join(templates[0].fields)}, none of them None"
-        )
+        fields = ", ".join(templates[0].fields)
+        raise KeyPartUnusable(f"'{templates[0].text}' needs {fields}, none of them None")
     if only is None:
         return None
-    match sort.op:
-        case "begins":
-            return SortTest("begins_with", (only,))
-        case "<=":
-            return SortTest("<=", (_end(key, templates[0], only) or only,))
-        case ">":
-            return SortTest(">", (_end(key, templates[0], only) or only,))
-        case op:
-            return SortTest(op, (only,))
-
-
-def _head(template: Template) -> str:
-    """The literal a template begins with."""
-    first = template.pieces[0]
-    return first if isinstance(first, str) else ""
+    if sort.op == "begins":
+        return SortTest("begins_with", (only,))
+    bound = _end(key, templates[0], only) if sort.op in ("<=", ">") else only
+    return SortTest(sort.op, (bound or only,))
 
 
 def _behind(head: str) -> str:

@@ -50,9 +50,8 @@ def roles(deployment: Deployment) -> tuple[Role, ...]:
         found.append(backup(deployment))
     for name, count in Counter(role.name for role in found).items():
         if count > 1:
-            raise NotDeployable(
-                deployment.title, f"the role '{name}' is defined already", "rename the role of the patterns"
-            )
+            why = f"the role '{name}' is defined already"
+            raise NotDeployable(deployment.title, why, "rename the role of the patterns")
     return tuple(found)
 
 
@@ -65,9 +64,7 @@ def service(deployment: Deployment) -> Role:
         items.setdefault(item_actions(deployment, table), []).append(TableTarget(table.name))
     queried = [target for table in deployment.tables for target in query_targets(deployment, table)]
     streams = _under((table for table in deployment.tables if table.followed), "/stream/*")
-    found = [
-        (f"Items{number}", actions, targets) for number, (actions, targets) in enumerate(items.items(), 1)
-    ]
+    found = [(f"Items{at}", actions, targets) for at, (actions, targets) in enumerate(items.items(), 1)]
     found += [("Queries", ("Query",), queried), ("Changes", STREAMS, streams)]
     statements = (
         _statement(sid, actions, _everywhere(deployment, targets))

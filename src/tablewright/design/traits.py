@@ -85,9 +85,7 @@ class States:
         """Raise MoveNotAllowed unless this actor may make this move."""
         allowed = self.moves.get(start, {}).get(end, ())
         if actor not in allowed and actor not in self.overrides:
-            raise MoveNotAllowed(
-                entity, start, end, actor, (*allowed, *self.overrides) if allowed else self.overrides
-            )
+            raise MoveNotAllowed(entity, start, end, actor, (*allowed, *self.overrides))
 
 
 class Refresh(Enum):

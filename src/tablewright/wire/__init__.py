@@ -15,15 +15,6 @@ from tablewright.wire.limits import Limits
 from tablewright.wire.server import CannotListen, OpenToTheNetwork, Server, check_reach, serve, serving
 
 __all__ = [
-    "AccessKey",
-    "CannotListen",
-    "CredentialsUnusable",
-    "Limits",
-    "OpenToTheNetwork",
-    "Server",
-    "check_reach",
-    "read_credentials",
-    "read_token",
-    "serve",
-    "serving",
-]
+    "AccessKey", "CannotListen", "CredentialsUnusable", "Limits", "OpenToTheNetwork", "Server", "check_reach",
+    "read_credentials", "read_token", "serve", "serving",
+]  # fmt: skip

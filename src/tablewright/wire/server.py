@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import ip_address
-from typing import Self
+from typing import Self, TypedDict, Unpack
 
 from tablewright.engine import Engine, Regions
 from tablewright.signals import exit_on_signal, stop_on_signal
@@ -184,24 +184,29 @@ def new_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
+class ServerOptions(TypedDict, total=False):
+    """The keyword arguments of `Server.open`, with its defaults."""
+
+    host: str
+    port: int
+    credentials: Mapping[str, AccessKey] | None
+    metrics_token: str | None
+    world: World | None
+    limits: Limits | None
+
+
 def serve(
     engine: Engine | Regions,
     *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    credentials: Mapping[str, AccessKey] | None = None,
-    metrics_token: str | None = None,
-    world: World | None = None,
     ready: Callable[[str], None] = lambda url: None,
+    **options: Unpack[ServerOptions],
 ) -> None:
     """Serve until SIGTERM or SIGINT; a second one ends the process. `ready` is called with the URL."""
 
     async def main() -> None:
         stop = asyncio.Event()
         stop_on_signal(stop.set)
-        server = await Server.open(
-            engine, host=host, port=port, credentials=credentials, metrics_token=metrics_token, world=world
-        )
+        server = await Server.open(engine, **options)
         ready(server.url)
         await stop.wait()
         await server.close()
@@ -212,31 +217,14 @@ def serve(
 
 
 @contextmanager
-def serving(
-    engine: Engine | Regions,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 0,
-    credentials: Mapping[str, AccessKey] | None = None,
-    metrics_token: str | None = None,
-    world: World | None = None,
-    limits: Limits | None = None,
-) -> Iterator[str]:
-    """A server in a thread of this process while the block lasts: `with serving(engine) as url:`."""
+def serving(engine: Engine | Regions, **options: Unpack[ServerOptions]) -> Iterator[str]:
+    """A server in a thread of this process while the block lasts, on any free port: `with serving(engine) as url:`."""
+    options.setdefault("port", 0)
     loop = new_loop()
     thread = threading.Thread(target=loop.run_forever, name="tablewright-wire", daemon=True)
     thread.start()
     try:
-        opening = Server.open(
-            engine,
-            host=host,
-            port=port,
-            credentials=credentials,
-            metrics_token=metrics_token,
-            world=world,
-            limits=limits,
-        )
-        server = asyncio.run_coroutine_threadsafe(opening, loop).result()
+        server = asyncio.run_coroutine_threadsafe(Server.open(engine, **options), loop).result()
         try:
             yield server.url
         finally:

@@ -218,7 +218,7 @@ def _may_lie(template: Template, sort: Sort) -> bool:
         return may_meet(template, bounds[0])
     if sort.op == "begins":
         return may_meet(template, bounds[0], other_is_prefix=True)
-    heads = {bound.pieces[0] if isinstance(bound.pieces[0], str) else "" for bound in bounds}
+    heads = {bound.head for bound in bounds}
     if sort.op == "between" and len(heads) == 1 and (head := heads.pop()):
         return may_meet(template, parse(head), other_is_prefix=True)
     return True
