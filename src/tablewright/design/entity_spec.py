@@ -269,6 +269,3 @@ class EntitySpec:
             if pattern is not None and ("S" not in value or pattern.fullmatch(value["S"]) is None):
                 return False
         return True
-
-    def index(self, name: str) -> Index:
-        return next(index for index in self.on if index.name == name)
