@@ -13,7 +13,7 @@ Must hold: the token is compared in constant time and never shown. Elsewhere: th
 
 import hmac
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
@@ -42,9 +42,13 @@ _FOREIGN_NAME = (
 class Metrics:
     """Where the figures come from, and who may read them: `authority` is None where every local caller may."""
 
-    text: Callable[[], bytes]
+    engines: Mapping[str, Engine]
     authority: Authority | None = None
     token: str | None = field(default=None, repr=False)
+
+    def text(self) -> bytes:
+        """The figures of every region as one text for Prometheus."""
+        return prometheus([engine.metrics.snapshot() for engine in self.engines.values()])
 
     def refusal(self, url: bytes, headers: Mapping[bytes, bytes]) -> ServiceError | None:
         """The refusal for a caller that may not read them; None if it may."""
@@ -70,11 +74,6 @@ class Metrics:
         if not hours.isascii() or not hours.isdigit() or not HOURS[0] <= int(hours[:9]) <= HOURS[1]:
             raise invalid(f"hours are {HOURS[0]} to {HOURS[1]}, not {hours}")
         return {**given, "hours": int(hours)}
-
-
-def text_of(engines: Mapping[str, Engine]) -> bytes:
-    """The figures of every region as one text for Prometheus."""
-    return prometheus([engine.metrics.snapshot() for engine in engines.values()])
 
 
 def figures_of(engines: Mapping[str, Engine], asked: Mapping[str, Any]) -> bytes:

@@ -23,7 +23,7 @@ from tablewright.wire.credentials import AccessKey
 from tablewright.wire.group_writer import GroupWriter
 from tablewright.wire.limits import Limits
 from tablewright.wire.memory_budget import MemoryBudget
-from tablewright.wire.metrics import Metrics, text_of
+from tablewright.wire.metrics import Metrics
 from tablewright.wire.request_checks import request_checks
 from tablewright.wire.responses import ResponseQueue, ResponseRenderer
 from tablewright.wire.server_context import ServerContext
@@ -93,7 +93,7 @@ class Server:
         authority = any_signature if credentials is None else verified_by(credentials, engines, world.now)
         if len(engines) > 1:
             authority = scoped_to(engines, authority)
-        metrics = Metrics(lambda: text_of(engines), None if credentials is None else authority, metrics_token)
+        metrics = Metrics(engines, None if credentials is None else authority, metrics_token)
         verbs = {verb: engine.writes(verb) for verb in engine.VERBS}
         loop = asyncio.get_running_loop()
         writers = {region: GroupWriter(one, loop) for region, one in engines.items()}
