@@ -18,10 +18,8 @@ from tablewright.design import (
     Environment,
     Finding,
     Keys,
-    Load,
     States,
 )
-from tablewright.design.traits import actors
 
 ROOM = Path(room.__file__).parent
 
@@ -131,17 +129,9 @@ def test_an_environment_names_its_tables() -> None:
     assert Environment("prod", "eu-central-1", table_name="{env}-{table}").physical("pets") == "prod-pets"
 
 
-def test_a_load_is_given_by_the_second_or_by_the_month() -> None:
-    assert Load(per_second=5).rate == 5
-    assert Load(per_month=30 * 24 * 3600).rate == 1
-
-
-def test_a_machine_knows_its_states_actors_and_overrides() -> None:
+def test_a_machine_knows_its_states() -> None:
     machine = States("s", "new", {"new": {"old": ("a", "b")}}, overrides=("root",))
     assert machine.states == ("new", "old")
-    assert actors([machine]) == {"a", "b", "root"}
-    assert machine.is_override("old", "new", "root")
-    assert not machine.is_override("new", "old", "a")
 
 
 # --- the room's own page ---

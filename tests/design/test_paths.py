@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from tablewright.design import NotAPath, UnknownField, begins_with, contains, exists, one_of, paths, size
+from tablewright.design.attributes import by_field
 from tablewright.design.paths import FieldPath
 from tablewright.expressions import Condition, PlaceholderAllocator, render
 
@@ -46,11 +47,11 @@ class Pet(BaseModel):
 
 
 def path_of(path: Callable[[Pet], object]) -> FieldPath:
-    return paths.field_path(Pet, path, "pets")
+    return paths.field_path(by_field(Pet), path, "pets")
 
 
 def condition_of(condition: Callable[[Pet], object]) -> Condition:
-    return paths.condition(Pet, condition, "pets")
+    return paths.condition(by_field(Pet), condition, "pets")
 
 
 def text_of(condition: Callable[[Pet], object]) -> str:
@@ -89,7 +90,7 @@ def test_equal_paths_are_equal_whichever_model_they_were_read_from() -> None:
     class Other(BaseModel):
         kind: Literal["cat", "dog"]
 
-    assert path_of(lambda v: v.kind) == paths.field_path(Other, lambda v: v.kind, "others")
+    assert path_of(lambda v: v.kind) == paths.field_path(by_field(Other), lambda v: v.kind, "others")
 
 
 @pytest.mark.parametrize(

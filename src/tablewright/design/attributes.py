@@ -162,10 +162,8 @@ def kind_of(annotation: Any, where: str, above: tuple[type, ...] = ()) -> Attrib
     """How an annotation is stored; NotStorable says why it cannot be. `above` are the models it lies in."""
     if annotation is JsonValue:
         return AttributeKind("M", _json_to_wire, _json_from_wire)
-    if isinstance(annotation, type) and annotation in _SCALARS:
-        return _SCALARS[annotation]
     if isinstance(annotation, type):
-        return _class_kind(annotation, where, above)
+        return _SCALARS.get(annotation) or _class_kind(annotation, where, above)
     origin, inside = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return _choice_kind(inside, lambda text: text, where)
@@ -184,29 +182,22 @@ def kind_of(annotation: Any, where: str, above: tuple[type, ...] = ()) -> Attrib
 
 def _class_kind(annotation: type, where: str, above: tuple[type, ...]) -> AttributeKind:
     if issubclass(annotation, BaseModel):
-        if annotation in above:
-            raise NotStorable(
-                where, f"{annotation.__name__} contains itself", "store the inner ones as items"
-            )
-        _attributes(annotation, above)  # refuses here what it cannot hold
+        model = annotation
+        if model in above:
+            raise NotStorable(where, f"{model.__name__} contains itself", "store the inner ones as items")
+        _attributes(model, above)  # refuses here what it cannot hold
         return AttributeKind(
-            "M", lambda value: {"M": encode_item(value)}, _decode_model(annotation), model=annotation
+            "M", lambda value: {"M": encode_item(value)}, lambda wire: decode_values(model, wire["M"]), model
         )
     if issubclass(annotation, Enum):
         return _choice_kind([member.value for member in annotation], annotation, where)
     if issubclass(annotation, float):
-        raise NotStorable(
-            where, "float loses digits, and DynamoDB's numbers are decimal", "use Decimal or int"
-        )
+        why = "float loses digits, and DynamoDB's numbers are decimal"
+        raise NotStorable(where, why, "use Decimal or int")
     if issubclass(annotation, str):
         return _SCALARS[str]
-    raise NotStorable(
-        where, f"{annotation.__name__} is not storable", "use text, numbers, times, lists, maps or models"
-    )
-
-
-def _decode_model(model: type[BaseModel]) -> Decode:
-    return lambda wire: decode_values(model, wire["M"])
+    fix = "use text, numbers, times, lists, maps or models"
+    raise NotStorable(where, f"{annotation.__name__} is not storable", fix)
 
 
 def _choice_kind(values: Sequence[Any], back: Callable[[Any], Any], where: str) -> AttributeKind:
@@ -226,52 +217,43 @@ def _choice_kind(values: Sequence[Any], back: Callable[[Any], Any], where: str) 
     raise NotStorable(where, "its values are not all texts or all whole numbers", "give every choice a text")
 
 
-def _list_kind(member: Any, where: str, above: tuple[type, ...]) -> AttributeKind:
-    bare, optional = without_none(member)
+_SETS = ("SS", "NS", "BS")
+
+
+def _member(annotation: Any, where: str, above: tuple[type, ...]) -> tuple[Any, Encode, Decode]:
+    """The type of a list's or map's members, and both ways. NULL stands for None there, or for an empty set."""
+    bare, optional = without_none(annotation)
     inner = kind_of(bare, where, above)
 
-    def encode(values: Any) -> Value:
-        return {
-            "L": [
-                {"NULL": True} if value is None else (inner.encode(value) or {"NULL": True})
-                for value in values
-            ]
-        }
+    def decode(wire: Value) -> Any:
+        if "NULL" in wire:
+            return set() if inner.letter in _SETS and not optional else None
+        return inner.decode(wire)
 
-    def decode(wire: Value) -> list[Any]:
-        return [_inside(inner, each, optional) for each in wire["L"]]
+    return bare, inner.encode, decode
 
-    return AttributeKind("L", encode, decode, members=bare)
+
+def _list_kind(member: Any, where: str, above: tuple[type, ...]) -> AttributeKind:
+    bare, encode, decode = _member(member, where, above)
+
+    def encoded(values: Any) -> Value:
+        return {"L": [(None if each is None else encode(each)) or {"NULL": True} for each in values]}
+
+    return AttributeKind("L", encoded, lambda wire: [decode(each) for each in wire["L"]], members=bare)
 
 
 def _map_kind(key: Any, member: Any, where: str, above: tuple[type, ...]) -> AttributeKind:
     if without_none(key)[0] is not str and get_origin(without_none(key)[0]) is not Literal:
         raise NotStorable(where, "a map's keys must be texts", "use dict[str, T]")
-    bare, optional = without_none(member)
-    inner = kind_of(bare, where, above)
+    bare, encode, decode = _member(member, where, above)
 
-    def encode(values: Any) -> Value:
-        return {
-            "M": {
-                name: {"NULL": True} if value is None else (inner.encode(value) or {"NULL": True})
-                for name, value in values.items()
-            }
-        }
+    def encoded(values: Any) -> Value:
+        found = values.items()
+        return {"M": {k: (None if each is None else encode(each)) or {"NULL": True} for k, each in found}}
 
-    def decode(wire: Value) -> dict[str, Any]:
-        return {name: _inside(inner, each, optional) for name, each in wire["M"].items()}
-
-    return AttributeKind("M", encode, decode, members=bare)
-
-
-def _inside(inner: AttributeKind, wire: Value, optional: bool) -> Any:
-    """A member of a list or map; NULL stands for None there, or for a set that is empty."""
-    if "NULL" in wire:
-        return set() if inner.letter in _SETS and not optional else None
-    return inner.decode(wire)
-
-
-_SETS = ("SS", "NS", "BS")
+    return AttributeKind(
+        "M", encoded, lambda wire: {name: decode(each) for name, each in wire["M"].items()}, members=bare
+    )
 
 
 def _set_kind(member: Any, where: str) -> AttributeKind:
@@ -291,10 +273,6 @@ def _set_kind(member: Any, where: str) -> AttributeKind:
     return AttributeKind(letter, encode, decode, members=bare)
 
 
-def _number(value: Decimal) -> Value:
-    return {"N": str(value)}
-
-
 def _json_to_wire(value: Any) -> Value:
     """Any JSON: for what has no shape of its own."""
     match value:
@@ -304,9 +282,7 @@ def _json_to_wire(value: Any) -> Value:
             return {"BOOL": value}
         case str():
             return {"S": value}
-        case int():
-            return {"N": str(value)}
-        case float():
+        case int() | float():
             return {"N": repr(value)}
         case list():
             return {"L": [_json_to_wire(each) for each in value]}
@@ -334,29 +310,23 @@ def microseconds(value: object) -> str:
     return utc(value).isoformat(timespec="microseconds")[:26] + "Z"
 
 
+def _scalar(
+    plain: type, letter: str, write: Callable[[Any], Any], read: Callable[[Any], Any]
+) -> AttributeKind:
+    return AttributeKind(
+        letter, lambda value: {letter: write(value)}, lambda wire: read(wire[letter]), plain=plain
+    )
+
+
 # A time that stands in a key with six digits is stored with six, or the item would not find its own key.
-FINE_TIME = AttributeKind(
-    "S",
-    lambda value: {"S": microseconds(value)},
-    lambda wire: datetime.fromisoformat(wire["S"]),
-    plain=datetime,
-)
+FINE_TIME = _scalar(datetime, "S", microseconds, datetime.fromisoformat)
 _SCALARS: dict[type, AttributeKind] = {
     str: AttributeKind("S", lambda value: {"S": str(value)}, lambda wire: wire["S"], plain=str),
     bool: AttributeKind("BOOL", lambda value: {"BOOL": value}, lambda wire: wire["BOOL"], plain=bool),
-    int: AttributeKind("N", lambda value: {"N": str(value)}, lambda wire: int(wire["N"]), plain=int),
-    Decimal: AttributeKind("N", _number, lambda wire: Decimal(wire["N"]), plain=Decimal),
-    datetime: AttributeKind(
-        "S",
-        lambda value: {"S": milliseconds(value)},
-        lambda wire: datetime.fromisoformat(wire["S"]),
-        plain=datetime,
-    ),
-    date: AttributeKind(
-        "S", lambda value: {"S": value.isoformat()}, lambda wire: date.fromisoformat(wire["S"]), plain=date
-    ),
-    UUID: AttributeKind("S", lambda value: {"S": str(value)}, lambda wire: UUID(wire["S"]), plain=UUID),
-    bytes: AttributeKind(
-        "B", lambda value: {"B": b64encode(value).decode()}, lambda wire: b64decode(wire["B"]), plain=bytes
-    ),
+    int: _scalar(int, "N", str, int),
+    Decimal: _scalar(Decimal, "N", str, Decimal),
+    datetime: _scalar(datetime, "S", milliseconds, datetime.fromisoformat),
+    date: _scalar(date, "S", lambda value: value.isoformat(), date.fromisoformat),
+    UUID: _scalar(UUID, "S", str, UUID),
+    bytes: _scalar(bytes, "B", lambda value: b64encode(value).decode(), b64decode),
 }

@@ -4,6 +4,7 @@ Terraform and policies are printed from it; mapping/deployment.py makes one. Mus
 have the same name in Terraform, nor in DynamoDB.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -78,12 +79,5 @@ class Deployment:
 
 def label(name: str) -> str:
     """A name as Terraform writes them: `ParentalPolicies` and `parental-policies` are `parental_policies`."""
-    letters: list[str] = []
-    for at, letter in enumerate(name):
-        before, after = name[at - 1 : at], name[at + 1 : at + 2]
-        if letter.isupper() and (
-            before.islower() or before.isdigit() or (before.isupper() and after.islower())
-        ):
-            letters.append("_")
-        letters.append(letter.lower() if letter.isalnum() else "_")
-    return "".join(letters)
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return "".join(letter.lower() if letter.isalnum() else "_" for letter in words)

@@ -256,34 +256,16 @@ class DesignTable:
         design._refuse_closed()
         where = f"{design.name}.{tag}"
         key_templates = design._templates(where, *(text for text in (pk, sk) if text is not None))
-        others = [text for keys in (on or {}).values() for text in keys.texts] + list(
-            (derived or {}).values()
-        )
-        for each in unique:
-            others += [each.value, *([each.pk] if each.pk else []), each.sk, *each.keep.values()]
-        design._templates(where, *others)
         shape = EntitySpec(
-            tag,
-            self.table,
-            model,
-            inspect.signature(key),
-            key_templates[0],
+            tag, self.table, model, inspect.signature(key), key_templates[0],
             key_templates[1] if len(key_templates) > 1 else None,
-            dict(on or {}),
-            dict(derived or {}),
-            tuple(unique),
-            version,
+            dict(on or {}), dict(derived or {}), tuple(unique), version,
             Expires(expires) if isinstance(expires, str) else expires,
             SoftDelete(soft_delete) if isinstance(soft_delete, str) else soft_delete,
-            states,
-            tuple(copies),
-            tuple(immutable),
-            dict(data or {}),
-            retention,
-            dict(load or {}),
-            about or inspect.cleandoc(model.__dict__.get("__doc__") or ""),
-            schema=schema,
-        )
+            states, tuple(copies), tuple(immutable), dict(data or {}), retention, dict(load or {}),
+            about or inspect.cleandoc(model.__dict__.get("__doc__") or ""), schema=schema,
+        )  # fmt: skip
+        design._templates(where, *(text for _, text in shape.texts))
         try:
             attributes(model)
         except NotStorable as error:

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.errors import FieldIsFixed, StateNeedsAMove
-from tablewright.design.requests import Get, Write
+from tablewright.design.requests import Get, Write, WriteKind
 
 E = TypeVar("E", bound=BaseModel)
 W = TypeVar("W", bound=BaseModel)
@@ -27,14 +27,14 @@ class Readable(Generic[E]):
     """What a pattern can return: an entity, or a view of one."""
 
     def __init__(self, shape: EntitySpec, model: type[E]) -> None:
-        self.shape, self.model = shape, model
+        self.shape, self.model, self.tag = shape, model, shape.tag
 
 
 class Entity(Readable[E], Generic[E, K]):
     """An EntitySpec with the types of its model and key."""
 
     def __repr__(self) -> str:
-        return f"<entity {self.shape.table.design}.{self.shape.tag}>"
+        return f"<entity {self.shape.table.design}.{self.tag}>"
 
     def view(self, model: type[W]) -> Readable[W]:
         """The same items with fewer fields, for an index that does not carry them all."""
@@ -44,7 +44,7 @@ class Entity(Readable[E], Generic[E, K]):
 
     def get(self, *args: K.args, **kwargs: K.kwargs) -> Get[E]:
         """One item by its key."""
-        return Get(f"{self.shape.tag}.get", self.shape, self._key(args, kwargs)[0])
+        return Get(f"{self.tag}.get", self.shape, self.shape.key_of(self.shape.key_values(args, kwargs)))
 
     # --- writes ---
 
@@ -55,9 +55,9 @@ class Entity(Readable[E], Generic[E, K]):
     def put(self, item: E) -> Write[E]:
         """Write the item, replacing any other. For records with one writer."""
         if self.shape.unique or self.shape.version or self.shape.states:
+            why = "is versioned, unique or has states: a blind put would overwrite another's change"
             raise FieldIsFixed(
-                f"{self.shape.tag} is versioned, unique or has states: a blind put would overwrite another's "
-                f"change; write {self.shape.tag}.create(item) or {self.shape.tag}.change(before, after)"
+                f"{self.tag} {why}; write {self.tag}.create(item) or {self.tag}.change(before, after)"
             )
         return self._whole("put", item)
 
@@ -65,31 +65,26 @@ class Entity(Readable[E], Generic[E, K]):
         """Replace the item that was read; Stale if it was changed since."""
         states = self.shape.states
         if states is not None and getattr(before, states.field) != getattr(after, states.field):
-            raise StateNeedsAMove(self.shape.tag, states.field)
+            raise StateNeedsAMove(self.tag, states.field)
         return self._changed(before, after)
 
     def move(self, before: E, after: E, *, by: str) -> Write[E]:
         """A change of state by an actor; MoveNotAllowed if the machine has no such move for them."""
         states = self.shape.states
         if states is None:
-            raise FieldIsFixed(
-                f"{self.shape.tag} has no states; write {self.shape.tag}.change(before, after)"
-            )
-        start, end = (_text(getattr(item, states.field)) for item in (before, after))
-        states.check(self.shape.tag, start, end, by)
+            raise FieldIsFixed(f"{self.tag} has no states; write {self.tag}.change(before, after)")
+        start, end = (getattr(item, states.field) for item in (before, after))
+        states.check(self.tag, str(getattr(start, "value", start)), str(getattr(end, "value", end)), by)
         return replace(self._changed(before, after), moved=True)
 
     def update(self, *args: K.args, **kwargs: K.kwargs) -> Write[E]:
         """Change single fields of an item that exists, without reading it; Missing if it does not."""
-        key, values = self._key(args, kwargs)
-        return Write("update", self.shape, key, values)
+        return self._at_key("update", args, kwargs)
 
     def upsert(self, start: E) -> Write[E]:
         """Change single fields; if there is no item yet, begin with this one."""
         if self.shape.unique:
-            raise FieldIsFixed(
-                f"{self.shape.tag} has unique values; use db.get_or_create({self.shape.tag}.create(item))"
-            )
+            raise FieldIsFixed(f"{self.tag} has unique values; use db.get_or_create({self.tag}.create(item))")
         return self._whole("upsert", start)
 
     def delete(self, item: E) -> Write[E]:
@@ -99,26 +94,23 @@ class Entity(Readable[E], Generic[E, K]):
     def discard(self, *args: K.args, **kwargs: K.kwargs) -> Write[E]:
         """Remove the item at a key, if there is one."""
         if self.shape.unique:
-            raise FieldIsFixed(
-                f"{self.shape.tag} has guards to remove: read the item and write {self.shape.tag}.delete(item)"
-            )
-        key, values = self._key(args, kwargs)
-        return Write("delete", self.shape, key, values)
+            why = "has guards to remove: read the item and write"
+            raise FieldIsFixed(f"{self.tag} {why} {self.tag}.delete(item)")
+        return self._at_key("delete", args, kwargs)
 
     def check(self, *args: K.args, **kwargs: K.kwargs) -> Write[E]:
         """Write nothing, but make a transaction depend on this item's existence; add `.when(...)` for more."""
-        key, values = self._key(args, kwargs)
-        return Write("check", self.shape, key, values)
+        return self._at_key("check", args, kwargs)
 
     # --- parts ---
 
-    def _key(self, args: Any, kwargs: Any) -> tuple[dict[str, Any], Any]:
+    def _at_key(self, kind: WriteKind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Write[E]:
         values = self.shape.key_values(args, kwargs)
-        return self.shape.key_of(values), values
+        return Write(kind, self.shape, self.shape.key_of(values), values)
 
-    def _whole(self, kind: Any, item: E) -> Write[E]:
+    def _whole(self, kind: WriteKind, item: E) -> Write[E]:
         if not isinstance(item, self.model):
-            raise TypeError(f"{self.shape.tag} stores {self.model.__name__}, not {type(item).__name__}")
+            raise TypeError(f"{self.tag} stores {self.model.__name__}, not {type(item).__name__}")
         values = item.__dict__
         return Write(kind, self.shape, self.shape.key_of(values), values, item=item)
 
@@ -129,9 +121,5 @@ class Entity(Readable[E], Generic[E, K]):
         write = self._whole("change", after)
         for name in self.shape.fixed:
             if getattr(before, name) != getattr(after, name):
-                raise FieldIsFixed(f"{self.shape.tag}: '{name}' never changes: create a new item instead")
+                raise FieldIsFixed(f"{self.tag}: '{name}' never changes: create a new item instead")
         return replace(write, before=before)
-
-
-def _text(state: object) -> str:
-    return str(getattr(state, "value", state))

@@ -6,7 +6,7 @@ template's text, or absent as a whole.
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -38,19 +38,21 @@ class KeyAttribute:
     def value(self, values: Mapping[str, object]) -> Value | None:
         """The wire value; None where the entity is to stay out of the index."""
         if self.native:
-            given = values[self.native.field]
-            return None if given is None else _native(self.native, given)
+            return native_value(self.native, self.native.field, values[self.native.field])
         text = self.template.render(values)
         return None if text is None else {"S": text}
 
 
-def _native(attribute: Attribute, given: object) -> Value | None:
+def native_value(attribute: Attribute, name: str, given: object) -> Value | None:
+    """A field's own value as a key; `name` is the field's, or that of the parameter that is compared with it."""
+    if given is None:
+        return None
     try:
         wire = attribute.kind.encode(given)
     except (AttributeError, TypeError, ValueError) as error:
-        raise KeyPartUnusable(f"'{attribute.field}' as a key: {error}") from None
+        raise KeyPartUnusable(f"'{name}' as a key: {error}") from None
     if wire is not None and wire.get("S") == "":
-        raise KeyTextUnusable(f"'{attribute.field}' is empty, and a key may not be", "")
+        raise KeyTextUnusable(f"'{name}' is empty, and a key may not be", "")
     return wire
 
 
@@ -116,17 +118,24 @@ class EntitySpec:
         """The fields of the entity, by name."""
         return {attribute.field: attribute for attribute in self._stored_as(self.whole or self.model)}
 
+    @property
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """The text of every template, with what it is for."""
+        yield self.table.pk, self.pk.text
+        if self.sk is not None:
+            yield self.table.sk or "sk", self.sk.text
+        for index, keys in self.on.items():
+            for name, text in zip(index.key_names, keys.texts, strict=False):
+                yield f"{index.name}.{name}", text
+        yield from self.derived.items()
+        for unique in self.unique:
+            own_pk = [unique.pk] if unique.pk else []
+            for text in (unique.value, *own_pk, unique.sk, *unique.keep.values()):
+                yield f"unique {unique.name}", text
+
     def _stored_as(self, model: type[BaseModel]) -> tuple[Attribute, ...]:
         """A model's fields as this entity stores them: times with six digits where a key has them."""
-        texts = [self.pk.text, *([self.sk.text] if self.sk else []), *self.derived.values()]
-        texts += [text for keys in self.on.values() for text in keys.texts]
-        texts += [
-            text
-            for each in self.unique
-            for text in (each.value, each.pk, each.sk, *each.keep.values())
-            if text
-        ]
-        fine = {part.field for text in texts for part in parse(text).parts if part.codec.name == "us"}
+        fine = {part.field for _, text in self.texts for part in parse(text).parts if part.codec.name == "us"}
         return tuple(
             replace(attribute, kind=FINE_TIME)
             if attribute.field in fine and attribute.kind.plain is datetime
@@ -154,13 +163,16 @@ class EntitySpec:
     @cached_property
     def index_keys(self) -> Mapping[str, tuple[KeyAttribute, ...]]:
         """The keys in each index, by the index's name."""
+        pairs = {index.name: zip(index.key_names, keys.texts, strict=True) for index, keys in self.on.items()}
         return {
-            index.name: tuple(
-                self._key_attribute(name, parse(text))
-                for name, text in zip(index.key_names, keys.texts, strict=True)
-            )
-            for index, keys in self.on.items()
+            index: tuple(self._key_attribute(name, parse(text)) for name, text in each)
+            for index, each in pairs.items()
         }
+
+    @cached_property
+    def keys(self) -> tuple[KeyAttribute, ...]:
+        """The key attributes of the table and of all indexes."""
+        return (*self.primary, *(key for keys in self.index_keys.values() for key in keys))
 
     @cached_property
     def derivations(self) -> Mapping[str, Template]:
@@ -187,9 +199,8 @@ class EntitySpec:
 
     def _key_attribute(self, name: str, template: Template) -> KeyAttribute:
         native = self.stored.get(name)
-        return KeyAttribute(
-            name, template, native if native and template.only_field == native.field else None
-        )
+        is_native = native is not None and template.only_field == native.field
+        return KeyAttribute(name, template, native if is_native else None)
 
     def _guard(self, unique: Unique) -> Guard:
         table = unique.table or self.table
@@ -258,6 +269,3 @@ class EntitySpec:
             if pattern is not None and ("S" not in value or pattern.fullmatch(value["S"]) is None):
                 return False
         return True
-
-    def index(self, name: str) -> Index:
-        return next(index for index in self.on if index.name == name)

@@ -70,13 +70,8 @@ class MoveNotAllowed(DesignMistake):
     """A state machine has no such move, or not for this actor."""
 
     def __init__(self, entity: str, start: str, end: str, actor: str, allowed: Sequence[str]) -> None:
-        self.entity, self.start, self.end, self.actor, self.allowed = (
-            entity,
-            start,
-            end,
-            actor,
-            tuple(allowed),
-        )
+        self.entity, self.start, self.end = entity, start, end
+        self.actor, self.allowed = actor, tuple(allowed)
         who = f"only {' or '.join(sorted(allowed))} may" if allowed else "there is no such move"
         super().__init__(f"{entity}: {actor} cannot move {start} to {end}; {who}")
 
@@ -95,11 +90,9 @@ class IndexKeyNeedsTheItem(DesignMistake):
 
     def __init__(self, entity: str, attribute: str, field: str, missing: Sequence[str]) -> None:
         self.entity, self.attribute, self.field, self.missing = entity, attribute, field, tuple(missing)
-        needs = (
-            f"is made from {', '.join(missing)} too"
-            if missing
-            else "cannot follow a value computed by the store"
-        )
+        needs = f"is made from {', '.join(missing)} too"
+        if not missing:
+            needs = "cannot follow a value computed by the store"
         super().__init__(
             f"{entity}: '{field}' is part of the key attribute {attribute}, which {needs}; "
             f"read the item and write {entity}.change(before, after)"

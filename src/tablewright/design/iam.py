@@ -57,13 +57,8 @@ class Role:
     assumed_by: tuple[str, ...] = ()
 
 
-ENCRYPTED = Statement(
-    "NeverInTheClear",
-    ("dynamodb:*",),
-    ("*",),
-    "Deny",
-    {"Bool": {"aws:SecureTransport": "false"}},
-)
+_UNENCRYPTED = {"Bool": {"aws:SecureTransport": "false"}}
+ENCRYPTED = Statement("NeverInTheClear", ("dynamodb:*",), ("*",), "Deny", _UNENCRYPTED)
 
 
 def document(role: Role, arn: Arn) -> dict[str, Any]:

@@ -12,14 +12,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
-from pydantic import BaseModel
-
 from tablewright.design.attributes import Attribute, AttributeKind, by_field, kind_of, without_none
 from tablewright.design.errors import NotAPath, UnknownField
 from tablewright.expressions.nodes import And, Call, Compare, Condition, In, Not, Operand, Or
 from tablewright.values import Value
 
 V = TypeVar("V")
+# The fields of an entity or a nested model, by name.
+Fields: TypeAlias = Mapping[str, Attribute]
 MAX_CHOICES = 100
 
 
@@ -176,7 +176,7 @@ def _is_of(kind: AttributeKind, value: object) -> bool:
 
 
 def _field(
-    known: Mapping[str, Attribute], of: str, name: str, above: tuple[str | int, ...], top: str, where: str
+    known: Fields, of: str, name: str, above: tuple[str | int, ...], top: str, where: str
 ) -> FieldPath:
     if name not in known:
         raise UnknownField(f"{where}: {of} has no field '{name}'; it has {', '.join(known)}")
@@ -187,31 +187,26 @@ def _field(
 class _ItemTracer:
     """The tracer that a lambda gets: it stands in for the whole item."""
 
-    __slots__ = ("_fields", "_name", "_where")
+    __slots__ = ("_fields", "_where")
 
-    def __init__(self, of: "Fields", where: str) -> None:
-        self._fields = by_field(of) if isinstance(of, type) else of
-        self._name, self._where = of.__name__ if isinstance(of, type) else "the entity", where
+    def __init__(self, fields: Fields, where: str) -> None:
+        self._fields, self._where = fields, where
 
     def __getattr__(self, name: str) -> _FieldTracer:
-        return _FieldTracer(_field(self._fields, self._name, name, (), "", self._where), self._where)
+        return _FieldTracer(_field(self._fields, "the entity", name, (), "", self._where), self._where)
 
 
-# A model, or the fields of one as an entity stores them.
-Fields: TypeAlias = type[BaseModel] | Mapping[str, Attribute]
-
-
-def field_path(of: Fields, path: Callable[[Any], object], where: str) -> FieldPath:
+def field_path(fields: Fields, path: Callable[[Any], object], where: str) -> FieldPath:
     """The path that a lambda such as `lambda v: v.times` reads."""
-    found = path(_ItemTracer(of, where))
+    found = path(_ItemTracer(fields, where))
     if not isinstance(found, _FieldTracer) or found._sized:
         raise NotAPath(f"{where}: a path only reads fields, such as lambda v: v.note")
     return found._path
 
 
-def condition(of: Fields, function: Callable[[Any], object], where: str) -> Condition:
+def condition(fields: Fields, function: Callable[[Any], object], where: str) -> Condition:
     """The condition that a lambda such as `lambda v: v.times < 5` stands for, resolved."""
-    return _recorded(function(_ItemTracer(of, where)), where)
+    return _recorded(function(_ItemTracer(fields, where)), where)
 
 
 def _recorded(found: object, where: str = "a condition") -> Condition:
@@ -229,18 +224,19 @@ def _traced(value: object, name: str) -> _FieldTracer:
     return value
 
 
-def _called(name: str, traced: _FieldTracer, *values: Value) -> _ConditionTracer:
-    return _ConditionTracer(Call(name, (traced._path.steps, *values)))
+def _called(name: str, traced: _FieldTracer, *values: Value) -> bool:
+    """A call that is recorded; to a type checker it is what the lambda returns."""
+    return cast(bool, _ConditionTracer(Call(name, (traced._path.steps, *values))))
 
 
 def exists(field: object) -> bool:
     """Whether the item has the field."""
-    return cast(bool, _called("attribute_exists", _traced(field, "exists")))
+    return _called("attribute_exists", _traced(field, "exists"))
 
 
 def absent(field: object) -> bool:
     """Whether the item does not have the field, or there is no item."""
-    return cast(bool, _called("attribute_not_exists", _traced(field, "absent")))
+    return _called("attribute_not_exists", _traced(field, "absent"))
 
 
 def one_of(field: V, values: Sequence[V]) -> bool:
@@ -256,7 +252,7 @@ def begins_with(field: str | None, prefix: str) -> bool:
     traced = _traced(field, "begins_with")
     if traced._path.kind.letter != "S":
         raise NotAPath(f"begins_with: '{traced._path}' is not text")
-    return cast(bool, _called("begins_with", traced, {"S": prefix}))
+    return _called("begins_with", traced, {"S": prefix})
 
 
 def contains(field: object, value: object) -> bool:
@@ -269,8 +265,7 @@ def contains(field: object, value: object) -> bool:
         inner = kind_of(kind.members, "contains")
     else:
         raise NotAPath(f"contains: '{traced._path}' is not a text, a list or a set")
-    wire = encoded(replace(traced._path, kind=inner), value, "contains")
-    return cast(bool, _called("contains", traced, wire))
+    return _called("contains", traced, encoded(replace(traced._path, kind=inner), value, "contains"))
 
 
 def size(field: object) -> int:

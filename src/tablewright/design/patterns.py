@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, ParamSpec, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from tablewright.design.entity_spec import EntitySpec, KeyAttribute
+from tablewright.design.entity_spec import EntitySpec, KeyAttribute, native_value
 from tablewright.design.errors import KeyPartUnusable
 from tablewright.design.key_codecs import BEHIND_DELIMITER, DELIMITER, shard_name
 from tablewright.design.requests import Get, Query, SortTest
@@ -89,10 +89,6 @@ class Plan:
     load: Load | None = None
     others: bool = False
 
-    @property
-    def templates(self) -> tuple[Template, ...]:
-        return self.pk + tuple(parse(text) for sort in self.sk for text in sort.texts)
-
     @cached_property
     def shards(self) -> tuple[tuple[str, int], ...]:
         """Holes filled with every shard, because no parameter names one."""
@@ -110,33 +106,31 @@ class Plan:
 
     @cached_property
     def key_attributes(self) -> tuple[KeyAttribute, ...]:
-        shape = self.shapes[0]
+        return self.keys_of(self.shapes[0])
+
+    def keys_of(self, shape: EntitySpec) -> tuple[KeyAttribute, ...]:
+        """The key attributes of an entity where the pattern reads: the table's, or those of its index."""
         return shape.primary if self.index is None else shape.index_keys[self.index.name]
 
 
-class Pattern(Generic[P, E]):
-    """A named way to read many items."""
-
+class _NamedPlan:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.__doc__ = plan.about
 
     def __repr__(self) -> str:
         return f"<pattern {self.plan.table.design}.{self.plan.name}>"
+
+
+class Pattern(_NamedPlan, Generic[P, E]):
+    """A named way to read many items."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Query[E]:
         return query(self.plan, bound(self.plan.signature, args, kwargs))
 
 
-class GetPattern(Generic[P, E]):
+class GetPattern(_NamedPlan, Generic[P, E]):
     """A named way to read one item."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.__doc__ = plan.about
-
-    def __repr__(self) -> str:
-        return f"<pattern {self.plan.table.design}.{self.plan.name}>"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Get[E]:
         return get(self.plan, bound(self.plan.signature, args, kwargs))
@@ -184,9 +178,8 @@ def _partition(
     for key, template in zip(keys, plan.pk, strict=True):
         value = _render(key, _in_shards(template, shards) if shards else template, values)
         if value is None:
-            raise KeyPartUnusable(
-                f"{plan.name}: the partition needs {', '.join(template.fields)}, none of them None"
-            )
+            fields = ", ".join(template.fields)
+            raise KeyPartUnusable(f"{plan.name}: the partition needs {fields}, none of them None")
         found.append(value)
     return tuple(found)
 
@@ -201,21 +194,10 @@ def _in_shards(template: Template, shards: Mapping[str, str]) -> Template:
 
 def _render(key: KeyAttribute, template: Template, values: Mapping[str, Any]) -> Value | None:
     """One bound: the field's own form where the key is a field, text otherwise."""
-    if key.native is not None:
-        name = template.only_field
-        if name is not None:
-            return KeyAttribute(key.name, template, _as(key, name)).value(values)
-        text = template.render(values)
-        return None if text is None else {"S": text}
+    if key.native is not None and (name := template.only_field) is not None:
+        return native_value(key.native, name, values[name])
     text = template.render(values)
     return None if text is None else {"S": text}
-
-
-def _as(key: KeyAttribute, name: str) -> Any:
-    """The key's own attribute under the name of a parameter, so that it is written the same way."""
-    assert key.native is not None
-    native = key.native
-    return type(native)(name, native.stored, native.given, native.annotation, native.optional, native.kind)
 
 
 def sort_test(key: KeyAttribute, sort: Sort, arguments: Mapping[str, Any]) -> SortTest | None:
@@ -223,7 +205,7 @@ def sort_test(key: KeyAttribute, sort: Sort, arguments: Mapping[str, Any]) -> So
     templates = [parse(text) for text in sort.texts]
     bounds = [_render(key, template, arguments) for template in templates]
     if sort.op == "between":
-        head = "" if key.native is not None else _head(templates[0])
+        head = "" if key.native is not None else templates[0].head
         low, high = bounds[0], _end(key, templates[1], bounds[1])
         # An open end stays within the literal the range begins with: other entities may sort beyond it.
         if low is None and high is None:
@@ -238,26 +220,14 @@ def sort_test(key: KeyAttribute, sort: Sort, arguments: Mapping[str, Any]) -> So
         return SortTest("<=", (high,)) if high is not None else SortTest(">=", (low or {},))
     only = bounds[0]
     if only is None and sort.op in ("=", "begins"):
-        raise KeyPartUnusable(
-            f"'{templates[0].text}' needs {', '.join(templates[0].fields)}, none of them None"
-        )
+        fields = ", ".join(templates[0].fields)
+        raise KeyPartUnusable(f"'{templates[0].text}' needs {fields}, none of them None")
     if only is None:
         return None
-    match sort.op:
-        case "begins":
-            return SortTest("begins_with", (only,))
-        case "<=":
-            return SortTest("<=", (_end(key, templates[0], only) or only,))
-        case ">":
-            return SortTest(">", (_end(key, templates[0], only) or only,))
-        case op:
-            return SortTest(op, (only,))
-
-
-def _head(template: Template) -> str:
-    """The literal a template begins with."""
-    first = template.pieces[0]
-    return first if isinstance(first, str) else ""
+    if sort.op == "begins":
+        return SortTest("begins_with", (only,))
+    bound = _end(key, templates[0], only) if sort.op in ("<=", ">") else only
+    return SortTest(sort.op, (bound or only,))
 
 
 def _behind(head: str) -> str:

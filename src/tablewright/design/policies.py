@@ -21,12 +21,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tablewright.design.deployment import Deployment, NotDeployable
-from tablewright.design.entity_spec import EntitySpec
-from tablewright.design.iam import ENCRYPTED, RecoveryPoints, Role, Statement, TableTarget, Vault
+from tablewright.design.iam import ENCRYPTED, RecoveryPoints, Role, Statement, TableTarget, Target, Vault
 from tablewright.design.key_codecs import DELIMITER
 from tablewright.design.patterns import Plan
 from tablewright.design.tables import Table
-from tablewright.design.templates import Part
 
 READS = ("GetItem", "BatchGetItem")
 WRITES = ("PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem")
@@ -40,9 +38,7 @@ SETTINGS = (
 )  # fmt: skip
 LISTS = ("ListTables", "ListBackups", "ListExports", "DescribeLimits")
 # Amazon restores a table with the caller's own right to read and write the new one.
-RESTORED_ITEMS = (
-    "BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "UpdateItem",
-)  # fmt: skip
+RESTORED_ITEMS = ("BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "UpdateItem")
 RESTORED = "-restored*"
 BACKUP = "backup"
 
@@ -54,9 +50,8 @@ def roles(deployment: Deployment) -> tuple[Role, ...]:
         found.append(backup(deployment))
     for name, count in Counter(role.name for role in found).items():
         if count > 1:
-            raise NotDeployable(
-                deployment.title, f"the role '{name}' is defined already", "rename the role of the patterns"
-            )
+            why = f"the role '{name}' is defined already"
+            raise NotDeployable(deployment.title, why, "rename the role of the patterns")
     return tuple(found)
 
 
@@ -68,13 +63,11 @@ def service(deployment: Deployment) -> Role:
     for table in deployment.tables:
         items.setdefault(item_actions(deployment, table), []).append(TableTarget(table.name))
     queried = [target for table in deployment.tables for target in query_targets(deployment, table)]
-    streams = [TableTarget(table.name, "/stream/*") for table in deployment.tables if table.followed]
-    found = [
-        (f"Items{number}", actions, targets) for number, (actions, targets) in enumerate(items.items(), 1)
-    ]
+    streams = _under((table for table in deployment.tables if table.followed), "/stream/*")
+    found = [(f"Items{at}", actions, targets) for at, (actions, targets) in enumerate(items.items(), 1)]
     found += [("Queries", ("Query",), queried), ("Changes", STREAMS, streams)]
     statements = (
-        Statement(sid, _dynamodb(actions), _everywhere(deployment, targets))
+        _statement(sid, actions, _everywhere(deployment, targets))
         for sid, actions, targets in found
         if actions and targets
     )
@@ -99,12 +92,9 @@ def item_actions(deployment: Deployment, table: Table) -> tuple[str, ...]:
     if not shapes:
         return _guard_actions(deployment, table)
     # A batch carries no condition: what can be discarded blindly goes into one, and what is cleared out of a range.
-    batches = any(map(_is_batched, shapes)) or TableTarget(table.name) in query_targets(deployment, table)
+    discards = any(not shape.unique for shape in shapes)
+    batches = discards or TableTarget(table.name) in query_targets(deployment, table)
     return (*READS, *WRITES, *(("BatchWriteItem",) if batches else ()), *(("Scan",) if table.whole else ()))
-
-
-def _is_batched(shape: EntitySpec) -> bool:
-    return not shape.unique
 
 
 def _guard_actions(deployment: Deployment, table: Table) -> tuple[str, ...]:
@@ -132,9 +122,8 @@ def operations(deployment: Deployment, table: Table) -> tuple[str, ...]:
 
 
 def _pattern_roles(deployment: Deployment) -> list[Role]:
-    names = dict.fromkeys(name for plan in _plans(deployment) for name in plan.roles)
-    found = (_reader(deployment, name) for name in sorted(names))
-    return [role for role in found if role is not None]
+    names = sorted({name for plan in _plans(deployment) for name in plan.roles})
+    return [role for name in names if (role := _reader(deployment, name)) is not None]
 
 
 def _reader(deployment: Deployment, name: str) -> Role | None:
@@ -163,7 +152,8 @@ def leading_key(plan: Plan) -> str | None:
     """
     if len(plan.pk) != 1:
         return None
-    pieces = [piece for piece in plan.pk[0].pieces if not _writes_nothing(piece)]
+    # Parts that write nothing do not count.
+    pieces = [piece for piece in plan.pk[0].pieces if isinstance(piece, str) or piece.codec.pattern]
     head = pieces[0] if isinstance(pieces[0], str) else ""
     # In IAM's patterns these stand for something else.
     if not head or any(sign in head for sign in "*?$"):
@@ -172,10 +162,6 @@ def leading_key(plan: Plan) -> str | None:
         return head
     whole, delimiter, _ = head.rpartition(DELIMITER)
     return f"{whole}{delimiter}*" if delimiter else None
-
-
-def _writes_nothing(piece: str | Part) -> bool:
-    return isinstance(piece, Part) and piece.codec.pattern == ""
 
 
 def _keyed(
@@ -188,73 +174,59 @@ def _keyed(
         "Null": {"dynamodb:LeadingKeys": "false"},
     }
     sid = f"{_words(target.table)}{what}"
-    return Statement(sid, _dynamodb(actions), _everywhere(deployment, [target]), condition=condition)
+    return replace(_statement(sid, actions, _everywhere(deployment, [target])), condition=condition)
 
 
 # --- those who keep the tables ---
 
 
 def deployer(deployment: Deployment) -> Role:
-    tables = [TableTarget(table.name) for table in deployment.tables]
     deletes = () if deployment.environment.deletion_protection else ("DeleteTable",)
-    under = [
-        TableTarget(table.name, part) for table in deployment.tables for part in ("/backup/*", "/export/*")
-    ]
-    return Role(
-        "deployer",
-        "Tables and their settings, backups and exports; never an item.",
-        (
-            Statement("Tables", _dynamodb((*SETTINGS, *deletes)), tuple(tables)),
-            Statement("BackupsAndExports", _dynamodb(("DescribeBackup", "DescribeExport")), tuple(under)),
-            Statement("Lists", _dynamodb(LISTS), ("*",)),
-            ENCRYPTED,
+    statements = (
+        _statement("Tables", (*SETTINGS, *deletes), _under(deployment.tables)),
+        _statement(
+            "BackupsAndExports",
+            ("DescribeBackup", "DescribeExport"),
+            _under(deployment.tables, "/backup/*", "/export/*"),
         ),
+        _statement("Lists", LISTS, ("*",)),
+        ENCRYPTED,
     )
+    return Role("deployer", "Tables and their settings, backups and exports; never an item.", statements)
 
 
 def restorer(deployment: Deployment) -> Role:
-    tables = [TableTarget(table.name) for table in deployment.own]
-    copies = [TableTarget(table.name, "/backup/*") for table in deployment.own]
-    restored = [TableTarget(table.name, RESTORED) for table in deployment.own]
+    own, has_backups = deployment.own, deployment.environment.backups is not None
     looks = ("DescribeTable", "DescribeContinuousBackups")
     sources = ["RestoreTableToPointInTime", "RestoreTableFromBackup"]
-    if deployment.environment.backups is not None:
+    if has_backups:
         sources.append("RestoreTableFromAwsBackup")
-    return Role(
-        "restorer",
-        "Puts a table back under another name, which ends in -restored and whatever one likes.",
-        (
-            Statement("FromAMoment", _dynamodb(("RestoreTableToPointInTime", *looks)), tuple(tables)),
-            Statement("FromABackup", _dynamodb(("RestoreTableFromBackup", "DescribeBackup")), tuple(copies)),
-            Statement(
-                "IntoAnother", _dynamodb((*sources, "DescribeTable", *RESTORED_ITEMS)), tuple(restored)
-            ),
-            ENCRYPTED,
-        ),
-        ("backup.amazonaws.com",) if deployment.environment.backups is not None else (),
+    into = (*sources, "DescribeTable", *RESTORED_ITEMS)
+    statements = (
+        _statement("FromAMoment", ("RestoreTableToPointInTime", *looks), _under(own)),
+        _statement("FromABackup", ("RestoreTableFromBackup", "DescribeBackup"), _under(own, "/backup/*")),
+        _statement("IntoAnother", into, _under(own, RESTORED)),
+        ENCRYPTED,
     )
+    about = "Puts a table back under another name, which ends in -restored and whatever one likes."
+    return Role("restorer", about, statements, ("backup.amazonaws.com",) if has_backups else ())
 
 
 def backup(deployment: Deployment) -> Role:
-    tables = [TableTarget(table.name) for table in deployment.own]
-    copies = [TableTarget(table.name, "/backup/*") for table in deployment.own]
-    environment = deployment.environment
+    own, environment = deployment.own, deployment.environment
     elsewhere = environment.backups.copy_to if environment.backups is not None else None
     vaults = (Vault(), Vault(copy=True)) if elsewhere else (Vault(),)
     points = [RecoveryPoints(region) for region in (environment.region, elsewhere) if region]
     makes = ("DescribeTable", "ListTagsOfResource", "CreateBackup", "StartAwsBackupJob")
     moves = ("backup:DescribeBackupVault", "backup:CopyFromBackupVault", "backup:CopyIntoBackupVault")
-    return Role(
-        BACKUP,
-        "What AWS Backup does to the tables on its schedule.",
-        (
-            Statement("Copies", _dynamodb(makes), tuple(tables)),
-            Statement("OldCopies", _dynamodb(("DescribeBackup", "DeleteBackup")), tuple(copies)),
-            Statement("Vaults", moves, vaults),
-            Statement("Tags", ("backup:TagResource",), tuple(points)),
-        ),
-        ("backup.amazonaws.com",),
+    statements = (
+        _statement("Copies", makes, _under(own)),
+        _statement("OldCopies", ("DescribeBackup", "DeleteBackup"), _under(own, "/backup/*")),
+        Statement("Vaults", moves, vaults),
+        Statement("Tags", ("backup:TagResource",), tuple(points)),
     )
+    about = "What AWS Backup does to the tables on its schedule."
+    return Role(BACKUP, about, statements, ("backup.amazonaws.com",))
 
 
 # --- parts ---
@@ -274,8 +246,14 @@ def _target(plan: Plan) -> TableTarget:
     return TableTarget(plan.table.name, f"/index/{plan.index.name}" if plan.index is not None else "")
 
 
-def _dynamodb(actions: Iterable[str]) -> tuple[str, ...]:
-    return tuple(f"dynamodb:{action}" for action in actions)
+def _under(tables: Iterable[Table], *parts: str) -> list[TableTarget]:
+    """These tables, or these parts of each."""
+    return [TableTarget(table.name, part) for table in tables for part in parts or ("",)]
+
+
+def _statement(sid: str, actions: Iterable[str], targets: Iterable[Target]) -> Statement:
+    """A statement of actions of DynamoDB."""
+    return Statement(sid, tuple(f"dynamodb:{action}" for action in actions), tuple(targets))
 
 
 def _words(name: str) -> str:

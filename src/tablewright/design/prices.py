@@ -42,9 +42,8 @@ class RegionHasNoPrices(DesignMistake):
 
     def __init__(self, region: str, known: tuple[str, ...]) -> None:
         self.region, self.known = region, known
-        super().__init__(
-            f"no prices of {region!r} are known here; of these regions there are: {', '.join(known)}"
-        )
+        there = ", ".join(known)
+        super().__init__(f"no prices of {region!r} are known here; of these regions there are: {there}")
 
 
 @dataclass(frozen=True, slots=True)

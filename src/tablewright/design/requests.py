@@ -70,9 +70,8 @@ class Query(Generic[E_co]):
     def beside(self, other: "Query[E_co]") -> "Query[E_co]":
         """This range and another of the same pattern, merged in order: such as active and deleted ones."""
         if replace(other, partitions=self.partitions, arguments=self.arguments) != self:
-            raise FieldIsFixed(
-                f"{self.name}: only ranges of one pattern that differ in nothing but the partition merge"
-            )
+            why = "only ranges of one pattern that differ in nothing but the partition merge"
+            raise FieldIsFixed(f"{self.name}: {why}")
         more = tuple(partition for partition in other.partitions if partition not in self.partitions)
         return replace(self, partitions=self.partitions + more)
 
@@ -120,9 +119,8 @@ class Write(Generic[E]):
     def at(self, path: Callable[[E], V]) -> "Slot[E, V]":
         """A value in the item, to be set or added to. For update and upsert only: the others write whole items."""
         if self.kind not in ("update", "upsert"):
-            raise FieldIsFixed(
-                f"{self.name} is about a whole item; write {self.shape.tag}.update(...).at(...)"
-            )
+            tag = self.shape.tag
+            raise FieldIsFixed(f"{self.name} is about a whole item; write {tag}.update(...).at(...)")
         found = field_path(self.shape.fields, path, self.name)
         _refuse_fixed(self.shape, found.field)
         return Slot(self, found)
@@ -175,13 +173,9 @@ class Slot(Generic[E, V]):
         return self._step("set", self._wire(value), value)
 
     @overload
-    def add(self: "Slot[E, int]", amount: int) -> Write[E]: ...
+    def add(self: "Slot[E, int] | Slot[E, int | None]", amount: int) -> Write[E]: ...
     @overload
-    def add(self: "Slot[E, Decimal]", amount: Decimal) -> Write[E]: ...
-    @overload
-    def add(self: "Slot[E, int | None]", amount: int) -> Write[E]: ...
-    @overload
-    def add(self: "Slot[E, Decimal | None]", amount: Decimal) -> Write[E]: ...
+    def add(self: "Slot[E, Decimal] | Slot[E, Decimal | None]", amount: Decimal) -> Write[E]: ...
     def add(self: "Slot[E, Any]", amount: int | Decimal) -> Write[E]:
         """Add a number, which may be negative; an absent value counts as 0."""
         self._needs("a number", "N")
@@ -219,13 +213,11 @@ class Slot(Generic[E, V]):
 
 def _refuse_fixed(shape: EntitySpec, name: str) -> None:
     if name in shape.fixed:
-        raise FieldIsFixed(
-            f"{shape.tag}: '{name}' never changes: it is part of the key or declared immutable"
-        )
+        why = "never changes: it is part of the key or declared immutable"
+        raise FieldIsFixed(f"{shape.tag}: '{name}' {why}")
     if name == shape.version:
-        raise FieldIsFixed(
-            f"{shape.tag}: '{name}' is the version, which every write increments automatically; do not set it"
-        )
+        why = "is the version, which every write increments automatically; do not set it"
+        raise FieldIsFixed(f"{shape.tag}: '{name}' {why}")
     if shape.states is not None and name == shape.states.field:
         raise StateNeedsAMove(shape.tag, name)
     for unique in shape.guards:

@@ -17,14 +17,7 @@ def key_types(table: Table, indexes: Sequence[Index], shapes: Sequence[EntitySpe
 
 
 def _letter(shapes: Sequence[EntitySpec], name: str) -> str:
-    keys = (
-        key
-        for shape in shapes
-        for keys in (shape.primary, *shape.index_keys.values())
-        for key in keys
-        if key.name == name
-    )
-    return next((key.letter for key in keys), "S")
+    return next((key.letter for shape in shapes for key in shape.keys if key.name == name), "S")
 
 
 def projection(index: Index, shapes: Sequence[EntitySpec]) -> tuple[str, list[str]]:

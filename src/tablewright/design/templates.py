@@ -65,6 +65,11 @@ class Template:
         return tuple(tuple(piece for piece in segment if piece != "") for segment in found)
 
     @property
+    def head(self) -> str:
+        """The literal it begins with."""
+        return _head(self.pieces)
+
+    @property
     def only_field(self) -> str | None:
         """The field, if the template is nothing but `{field}`."""
         if len(self.pieces) == 1 and isinstance(self.pieces[0], Part) and not self.pieces[0].codec.name:
@@ -83,13 +88,12 @@ class Template:
                 return None
             try:
                 text = piece.codec.encode(value)
-            except KeyTextUnusable as error:
-                # The value as it was given: what is only blank is empty once it is trimmed.
-                raise KeyTextUnusable(
-                    f"'{piece.field}' in the key '{self.text}': {error}", str(value)
-                ) from None
             except KeyPartUnusable as error:
-                raise KeyPartUnusable(f"'{piece.field}' in the key '{self.text}': {error}") from None
+                why = f"'{piece.field}' in the key '{self.text}': {error}"
+                if isinstance(error, KeyTextUnusable):
+                    # The value as it was given: what is only blank is empty once it is trimmed.
+                    raise KeyTextUnusable(why, str(value)) from None
+                raise KeyPartUnusable(why) from None
             if text is None:
                 return None
             texts.append(text)
@@ -128,19 +132,14 @@ def _part(whole: str, inside: str) -> Part:
         return Part(found[1], codec(found[2] or ""))
     except UnknownCodec:
         known = "lower, upper, ms, us, s, hour, day, month, bool, flag, when, unless, hash, shard.N, only.V, 12, 8.2"
-        raise BadTemplate(
-            whole, f"asks for '{found[2]}', which is not a codec", f"use one of {known}"
-        ) from None
+        why = f"asks for '{found[2]}', which is not a codec"
+        raise BadTemplate(whole, why, f"use one of {known}") from None
 
 
 def matcher(template: Template) -> re.Pattern[str]:
     """What the template can render to, as a pattern for a whole key."""
-    return re.compile(
-        "".join(
-            re.escape(piece) if isinstance(piece, str) else piece.codec.pattern for piece in template.pieces
-        ),
-        re.DOTALL,
-    )
+    patterns = (re.escape(each) if isinstance(each, str) else each.codec.pattern for each in template.pieces)
+    return re.compile("".join(patterns), re.DOTALL)
 
 
 def may_meet(one: Template, other: Template, *, other_is_prefix: bool = False) -> bool:
@@ -158,12 +157,10 @@ def may_meet(one: Template, other: Template, *, other_is_prefix: bool = False) -
 
 
 def _segments_may_meet(one: tuple[str | Part, ...], other: tuple[str | Part, ...]) -> bool:
-    if _literal(one) is not None and _literal(other) is not None:
-        return _literal(one) == _literal(other)
-    if _literal(one) is not None:
-        return _fits(other, _literal(one) or "")
-    if _literal(other) is not None:
-        return _fits(one, _literal(other) or "")
+    # A literal meets what it fits; two of them meet if they are equal.
+    for literal, against in ((_literal(one), other), (_literal(other), one)):
+        if literal is not None:
+            return matcher(Template("", against)).fullmatch(literal) is not None
     # Two open segments: literals at their ends tell them apart.
     ends = [(_head(one), _head(other), str.startswith), (_tail(one), _tail(other), str.endswith)]
     return all(same(a, b) or same(b, a) for a, b, same in ends)
@@ -181,10 +178,6 @@ def _may_begin(segment: tuple[str | Part, ...], prefix: tuple[str | Part, ...]) 
 
 def _literal(segment: tuple[str | Part, ...]) -> str | None:
     return "".join(map(str, segment)) if all(isinstance(piece, str) for piece in segment) else None
-
-
-def _fits(segment: tuple[str | Part, ...], text: str) -> bool:
-    return matcher(Template("", segment)).fullmatch(text) is not None
 
 
 def _head(segment: tuple[str | Part, ...]) -> str:

@@ -1,6 +1,6 @@
 """What an entity guarantees besides its keys: uniqueness, states, expiry, soft delete, copies, privacy, load."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
@@ -85,12 +85,7 @@ class States:
         """Raise MoveNotAllowed unless this actor may make this move."""
         allowed = self.moves.get(start, {}).get(end, ())
         if actor not in allowed and actor not in self.overrides:
-            raise MoveNotAllowed(
-                entity, start, end, actor, (*allowed, *self.overrides) if allowed else self.overrides
-            )
-
-    def is_override(self, start: str, end: str, actor: str) -> bool:
-        return actor in self.overrides and actor not in self.moves.get(start, {}).get(end, ())
+            raise MoveNotAllowed(entity, start, end, actor, (*allowed, *self.overrides))
 
 
 class Refresh(Enum):
@@ -153,23 +148,6 @@ class Load:
     new: float | None = None
 
     @property
-    def rate(self) -> float:
-        """Calls per second, averaged over a month of thirty days."""
-        return self.per_second or self.per_month / SECONDS_PER_MONTH
-
-    @property
     def calls_a_month(self) -> float:
         """Calls in a month of thirty days."""
         return self.per_month or self.per_second * SECONDS_PER_MONTH
-
-
-def actors(machines: Iterable[States]) -> frozenset[str]:
-    """All actors of some state machines."""
-    return frozenset(
-        actor
-        for machine in machines
-        for actor in (
-            *machine.overrides,
-            *(a for ends in machine.moves.values() for who in ends.values() for a in who),
-        )
-    )

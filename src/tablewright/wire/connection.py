@@ -43,23 +43,10 @@ class Connection(asyncio.Protocol):
     """What asyncio drives: one for each client."""
 
     __slots__ = (
-        "_budget",
-        "_connections",
-        "_content_type",
-        "_context",
-        "_is_busy",
-        "_is_finishing",
-        "_is_lost",
-        "_is_paused",
-        "_is_refused",
-        "_is_unread",
-        "_keep_alive",
-        "_parser",
-        "_responses",
-        "_timeouts",
-        "_transport",
-        "_waiting",
-    )
+        "_budget", "_connections", "_content_type", "_context", "_is_busy", "_is_finishing", "_is_lost",
+        "_is_paused", "_is_refused", "_is_unread", "_keep_alive", "_parser", "_responses", "_timeouts",
+        "_transport", "_waiting",
+    )  # fmt: skip
 
     def __init__(self, context: ServerContext, connections: "set[Connection]") -> None:
         self._context = context
@@ -104,9 +91,8 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         self._parser.end()
         self._budget.release_body(self._on_room)
-        return self._is_busy or bool(
-            self._waiting
-        )  # True keeps our side open for the responses still to come
+        # True keeps our side open for the responses still to come.
+        return self._is_busy or bool(self._waiting)
 
     def pause_writing(self) -> None:
         self._is_unread = True
@@ -149,11 +135,12 @@ class Connection(asyncio.Protocol):
         verb, writes, request, self._content_type = accepted
         engine, writer = context.engine, context.writer
         if context.branches is not None:
-            engine, writer = context.branches[region_of(url, headers)]
+            # Who asks for figures may mean no region, or one that is elsewhere.
+            engine, writer = context.branches.get(region_of(url, headers), (engine, writer))
         if writes and not engine.only_reads(verb, request):
             self._is_busy = True
             if verb == FIGURES:
-                context.figure_requests.add(self._deliver, verb, request)
+                context.slow_reads.add_figures(self._deliver, request)
             else:
                 writer.add(self._deliver, verb, request)
             return
@@ -199,9 +186,8 @@ class Connection(asyncio.Protocol):
         encoding_line: bytes | None = None,
         extra: bytes = b"",
     ) -> None:
-        is_last = not self._keep_alive or (
-            (self._is_finishing or self._parser.is_ended) and not self._waiting
-        )
+        is_ending = self._is_finishing or self._parser.is_ended
+        is_last = not self._keep_alive or (is_ending and not self._waiting)
         self._responses.send(status, content_type, body, is_last, encoding_line, extra)
         if is_last:
             self._close()

@@ -45,17 +45,11 @@ def decode(body: bytes | bytearray, encoding: bytes, limit: int) -> bytes | byte
 
 def encode(body: bytes, accepted: bytes) -> tuple[bytes, bytes]:
     """The body in the first accepted encoding that we support, and its Content-Encoding line, empty without one."""
-    name = first_supported(accepted) if accepted and len(body) >= MIN_COMPRESSED_BYTES else b""
-    if not name:
-        return body, b""
-    return zlib.compress(body, _LEVEL, _WBITS[name]), b"Content-Encoding: %b\r\n" % name
-
-
-def first_supported(accepted: bytes) -> bytes:
-    """The first of the accepted encodings that we support and that has a weight above zero; empty if there is none."""
-    for offer in accepted.split(b","):
-        name, _, weight = offer.partition(b";")
-        name = name.strip().lower()
-        if name in (b"gzip", b"deflate") and not re.fullmatch(rb"\s*q=0(\.0*)?\s*", weight):
-            return name
-    return b""
+    if len(body) >= MIN_COMPRESSED_BYTES:
+        for offer in accepted.split(b","):
+            name, _, weight = offer.partition(b";")
+            name = name.strip().lower()
+            # A weight of zero says that it is not accepted.
+            if name in (b"gzip", b"deflate") and not re.fullmatch(rb"\s*q=0(\.0*)?\s*", weight):
+                return zlib.compress(body, _LEVEL, _WBITS[name]), b"Content-Encoding: %b\r\n" % name
+    return body, b""

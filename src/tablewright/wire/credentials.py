@@ -55,9 +55,8 @@ def read_credentials(path: str | Path) -> Mapping[str, AccessKey]:
             raise CredentialsUnusable(path, f"two profiles have the access key id {key.id}")
         keys[key.id] = key
     if not keys:
-        raise CredentialsUnusable(
-            path, "has no profile: write [name], aws_access_key_id, aws_secret_access_key"
-        )
+        why = "has no profile: write [name], aws_access_key_id, aws_secret_access_key"
+        raise CredentialsUnusable(path, why)
     return keys
 
 

@@ -26,16 +26,9 @@ class MemoryBudget:
     """Bytes held, and the clients that wait for room: in order of arrival, each with its request and what it sent."""
 
     __slots__ = (
-        "_is_granting",
-        "_max_held",
-        "_max_unread",
-        "_newest_next",
-        "_sent",
-        "_unread",
-        "_unread_bytes",
-        "_waiting",
-        "held",
-    )
+        "_is_granting", "_max_held", "_max_unread", "_newest_next", "_sent", "_unread", "_unread_bytes",
+        "_waiting", "held",
+    )  # fmt: skip
 
     def __init__(self, limits: Limits) -> None:
         self._max_held, self._max_unread = limits.held_bytes, limits.unread_bytes

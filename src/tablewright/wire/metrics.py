@@ -13,7 +13,7 @@ Must hold: the token is compared in constant time and never shown. Elsewhere: th
 
 import hmac
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
@@ -24,9 +24,10 @@ from tablewright.engine import Engine, ServiceError
 from tablewright.engine.errors import invalid, table_not_found
 from tablewright.engine.metrics.prometheus import prometheus
 from tablewright.engine.metrics.table_report import HOURS, table_metrics
+from tablewright.wire.signature import Authority
 
 METRICS_PATH = b"/metrics"
-# The name of a request for a table's figures, which a thread beside the loop answers (figure_requests.py).
+# The name of a request for a table's figures, which a thread beside the loop answers (slow_reads.py).
 FIGURES = "Figures"
 _ASKED = ("table", "index", "hours", "region")
 TEXT = b"text/plain; version=0.0.4; charset=utf-8"
@@ -41,9 +42,13 @@ _FOREIGN_NAME = (
 class Metrics:
     """Where the figures come from, and who may read them: `authority` is None where every local caller may."""
 
-    text: Callable[[], bytes]
-    authority: Callable[[bytes, bytes, Mapping[bytes, bytes], bytes], ServiceError | None] | None = None
+    engines: Mapping[str, Engine]
+    authority: Authority | None = None
     token: str | None = field(default=None, repr=False)
+
+    def text(self) -> bytes:
+        """The figures of every region as one text for Prometheus."""
+        return prometheus([engine.metrics.snapshot() for engine in self.engines.values()])
 
     def refusal(self, url: bytes, headers: Mapping[bytes, bytes]) -> ServiceError | None:
         """The refusal for a caller that may not read them; None if it may."""
@@ -69,11 +74,6 @@ class Metrics:
         if not hours.isascii() or not hours.isdigit() or not HOURS[0] <= int(hours[:9]) <= HOURS[1]:
             raise invalid(f"hours are {HOURS[0]} to {HOURS[1]}, not {hours}")
         return {**given, "hours": int(hours)}
-
-
-def text_of(engines: Mapping[str, Engine]) -> bytes:
-    """The figures of every region as one text for Prometheus."""
-    return prometheus([engine.metrics.snapshot() for engine in engines.values()])
 
 
 def figures_of(engines: Mapping[str, Engine], asked: Mapping[str, Any]) -> bytes:

@@ -9,7 +9,7 @@ Must hold: a request that breaks two rules is refused for the first; nothing her
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,13 +21,11 @@ from tablewright.engine.limits import REQUEST_BYTES
 from tablewright.wire.content_encoding import TooLarge, Undecodable, decode
 from tablewright.wire.metrics import FIGURES, METRICS_PATH, TEXT, Metrics
 from tablewright.wire.responses import AMZ_JSON, PLAIN_JSON
-from tablewright.wire.signature import path_of
+from tablewright.wire.signature import Authority, path_of
 
 Headers = dict[bytes, bytes]
 LARGE_BYTES = 65536
 _LOCAL_PAGE = re.compile(rb"https?://(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?")
-# (method, url, headers, body) -> the refusal of the signature, or None
-Authority = Callable[[bytes, bytes, Headers, bytes | bytearray], ServiceError | None]
 # verb, whether it writes, its request, the content type of the response
 Accepted = tuple[str, bool, dict[str, Any], bytes]
 
@@ -62,7 +60,7 @@ class RequestChecks:
             return _error(AMZ_JSON, ServiceError("AccessDeniedException", _FOREIGN_PAGE))
         content_type = headers.get(b"content-type", b"")
         if content_type != AMZ_JSON:
-            content_type = _without_parameters(content_type)
+            content_type = content_type.partition(b";")[0].strip()  # without its parameters
             if body and content_type not in (AMZ_JSON, PLAIN_JSON):
                 return _NOT_FOUND
             if content_type != AMZ_JSON:
@@ -95,9 +93,7 @@ class RequestChecks:
         """The same for a body that is large or compressed: permission is checked before the body is parsed."""
         if target is None:
             return _error(content_type, ServiceError("UnknownOperationException"))
-        refusal = self.authority(
-            method, url, headers, body
-        )  # the signature covers the bytes as they were sent
+        refusal = self.authority(method, url, headers, body)  # it covers the bytes as they were sent
         if refusal is not None:
             return _error(content_type, refusal)
         try:
@@ -173,10 +169,6 @@ _FOREIGN_PAGE = (
     "start it with --credentials to let pages call with keys"
 )
 _NOT_FOUND = Reply(404, b"application/xml", b"<UnknownOperationException/>\n")
-
-
-def _without_parameters(content_type: bytes) -> bytes:
-    return content_type.partition(b";")[0].strip()
 
 
 def _error(content_type: bytes, error: ServiceError) -> Reply:

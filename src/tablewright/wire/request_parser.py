@@ -27,22 +27,9 @@ class RequestParser:
     """
 
     __slots__ = (
-        "_body",
-        "_fed",
-        "_head_bytes",
-        "_headers",
-        "_in_body",
-        "_limits",
-        "_on_request",
-        "_parser",
-        "_refuse",
-        "_url",
-        "expects_continue",
-        "is_ended",
-        "is_receiving",
-        "request_count",
-        "weight",
-    )
+        "_body", "_fed", "_head_bytes", "_headers", "_in_body", "_limits", "_on_request", "_parser",
+        "_refuse", "_url", "expects_continue", "is_ended", "is_receiving", "request_count", "weight",
+    )  # fmt: skip
 
     def __init__(self, limits: Limits, on_request: OnRequest, refuse: Callable[[int], None]) -> None:
         self._limits = limits

@@ -25,9 +25,8 @@ Send: TypeAlias = Callable[[bytes], None]
 AMZ_JSON = b"application/x-amz-json-1.0"
 PLAIN_JSON = b"application/json"
 CLOSE = b"Connection: close\r\n"
-KEEP_ALIVE = (
-    b"Connection: keep-alive\r\n"  # sent to clients that send Connection: HTTP/1.0 clients wait for it
-)
+# Sent to clients that send Connection: HTTP/1.0 clients wait for it.
+KEEP_ALIVE = b"Connection: keep-alive\r\n"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 # Lets a web page of another origin read the response, and these of its headers.
 CORS_HEADERS = (

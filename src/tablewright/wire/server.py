@@ -14,17 +14,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import ip_address
-from typing import Self
+from typing import Self, TypedDict, Unpack
 
 from tablewright.engine import Engine, Regions
 from tablewright.signals import exit_on_signal, stop_on_signal
 from tablewright.wire.connection import Connection
 from tablewright.wire.credentials import AccessKey
-from tablewright.wire.figure_requests import FigureRequests
 from tablewright.wire.group_writer import GroupWriter
 from tablewright.wire.limits import Limits
 from tablewright.wire.memory_budget import MemoryBudget
-from tablewright.wire.metrics import Metrics, text_of
+from tablewright.wire.metrics import Metrics
 from tablewright.wire.request_checks import request_checks
 from tablewright.wire.responses import ResponseQueue, ResponseRenderer
 from tablewright.wire.server_context import ServerContext
@@ -55,15 +54,6 @@ class CannotListen(OSError):
             f"cannot listen on {host} port {port}: {os.strerror(why.errno) if why.errno else why}; "
             "another port or address may be free (--port, --host)"
         )
-
-
-class _Branches(dict[str, tuple[Engine, GroupWriter]]):
-    """Each region's engine and writer. Who asks for figures may mean no region, or one that is elsewhere."""
-
-    home = ""
-
-    def __missing__(self, region: str) -> tuple[Engine, GroupWriter]:
-        return self[self.home]
 
 
 class Server:
@@ -103,13 +93,12 @@ class Server:
         authority = any_signature if credentials is None else verified_by(credentials, engines, world.now)
         if len(engines) > 1:
             authority = scoped_to(engines, authority)
-        metrics = Metrics(lambda: text_of(engines), None if credentials is None else authority, metrics_token)
+        metrics = Metrics(engines, None if credentials is None else authority, metrics_token)
         verbs = {verb: engine.writes(verb) for verb in engine.VERBS}
         loop = asyncio.get_running_loop()
         writers = {region: GroupWriter(one, loop) for region, one in engines.items()}
-        figure_requests, slow_reads = FigureRequests(loop, engines), SlowReads(loop)
-        branches = _Branches({region: (engines[region], writers[region]) for region in engines})
-        branches.home = engine.place.region
+        slow_reads = SlowReads(loop, engines)
+        branches = {region: (engines[region], writers[region]) for region in engines}
         context = ServerContext(
             engine,
             request_checks(verbs, authority, engine.place.region, credentials is not None, metrics),
@@ -117,7 +106,6 @@ class Server:
             writers[engine.place.region],
             ResponseQueue(loop),
             limits,
-            figure_requests,
             slow_reads,
             MemoryBudget(limits),
             branches if len(engines) > 1 else None,
@@ -130,7 +118,6 @@ class Server:
         except OSError as error:
             for writer in writers.values():
                 writer.close()
-            figure_requests.close()
             slow_reads.close()
             raise CannotListen(host, port, error) from error
         server = cls(context, world, listening, list(writers.values()), connections)
@@ -159,7 +146,6 @@ class Server:
         self._timer.cancel()
         for writer in self._writers:
             writer.close()
-        self._context.figure_requests.close()
         self._context.slow_reads.close()
         await asyncio.sleep(0)
 
@@ -198,24 +184,29 @@ def new_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
+class ServerOptions(TypedDict, total=False):
+    """The keyword arguments of `Server.open`, with its defaults."""
+
+    host: str
+    port: int
+    credentials: Mapping[str, AccessKey] | None
+    metrics_token: str | None
+    world: World | None
+    limits: Limits | None
+
+
 def serve(
     engine: Engine | Regions,
     *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    credentials: Mapping[str, AccessKey] | None = None,
-    metrics_token: str | None = None,
-    world: World | None = None,
     ready: Callable[[str], None] = lambda url: None,
+    **options: Unpack[ServerOptions],
 ) -> None:
     """Serve until SIGTERM or SIGINT; a second one ends the process. `ready` is called with the URL."""
 
     async def main() -> None:
         stop = asyncio.Event()
         stop_on_signal(stop.set)
-        server = await Server.open(
-            engine, host=host, port=port, credentials=credentials, metrics_token=metrics_token, world=world
-        )
+        server = await Server.open(engine, **options)
         ready(server.url)
         await stop.wait()
         await server.close()
@@ -226,31 +217,14 @@ def serve(
 
 
 @contextmanager
-def serving(
-    engine: Engine | Regions,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 0,
-    credentials: Mapping[str, AccessKey] | None = None,
-    metrics_token: str | None = None,
-    world: World | None = None,
-    limits: Limits | None = None,
-) -> Iterator[str]:
-    """A server in a thread of this process while the block lasts: `with serving(engine) as url:`."""
+def serving(engine: Engine | Regions, **options: Unpack[ServerOptions]) -> Iterator[str]:
+    """A server in a thread of this process while the block lasts, on any free port: `with serving(engine) as url:`."""
+    options.setdefault("port", 0)
     loop = new_loop()
     thread = threading.Thread(target=loop.run_forever, name="tablewright-wire", daemon=True)
     thread.start()
     try:
-        opening = Server.open(
-            engine,
-            host=host,
-            port=port,
-            credentials=credentials,
-            metrics_token=metrics_token,
-            world=world,
-            limits=limits,
-        )
-        server = asyncio.run_coroutine_threadsafe(opening, loop).result()
+        server = asyncio.run_coroutine_threadsafe(Server.open(engine, **options), loop).result()
         try:
             yield server.url
         finally:

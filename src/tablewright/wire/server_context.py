@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tablewright.engine import Engine
-from tablewright.wire.figure_requests import FigureRequests
 from tablewright.wire.group_writer import GroupWriter
 from tablewright.wire.limits import Limits
 from tablewright.wire.memory_budget import MemoryBudget
@@ -23,7 +22,6 @@ class ServerContext:
     writer: GroupWriter
     queue: ResponseQueue
     limits: Limits
-    figure_requests: FigureRequests
     slow_reads: SlowReads
     budget: MemoryBudget
     # Where there are several regions, each by its name; the engine and writer above are the home region's.

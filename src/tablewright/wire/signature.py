@@ -29,6 +29,8 @@ from tablewright.sigv4 import (
 from tablewright.wire.credentials import AccessKey
 
 Headers = Mapping[bytes, bytes]
+# (method, url, headers, body) -> the refusal of the signature, or None
+Authority = Callable[[bytes, bytes, Headers, bytes | bytearray], ServiceError | None]
 _SERVICE = "dynamodb"
 _MINUTES = 15
 _HTTP_FORMAT = "%a, %d %b %Y %H:%M:%S GMT"
@@ -76,10 +78,7 @@ def any_signature(
 _complete_forms: set[bytes] = set()
 
 
-def scoped_to(
-    regions: Collection[str],
-    authority: Callable[[bytes, bytes, Headers, bytes | bytearray], ServiceError | None],
-) -> Callable[[bytes, bytes, Headers, bytes | bytearray], ServiceError | None]:
+def scoped_to(regions: Collection[str], authority: Authority) -> Authority:
     """An authority for a server of several regions: the signature's scope must name one of them."""
 
     def check(method: bytes, url: bytes, headers: Headers, body: bytes | bytearray) -> ServiceError | None:
@@ -100,27 +99,9 @@ def region_of(url: bytes, headers: Headers) -> str:
     return scope[2] if len(scope) > 2 else ""
 
 
-def sign(
-    headers: Mapping[str, str], payload: str, key: AccessKey, region: str, now: datetime
-) -> dict[str, str]:
-    """The headers that sign a POST to / with these headers and a body of that SHA-256."""
-    stamp = amz_date(now.astimezone(UTC))
-    credential = f"{key.id}/{stamp[:8]}/{region}/{_SERVICE}/aws4_request"
-    signed = {**{name.lower(): value for name, value in headers.items()}, "x-amz-date": stamp}
-    if key.token is not None:
-        signed["x-amz-security-token"] = key.token
-    names = sorted(signed)
-    lines = "".join(f"{name}:{' '.join(signed[name].split())}\n" for name in names)
-    canonical = f"POST\n/\n\n{lines}\n{';'.join(names)}\n{payload}"
-    signature = _signature(key.secret, credential, stamp, canonical.encode())
-    authorization = f"Credential={credential}, SignedHeaders={';'.join(names)}, Signature={signature}"
-    added = {"X-Amz-Date": stamp, "Authorization": f"{ALGORITHM} {authorization}"}
-    return added if key.token is None else added | {"X-Amz-Security-Token": key.token}
-
-
 def verified_by(
     keys: Mapping[str, AccessKey], region: str | Collection[str], now: Callable[[], datetime]
-) -> Callable[[bytes, bytes, Headers, bytes | bytearray], ServiceError | None]:
+) -> Authority:
     """An authority that accepts requests signed with one of these keys, in the last 15 minutes, for these regions."""
     regions = frozenset([region] if isinstance(region, str) else region)
 

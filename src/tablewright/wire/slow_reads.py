@@ -1,17 +1,19 @@
 """Slow reads, in threads beside the event loop: while one of them reads many items, short requests are answered.
 
-Must hold: a read whose connection is lost is not begun; its response is compressed here, not on the loop.
+A table's figures are read here too, in a thread of their own. Must hold: a read whose connection is lost is not begun;
+its response is compressed here, not on the loop.
 Elsewhere: which reads are slow (engine/read_budget.py), the order of responses on one connection (connection.py).
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from tablewright.engine import Engine
 from tablewright.engine.read_budget import Considerate
 from tablewright.wire.content_encoding import encode
+from tablewright.wire.metrics import FIGURES, figures_of
 
 # Two: one enormous read does not keep the others waiting. More would take processor time from the loop.
 THREADS = 2
@@ -24,16 +26,20 @@ class Encoded(NamedTuple):
     line: bytes
 
 
-class SlowReads:
-    """The threads of slow reads."""
+Deliver = Callable[[str, Encoded | bytes | Exception], None]
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._threads = ThreadPoolExecutor(THREADS, "tablewright-reads")
+
+class SlowReads:
+    """The threads of slow reads, and the one of figures."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, engines: Mapping[str, Engine]) -> None:
+        self._loop, self._engines = loop, engines
+        self._reads = ThreadPoolExecutor(THREADS, "tablewright-reads")
+        self._figures = ThreadPoolExecutor(1, "tablewright-figures")
 
     def add(
         self,
-        deliver: Callable[[str, Encoded | Exception], None],
+        deliver: Deliver,
         is_wanted: Callable[[], bool],
         engine: Engine,
         verb: str,
@@ -42,16 +48,24 @@ class SlowReads:
     ) -> None:
         """Answer a read in a thread, if it is still wanted; `deliver` is called on the loop."""
 
-        def run() -> None:
-            outcome: Encoded | Exception = Encoded(b"", b"")
-            try:
-                if is_wanted():
-                    outcome = Encoded(*encode(engine.answer(verb, request, Considerate()), accepted))
-            except Exception as error:
-                outcome = error
-            self._loop.call_soon_threadsafe(deliver, verb, outcome)
+        def read() -> Encoded:
+            if not is_wanted():
+                return Encoded(b"", b"")
+            return Encoded(*encode(engine.answer(verb, request, Considerate()), accepted))
 
-        self._threads.submit(run)
+        self._reads.submit(self._run, deliver, verb, read)
+
+    def add_figures(self, deliver: Deliver, request: dict[str, Any]) -> None:
+        """Read the figures of a table; `deliver` is called on the loop."""
+        self._figures.submit(self._run, deliver, FIGURES, lambda: figures_of(self._engines, request))
+
+    def _run(self, deliver: Deliver, verb: str, read: Callable[[], Encoded | bytes]) -> None:
+        try:
+            outcome: Encoded | bytes | Exception = read()
+        except Exception as error:
+            outcome = error
+        self._loop.call_soon_threadsafe(deliver, verb, outcome)
 
     def close(self) -> None:
-        self._threads.shutdown(cancel_futures=True)
+        self._reads.shutdown(cancel_futures=True)
+        self._figures.shutdown(cancel_futures=True)

@@ -7,11 +7,10 @@ from decimal import Decimal
 import pytest
 
 from tablewright.design.terraform.hcl import (
-    Block,
+    NULL,
     Comment,
-    FunctionCall,
-    Gap,
     Interpolated,
+    Json,
     Reference,
     block,
     quoted,
@@ -37,16 +36,17 @@ def test_a_block_has_its_equal_signs_in_columns_that_end_with_what_takes_several
         "resource",
         "thing",
         "one",
-        body=[
-            ("a", 1),
-            ("long_name", Decimal("0.5")),
-            ("policy", FunctionCall("jsonencode", {"Sid": "x", "aws:Key": Reference("var.key")})),
-            ("b", True),
-            ("cc", None),
-            None,
-            block("inner", body=[]),
-            ("after", Interpolated("${var.a}/b")),
-        ],
+        {
+            "a": 1,
+            "long_name": Decimal("0.5"),
+            "policy": Json({"Sid": "x", "aws:Key": Reference("var.key")}),
+            "b": True,
+            "cc": NULL,
+            "left_out": None,
+        },
+        None,
+        block("inner"),
+        block("another", {"last": Interpolated("${var.a}/b")}),
     )
     assert (
         text([Comment("What it is."), made])
@@ -63,19 +63,20 @@ resource "thing" "one" {
 
   inner {}
 
-  after = "${var.a}/b"
+  another {
+    last = "${var.a}/b"
+  }
 }
 """
     )
 
 
 def test_a_short_list_is_one_line_and_a_long_one_a_line_for_each() -> None:
-    made = Block("x", (), (("few", ["a", "b"]), Gap(), ("many", ["a", "b", "c", "d"]), ("none", [])))
+    made = block("x", {"few": ["a", "b"], "many": ["a", "b", "c", "d"], "none": []})
     assert (
         text([made])
         == """x {
   few = ["a", "b"]
-
   many = [
     "a",
     "b",

@@ -1,7 +1,10 @@
 """What a design must hold to work at all: rules K* about keys and storage, P* about patterns.
 
-Each rule is a function from a design to findings; its docstring begins with the rules' numbers.
+Each rule is a function from a design to findings; its docstring begins with the rules' numbers. It names the place
+inside the design; `findings` puts the design's name before it.
 """
+
+from dataclasses import replace
 
 from tablewright.design.check import indexes, keys, patterns, templates
 from tablewright.design.check.context import CheckContext
@@ -16,7 +19,7 @@ def findings(design: CheckContext) -> list[Finding]:
     for rules in LAYERS:
         found = [finding for rule in rules for finding in rule(design)]
         if found:
-            return found
+            return [replace(each, where=f"{design.name}.{each.where}") for each in found]
     return []
 
 

@@ -25,6 +25,13 @@ class CheckContext(Protocol):
 Rule: TypeAlias = Callable[[CheckContext], Iterator[Finding]]
 
 
+def templates(design: CheckContext) -> Iterator[tuple[EntitySpec, str, Template]]:
+    """Every template of every entity, with what it is for."""
+    for shape in design.shapes:
+        for label, text in shape.texts:
+            yield shape, label, parse(text)
+
+
 def is_typed_as(parameter: inspect.Parameter, attribute: Attribute) -> bool:
     """Whether a parameter has a field's type; one whose annotation is absent, or still text, is believed."""
     annotation = parameter.annotation
@@ -39,23 +46,8 @@ def type_name(annotation: Any) -> str:
     return getattr(bare, "__name__", None) or str(bare).replace("typing.", "")
 
 
-def templates(shape: EntitySpec) -> Iterator[tuple[str, Template]]:
-    """Every template of an entity, with what it is for."""
-    yield shape.table.pk, shape.pk
-    if shape.sk is not None:
-        yield shape.table.sk or "sk", shape.sk
-    for index, keys in shape.on.items():
-        for name, text in zip(index.key_names, keys.texts, strict=False):
-            yield f"{index.name}.{name}", parse(text)
-    for name, text in shape.derived.items():
-        yield name, parse(text)
-    for unique in shape.unique:
-        for text in (unique.value, *([unique.pk] if unique.pk else ()), unique.sk, *unique.keep.values()):
-            yield f"unique {unique.name}", parse(text)
-
-
 def describe_type(attribute: Attribute) -> str:
     plain = attribute.kind.plain
-    describe_type = {"L": "a list", "M": "a map", "SS": "a set", "NS": "a set", "BS": "a set"}
-    name = plain.__name__ if plain else describe_type.get(attribute.kind.letter, "a choice")
+    others = {"L": "a list", "M": "a map", "SS": "a set", "NS": "a set", "BS": "a set"}
+    name = plain.__name__ if plain else others.get(attribute.kind.letter, "a choice")
     return f"{name}, may be absent" if attribute.optional else name

@@ -8,63 +8,39 @@ from tablewright.design.entity_spec import EntitySpec, KeyAttribute
 from tablewright.design.errors import Finding
 from tablewright.design.key_codecs import DELIMITER
 from tablewright.design.patterns import Plan, Sort
-from tablewright.design.templates import Part, Template, may_meet, parse
+from tablewright.design.templates import Template, may_meet, parse
 
 
 def patterns_stand_on_their_index(design: CheckContext) -> Iterator[Finding]:
     """P003, P004, P006, P012, P014: the entities are in the index, and the index can answer so."""
     for plan in design.plans:
-        where = f"{design.name}.{plan.name}"
+        where, index = plan.name, plan.index
         if any(shape.table != plan.table for shape in plan.shapes):
-            yield Finding(
-                "P014", where, "its entities live in different tables", "write one pattern for each table"
-            )
+            why = "its entities live in different tables"
+            yield Finding("P014", where, why, "write one pattern for each table")
             continue
-        absent = [shape.tag for shape in plan.shapes if plan.index is not None and plan.index not in shape.on]
-        if absent and plan.index is not None:
-            yield Finding(
-                "P003",
-                where,
-                f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in the index {plan.index.name}",
-                f"give the entity on={{{plan.index.name}: Keys(...)}}",
-            )
-        hashes = 1 if plan.index is None else len(plan.index.pk)
-        ranges = len(plan.table.key_names) - 1 if plan.index is None else len(plan.index.sk)
+        absent = [shape.tag for shape in plan.shapes if index is not None and index not in shape.on]
+        if absent and index is not None:
+            are = "is" if len(absent) == 1 else "are"
+            why = f"{', '.join(absent)} {are} not in the index {index.name}"
+            yield Finding("P003", where, why, f"give the entity on={{{index.name}: Keys(...)}}")
+        hashes = 1 if index is None else len(index.pk)
+        ranges = len(plan.table.key_names) - 1 if index is None else len(index.sk)
         if len(plan.pk) != hashes:
-            yield Finding(
-                "P004",
-                where,
-                f"the partition key has {hashes} attribute(s), the pattern {len(plan.pk)}",
-                "give one template for each",
-            )
+            why = f"the partition key has {hashes} attribute(s), the pattern {len(plan.pk)}"
+            yield Finding("P004", where, why, "give one template for each")
         if len(plan.sk) > ranges:
-            yield Finding(
-                "P004",
-                where,
-                f"the sort key has {ranges} attribute(s), the pattern asks for {len(plan.sk)}",
-                "remove sk",
-            )
+            why = f"the sort key has {ranges} attribute(s), the pattern asks for {len(plan.sk)}"
+            yield Finding("P004", where, why, "remove sk")
         if any(sort.op != "=" for sort in plan.sk[:-1]):
-            yield Finding(
-                "P004",
-                where,
-                "of several conditions on a sort key only the last may be a range",
-                "write equals(...) before it",
-            )
-        if plan.consistent and plan.index is not None and not plan.index.local:
-            yield Finding(
-                "P006",
-                where,
-                "a global index cannot be read consistently",
-                "read the table, or drop consistent",
-            )
+            why = "of several conditions on a sort key only the last may be a range"
+            yield Finding("P004", where, why, "write equals(...) before it")
+        if plan.consistent and index is not None and not index.local:
+            why = "a global index cannot be read consistently"
+            yield Finding("P006", where, why, "read the table, or drop consistent")
         if not 1 <= plan.page <= plan.at_most:
-            yield Finding(
-                "P012",
-                where,
-                f"a page of {plan.page} with at most {plan.at_most}",
-                "make 1 <= page <= at_most",
-            )
+            why = f"a page of {plan.page} with at most {plan.at_most}"
+            yield Finding("P012", where, why, "make 1 <= page <= at_most")
 
 
 def parameters_fill_the_holes(design: CheckContext) -> Iterator[Finding]:
@@ -79,13 +55,8 @@ def parameters_fill_the_holes(design: CheckContext) -> Iterator[Finding]:
             needed = {part.field for part in parts if not (part.codec.shards and part.field not in given)}
             needed |= {field for sort in plan.sk for text in sort.texts for field in parse(text).fields}
         if needed != given:
-            yield Finding(
-                "P001",
-                f"{design.name}.{plan.name}",
-                f"it takes {', '.join(sorted(given)) or 'nothing'}; "
-                f"its keys need {', '.join(sorted(needed)) or 'nothing'}",
-                "make them equal",
-            )
+            takes, needs = (", ".join(sorted(names)) or "nothing" for names in (given, needed))
+            yield Finding("P001", plan.name, f"it takes {takes}; its keys need {needs}", "make them equal")
 
 
 STRUCTURE: tuple[Rule, ...] = (patterns_stand_on_their_index, parameters_fill_the_holes)
@@ -94,95 +65,69 @@ STRUCTURE: tuple[Rule, ...] = (patterns_stand_on_their_index, parameters_fill_th
 def templates_are_the_entitys(design: CheckContext) -> Iterator[Finding]:
     """P002, P005, P010: a pattern's templates are those of its entities, whole or up to a '#'."""
     for plan in _queries(design):
-        where = f"{design.name}.{plan.name}"
         for shape in plan.shapes:
-            keys = _keys(plan, shape)
-            yield from _written_alike(plan, shape, keys, where)
-            for key, template in zip(keys, plan.pk, strict=False):
-                yield from _whole(key, template, shape, where)
-            for key, sort in zip(keys[len(plan.pk) :], plan.sk, strict=False):
-                for text in sort.texts:
-                    yield from _beginning(key, sort, parse(text), shape, where)
+            yield from _written_alike(plan, shape)
+            for key, sort, template in _asked(plan, shape):
+                if sort is None:
+                    yield from _whole(key, template, shape, plan.name)
+                else:
+                    yield from _beginning(key, sort, template, shape, plan.name)
 
 
-def _written_alike(
-    plan: Plan, shape: EntitySpec, keys: tuple[KeyAttribute, ...], where: str
-) -> Iterator[Finding]:
+def _asked(plan: Plan, shape: EntitySpec) -> Iterator[tuple[KeyAttribute, Sort | None, Template]]:
+    """The templates of a pattern, each with the key attribute of an entity it stands against."""
+    keys = plan.keys_of(shape)
+    yield from ((key, None, template) for key, template in zip(keys, plan.pk, strict=False))
+    for key, sort in zip(keys[len(plan.pk) :], plan.sk, strict=False):
+        yield from ((key, sort, parse(text)) for text in sort.texts)
+
+
+def _written_alike(plan: Plan, shape: EntitySpec) -> Iterator[Finding]:
     # A field stands in a key as it is, a template's part is escaped: one request cannot mean both.
     asked = len(plan.pk) + len(plan.sk)
-    for key, first in list(zip(keys, plan.key_attributes, strict=False))[:asked]:
+    for key, first in list(zip(plan.keys_of(shape), plan.key_attributes, strict=False))[:asked]:
         if (key.native is None) != (first.native is None):
-            yield Finding(
-                "P005",
-                where,
-                f"{key.name} is a field of one entity and a template of another ({plan.shapes[0].tag}, {shape.tag})",
-                "write one pattern for each",
-            )
+            both = f"{plan.shapes[0].tag}, {shape.tag}"
+            why = f"{key.name} is a field of one entity and a template of another ({both})"
+            yield Finding("P005", plan.name, why, "write one pattern for each")
 
 
 def _whole(key: KeyAttribute, template: Template, shape: EntitySpec, where: str) -> Iterator[Finding]:
     mine, theirs = _skeleton(template), _skeleton(key.template)
     if mine == theirs:
         return
-    shards = [
-        (a, b) for a, b in zip(mine, theirs, strict=False) if a != b and "shard." in a and "shard." in b
-    ]
+    pairs = zip(mine, theirs, strict=False)
+    shards = [(a, b) for a, b in pairs if a != b and "shard." in a and "shard." in b]
     if shards and len(mine) == len(theirs):
-        yield Finding(
-            "P010",
-            where,
-            f"it reads {shards[0][0]} while {shape.tag} writes {shards[0][1]}",
-            "use the same number",
-        )
+        why = f"it reads {shards[0][0]} while {shape.tag} writes {shards[0][1]}"
+        yield Finding("P010", where, why, "use the same number")
     else:
-        yield Finding(
-            "P005",
-            where,
-            f"'{template.text}' never equals {shape.tag}'s {key.name} '{key.template.text}'",
-            "write it as the entity does",
-        )
+        why = f"'{template.text}' never equals {shape.tag}'s {key.name} '{key.template.text}'"
+        yield Finding("P005", where, why, "write it as the entity does")
 
 
 def _beginning(
     key: KeyAttribute, sort: Sort, template: Template, shape: EntitySpec, where: str
 ) -> Iterator[Finding]:
+    text = template.text
+    mine, theirs = "\0".join(_skeleton(template)), "\0".join(_skeleton(key.template))
     if key.native is not None:
         if template.only_field is None:
-            yield Finding(
-                "P005",
-                where,
-                f"{key.name} is the field '{key.native.field}' itself, not '{template.text}'",
-                "write one part, such as {since}",
-            )
+            why = f"{key.name} is the field '{key.native.field}' itself, not '{text}'"
+            yield Finding("P005", where, why, "write one part, such as {since}")
         elif sort.op == "begins" and key.letter != "S":
-            yield Finding(
-                "P005",
-                where,
-                f"{key.name} is not text, so it has no prefix",
-                "use equals, between, at_least or at_most",
-            )
-        return
-    mine, theirs = "\0".join(_skeleton(template)), "\0".join(_skeleton(key.template))
-    if sort.op == "=":
+            why = f"{key.name} is not text, so it has no prefix"
+            yield Finding("P005", where, why, "use equals, between, at_least or at_most")
+    elif sort.op == "=":
         yield from _whole(key, template, shape, where)
-        return
-    if not theirs.startswith(mine) and not _literal_beginning(template, key.template):
-        yield Finding(
-            "P005",
-            where,
-            f"'{template.text}' is not a prefix of {shape.tag}'s {key.name} '{key.template.text}'",
-            "write it as the entity does, from the left",
-        )
-        return
-    if sort.op == "begins" and not template.text.endswith(DELIMITER):
+    elif not theirs.startswith(mine) and not _literal_beginning(template, key.template):
+        why = f"'{text}' is not a prefix of {shape.tag}'s {key.name} '{key.template.text}'"
+        yield Finding("P005", where, why, "write it as the entity does, from the left")
+    elif sort.op == "begins" and not text.endswith(DELIMITER):
         last = template.pieces[-1]
         if isinstance(last, str) or not last.codec.fixed:
-            yield Finding(
-                "P002",
-                where,
-                f"the prefix '{template.text}' does not end at '#', so USER#1 would match USER#10",
-                f"write '{template.text}#', or equals(...)",
-            )
+            why = f"the prefix '{text}' does not end at '#', so USER#1 would match USER#10"
+            yield Finding("P002", where, why, f"write '{text}#', or equals(...)")
 
 
 def _skeleton(template: Template) -> tuple[str, ...]:
@@ -209,38 +154,25 @@ def _literal_beginning(template: Template, whole: Template) -> bool:
 def parameters_have_the_fields_types(design: CheckContext) -> Iterator[Finding]:
     """P009: a parameter has the type of the field it is compared with."""
     for plan in design.plans:
-        where = f"{design.name}.{plan.name}"
         for shape in plan.shapes:
-            if plan.kind == "get":
-                compared = [(name, name) for name in shape.parameters]
-            else:
-                compared = [(mine.field, theirs.field) for mine, theirs in _compared(plan, shape)]
-            for mine, theirs in compared:
-                yield from _same_type(plan, mine, shape, theirs, where)
+            for mine, theirs in _compared(plan, shape):
+                parameter, field = plan.signature.parameters[mine], shape.fields[theirs]
+                if not is_typed_as(parameter, field):
+                    given, wanted = type_name(parameter.annotation), type_name(field.annotation)
+                    why = f"'{mine}' is {given}, and {shape.tag}.{theirs} is {wanted}"
+                    yield Finding("P009", plan.name, why, "give the parameter the field's type")
 
 
-def _compared(plan: Plan, shape: EntitySpec) -> Iterator[tuple[Part, Part]]:
-    """The holes of a pattern, each with the part of the entity's key it stands against."""
-    keys = _keys(plan, shape)
-    pairs = [*zip(keys, plan.pk, strict=False)]
-    for key, sort in zip(keys[len(plan.pk) :], plan.sk, strict=False):
-        pairs += [(key, parse(text)) for text in sort.texts]
-    for key, template in pairs:
+def _compared(plan: Plan, shape: EntitySpec) -> Iterator[tuple[str, str]]:
+    """The parameters of a pattern, each with the field of the entity it is compared with."""
+    if plan.kind == "get":
+        yield from ((name, name) for name in shape.parameters)
+        return
+    for key, _, template in _asked(plan, shape):
         written = [part for part in key.template.parts if part.codec.pattern]
         for mine, theirs in zip(template.parts, written, strict=False):
             if not mine.codec.shards or mine.field in plan.signature.parameters:
-                yield mine, theirs
-
-
-def _same_type(plan: Plan, mine: str, shape: EntitySpec, theirs: str, where: str) -> Iterator[Finding]:
-    parameter, field = plan.signature.parameters[mine], shape.fields[theirs]
-    if not is_typed_as(parameter, field):
-        yield Finding(
-            "P009",
-            where,
-            f"'{mine}' is {type_name(parameter.annotation)}, and {shape.tag}.{theirs} is {type_name(field.annotation)}",
-            "give the parameter the field's type",
-        )
+                yield mine.field, theirs.field
 
 
 def views_show_stored_fields(design: CheckContext) -> Iterator[Finding]:
@@ -255,43 +187,29 @@ def views_show_stored_fields(design: CheckContext) -> Iterator[Finding]:
                     and own.optional <= attribute.optional
                 )
                 if not alike:
-                    yield Finding(
-                        "P013",
-                        f"{design.name}.{plan.name}",
-                        f"the view {shape.model.__name__} has '{name}', which {shape.tag} does not store so",
-                        f"use fields of {(shape.whole or shape.model).__name__}, with its types and names",
-                    )
+                    why = f"the view {shape.model.__name__} has '{name}', which {shape.tag} does not store so"
+                    fix = f"use fields of {(shape.whole or shape.model).__name__}, with its types and names"
+                    yield Finding("P013", plan.name, why, fix)
 
 
 def nothing_else_is_in_the_range(design: CheckContext) -> Iterator[Finding]:
     """P007: a range holds only the pattern's entities, so that counts and pages are right."""
     for plan in _queries(design):
-        if plan.others:
-            continue
         tags = {shape.tag for shape in plan.shapes}
         for shape in design.shapes:
-            if (
-                shape.tag in tags
-                or shape.table != plan.table
-                or (plan.index is not None and plan.index not in shape.on)
-            ):
-                continue
-            if _overlaps(plan, _keys(plan, shape)):
-                yield Finding(
-                    "P007",
-                    f"{design.name}.{plan.name}",
-                    f"its range also holds items of {shape.tag}",
-                    f"narrow sk, add {shape.tag} to the pattern, or pass over them with others=True",
-                )
+            is_there = shape.table == plan.table and (plan.index is None or plan.index in shape.on)
+            if is_there and not plan.others and shape.tag not in tags and _overlaps(plan, shape):
+                why = f"its range also holds items of {shape.tag}"
+                fix = f"narrow sk, add {shape.tag} to the pattern, or pass over them with others=True"
+                yield Finding("P007", plan.name, why, fix)
 
 
-def _overlaps(plan: Plan, keys: tuple[KeyAttribute, ...]) -> bool:
-    hashes, ranges = keys[: len(plan.pk)], keys[len(plan.pk) :]
-    if not all(
-        key.native or may_meet(key.template, template) for key, template in zip(hashes, plan.pk, strict=True)
-    ):
-        return False
-    return all(key.native or _may_lie(key.template, sort) for key, sort in zip(ranges, plan.sk, strict=False))
+def _overlaps(plan: Plan, shape: EntitySpec) -> bool:
+    keys = plan.keys_of(shape)
+    hashes, ranges = zip(keys, plan.pk, strict=False), zip(keys[len(plan.pk) :], plan.sk, strict=False)
+    return all(key.native or may_meet(key.template, template) for key, template in hashes) and all(
+        key.native or _may_lie(key.template, sort) for key, sort in ranges
+    )
 
 
 def _may_lie(template: Template, sort: Sort) -> bool:
@@ -300,7 +218,7 @@ def _may_lie(template: Template, sort: Sort) -> bool:
         return may_meet(template, bounds[0])
     if sort.op == "begins":
         return may_meet(template, bounds[0], other_is_prefix=True)
-    heads = {bound.pieces[0] if isinstance(bound.pieces[0], str) else "" for bound in bounds}
+    heads = {bound.head for bound in bounds}
     if sort.op == "between" and len(heads) == 1 and (head := heads.pop()):
         return may_meet(template, parse(head), other_is_prefix=True)
     return True
@@ -318,14 +236,10 @@ def indexes_carry_what_is_read(design: CheckContext) -> Iterator[Finding]:
             if shape.soft_delete is not None and isinstance(plan.index.project, tuple):
                 here.add(shape.fields[shape.soft_delete.field].stored)
             # A field with a default counts too: it would come back as that default, which is wrong.
-            lacking = [a.field for a in shape.attributes if a.stored not in here]
+            lacking = ", ".join(each.field for each in shape.attributes if each.stored not in here)
             if lacking:
-                yield Finding(
-                    "P008",
-                    f"{design.name}.{plan.name}",
-                    f"the index {plan.index.name} does not carry {', '.join(lacking)} of {shape.model.__name__}",
-                    "project them, or return entity.view(SmallerModel)",
-                )
+                why = f"the index {plan.index.name} does not carry {lacking} of {shape.model.__name__}"
+                yield Finding("P008", plan.name, why, "project them, or return entity.view(SmallerModel)")
 
 
 SEMANTICS: tuple[Rule, ...] = (
@@ -339,7 +253,3 @@ SEMANTICS: tuple[Rule, ...] = (
 
 def _queries(design: CheckContext) -> Iterator[Plan]:
     return (plan for plan in design.plans if plan.kind == "query")
-
-
-def _keys(plan: Plan, shape: EntitySpec) -> tuple[KeyAttribute, ...]:
-    return shape.primary if plan.index is None else shape.index_keys[plan.index.name]

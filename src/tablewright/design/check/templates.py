@@ -12,6 +12,7 @@ from tablewright.design.requests import WriteKind
 from tablewright.design.tables import names
 
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{3,255}")
+_NAME_RULE = "name has 3 to 255 letters, digits, _ . or -"
 MAX_GLOBAL, MAX_LOCAL, MAX_KEY_ATTRIBUTES, MAX_PROJECTED = 20, 5, 4, 100
 
 
@@ -19,203 +20,85 @@ def names_are_usable(design: CheckContext) -> Iterator[Finding]:
     """K016, K021: names are DynamoDB's, and each names one thing."""
     for table in design.tables.values():
         if not _NAME.fullmatch(table.name):
-            yield Finding(
-                "K021",
-                f"{design.name}.{table.name}",
-                "a table's name has 3 to 255 letters, digits, _ . or -",
-                "choose such a name",
-            )
+            yield Finding("K021", table.name, f"a table's {_NAME_RULE}", "choose such a name")
         mine = [index for index in design.indexes if index.table == table]
         for name in dict.fromkeys(name for index in mine for name in (index.name, *index.aliases)):
             if sum(index.name == name or name in index.aliases for index in mine) > 1:
-                yield Finding(
-                    "K016",
-                    f"{design.name}.{table.name}.{name}",
-                    "two indexes have this name",
-                    "name one of them differently",
-                )
+                why = "two indexes have this name"
+                yield Finding("K016", f"{table.name}.{name}", why, "name one of them differently")
     for index in design.indexes:
         if not _NAME.fullmatch(index.name):
-            yield Finding(
-                "K021",
-                f"{design.name}.{index.table.name}.{index.name}",
-                "an index's name has 3 to 255 letters, digits, _ . or -",
-                "choose such a name",
-            )
+            where = f"{index.table.name}.{index.name}"
+            yield Finding("K021", where, f"an index's {_NAME_RULE}", "choose such a name")
 
 
 def indexes_are_within_limits(design: CheckContext) -> Iterator[Finding]:
     """K013: DynamoDB's limits on indexes."""
     for table in design.tables.values():
         mine = [index for index in design.indexes if index.table == table]
-        for local, limit in ((False, MAX_GLOBAL), (True, MAX_LOCAL)):
+        for local, kind, limit in ((False, "global", MAX_GLOBAL), (True, "local", MAX_LOCAL)):
             count = sum(index.local is local for index in mine)
             if count > limit:
-                kind = "local" if local else "global"
-                yield Finding(
-                    "K013",
-                    f"{design.name}.{table.name}",
-                    f"{count} {kind} indexes; DynamoDB allows {limit}",
-                    "share an index between entities",
-                )
+                why = f"{count} {kind} indexes; DynamoDB allows {limit}"
+                yield Finding("K013", table.name, why, "share an index between entities")
         projected = sum(len(index.project) for index in mine if isinstance(index.project, tuple))
         if projected > MAX_PROJECTED:
-            yield Finding(
-                "K013",
-                f"{design.name}.{table.name}",
-                f"{projected} projected attributes; DynamoDB allows {MAX_PROJECTED} over all indexes",
-                "project ALL where most attributes are needed",
-            )
+            why = f"{projected} projected attributes; DynamoDB allows {MAX_PROJECTED} over all indexes"
+            yield Finding("K013", table.name, why, "project ALL where most attributes are needed")
     for index in design.indexes:
-        where = f"{design.name}.{index.table.name}.{index.name}"
+        where = f"{index.table.name}.{index.name}"
         if max(len(index.pk), len(index.sk)) > MAX_KEY_ATTRIBUTES or not index.pk:
-            yield Finding(
-                "K013",
-                where,
-                "an index has one to four attributes in each half of its key",
-                "join some of them in a template",
-            )
+            why = "an index has one to four attributes in each half of its key"
+            yield Finding("K013", where, why, "join some of them in a template")
         if index.local and index.table.sk is None:
-            yield Finding(
-                "K013",
-                where,
-                "a local index needs a table with a sort key",
-                "give the table one, or use gsi()",
-            )
+            why = "a local index needs a table with a sort key"
+            yield Finding("K013", where, why, "give the table one, or use gsi()")
 
 
 def what_is_followed_has_a_stream(design: CheckContext) -> Iterator[Finding]:
     """K024: a table can be followed only if it has a stream."""
     for table in design.tables.values():
         if table.followed and table.stream is None:
-            where = f"{design.name}.{table.name}"
-            yield Finding(
-                "K024", where, "it is followed and has no stream", "name a stream, or do not follow it"
-            )
+            why = "it is followed and has no stream"
+            yield Finding("K024", table.name, why, "name a stream, or do not follow it")
 
 
 def keys_have_their_halves(design: CheckContext) -> Iterator[Finding]:
     """K018, K022: an entity has a template for each key attribute of its table and of its indexes."""
     for shape in design.shapes:
-        where = f"{design.name}.{shape.tag}"
-        if (shape.sk is None) != (shape.table.sk is None):
-            has = "has no sort key" if shape.table.sk is None else f"has the sort key {shape.table.sk}"
-            fix = "remove sk" if shape.table.sk is None else "add sk=..."
-            yield Finding("K018", where, f"the table {shape.table.name} {has}", fix)
+        table = shape.table
+        if (shape.sk is None) != (table.sk is None):
+            has = "has no sort key" if table.sk is None else f"has the sort key {table.sk}"
+            fix = "remove sk" if table.sk is None else "add sk=..."
+            yield Finding("K018", shape.tag, f"the table {table.name} {has}", fix)
         for index, keys in shape.on.items():
-            if index.table != shape.table:
-                yield Finding(
-                    "K022",
-                    where,
-                    f"the index {index.name} belongs to the table {index.table.name}",
-                    f"make an index of {shape.table.name}",
-                )
-            elif (len(names(keys.pk)), len(names(keys.sk))) != (len(index.pk), len(index.sk)):
-                yield Finding(
-                    "K018",
-                    f"{where}.{index.name}",
-                    f"the index has the key {', '.join(index.pk)} / {', '.join(index.sk) or 'nothing'}; "
-                    f"the templates are {', '.join(names(keys.pk))} / {', '.join(names(keys.sk)) or 'nothing'}",
-                    "give one template for each attribute of each half",
-                )
+            pk, sk = names(keys.pk), names(keys.sk)
+            if index.table != table:
+                why = f"the index {index.name} belongs to the table {index.table.name}"
+                yield Finding("K022", shape.tag, why, f"make an index of {table.name}")
+            elif (len(pk), len(sk)) != (len(index.pk), len(index.sk)):
+                has = f"the index has the key {', '.join(index.pk)} / {', '.join(index.sk) or 'nothing'}"
+                why = f"{has}; the templates are {', '.join(pk)} / {', '.join(sk) or 'nothing'}"
+                fix = "give one template for each attribute of each half"
+                yield Finding("K018", f"{shape.tag}.{index.name}", why, fix)
 
 
 def templates_name_fields(design: CheckContext) -> Iterator[Finding]:
     """K001: a template speaks of fields the model has."""
-    for shape in design.shapes:
-        for label, template in templates(shape):
-            for field in template.fields:
-                if field not in shape.fields:
-                    yield Finding(
-                        "K001",
-                        f"{design.name}.{shape.tag}.{label}",
-                        f"the template '{template.text}' names '{field}', which {shape.model.__name__} does not have",
-                        f"add the field, or use one of {', '.join(shape.fields)}",
-                    )
+    for shape, label, template in templates(design):
+        for field in template.fields:
+            if field not in shape.fields:
+                model = shape.model.__name__
+                why = f"the template '{template.text}' names '{field}', which {model} does not have"
+                fix = f"add the field, or use one of {', '.join(shape.fields)}"
+                yield Finding("K001", f"{shape.tag}.{label}", why, fix)
 
 
 def traits_name_fields(design: CheckContext) -> Iterator[Finding]:
     """K015: version, expiry, soft delete, states, copies and the rest speak of fields of the right type."""
     for shape in design.shapes:
-        where = f"{design.name}.{shape.tag}"
-        for what, name in _trait_fields(shape):
-            if name not in shape.fields:
-                yield Finding(
-                    "K015",
-                    where,
-                    f"{what} names '{name}', which {shape.model.__name__} does not have",
-                    f"use one of {', '.join(shape.fields)}",
-                )
-                continue
-            wanted = _WANTED.get(what)
-            attribute = shape.fields[name]
-            if wanted and (
-                attribute.kind.plain not in wanted[0] or (what == "version" and attribute.optional)
-            ):
-                yield Finding(
-                    "K015",
-                    where,
-                    f"{what} needs {wanted[1]}; '{name}' is {describe_type(attribute)}",
-                    f"make '{name}' {wanted[1]}",
-                )
-        if shape.expires is not None and shape.table.ttl is None:
-            yield Finding(
-                "K015",
-                where,
-                f"it expires, but the table {shape.table.name} has no TTL attribute",
-                "write table(..., ttl='ttl')",
-            )
-        ttl = shape.stored.get(shape.table.ttl or "")
-        if ttl is not None and (
-            ttl.kind.plain is not int
-            or shape.expires is None
-            or shape.expires.field != ttl.field
-            or shape.expires.after
-        ):
-            yield Finding(
-                "K015",
-                where,
-                f"the field '{ttl.field}' is stored as {shape.table.ttl}, the table's TTL attribute",
-                "give the TTL attribute a name of its own; it is derived from the field",
-            )
-        yield from _states(shape, where)
-        yield from _loads(shape, where)
-
-
-def _loads(shape: EntitySpec, where: str) -> Iterator[Finding]:
-    """A load of a verb, a field or an index that is none would be left out of every price."""
-    verbs = ("get", *get_args(WriteKind))
-    indexes = [index.name for index in shape.on]
-    for verb, load in shape.load.items():
-        for what, named, known in (
-            ("is of", (verb,), verbs),
-            ("changes", load.changes or (), tuple(shape.fields)),
-            ("is in the index", load.indexes or (), indexes),
-        ):
-            for name in named:
-                if name not in known:
-                    why = f"a load {what} '{name}', which {shape.tag} does not have"
-                    yield Finding(
-                        "K015", where, why, f"use one of {', '.join(known) or 'none: leave it out'}"
-                    )
-
-
-def _states(shape: EntitySpec, where: str) -> Iterator[Finding]:
-    if shape.states is None or shape.states.field not in shape.fields:
-        return
-    choices = shape.fields[shape.states.field].kind.choices
-    unknown = [state for state in shape.states.states if choices and state not in choices]
-    if not choices:
-        yield Finding(
-            "K015", where, f"the state '{shape.states.field}' is any text", "make it a Literal or an Enum"
-        )
-    if unknown:
-        yield Finding(
-            "K015",
-            where,
-            f"the machine knows {', '.join(unknown)}, the field does not",
-            f"use {', '.join(choices)}",
-        )
+        for why, fix in (*_traits(shape), *_ttl(shape), *_states(shape), *_loads(shape)):
+            yield Finding("K015", shape.tag, why, fix)
 
 
 _WANTED: dict[str, tuple[tuple[Any, ...], str]] = {
@@ -226,20 +109,64 @@ _WANTED: dict[str, tuple[tuple[Any, ...], str]] = {
 }
 
 
+def _traits(shape: EntitySpec) -> Iterator[tuple[str, str]]:
+    for what, name in _trait_fields(shape):
+        if name not in shape.fields:
+            why = f"{what} names '{name}', which {shape.model.__name__} does not have"
+            yield why, f"use one of {', '.join(shape.fields)}"
+            continue
+        types, wanted = _WANTED.get(what, ((), ""))
+        attribute = shape.fields[name]
+        if wanted and (attribute.kind.plain not in types or (what == "version" and attribute.optional)):
+            yield f"{what} needs {wanted}; '{name}' is {describe_type(attribute)}", f"make '{name}' {wanted}"
+
+
 def _trait_fields(shape: EntitySpec) -> Iterator[tuple[str, str]]:
     if shape.version:
         yield "version", shape.version
-    if shape.expires:
-        yield "expires", shape.expires.field
-    if shape.soft_delete:
-        yield "soft_delete", shape.soft_delete.field
-    if shape.states:
-        yield "states", shape.states.field
-    if shape.schema:
-        yield "schema", shape.schema.field
+    traits = (shape.expires, shape.soft_delete, shape.states, shape.schema)
+    for what, trait in zip(("expires", "soft_delete", "states", "schema"), traits, strict=True):
+        if trait:
+            yield what, trait.field
     yield from (("immutable", name) for name in shape.immutable)
     yield from (("data", name) for name in shape.data)
     yield from (("a copy", copy.field) for copy in shape.copies)
+
+
+def _ttl(shape: EntitySpec) -> Iterator[tuple[str, str]]:
+    expires, table = shape.expires, shape.table
+    if expires is not None and table.ttl is None:
+        yield f"it expires, but the table {table.name} has no TTL attribute", "write table(..., ttl='ttl')"
+    ttl = shape.stored.get(table.ttl or "")
+    is_expiry = expires is not None and ttl is not None and expires.field == ttl.field and not expires.after
+    if ttl is not None and not (is_expiry and ttl.kind.plain is int):
+        why = f"the field '{ttl.field}' is stored as {table.ttl}, the table's TTL attribute"
+        yield why, "give the TTL attribute a name of its own; it is derived from the field"
+
+
+def _states(shape: EntitySpec) -> Iterator[tuple[str, str]]:
+    if shape.states is None or shape.states.field not in shape.fields:
+        return
+    choices = shape.fields[shape.states.field].kind.choices
+    unknown = [state for state in shape.states.states if state not in choices]
+    if not choices:
+        yield f"the state '{shape.states.field}' is any text", "make it a Literal or an Enum"
+    elif unknown:
+        yield f"the machine knows {', '.join(unknown)}, the field does not", f"use {', '.join(choices)}"
+
+
+def _loads(shape: EntitySpec) -> Iterator[tuple[str, str]]:
+    """A load of a verb, a field or an index that is none would be left out of every price."""
+    for verb, load in shape.load.items():
+        for what, named, known in (
+            ("is of", (verb,), ["get", *get_args(WriteKind)]),
+            ("changes", load.changes or (), [*shape.fields]),
+            ("is in the index", load.indexes or (), [index.name for index in shape.on]),
+        ):
+            for name in named:
+                if name not in known:
+                    why = f"a load {what} '{name}', which {shape.tag} does not have"
+                    yield why, f"use one of {', '.join(known) or 'none: leave it out'}"
 
 
 RULES: tuple[Rule, ...] = (

@@ -15,18 +15,6 @@ from tablewright.design.cost.report import (
 from tablewright.design.cost.schedules import ScheduleUnreadable
 
 __all__ = [
-    "NO_LOAD",
-    "PARTS",
-    "STATE_LOAD",
-    "Claim",
-    "CostLine",
-    "CostReport",
-    "EstimateUnknown",
-    "Options",
-    "Part",
-    "ScheduleUnreadable",
-    "cost_of",
-    "environments_of",
-    "regions_of",
-    "usual_environment",
-]
+    "NO_LOAD", "PARTS", "STATE_LOAD", "Claim", "CostLine", "CostReport", "EstimateUnknown", "Options", "Part",
+    "ScheduleUnreadable", "cost_of", "environments_of", "regions_of", "usual_environment",
+]  # fmt: skip

@@ -9,28 +9,17 @@ Elsewhere: units of a call (calls.py), what lies there (storage.py, fixed.py), w
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Literal
 
-from tablewright.design.cost.calls import CapacityUse, PlannedCall, calls_of, without_load
+from tablewright.design.cost import fixed
+from tablewright.design.cost.calls import PlannedCall, calls_of, without_load
 from tablewright.design.cost.claims import compare_claims
-from tablewright.design.cost.fixed import (
-    HOURS,
-    CostContext,
-    backups,
-    capacity,
-    priced,
-    recovery,
-    replication,
-    storage,
-    streams,
-    write_price,
-)
-from tablewright.design.cost.format import count, join_words, money, with_unit
+from tablewright.design.cost.fixed import HOURS, CostContext, priced
+from tablewright.design.cost.format import count, join_words, money, total, with_unit
 from tablewright.design.cost.report import NO_LOAD, STATE_LOAD, CostLine, CostReport, Options, Part
 from tablewright.design.cost.storage import OVERHEAD, REPLICATED, stored_items
 from tablewright.design.design import Design
 from tablewright.design.environments import Environment
-from tablewright.design.prices import HOME, PRICES, Price, PriceBook
+from tablewright.design.prices import HOME, PRICES, Price, PriceBook, PriceKind
 
 FREE_GB, FREE_UNITS, FREE_STREAM_READS = 25, 25, 2_500_000
 _NOT_COUNTED = (
@@ -50,28 +39,18 @@ def cost_of(
     overhead = REPLICATED if environment.replicas else OVERHEAD
     items = stored_items(design, asked.months, asked.times, overhead=overhead)
     context = CostContext(design, environment, book, calls, items)
-    lines = [
-        *_requests(context),
-        *capacity(context),
-        *storage(context),
-        *recovery(context),
-        *backups(context),
-    ]
-    lines += [*streams(context), *replication(context)]
+    parts = (
+        _requests, fixed.capacity, fixed.storage, fixed.recovery, fixed.backups, fixed.streams, fixed.replication,
+    )  # fmt: skip
+    lines = [line for part in parts for line in part(context)]
     free = tuple(_free(context, lines))
     lines += free if asked.free_tier else ()
     report = CostReport(
-        design.name,
-        environment.name,
-        environment.region,
-        asked,
-        tuple(lines),
-        (),
-        tuple(_notes(context, asked, free)),
-        _sources(book, environment),
-        {kind: sum((c.a_month for c in calls if c.kind == kind), Decimal()) for kind in ("read", "write")},
+        design.name, environment.name, environment.region, asked, tuple(lines), (),
+        tuple(_notes(context, asked, free)), _sources(book, environment),
+        {kind: total(call.a_month for call in calls if call.kind == kind) for kind in ("read", "write")},
         is_load_stated=bool(calls),
-    )
+    )  # fmt: skip
     budget = environment.budget
     if budget is None:
         return report
@@ -108,26 +87,18 @@ def _requests(context: CostContext) -> Iterator[CostLine]:
 def _request(context: CostContext, call: PlannedCall, table: str) -> CostLine:
     """What a call takes from one table, and what that costs."""
     uses = [use for use in call.uses if use.table == table]
-    each = sum((use.units for use in uses), Decimal())
+    each = total(use.units for use in uses)
     units = call.a_month * each
-    taken = f"{with_unit(each, 'unit')} ({_why(uses)})"
+    why = uses[0].why if len(uses) == 1 else " + ".join(f"{count(use.units)}: {use.why}" for use in uses)
+    taken = f"{with_unit(each, 'unit')} ({why})"
     how = f"{count(call.a_month)} {call.kind}s a month x {taken} = {count(units)} units"
+    part: Part = "reads" if call.kind == "read" else "writes"
     if context.reserved(table) is not None:
-        return CostLine(
-            _part(call), table, call.name, units, Decimal(), f"{how}, paid by the hour", call.assumed
-        )
-    price: Price = context.prices["read"] if call.kind == "read" else write_price(context)
-    return priced(_part(call), table, call.name, units, price, how, call.assumed)
-
-
-def _part(call: PlannedCall) -> Literal["reads", "writes"]:
-    return "reads" if call.kind == "read" else "writes"
-
-
-def _why(uses: Sequence[CapacityUse]) -> str:
-    if len(uses) == 1:
-        return uses[0].why
-    return " + ".join(f"{count(use.units)}: {use.why}" for use in uses)
+        how += ", paid by the hour"
+        return CostLine(part, table, call.name, units, Decimal(), how, call.assumed)
+    write: PriceKind = "replicated_write" if context.environment.replicas else "write"
+    price = context.prices["read" if call.kind == "read" else write]
+    return priced(part, table, call.name, units, price, how, call.assumed)
 
 
 # --- what is free ---
@@ -148,9 +119,7 @@ def _free(context: CostContext, lines: Sequence[CostLine]) -> Iterator[CostLine]
 def _free_line(
     lines: Sequence[CostLine], part: Part, name: str, most: Decimal, price: Price, words: str
 ) -> Iterator[CostLine]:
-    used = sum(
-        (line.quantity for line in lines if line.part == part and line.name.startswith(name)), Decimal()
-    )
+    used = total(line.quantity for line in lines if line.part == part and line.name.startswith(name))
     free = min(used, most)
     if free:
         amount = -price.of(free)
@@ -166,8 +135,8 @@ def _notes(context: CostContext, options: Options, free: Sequence[CostLine]) -> 
     yield "Items in KB of 1024 bytes, as units are counted; storage in GB of 10^9 bytes, as AWS's calculator bills it."
     if free and not options.free_tier:
         words = join_words([line.name for line in free])
-        saved = sum((line.amount for line in free), Decimal())
-        yield f"Not taken off: {words} of an account are free each month, here {money(-saved)}."
+        saved = -total(line.amount for line in free)
+        yield f"Not taken off: {words} of an account are free each month, here {money(saved)}."
     if not context.calls:
         yield f"{NO_LOAD}, so requests and storage are not in it. {STATE_LOAD}."
     silent = without_load(context.design)
@@ -177,8 +146,10 @@ def _notes(context: CostContext, options: Options, free: Sequence[CostLine]) -> 
 
 
 def _sources(book: PriceBook, environment: Environment) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for region in regions_of(environment):
-        for price in book.of(region).figures.values():
-            found[f"{region}: {price.source}, {price.as_of}{' (derived)' if price.derived else ''}"] = None
-    return tuple(found)
+    figures = [
+        (region, price) for region in regions_of(environment) for price in book.of(region).figures.values()
+    ]
+    lines = (
+        f"{at}: {each.source}, {each.as_of}{' (derived)' if each.derived else ''}" for at, each in figures
+    )
+    return tuple(dict.fromkeys(lines))

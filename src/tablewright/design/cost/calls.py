@@ -9,7 +9,7 @@ Elsewhere: units (units.py), prices (bill.py), what is kept of what is written (
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
@@ -56,17 +56,6 @@ class PlannedCall:
         return sum((use.units for use in self.uses), Decimal())
 
 
-@dataclass(slots=True)
-class _Assumptions:
-    """What was assumed while a call was looked at."""
-
-    notes: list[str] = field(default_factory=list)
-
-    def note(self, text: str) -> None:
-        if text not in self.notes:
-            self.notes.append(text)
-
-
 def calls_of(design: Design, times: Decimal = Decimal(1)) -> tuple[PlannedCall, ...]:
     """Every call of which the design says how often it is made, `times` as often."""
     reads = (_pattern(plan, plan.load, times) for plan in design.plans if plan.load is not None)
@@ -95,16 +84,17 @@ def without_load(design: Design) -> tuple[str, ...]:
 
 def _pattern(plan: Plan, load: Load, times: Decimal) -> PlannedCall:
     shards = len(plan.choices) if plan.kind == "query" else 1
-    weight, items = Decimal(str(load.items)) * load.item_bytes, Decimal(str(load.items))
-    if plan.kind == "get":  # a batch rounds each item
-        units = items * read_units(load.item_bytes, consistent=plan.consistent, transaction=load.transaction)
-    else:
-        units = read_units(weight, consistent=plan.consistent, transaction=load.transaction, shards=shards)
+    items = Decimal(str(load.items))
+    weight = items * load.item_bytes
+    # A batch of gets rounds each item, a query all of its items together.
+    size, times_read = (load.item_bytes, items) if plan.kind == "get" else (weight, Decimal(1))
+    units = read_units(size, consistent=plan.consistent, transaction=load.transaction, shards=shards)
     what = size_words(weight) if load.items == 1 else f"{load.items:g} items of {size_words(load.item_bytes)}"
     if shards > 1:
         what += f" in {shards} shards"
     index = plan.index.name if plan.index is not None else ""
-    use = CapacityUse(plan.table.name, index, units, f"{what}, {_consistency(plan.consistent, load)}")
+    why = f"{what}, {_consistency(plan.consistent, load)}"
+    use = CapacityUse(plan.table.name, index, units * times_read, why)
     return PlannedCall(plan.name, "read", calls_per_month(load, times), (use,))
 
 
@@ -114,13 +104,10 @@ def _consistency(consistent: bool, load: Load) -> str:
 
 def _get(shape: EntitySpec, load: Load, times: Decimal) -> PlannedCall:
     units = read_units(load.item_bytes, consistent=True, transaction=load.transaction)
-    use = CapacityUse(
-        shape.table.name, "", units, f"{size_words(load.item_bytes)}, {_consistency(True, load)}"
-    )
-    note = "the read is consistent, as who gets an item by its key may ask"
-    return PlannedCall(
-        f"{shape.tag}.get", "read", items_per_month(load, times), (use,), () if load.transaction else (note,)
-    )
+    why = f"{size_words(load.item_bytes)}, {_consistency(True, load)}"
+    notes = () if load.transaction else ("the read is consistent, as who gets an item by its key may ask",)
+    uses = (CapacityUse(shape.table.name, "", units, why),)
+    return PlannedCall(f"{shape.tag}.get", "read", items_per_month(load, times), uses, notes)
 
 
 # --- writes ---
@@ -129,64 +116,53 @@ def _get(shape: EntitySpec, load: Load, times: Decimal) -> PlannedCall:
 def _verb(shape: EntitySpec, verb: str, load: Load, times: Decimal) -> PlannedCall:
     if verb == "get":
         return _get(shape, load, times)
-    assumed = _Assumptions()
+    assumed: list[str] = []
     guards = [(guard, n) for guard in shape.guards if (n := _guard_writes(shape, guard, verb, load, assumed))]
     together = load.transaction or load.once or bool(guards) or verb == "check"
     uses = [_table_use(shape, load, together)]
-    uses += [
-        use
-        for index in _indexes(shape, verb, load, assumed)
-        if (use := _index_use(shape, index, verb, load, assumed))
-    ]
+    for index in _indexes(shape, verb, load, assumed):
+        use = _index_use(shape, index, verb, load, assumed)
+        uses += [use] if use else []
     uses += [_guard_use(guard, count) for guard, count in guards]
     if load.once:
-        units = 2 * write_units(RECEIPT_BYTES)
-        uses.append(
-            CapacityUse(RECEIPTS, "", units, "the receipt that it was done, doubled in a transaction")
-        )
+        why = "the receipt that it was done, doubled in a transaction"
+        uses.append(CapacityUse(RECEIPTS, "", 2 * write_units(RECEIPT_BYTES), why))
     if verb == "upsert" and load.new is None:
-        assumed.note("an item is there already; where none is, a refused try is paid for as well")
-    name, notes = f"{shape.tag}.{verb}", tuple(assumed.notes)
-    return PlannedCall(
-        name, "write", items_per_month(load, times), tuple(uses), notes, changes=verb != "check"
-    )
+        assumed.append("an item is there already; where none is, a refused try is paid for as well")
+    name, notes, a_month = f"{shape.tag}.{verb}", tuple(dict.fromkeys(assumed)), items_per_month(load, times)
+    return PlannedCall(name, "write", a_month, tuple(uses), notes, changes=verb != "check")
 
 
 def _table_use(shape: EntitySpec, load: Load, together: bool) -> CapacityUse:
-    units = write_units(load.item_bytes)
-    why = size_words(load.item_bytes)
+    units, why = write_units(load.item_bytes), size_words(load.item_bytes)
     if together:
-        return CapacityUse(shape.table.name, "", 2 * units, f"{why}, doubled in a transaction")
+        units, why = 2 * units, f"{why}, doubled in a transaction"
     return CapacityUse(shape.table.name, "", units, why)
 
 
-def _indexes(shape: EntitySpec, verb: str, load: Load, assumed: _Assumptions) -> Iterator[Index]:
+def _indexes(shape: EntitySpec, verb: str, load: Load, assumed: list[str]) -> Iterator[Index]:
     """Those that hold the item."""
     if verb == "check":
         return
     for index in shape.on:
-        if load.indexes is not None:
-            if index.name in load.indexes:
-                yield index
-            continue
-        if _is_sparse(shape, index):
-            assumed.note(f"the item is in {index.name}, where not every one is")
-        yield index
+        if load.indexes is None and _is_sparse(shape, index):
+            assumed.append(f"the item is in {index.name}, where not every one is")
+        if load.indexes is None or index.name in load.indexes:
+            yield index
 
 
 def _is_sparse(shape: EntitySpec, index: Index) -> bool:
-    keys = shape.index_keys[index.name]
-    parts = [part for key in keys for part in key.template.parts]
-    optional = (shape.fields[part.field].optional for part in parts if part.field in shape.fields)
-    return any(part.codec.sparse for part in parts) or any(optional)
+    parts = (part for key in shape.index_keys[index.name] for part in key.template.parts)
+    optional = {name for name, attribute in shape.fields.items() if attribute.optional}
+    return any(part.codec.sparse or part.field in optional for part in parts)
 
 
 def _index_use(
-    shape: EntitySpec, index: Index, verb: str, load: Load, assumed: _Assumptions
+    shape: EntitySpec, index: Index, verb: str, load: Load, assumed: list[str]
 ) -> CapacityUse | None:
     """What an index takes; None where nothing of its entry changes."""
     if index.project != "ALL":
-        assumed.note(f"an entry of {index.name} is as large as the item, though it holds less of it")
+        assumed.append(f"an entry of {index.name} is as large as the item, though it holds less of it")
     units = write_units(load.item_bytes)
 
     def taken(number: int, why: str) -> CapacityUse:
@@ -195,11 +171,11 @@ def _index_use(
     if verb in ("create", "delete"):
         return taken(1, "new" if verb == "create" else "gone")
     moved = _touched(
-        shape, {name for key in shape.index_keys[index.name] for name in key.template.fields}, load
+        shape, [name for key in shape.index_keys[index.name] for name in key.template.fields], load
     )
     if moved:
         if load.changes is None:
-            assumed.note(f"the key in {index.name} moves ({join_words(sorted(moved))} may change)")
+            assumed.append(f"the key in {index.name} moves ({join_words(sorted(moved))} may change)")
         return taken(2, "moves")
     if verb == "put" or index.project == "ALL":
         return taken(1, "follows")
@@ -215,7 +191,7 @@ def _touched(shape: EntitySpec, fields: Iterable[str], load: Load) -> set[str]:
     return free if load.changes is None else free & set(load.changes)
 
 
-def _guard_writes(shape: EntitySpec, guard: Guard, verb: str, load: Load, assumed: _Assumptions) -> int:
+def _guard_writes(shape: EntitySpec, guard: Guard, verb: str, load: Load, assumed: list[str]) -> int:
     """How many guard items a write touches: one to take or give up, two where its value changes."""
     if verb in ("create", "delete"):
         return 1
@@ -226,13 +202,12 @@ def _guard_writes(shape: EntitySpec, guard: Guard, verb: str, load: Load, assume
     dies = [shape.expires.field] if shape.expires is not None and guard.table.ttl is not None else []
     moved = _touched(shape, own, load)
     if moved and load.changes is None:
-        assumed.note(f"its unique {guard.unique.name} changes, which moves the guard")
+        assumed.append(f"its unique {guard.unique.name} changes, which moves the guard")
     return 2 if moved else 1 if _touched(shape, [*kept, *dies], load) else 0
 
 
 def _guard_use(guard: Guard, count: int) -> CapacityUse:
     units = 2 * count * write_units(GUARD_BYTES)
     what = "the guard" if count == 1 else "two guards"
-    return CapacityUse(
-        guard.table.name, "", units, f"{what} of its {guard.unique.name}, doubled in a transaction"
-    )
+    why = f"{what} of its {guard.unique.name}, doubled in a transaction"
+    return CapacityUse(guard.table.name, "", units, why)

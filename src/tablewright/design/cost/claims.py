@@ -49,19 +49,14 @@ def compare_claims(budget: Budget, parts: Mapping[Part, Decimal], is_as_stated: 
 def _estimate(what: str, stated: Decimal, ours: Decimal) -> Claim:
     off = abs(stated - ours)
     wrong = off > _CENT and off > TOLERATED * ours
-    how = f"stated {money(off)} too {'low' if stated < ours else 'high'}{_share(stated, ours)}"
+    how = f"stated {money(off)} too {'low' if stated < ours else 'high'}"
     if off <= _CENT:
         how = "as stated"
+    elif ours and stated >= 3 * ours:
+        how += f", {count((stated / ours).to_integral_value())} times as much"
+    elif ours:
+        how += f", {count((100 * off / ours).to_integral_value())} % off"
     return Claim(what, money(stated), ours, wrong, how)
-
-
-def _share(stated: Decimal, ours: Decimal) -> str:
-    """How far off: as a share, or as how many times as much."""
-    if not ours:
-        return ""
-    if stated >= 3 * ours:
-        return f", {count((stated / ours).to_integral_value())} times as much"
-    return f", {count((100 * abs(stated - ours) / ours).to_integral_value())} % off"
 
 
 def _bound(what: str, bound: Decimal, total: Decimal) -> Claim:
@@ -72,12 +67,10 @@ def _bound(what: str, bound: Decimal, total: Decimal) -> Claim:
 
 def _author_total(said: tuple[Decimal, Decimal], total: Decimal) -> Claim:
     low, high = said
-    how = (
-        f"{money(low - total)} below what was said"
-        if total < low
-        else f"{money(total - high)} above what was said"
-        if total > high
-        else "within what was said"
-    )
+    how = "within what was said"
+    if total < low:
+        how = f"{money(low - total)} below what was said"
+    elif total > high:
+        how = f"{money(total - high)} above what was said"
     words = money(low) if low == high else f"{money(low)} to {money(high)}"
     return Claim("total stated by the author", words, total, False, how)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 
 from tablewright.design.cost.calls import CallKind, PlannedCall
-from tablewright.design.cost.format import GB, count, gigabytes, money, with_unit
+from tablewright.design.cost.format import GB, count, gigabytes, money, total, with_unit
 from tablewright.design.cost.report import CostLine, Part
 from tablewright.design.cost.schedules import times_a_day
 from tablewright.design.cost.storage import StoredItems, storage_formula
@@ -46,15 +46,12 @@ class CostContext:
 
     def units(self, kind: CallKind, table: str, index: str | None = None) -> Decimal:
         """A month's units of a table: of one arm of it, or of all."""
-        return sum(
-            (
-                call.a_month * use.units
-                for call in self.calls
-                if call.kind == kind
-                for use in call.uses
-                if use.table == table and index in (None, use.index)
-            ),
-            Decimal(),
+        calls = [call for call in self.calls if call.kind == kind]
+        return total(
+            call.a_month * use.units
+            for call in calls
+            for use in call.uses
+            if use.table == table and index in (None, use.index)
         )
 
     def replicated(self, table: str) -> Decimal:
@@ -70,14 +67,8 @@ class CostContext:
     def billed_bytes(self, table: str) -> Decimal:
         """Bytes of a table without its global indexes: what recovery and backups are billed for."""
         local = {index.name for index in self.design.indexes if index.local and index.table.name == table}
-        return sum(
-            (
-                kept.bytes_in_table * (1 + len(local.intersection(kept.indexes)))
-                for kept in self.items
-                if kept.table == table
-            ),
-            Decimal(),
-        )
+        stored = (kept for kept in self.items if kept.table == table)
+        return total(kept.bytes_in_table * (1 + len(local.intersection(kept.indexes))) for kept in stored)
 
 
 def priced(
@@ -85,16 +76,8 @@ def priced(
 ) -> CostLine:
     """A line whose sentence ends with what the quantity costs."""
     amount = price.of(quantity)
-    return CostLine(
-        part,
-        table,
-        name,
-        quantity,
-        amount,
-        f"{how} x {price} = {money(amount)}",
-        tuple(assumed),
-        price.derived,
-    )
+    sentence = f"{how} x {price} = {money(amount)}"
+    return CostLine(part, table, name, quantity, amount, sentence, tuple(assumed), price.derived)
 
 
 # --- capacity ---
@@ -103,22 +86,16 @@ def priced(
 def capacity(context: CostContext) -> Iterator[CostLine]:
     """Of tables with provisioned capacity: so many units, every hour."""
     for table in context.design.tables:
-        given = context.reserved(table)
-        if given is not None:
-            yield from _reserved(
-                context, table, given, context.prices, "capacity", _write_kind(context, "write_hour")
-            )
+        write: PriceKind = "replicated_write_hour" if context.environment.replicas else "write_hour"
+        yield from _reserved(context, table, context.prices, "capacity", write)
 
 
 def _reserved(
-    context: CostContext,
-    table: str,
-    given: Provisioned,
-    prices: Prices,
-    part: Part,
-    write: PriceKind,
-    where: str = "",
+    context: CostContext, table: str, prices: Prices, part: Part, write: PriceKind, where: str = ""
 ) -> Iterator[CostLine]:
+    given = context.reserved(table)
+    if given is None:
+        return
     uses = ["", *(i.name for i in context.design.indexes if i.table.name == table and not i.local)]
     sides: tuple[tuple[CallKind, int, int | None, PriceKind], ...] = (
         ("read", given.read, given.max_read, "read_hour"),
@@ -144,19 +121,6 @@ def _scaled(used: Decimal, low: int, high: int | None, target: int) -> tuple[int
     if wanted <= top:
         return wanted, f"{use}, at most {target} % of the capacity", ["the load is even over the month"]
     return top, f"{use}: all that may be", [f"{wanted} units would be needed: with {top} it is throttled"]
-
-
-def _write_kind(context: CostContext, what: PriceKind) -> PriceKind:
-    """The price of a write: another one where there are replicas."""
-    replicated: dict[PriceKind, PriceKind] = {
-        "write": "replicated_write",
-        "write_hour": "replicated_write_hour",
-    }
-    return replicated[what] if context.environment.replicas else what
-
-
-def write_price(context: CostContext) -> Price:
-    return context.prices[_write_kind(context, "write")]
 
 
 # --- storage ---
@@ -196,10 +160,8 @@ def backups(context: CostContext) -> Iterator[CostLine]:
         stored = context.billed_bytes(table)
         for region in regions:
             name = "backups" if region == regions[0] else f"copies in {region}"
-            how = (
-                f"{count(a_day)} a day x {with_unit(wanted.keep_days, 'day')} = {count(points)} points "
-                f"x {gigabytes(stored)} = {gigabytes(points * stored)}"
-            )
+            made = f"{count(a_day)} a day x {with_unit(wanted.keep_days, 'day')} = {count(points)} points"
+            how = f"{made} x {gigabytes(stored)} = {gigabytes(points * stored)}"
             price = context.book.of(region)["backup"]
             yield priced("backups", table, name, points * stored / GB, price, how, assumed)
 
@@ -215,10 +177,10 @@ def streams(context: CostContext) -> Iterator[CostLine]:
         shards = _shards(context, table.name)
         reads = Decimal(shards * POLLS_A_SECOND * SECONDS_PER_MONTH)
         how = f"{with_unit(shards, 'shard')} x {POLLS_A_SECOND} a second = {count(reads)} reads a month"
-        assumed = [
+        assumed = (
             "one follower, which asks every second; an AWS Lambda function that follows asks for nothing"
-        ]
-        yield priced("streams", table.name, "stream", reads, context.prices["stream_read"], how, assumed)
+        )
+        yield priced("streams", table.name, "stream", reads, context.prices["stream_read"], how, [assumed])
 
 
 def _shards(context: CostContext, table: str) -> int:
@@ -241,10 +203,9 @@ def replication(context: CostContext) -> Iterator[CostLine]:
 
 
 def _replicated(context: CostContext, table: str, region: str, prices: Prices) -> Iterator[CostLine]:
-    given = context.reserved(table)
     where = f" in {region}"
-    if given is not None:
-        yield from _reserved(context, table, given, prices, "replication", "replicated_write_hour", where)
+    if context.reserved(table) is not None:
+        yield from _reserved(context, table, prices, "replication", "replicated_write_hour", where)
     else:
         units = context.replicated(table)
         how = f"{count(units)} units of what changes, as many as in {context.environment.region},"
@@ -252,7 +213,7 @@ def _replicated(context: CostContext, table: str, region: str, prices: Prices) -
         price = prices["replicated_write"]
         yield priced("replication", table, f"writes{where}", units, price, how, assumed)
         yield from _expiries(context, table, where, price)
-    everywhere = sum((kept.total_bytes for kept in context.items if kept.table == table), Decimal())
+    everywhere = total(kept.total_bytes for kept in context.items if kept.table == table)
     how = f"{gigabytes(everywhere)} in the table and its indexes"
     yield priced("replication", table, f"storage{where}", everywhere / GB, prices["storage"], how)
     if context.environment.pitr_days and table in context.design.tables:
@@ -263,14 +224,8 @@ def _replicated(context: CostContext, table: str, region: str, prices: Prices) -
 
 def _expiries(context: CostContext, table: str, where: str, price: Price) -> Iterator[CostLine]:
     """What expires is deleted for nothing where it was written, and replicated as a write."""
-    units = sum(
-        (
-            kept.expiring * write_units(kept.item_bytes) * (1 + len(kept.indexes))
-            for kept in context.items
-            if kept.table == table
-        ),
-        Decimal(),
-    )
+    stored = (kept for kept in context.items if kept.table == table)
+    units = total(each.expiring * write_units(each.item_bytes) * (1 + len(each.indexes)) for each in stored)
     if units:
         how = f"{count(units)} units for what expires, which is free in {context.environment.region}"
         yield priced("replication", table, f"expiry{where}", units, price, how)

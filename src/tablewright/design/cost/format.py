@@ -1,10 +1,14 @@
 """How figures read in the sentences of a report. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 GB = Decimal(10**9)
 _CENT = Decimal("0.01")
+
+
+def total(amounts: Iterable[Decimal]) -> Decimal:
+    return sum(amounts, Decimal())
 
 
 def count(number: Decimal | int) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, TypeAlias, get_args
 
+from tablewright.design.cost.format import total
+
 NO_LOAD = "No load stated"
 STATE_LOAD = (
     'State how often each is called: load=Load(per_month=...) of a pattern, load={"create": Load(per_month=...)} of an '
@@ -92,7 +94,7 @@ class CostReport:
 
     @property
     def total(self) -> Decimal:
-        return _sum(self.lines)
+        return total(line.amount for line in self.lines)
 
     @property
     def is_over(self) -> bool:
@@ -103,13 +105,13 @@ class CostReport:
     def by_part(self) -> dict[Part, Decimal]:
         """The parts that are there, in their order."""
         there = {line.part for line in self.lines}
-        return {part: _sum(self._of(part=part)) for part in PARTS if part in there}
+        return {part: total(line.amount for line in self._of(part=part)) for part in PARTS if part in there}
 
     @property
     def by_table(self) -> dict[str, Decimal]:
         """What costs most first; what is of no table is under the empty name."""
         tables = dict.fromkeys(line.table for line in self.lines)
-        sums = {table: _sum(self._of(table=table)) for table in tables}
+        sums = {table: total(line.amount for line in self._of(table=table)) for table in tables}
         return dict(sorted(sums.items(), key=lambda each: -each[1]))
 
     @property
@@ -123,7 +125,3 @@ class CostReport:
     def most_expensive(self, *, part: Part | None = None, table: str | None = None) -> list[CostLine]:
         """The lines of a part, or of a table, what costs most first; the largest quantity where they cost the same."""
         return sorted(self._of(part=part, table=table), key=lambda line: (-abs(line.amount), -line.quantity))
-
-
-def _sum(lines: tuple[CostLine, ...] | list[CostLine]) -> Decimal:
-    return sum((line.amount for line in lines), Decimal())

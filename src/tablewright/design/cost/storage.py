@@ -13,7 +13,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from tablewright.design.cost.calls import GUARD_BYTES, RECEIPT_BYTES, RECEIPTS, items_per_month
-from tablewright.design.cost.format import count, gigabytes, join_words, with_unit
+from tablewright.design.cost.format import count, gigabytes, join_words, total, with_unit
 from tablewright.design.design import Design
 from tablewright.design.entity_spec import EntitySpec
 from tablewright.design.traits import Load
@@ -39,13 +39,9 @@ class StoredItems:
     overhead: int = OVERHEAD
 
     @property
-    def bytes_each(self) -> int:
-        return self.item_bytes + self.overhead
-
-    @property
     def bytes_in_table(self) -> Decimal:
         """Bytes in the table itself."""
-        return self.items * self.bytes_each
+        return self.items * (self.item_bytes + self.overhead)
 
     @property
     def total_bytes(self) -> Decimal:
@@ -75,13 +71,10 @@ def _items(shape: EntitySpec, months: int, times: Decimal) -> Iterator[StoredIte
     makers = {verb: load for verb, load in shape.load.items() if _share(verb, load)}
     if not makers:
         if set(shape.load) - {"get"}:
-            yield StoredItems(
-                shape.tag, shape.table.name, Decimal(), 0, (), "how many are made is not said: not counted"
-            )
+            how = "how many are made is not said: not counted"
+            yield StoredItems(shape.tag, shape.table.name, Decimal(), 0, (), how)
         return
-    made = sum(
-        (items_per_month(load, times) * _share(verb, load) for verb, load in makers.items()), Decimal()
-    )
+    made = total(items_per_month(load, times) * _share(verb, load) for verb, load in makers.items())
     ended = items_per_month(shape.load["delete"], times) if "delete" in shape.load else Decimal()
     stored, why = _months(shape, months)
     items = max(made - ended, Decimal()) * stored
@@ -95,9 +88,8 @@ def _items(shape: EntitySpec, months: int, times: Decimal) -> Iterator[StoredIte
     less = f" less {count(ended)} deleted" if ended else ""
     how = f"{count(made)} new a month{less} x {with_unit(stored, 'month')} ({why}) = {count(items)} items"
     expiring = made if shape.expires is not None and stored < months else Decimal()
-    yield StoredItems(
-        shape.tag, shape.table.name, items, load.item_bytes, indexes, how, tuple(assumed), expiring
-    )
+    table = shape.table.name
+    yield StoredItems(shape.tag, table, items, load.item_bytes, indexes, how, tuple(assumed), expiring)
     for guard in shape.guards:
         name = f"guards of {shape.tag}.{guard.unique.name}"
         gone = expiring if guard.table.ttl is not None else Decimal()
@@ -122,15 +114,10 @@ def _months(shape: EntitySpec, months: int) -> tuple[Decimal, str]:
 
 
 def _period(period: timedelta) -> str:
-    for unit, length in (
-        ("day", timedelta(days=1)),
-        ("hour", timedelta(hours=1)),
-        ("minute", timedelta(minutes=1)),
-    ):
-        number, rest = divmod(period, length)
-        if number and not rest:
-            return with_unit(number, unit)
-    return with_unit(int(period.total_seconds()), "second")
+    seconds = int(period.total_seconds())
+    units = {"day": 86400, "hour": 3600, "minute": 60, "second": 1}
+    unit = next((u for u, length in units.items() if seconds and not seconds % length), "second")
+    return with_unit(seconds // units[unit], unit)
 
 
 def storage_formula(stored: StoredItems) -> str:

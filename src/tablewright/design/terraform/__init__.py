@@ -1,6 +1,6 @@
-"""A shipment as a tree of Terraform: {relative path: text}. Pure, and the same for the same design every time.
+"""A deployment as a tree of Terraform: {relative path: text}. Pure, and the same for the same design every time.
 
-    tree(shipment)                what is to be written
+    tree(deployment)              what is to be written
     differences(tree, directory)  what of it is not so there; write(tree, directory) makes it so (files.py)
 
 One file for each subject; a file that would be empty is not printed. Must hold: every file begins
@@ -46,7 +46,7 @@ FILES: dict[str, File] = {
 
 
 def tree(deployment: Deployment) -> dict[str, str]:
-    """Every file of a shipment, by its name."""
+    """Every file of a deployment, by its name."""
     found = {name: entries for name, file in FILES.items() if (entries := file(deployment))}
     return {name: f"{_header(deployment)}\n\n{text(entries)}" for name, entries in found.items()}
 

@@ -11,10 +11,12 @@ from tablewright.design.deployment import Deployment, NotDeployable, label
 from tablewright.design.environments import Alarm
 from tablewright.design.policies import operations
 from tablewright.design.tables import Table
-from tablewright.design.terraform.hcl import Block, Comment, Entry, FunctionCall, Reference, block
+from tablewright.design.terraform.hcl import Block, Reference, block, policy
 from tablewright.design.terraform.tables import address
+from tablewright.design.terraform.versions import ACCOUNT
 
 NAMESPACE = "AWS/DynamoDB"
+TOPIC = Reference("aws_sns_topic.alarms.arn")
 OF_A_TABLE = (
     "ConditionalCheckFailedRequests", "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "ReadThrottleEvents",
     "TimeToLiveDeletedItemCount", "TransactionConflict", "WriteThrottleEvents",
@@ -27,13 +29,13 @@ _FIGURES = 10
 
 def has_notifications(deployment: Deployment) -> bool:
     """Whether there is anything to tell: alarms, or a budget."""
-    return bool(_alarms(deployment)) or deployment.environment.budget is not None
+    return any(design.alarms for design in deployment.designs) or deployment.environment.budget is not None
 
 
-def alarms(deployment: Deployment) -> list[Block | Comment]:
+def alarms(deployment: Deployment) -> list[Block]:
     if not has_notifications(deployment):
         return []
-    found: list[Block | Comment] = _topic(deployment)
+    found = [*_topic(deployment)]
     for design in deployment.designs:
         for alarm in design.alarms:
             for table in design.tables.values():
@@ -41,60 +43,38 @@ def alarms(deployment: Deployment) -> list[Block | Comment]:
     return found
 
 
-def _alarms(deployment: Deployment) -> list[Alarm]:
-    return [alarm for design in deployment.designs for alarm in design.alarms]
-
-
-def _topic(deployment: Deployment) -> list[Block | Comment]:
-    services = ["budgets.amazonaws.com", "cloudwatch.amazonaws.com"]
-    account = Reference("data.aws_caller_identity.current.account_id")
-    policy = {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Sid": "AlarmsAndBudgets",
-                "Effect": "Allow",
-                "Principal": {"Service": services},
-                "Action": ["SNS:Publish"],
-                "Resource": [Reference("aws_sns_topic.alarms.arn")],
-                "Condition": {"StringEquals": {"aws:SourceAccount": account}},
-            }
-        ],
+def _topic(deployment: Deployment) -> Iterator[Block]:
+    yield block("resource", "aws_sns_topic", "alarms", {"name": f"{deployment.title}-alarms"})
+    statement = {
+        "Sid": "AlarmsAndBudgets",
+        "Effect": "Allow",
+        "Principal": {"Service": ["budgets.amazonaws.com", "cloudwatch.amazonaws.com"]},
+        "Action": ["SNS:Publish"],
+        "Resource": [TOPIC],
+        "Condition": {"StringEquals": {"aws:SourceAccount": ACCOUNT}},
     }
-    topic = Reference("aws_sns_topic.alarms.arn")
-    return [
-        block("resource", "aws_sns_topic", "alarms", body=[("name", f"{deployment.title}-alarms")]),
-        block(
-            "resource",
-            "aws_sns_topic_policy",
-            "alarms",
-            body=[("arn", topic), ("policy", FunctionCall("jsonencode", policy))],
-        ),
-        block(
-            "resource",
-            "aws_sns_topic_subscription",
-            "mail",
-            body=[
-                ("count", Reference("var.alarm_email == null ? 0 : 1")),
-                ("topic_arn", topic),
-                ("protocol", "email"),
-                ("endpoint", Reference("var.alarm_email")),
-            ],
-        ),
-    ]
+    yield block("resource", "aws_sns_topic_policy", "alarms", {"arn": TOPIC, "policy": policy(statement)})
+    mail = {
+        "count": Reference("var.alarm_email == null ? 0 : 1"),
+        "topic_arn": TOPIC,
+        "protocol": "email",
+        "endpoint": Reference("var.alarm_email"),
+    }
+    yield block("resource", "aws_sns_topic_subscription", "mail", mail)
 
 
 def _of(deployment: Deployment, alarm: Alarm, table: Table) -> Iterator[Block]:
     """An alarm on a table: one of the table as a whole, or one for each region it is replicated to."""
     name = {"TableName": Reference(f"{address(table)}.name")}
     if alarm.metric in OF_A_TABLE:
-        yield _alarm(deployment, alarm, table, "", _one(alarm, name))
+        yield _alarm(deployment, alarm, table, "", _metric(alarm, "statistic", name))
     elif alarm.metric in OF_AN_OPERATION:
         counted = operations(deployment, table)[:_FIGURES]
-        yield _alarm(deployment, alarm, table, "", _summed(alarm, name, counted))
+        yield _alarm(deployment, alarm, table, "", *_summed(alarm, name, counted))
     elif alarm.metric in OF_A_REPLICA:
         for region in deployment.environment.replicas:
-            yield _alarm(deployment, alarm, table, region, _one(alarm, {**name, "ReceivingRegion": region}))
+            metric = _metric(alarm, "statistic", {**name, "ReceivingRegion": region})
+            yield _alarm(deployment, alarm, table, region, metric)
     else:
         known = ", ".join(sorted((*OF_A_TABLE, *OF_AN_OPERATION, *OF_A_REPLICA)))
         raise NotDeployable(
@@ -105,27 +85,20 @@ def _of(deployment: Deployment, alarm: Alarm, table: Table) -> Iterator[Block]:
 
 
 def _alarm(
-    deployment: Deployment, alarm: Alarm, table: Table, where: str, looks_at: Sequence[Entry]
+    deployment: Deployment, alarm: Alarm, table: Table, where: str, *looks_at: dict[str, Any] | Block
 ) -> Block:
+    settings = {
+        "alarm_name": "-".join(part for part in (deployment.title, table.name, alarm.name, where) if part),
+        "alarm_description": _described(alarm),
+        "comparison_operator": "GreaterThanThreshold",
+        "threshold": alarm.over,
+        "evaluation_periods": 1,
+        "treat_missing_data": "notBreaching",
+        "alarm_actions": [TOPIC],
+        "ok_actions": [TOPIC],
+    }
     name = "_".join(label(part) for part in (table.name, alarm.name, where) if part)
-    called = "-".join(part for part in (deployment.title, table.name, alarm.name, where) if part)
-    topic = Reference("aws_sns_topic.alarms.arn")
-    return block(
-        "resource",
-        "aws_cloudwatch_metric_alarm",
-        name,
-        body=[
-            ("alarm_name", called),
-            ("alarm_description", _described(alarm)),
-            ("comparison_operator", "GreaterThanThreshold"),
-            ("threshold", alarm.over),
-            ("evaluation_periods", 1),
-            ("treat_missing_data", "notBreaching"),
-            ("alarm_actions", [topic]),
-            ("ok_actions", [topic]),
-            *looks_at,
-        ],
-    )
+    return block("resource", "aws_cloudwatch_metric_alarm", name, settings, *looks_at)
 
 
 def _described(alarm: Alarm) -> str:
@@ -135,37 +108,22 @@ def _described(alarm: Alarm) -> str:
     return f"{what}: {alarm.action}" if alarm.action else what
 
 
-def _one(alarm: Alarm, dimensions: dict[str, Any]) -> list[Entry]:
-    return [
-        ("namespace", NAMESPACE),
-        ("metric_name", alarm.metric),
-        ("statistic", alarm.statistic),
-        ("period", alarm.minutes * 60),
-        ("dimensions", dimensions),
-    ]
+def _metric(alarm: Alarm, statistic: str, dimensions: dict[str, Any]) -> dict[str, Any]:
+    """A figure; `statistic` is the attribute that says which of its values counts."""
+    return {
+        "namespace": NAMESPACE,
+        "metric_name": alarm.metric,
+        statistic: alarm.statistic,
+        "period": alarm.minutes * 60,
+        "dimensions": dimensions,
+    }
 
 
-def _summed(alarm: Alarm, dimensions: dict[str, Any], operations: Sequence[str]) -> list[Entry]:
+def _summed(alarm: Alarm, dimensions: dict[str, Any], operations: Sequence[str]) -> Iterator[Block]:
     """Sums are summed; of averages and highest values the highest counts."""
-    function = "SUM" if alarm.statistic == "Sum" else "MAX"
-    total = block(
-        "metric_query",
-        body=[
-            ("id", "total"),
-            ("expression", f"{function}(METRICS())"),
-            ("label", alarm.metric),
-            ("return_data", True),
-        ],
-    )
-    return [total, *(_figure(alarm, {**dimensions, "Operation": name}) for name in operations)]
-
-
-def _figure(alarm: Alarm, dimensions: dict[str, Any]) -> Block:
-    metric: list[Entry] = [
-        ("namespace", NAMESPACE),
-        ("metric_name", alarm.metric),
-        ("stat", alarm.statistic),
-        ("period", alarm.minutes * 60),
-        ("dimensions", dimensions),
-    ]
-    return block("metric_query", body=[("id", label(dimensions["Operation"])), block("metric", body=metric)])
+    total = f"{'SUM' if alarm.statistic == 'Sum' else 'MAX'}(METRICS())"
+    query = {"id": "total", "expression": total, "label": alarm.metric, "return_data": True}
+    yield block("metric_query", query)
+    for name in operations:
+        metric = _metric(alarm, "stat", {**dimensions, "Operation": name})
+        yield block("metric_query", {"id": label(name)}, block("metric", metric))

@@ -6,38 +6,29 @@ count nothing until the tag is activated in the account, without any warning.
 """
 
 from tablewright.design.deployment import Deployment
-from tablewright.design.terraform.hcl import Block, Comment, Reference, block
+from tablewright.design.terraform.alarms import TOPIC
+from tablewright.design.terraform.hcl import Block, block
 
 
-def budget(deployment: Deployment) -> list[Block | Comment]:
+def budget(deployment: Deployment) -> list[Block]:
     environment = deployment.environment
     if environment.budget is None:
         return []
     services = ["Amazon DynamoDB", *(["AWS Backup"] if environment.backups is not None else [])]
-    only = block("cost_filter", body=[("name", "Service"), ("values", services)])
-    told = block(
-        "notification",
-        body=[
-            ("comparison_operator", "GREATER_THAN"),
-            ("notification_type", "ACTUAL"),
-            ("threshold", environment.budget.alert_at),
-            ("threshold_type", "ABSOLUTE_VALUE"),
-            ("subscriber_sns_topic_arns", [Reference("aws_sns_topic.alarms.arn")]),
-        ],
-    )
-    return [
-        block(
-            "resource",
-            "aws_budgets_budget",
-            "monthly",
-            body=[
-                ("name", deployment.title),
-                ("budget_type", "COST"),
-                ("limit_amount", str(environment.budget.limit)),
-                ("limit_unit", "USD"),
-                ("time_unit", "MONTHLY"),
-                None if environment.account else only,
-                told,
-            ],
-        )
-    ]
+    monthly = {
+        "name": deployment.title,
+        "budget_type": "COST",
+        "limit_amount": str(environment.budget.limit),
+        "limit_unit": "USD",
+        "time_unit": "MONTHLY",
+    }
+    notification = {
+        "comparison_operator": "GREATER_THAN",
+        "notification_type": "ACTUAL",
+        "threshold": environment.budget.alert_at,
+        "threshold_type": "ABSOLUTE_VALUE",
+        "subscriber_sns_topic_arns": [TOPIC],
+    }
+    only = None if environment.account else block("cost_filter", {"name": "Service", "values": services})
+    notified = block("notification", notification)
+    return [block("resource", "aws_budgets_budget", "monthly", monthly, only, notified)]

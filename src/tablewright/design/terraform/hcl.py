@@ -1,15 +1,15 @@
 """Data as HCL, in the form `terraform fmt` leaves alone. Pure.
 
-A file is a list of blocks; a block holds attributes, blocks and comments. Values are Python's text, numbers, booleans,
-lists and mappings, `Reference` for an expression, `Interpolated` for text with expressions in it, `FunctionCall` for
-a call of a function. Must hold: plain text that contains `${` is escaped, never read as an expression.
+A file is a list of blocks; a block has labels, attributes and blocks. Values are Python's text, numbers, booleans,
+lists and mappings, `Reference` for an expression, `Interpolated` for text with expressions in it, `Json` for a value
+that Terraform encodes. Must hold: plain text that contains `${` is escaped, never read as an expression.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _WIDTH = 100
@@ -30,11 +30,10 @@ class Interpolated:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionCall:
-    """A function's value: `jsonencode({...})`."""
+class Json:
+    """A value as JSON text: `jsonencode({...})`."""
 
-    function: str
-    argument: Any
+    value: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +43,33 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`kind "label" "label" { ... }`. What is None is left out."""
+    """`kind "label" "label" { ... }`: attributes, then the blocks inside."""
 
     kind: str
-    labels: tuple[str, ...]
-    body: "Sequence[Entry]"
+    labels: Sequence[str]
+    attributes: Mapping[str, Any]
+    blocks: "Sequence[Block]"
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """An empty line, which also ends a column of equal signs."""
+NULL = Reference("null")
 
 
-Entry: TypeAlias = tuple[str, Any] | Block | Comment | Gap
+def block(kind: str, *parts: str | Mapping[str, Any] | Block | None) -> Block:
+    """A block: texts are its labels, mappings its attributes, blocks are inside. What is None is left out."""
+    attributes = {
+        name: value
+        for part in parts
+        if isinstance(part, Mapping)
+        for name, value in part.items()
+        if value is not None
+    }
+    labels = [part for part in parts if isinstance(part, str)]
+    return Block(kind, labels, attributes, [part for part in parts if isinstance(part, Block)])
 
 
-def block(kind: str, *labels: str, body: Iterable[Entry | None]) -> Block:
-    """A block without the entries that are None."""
-    return Block(kind, labels, tuple(entry for entry in body if entry is not None))
+def policy(*statements: Mapping[str, Any]) -> Json:
+    """A policy of IAM."""
+    return Json({"Version": "2012-10-17", "Statement": statements})
 
 
 def text(entries: Sequence[Block | Comment]) -> str:
@@ -70,52 +78,25 @@ def text(entries: Sequence[Block | Comment]) -> str:
     for at, entry in enumerate(entries):
         if at and not isinstance(entries[at - 1], Comment):
             lines.append("")
-        lines += _comment(entry) if isinstance(entry, Comment) else _block(entry)
+        if isinstance(entry, Comment):
+            lines += [f"# {line}".rstrip() for line in entry.text.splitlines()]
+        else:
+            lines += _block(entry)
     return "\n".join(lines) + "\n"
 
 
-def _comment(comment: Comment) -> list[str]:
-    return [f"# {line}".rstrip() for line in comment.text.splitlines()]
-
-
 def _block(found: Block) -> list[str]:
-    head = " ".join([found.kind, *(f'"{label}"' for label in found.labels)])
-    if not found.body:
-        return [f"{head} {{}}"]
-    return [f"{head} {{", *_indented(_body(found.body)), "}"]
-
-
-def _body(entries: Sequence[Entry]) -> list[str]:
     """Attributes in columns, blocks set off by an empty line."""
-    lines: list[str] = []
-    column: list[tuple[str, list[str]]] = []
-
-    def close() -> None:
-        lines.extend(_columns(column))
-        column.clear()
-
-    for at, entry in enumerate(entries):
-        match entry:
-            case Gap():
-                close()
-                lines.append("")
-            case Comment():
-                close()
-                lines.extend(_comment(entry))
-            case Block():
-                close()
-                if at and not isinstance(entries[at - 1], Gap | Comment):
-                    lines.append("")
-                lines.extend(_block(entry))
-            case (name, value):
-                if at and isinstance(entries[at - 1], Block):
-                    lines.append("")
-                column.append((name, _value(value)))
-    close()
-    return lines
+    head = " ".join([found.kind, *(f'"{label}"' for label in found.labels)])
+    parts = [_columns(found.attributes.items())] if found.attributes else []
+    parts += [_block(inside) for inside in found.blocks]
+    if not parts:
+        return [f"{head} {{}}"]
+    lines = [line for part in parts for line in ("", *part)]
+    return [f"{head} {{", *_indented(lines[1:]), "}"]
 
 
-def _columns(pairs: Sequence[tuple[str, list[str]]]) -> list[str]:
+def _columns(pairs: Iterable[tuple[str, Any]]) -> list[str]:
     """`name = value`, with equal signs below each other as long as values take one line each."""
     lines: list[str] = []
     run: list[tuple[str, str]] = []
@@ -126,11 +107,12 @@ def _columns(pairs: Sequence[tuple[str, list[str]]]) -> list[str]:
         run.clear()
 
     for name, value in pairs:
-        if len(value) == 1:
-            run.append((name, value[0]))
+        first, *rest = _value(value)
+        if not rest:
+            run.append((name, first))
             continue
         close()
-        lines += [f"{name} = {value[0]}", *value[1:]]
+        lines += [f"{name} = {first}", *rest]
     close()
     return lines
 
@@ -142,23 +124,21 @@ def _value(value: Any) -> list[str]:
             return ["true" if value else "false"]
         case int() | Decimal():
             return [str(value)]
-        case None:
-            return ["null"]
         case str():
             return [quoted(value)]
         case Reference():
             return [value.text]
         case Interpolated():
             return [f'"{value.text}"']
-        case FunctionCall():
-            first, *rest = _value(value.argument)
-            if not rest:
-                return [f"{value.function}({first})"]
-            return [f"{value.function}({first}", *rest[:-1], f"{rest[-1]})"]
+        case Json():
+            lines = _value(value.value)
+            lines[0] = f"jsonencode({lines[0]}"
+            lines[-1] += ")"
+            return lines
         case Mapping():
             if not value:
                 return ["{}"]
-            pairs = [(_key(name), _value(one)) for name, one in value.items()]
+            pairs = ((name if _NAME.fullmatch(name) else quoted(name), one) for name, one in value.items())
             return ["{", *_indented(_columns(pairs)), "}"]
         case _:
             return _list([_value(one) for one in value])
@@ -168,12 +148,8 @@ def _list(values: list[list[str]]) -> list[str]:
     flat = ", ".join(lines[0] for lines in values if len(lines) == 1)
     if all(len(lines) == 1 for lines in values) and len(flat) < _WIDTH and len(values) < 4:
         return [f"[{flat}]"]
-    lines = [f"{line}," if line is one[-1] else line for one in values for line in one]
+    lines = [line for one in values for line in (*one[:-1], f"{one[-1]},")]
     return ["[", *_indented(lines), "]"]
-
-
-def _key(name: str) -> str:
-    return name if _NAME.fullmatch(name) else quoted(name)
 
 
 def quoted(value: str) -> str:

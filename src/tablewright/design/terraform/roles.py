@@ -3,13 +3,12 @@
 from typing import Any
 
 from tablewright.design.deployment import Deployment, label
-from tablewright.design.iam import RecoveryPoints, Role, TableTarget, Target, Vault, document
+from tablewright.design.iam import RecoveryPoints, Role, TableTarget, Target, Vault, statement_json
 from tablewright.design.policies import BACKUP, roles
-from tablewright.design.terraform.hcl import Block, Comment, FunctionCall, Interpolated, Reference, block
+from tablewright.design.terraform.hcl import Block, Comment, Interpolated, Reference, block, policy
 from tablewright.design.terraform.tables import address
+from tablewright.design.terraform.versions import ACCOUNT_ID
 
-_ACCOUNT = "${data.aws_caller_identity.current.account_id}"
-_ROOT = f"arn:aws:iam::{_ACCOUNT}:root"
 # Who exports a table writes the files with rights of their own.
 _EXPORTS = ("s3:AbortMultipartUpload", "s3:PutObject", "s3:PutObjectAcl")
 
@@ -22,11 +21,10 @@ def arn(target: Target) -> Any:
         case TableTarget(table, under, None):
             return Interpolated(f"${{{address(table)}.arn}}{under}")
         case TableTarget(table, under, region):
-            return Interpolated(
-                f"arn:aws:dynamodb:{region}:{_ACCOUNT}:table/${{{address(table)}.name}}{under}"
-            )
+            name = f"${{{address(table)}.name}}"
+            return Interpolated(f"arn:aws:dynamodb:{region}:{ACCOUNT_ID}:table/{name}{under}")
         case RecoveryPoints(region):
-            return Interpolated(f"arn:aws:backup:{region}:{_ACCOUNT}:recovery-point:*")
+            return Interpolated(f"arn:aws:backup:{region}:{ACCOUNT_ID}:recovery-point:*")
         case Vault(copy):
             return Reference(f"aws_backup_vault.{'copy' if copy else 'main'}.arn")
         case everything:
@@ -34,76 +32,49 @@ def arn(target: Target) -> Any:
 
 
 def policies_and_roles(deployment: Deployment) -> list[Block | Comment]:
-    found: list[Block | Comment] = []
-    for role in roles(deployment):
-        found += _role(deployment, role)
-    return found + _exports()
+    found = [entry for role in roles(deployment) for entry in _role(deployment, role)]
+    return [*found, *_exports()]
 
 
 def _role(deployment: Deployment, role: Role) -> list[Block | Comment]:
-    trust = {"Version": "2012-10-17", "Statement": _trust(role)}
+    name = label(role.name)
+    taken = {
+        "name": f"{deployment.title}-{role.name}",
+        "description": role.about,
+        "assume_role_policy": policy(*_trust(role)),
+    }
+    rights = {
+        "name": "tables",
+        "role": Reference(f"aws_iam_role.{name}.id"),
+        "policy": policy(*(statement_json(each, arn) for each in role.statements)),
+    }
     return [
         Comment(role.about),
-        block(
-            "resource",
-            "aws_iam_role",
-            label(role.name),
-            body=[
-                ("name", f"{deployment.title}-{role.name}"),
-                ("description", role.about),
-                ("assume_role_policy", FunctionCall("jsonencode", trust)),
-            ],
-        ),
-        block(
-            "resource",
-            "aws_iam_role_policy",
-            label(role.name),
-            body=[
-                ("name", "tables"),
-                ("role", Reference(f"aws_iam_role.{label(role.name)}.id")),
-                ("policy", FunctionCall("jsonencode", document(role, arn))),
-            ],
-        ),
+        block("resource", "aws_iam_role", name, taken),
+        block("resource", "aws_iam_role_policy", name, rights),
     ]
 
 
 def _trust(role: Role) -> list[dict[str, Any]]:
     """Who may take a role on: the services it is for, else whom the variable names, else who may in this account."""
-    services: list[Any] = [_taken({"Service": list(role.assumed_by)})] if role.assumed_by else []
-    if role.name == BACKUP:
-        return services
-    people = Reference(f'lookup(var.trusted, "{role.name}", {{ AWS = [local.account] }})')
-    return [_taken(people), *services]
-
-
-def _taken(principal: Any) -> dict[str, Any]:
-    return {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": principal}
+    principals: list[Any] = [{"Service": role.assumed_by}] if role.assumed_by else []
+    if role.name != BACKUP:
+        people = Reference(f'lookup(var.trusted, "{role.name}", {{ AWS = [local.account] }})')
+        principals.insert(0, people)
+    return [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": each} for each in principals]
 
 
 def _exports() -> list[Block | Comment]:
-    said = {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Sid": "Exports",
-                "Effect": "Allow",
-                "Action": list(_EXPORTS),
-                "Resource": [Interpolated("arn:aws:s3:::${var.export_bucket}/*")],
-            }
-        ],
+    files = Interpolated("arn:aws:s3:::${var.export_bucket}/*")
+    statement = {"Sid": "Exports", "Effect": "Allow", "Action": _EXPORTS, "Resource": [files]}
+    rights = {
+        "count": Reference("var.export_bucket == null ? 0 : 1"),
+        "name": "exports",
+        "role": Reference("aws_iam_role.deployer.id"),
+        "policy": policy(statement),
     }
     return [
-        block("locals", body=[("account", Interpolated(_ROOT))]),
+        block("locals", {"account": Interpolated(f"arn:aws:iam::{ACCOUNT_ID}:root")}),
         Comment("Exports go into a bucket that is not part of this tree."),
-        block(
-            "resource",
-            "aws_iam_role_policy",
-            "deployer_exports",
-            body=[
-                ("count", Reference("var.export_bucket == null ? 0 : 1")),
-                ("name", "exports"),
-                ("role", Reference("aws_iam_role.deployer.id")),
-                ("policy", FunctionCall("jsonencode", said)),
-            ],
-        ),
+        block("resource", "aws_iam_role_policy", "deployer_exports", rights),
     ]

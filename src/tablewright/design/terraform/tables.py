@@ -1,18 +1,22 @@
-"""`tables.tf`: the tables with all that is set on them.
+"""`tables.tf`: the tables with all that is set on them, and the keys that encrypt them.
 
 Must hold: exactly the key attributes are defined; what is protected from deletion cannot be destroyed by Terraform
 either; a replica is as recoverable as its table, and has its tags. It is not protected from deletion: that is a setting
 of the replica's own, which the provider we print for (5.100) cannot say; see deploy/README.md.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 from tablewright.design.deployment import Deployment, NotDeployable, label
 from tablewright.design.environments import Provisioned
 from tablewright.design.table_spec import key_types, projection
 from tablewright.design.tables import Index, Table
-from tablewright.design.terraform.encryption import encryption, key_address, keys
-from tablewright.design.terraform.hcl import Block, Comment, Entry, Reference, block
+from tablewright.design.terraform.hcl import Block, Comment, Interpolated, Reference, block, policy
+from tablewright.design.terraform.versions import ACCOUNT, ACCOUNT_ID, provider
 
 REPLICATED = "NEW_AND_OLD_IMAGES"
+LASTING = block("lifecycle", {"prevent_destroy": True})
 
 
 def tables(deployment: Deployment) -> list[Block | Comment]:
@@ -21,7 +25,7 @@ def tables(deployment: Deployment) -> list[Block | Comment]:
         if table.about:
             found.append(Comment(table.about))
         found.append(_table(deployment, table))
-    return found + keys(deployment)
+    return [*found, *_keys(deployment)]
 
 
 def address(table: Table | str) -> str:
@@ -31,34 +35,36 @@ def address(table: Table | str) -> str:
 
 def _table(deployment: Deployment, table: Table) -> Block:
     environment, indexes = deployment.environment, deployment.indexes(table)
-    stream = _stream(deployment, table)
+    stream, units = _stream(deployment, table), capacity_of(deployment, table)
+    letters = key_types(table, indexes, deployment.shapes(table))
+    days = environment.pitr_days if _is_recovered(deployment, table) else None
+    scaled = _scaled(units)
+    stays = True if environment.deletion_protection else None
     return block(
         "resource",
         "aws_dynamodb_table",
         label(table.name),
-        body=[
-            ("name", deployment.physical(table.name)),
-            *_capacity(deployment, table),
-            ("hash_key", table.pk),
-            ("range_key", table.sk) if table.sk else None,
-            ("stream_enabled", True) if stream else None,
-            ("stream_view_type", stream) if stream else None,
-            ("deletion_protection_enabled", environment.deletion_protection),
-            *(
-                block("attribute", body=[("name", name), ("type", letter)])
-                for name, letter in key_types(table, indexes, deployment.shapes(table)).items()
-            ),
-            *(_index(deployment, index) for index in indexes),
-            block("ttl", body=[("attribute_name", table.ttl), ("enabled", True)]) if table.ttl else None,
-            _recovery(deployment, table),
-            encryption(deployment),
-            *(_replica(deployment, table, region) for region in environment.replicas),
-            _lifecycle(deployment, table),
-        ],
+        {
+            "name": deployment.physical(table.name),
+            "billing_mode": "PROVISIONED" if units else "PAY_PER_REQUEST",
+            **_capacity(units),
+            "hash_key": table.pk,
+            "range_key": table.sk,
+            "stream_enabled": True if stream else None,
+            "stream_view_type": stream,
+            "deletion_protection_enabled": environment.deletion_protection,
+        },
+        *(block("attribute", {"name": name, "type": letter}) for name, letter in letters.items()),
+        *(_index(deployment, index) for index in indexes),
+        block("ttl", {"attribute_name": table.ttl, "enabled": True}) if table.ttl else None,
+        block("point_in_time_recovery", {"enabled": days is not None, "recovery_period_in_days": days}),
+        _encryption(deployment),
+        *(_replica(deployment, table, region) for region in environment.replicas),
+        block("lifecycle", {"prevent_destroy": stays, "ignore_changes": scaled}) if stays or scaled else None,
     )
 
 
-def is_recovered(deployment: Deployment, table: Table) -> bool:
+def _is_recovered(deployment: Deployment, table: Table) -> bool:
     return table in deployment.own and deployment.environment.pitr_days > 0
 
 
@@ -67,13 +73,8 @@ def capacity_of(deployment: Deployment, table: Table) -> Provisioned | None:
     if any(auxiliary.table == table for auxiliary in deployment.auxiliary):
         return None
     found = deployment.environment.capacity_of(table.name)
-    return found if isinstance(found, Provisioned) else None
-
-
-def _capacity(deployment: Deployment, table: Table) -> list[Entry]:
-    units = capacity_of(deployment, table)
-    if units is None:
-        return [("billing_mode", "PAY_PER_REQUEST")]
+    if not isinstance(found, Provisioned):
+        return None
     if deployment.environment.replicas:
         # DynamoDB makes a replica only of a table whose writes are scaled already, or paid for by the request; the
         # provider makes replicas with their table, before anything can scale it.
@@ -82,7 +83,19 @@ def _capacity(deployment: Deployment, table: Table) -> list[Entry]:
             "it has reserved units and replicas, which Terraform's provider cannot make together",
             "write capacity=OnDemand(), or no replicas",
         )
-    return [("billing_mode", "PROVISIONED"), ("read_capacity", units.read), ("write_capacity", units.write)]
+    return found
+
+
+def _capacity(units: Provisioned | None) -> dict[str, Any]:
+    return {"read_capacity": units.read, "write_capacity": units.write} if units else {}
+
+
+def _scaled(units: Provisioned | None) -> list[Reference] | None:
+    """What autoscaling changes, and an apply must not change back."""
+    if units is None:
+        return None
+    bounds = {"read_capacity": units.max_read, "write_capacity": units.max_write}
+    return [Reference(name) for name, bound in bounds.items() if bound] or None
 
 
 def _stream(deployment: Deployment, table: Table) -> str | None:
@@ -106,61 +119,94 @@ def _index(deployment: Deployment, index: Index) -> Block:
             "make one attribute of them by a template",
         )
     kind, names = projection(index, deployment.shapes(index.table))
-    carried: list[Entry | None] = [
-        ("projection_type", kind),
-        ("non_key_attributes", names) if names else None,
-    ]
-    if index.local:
-        body: list[Entry | None] = [("name", index.name), ("range_key", index.sk[0]), *carried]
-        return block("local_secondary_index", body=body)
-    units = capacity_of(deployment, index.table)
     return block(
-        "global_secondary_index",
-        body=[
-            ("name", index.name),
-            ("hash_key", index.pk[0]),
-            ("range_key", index.sk[0]) if index.sk else None,
-            ("read_capacity", units.read) if units else None,
-            ("write_capacity", units.write) if units else None,
-            *carried,
-        ],
+        "local_secondary_index" if index.local else "global_secondary_index",
+        {
+            "name": index.name,
+            "hash_key": None if index.local else index.pk[0],
+            "range_key": index.sk[0] if index.sk else None,
+            **({} if index.local else _capacity(capacity_of(deployment, index.table))),
+            "projection_type": kind,
+            "non_key_attributes": names or None,
+        },
     )
-
-
-def _recovery(deployment: Deployment, table: Table) -> Block:
-    if not is_recovered(deployment, table):
-        return block("point_in_time_recovery", body=[("enabled", False)])
-    days = deployment.environment.pitr_days
-    return block("point_in_time_recovery", body=[("enabled", True), ("recovery_period_in_days", days)])
-
-
-# --- replicas, and staying ---
 
 
 def _replica(deployment: Deployment, table: Table, region: str) -> Block:
-    key = f"{key_address(deployment, region)}.arn"
+    is_own = deployment.environment.encryption == "customer"
     return block(
         "replica",
-        body=[
-            ("region_name", region),
-            ("kms_key_arn", Reference(key)) if deployment.environment.encryption == "customer" else None,
-            ("point_in_time_recovery", is_recovered(deployment, table)),
-            ("propagate_tags", True),
-        ],
+        {
+            "region_name": region,
+            "kms_key_arn": Reference(f"{_key_address(deployment, region)}.arn") if is_own else None,
+            "point_in_time_recovery": _is_recovered(deployment, table),
+            "propagate_tags": True,
+        },
     )
 
 
-def _lifecycle(deployment: Deployment, table: Table) -> Block | None:
-    units = capacity_of(deployment, table)
-    ignored = []
-    if units is not None and units.max_read:
-        ignored.append(Reference("read_capacity"))
-    if units is not None and units.max_write:
-        ignored.append(Reference("write_capacity"))
-    stays = deployment.environment.deletion_protection
-    if not (ignored or stays):
-        return None
-    return block(
-        "lifecycle",
-        body=[("prevent_destroy", True) if stays else None, ("ignore_changes", ignored) if ignored else None],
+# --- encryption ---
+
+
+def _encryption(deployment: Deployment) -> Block | None:
+    """Every table is encrypted; by default with a key that Amazon owns, of which nothing is to be said."""
+    match deployment.environment.encryption:
+        case "owned":
+            return None
+        case "managed":
+            return block("server_side_encryption", {"enabled": True})
+        case "customer":
+            arn = Reference(f"{_key_address(deployment, deployment.environment.region)}.arn")
+            return block("server_side_encryption", {"enabled": True, "kms_key_arn": arn})
+
+
+def _key_address(deployment: Deployment, region: str) -> str:
+    return f"aws_kms_key.{'tables' if region == deployment.environment.region else label(region)}"
+
+
+def _keys(deployment: Deployment) -> Iterator[Block | Comment]:
+    """A key of one's own in each region in which the tables are."""
+    environment = deployment.environment
+    if environment.encryption != "customer":
+        return
+    yield Comment("The key of the tables. Principals that may use DynamoDB here use the key through it.")
+    for region in (environment.region, *environment.replicas):
+        key = _key_address(deployment, region)
+        name, where = key.partition(".")[2], {"provider": provider(deployment, region)}
+        settings = {
+            "description": f"The tables of {deployment.title}",
+            "enable_key_rotation": True,
+            "deletion_window_in_days": 30,
+            "policy": _key_policy(region),
+        }
+        lasting = LASTING if environment.deletion_protection else None
+        yield block("resource", "aws_kms_key", name, where, settings, lasting)
+        alias = {"name": f"alias/{deployment.title}", "target_key_id": Reference(f"{key}.key_id")}
+        yield block("resource", "aws_kms_alias", name, where, alias)
+
+
+_KEY_USES = (
+    "kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:CreateGrant", "kms:DescribeKey",
+)  # fmt: skip
+
+
+def _key_policy(region: str) -> Any:
+    """As that of Amazon's own key: through DynamoDB, by who is of this account; its settings by its administrators."""
+    only = {"kms:CallerAccount": ACCOUNT, "kms:ViaService": f"dynamodb.{region}.amazonaws.com"}
+    return policy(
+        {
+            "Sid": "Administration",
+            "Effect": "Allow",
+            "Principal": {"AWS": Interpolated(f"arn:aws:iam::{ACCOUNT_ID}:root")},
+            "Action": ["kms:*"],
+            "Resource": ["*"],
+        },
+        {
+            "Sid": "ThroughDynamoDB",
+            "Effect": "Allow",
+            "Principal": {"AWS": "*"},
+            "Action": _KEY_USES,
+            "Resource": ["*"],
+            "Condition": {"StringEquals": only},
+        },
     )

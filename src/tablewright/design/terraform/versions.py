@@ -1,51 +1,35 @@
 """`terraform.tf`: what Terraform needs, and where things are made: the region, and others for copies and replicas."""
 
 from tablewright.design.deployment import Deployment, label
-from tablewright.design.terraform.hcl import Block, Comment, Reference, block
+from tablewright.design.terraform.hcl import Block, Reference, block
+
+ACCOUNT = Reference("data.aws_caller_identity.current.account_id")
+# The same inside a text.
+ACCOUNT_ID = "${data.aws_caller_identity.current.account_id}"
 
 
-def other_regions(deployment: Deployment) -> list[str]:
-    """Regions besides the first in which something is made: the copies of backups, the keys of replicas."""
-    environment = deployment.environment
-    wanted = [environment.backups.copy_to] if environment.backups and environment.backups.copy_to else []
-    if environment.encryption == "customer":
-        wanted += environment.replicas
-    return [region for region in dict.fromkeys(wanted) if region != environment.region]
+def provider(deployment: Deployment, region: str) -> Reference | None:
+    """The provider that makes something elsewhere; none where that is here."""
+    return None if region == deployment.environment.region else Reference(f"aws.{label(region)}")
 
 
-def provider(deployment: Deployment, region: str) -> tuple[str, Reference] | None:
-    """The line that makes something elsewhere; none where that is here."""
-    if region == deployment.environment.region:
-        return None
-    return ("provider", Reference(f"aws.{label(region)}"))
-
-
-def versions(deployment: Deployment) -> list[Block | Comment]:
+def versions(deployment: Deployment) -> list[Block]:
     environment = deployment.environment
     aws = {"source": "hashicorp/aws", "version": ">= 5.100"}
+    # Elsewhere are the copies of backups, and the keys of replicas.
+    copied = [environment.backups.copy_to] if environment.backups and environment.backups.copy_to else []
+    others = [*copied, *(environment.replicas if environment.encryption == "customer" else ())]
+    aliases = {region: label(region) for region in others if region != environment.region}
     return [
-        block(
-            "terraform",
-            body=[
-                ("required_version", ">= 1.5"),
-                block("required_providers", body=[("aws", aws)]),
-            ],
-        ),
+        block("terraform", {"required_version": ">= 1.5"}, block("required_providers", {"aws": aws})),
         _provider(deployment, environment.region, None),
-        *(_provider(deployment, region, label(region)) for region in other_regions(deployment)),
-        block("data", "aws_caller_identity", "current", body=[]),
+        *(_provider(deployment, region, alias) for region, alias in aliases.items()),
+        block("data", "aws_caller_identity", "current"),
     ]
 
 
 def _provider(deployment: Deployment, region: str, alias: str | None) -> Block:
     environment = deployment.environment
-    return block(
-        "provider",
-        "aws",
-        body=[
-            ("alias", alias) if alias else None,
-            ("region", region),
-            ("allowed_account_ids", [environment.account]) if environment.account else None,
-            block("default_tags", body=[("tags", dict(environment.tags))]) if environment.tags else None,
-        ],
-    )
+    accounts = [environment.account] if environment.account else None
+    tags = block("default_tags", {"tags": environment.tags}) if environment.tags else None
+    return block("provider", "aws", {"alias": alias, "region": region, "allowed_account_ids": accounts}, tags)
