@@ -24,7 +24,7 @@ from tests.properties.plain import Item, item_size
 from tests.properties.strategies import PLAIN, VALUES
 
 from tablewright import Engine, ServiceError
-from tablewright.engine.api import streams
+from tablewright.engine.api import streams as stream_verbs
 from tablewright.engine.history import retention
 from tablewright.engine.streams import shards as streams
 from tablewright.testing import Clock
@@ -121,7 +121,7 @@ def world(view: str) -> Iterator[World]:
             (streams, "SHARD_RECORDS", 1),
             (streams, "COUNTED_ROWS", 2),
             (retention, "PRUNED_ROWS", 2),
-            (streams, "LOOKED_AT", 3),
+            (stream_verbs, "LOOKED_AT", 3),
         ):
             stack.enter_context(patch.object(module, name, value))
         engine = stack.enter_context(SteppedEngine.stepped(world=clock.world()))

@@ -28,7 +28,7 @@ from tests.engine.stream_reader import (
 from tests.engine.tables import add, definition, item, keyed, put, transaction
 
 from tablewright import ServiceError
-from tablewright.engine.api import streams
+from tablewright.engine.api import streams as stream_verbs
 from tablewright.engine.streams import shards as streams
 from tablewright.testing import Clock
 
@@ -144,7 +144,7 @@ def test_a_call_looks_at_a_bounded_part_of_the_journal_and_goes_on_from_there(pe
     (shard,) = shards(pets, arn_of(pets))
     here = iterator(pets, arn_of(pets), shard["ShardId"])
     pages = []
-    with patch.object(streams, "LOOKED_AT", 10):
+    with patch.object(stream_verbs, "LOOKED_AT", 10):
         for _ in range(4):
             answer = pets.call("GetRecords", {"ShardIterator": here})
             pages.append(names(answer["Records"]))

@@ -183,9 +183,9 @@ def test_leases_of_shards_that_are_gone_go_too(here: Feed) -> None:
 
 def test_a_busy_neighbour_does_not_hide_a_change(here: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages are empty where others wrote; a closed shard is read to its end however many there are."""
-    from tablewright.engine.api import streams
+    from tablewright.engine.api import streams as stream_verbs
 
-    monkeypatch.setattr(streams, "LOOKED_AT", 3)
+    monkeypatch.setattr(stream_verbs, "LOOKED_AT", 3)
     here.db.write(tallies.create(tallies.model(id="all")))
     for number in range(150):
         here.db.write(tallies.update("all").at(lambda t: t.seen).set([str(number)]))

@@ -33,7 +33,7 @@ from tests.mapping.consumer.feed import (
 from tests.properties.effort import effort
 
 from tablewright.client import Retries
-from tablewright.engine.api import streams
+from tablewright.engine.api import streams as stream_verbs
 from tablewright.engine.streams import shards
 from tablewright.mapping import Change, Consumer, Db
 from tablewright.mapping.consumer import consumer, shard_reader
@@ -169,7 +169,7 @@ class Story:
 def test_each_change_has_its_effect_once_and_in_order(steps: list[Step], shard: int, looked_at: int) -> None:
     with ExitStack() as stack:
         stack.enter_context(patch.object(shards, "SHARD_RECORDS", shard))
-        stack.enter_context(patch.object(streams, "LOOKED_AT", looked_at))
+        stack.enter_context(patch.object(stream_verbs, "LOOKED_AT", looked_at))
         # With pages that look at three rows, a hundred of a neighbour's are more than a few empty pages.
         for module in (consumer, shard_reader):
             stack.enter_context(patch.object(module, "EMPTY_PAGES", 20 if looked_at > 3 else 500))
