@@ -102,6 +102,25 @@ def test_a_page_that_needs_signing_in_leads_to_the_door_of_its_system(enter: Ent
 
 
 @pytest.mark.parametrize("home", DOORS)
+def test_a_form_that_is_sent_without_a_login_leads_to_the_door_of_its_system(enter: Enter, home: str) -> None:
+    form = {PORTAL: "/account", PARENTAL: "/children/new", TRAVEL: "/settings"}[home]
+    refused = enter().post(home + form, data={"any": "thing"})
+    assert refused.status_code == 401
+    assert f'href="{home}/sign-in"' in refused.text
+    assert 'href="/sign-in"' not in refused.text
+
+
+@pytest.mark.parametrize("home", DOORS)
+def test_a_header_that_is_no_login_is_refused_at_the_door_and_leads_nowhere_else(
+    enter: Enter, home: str
+) -> None:
+    client = enter()
+    client.headers["Authorization"] = "Bearer nonsense"
+    refused = client.get(home + DOORS[home][1])
+    assert (refused.status_code, refused.url.path) == (401, f"{home}/sign-in")
+
+
+@pytest.mark.parametrize("home", DOORS)
 def test_the_door_shows_staff_the_way_to_theirs(enter: Enter, home: str) -> None:
     door = enter().get(f"{home}/sign-in", params={"next": home})
     assert f'href="/sign-in?next={quote(home)}">Staff sign-in</a>' in door.text

@@ -1,4 +1,4 @@
-"""The app's port as HTTP: HEAD, compression, and what is not a parameter."""
+"""The app's port as HTTP: HEAD and compression."""
 
 from __future__ import annotations
 

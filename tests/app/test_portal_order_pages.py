@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,7 @@ from tests.app.portal_forms import forms_of, mistakes_of, send, words_of
 
 from tablewright import testing
 from tablewright.app.house import House, open_house
+from tablewright.app.mail import Directory
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PORTAL
 from tablewright.edge import serving_app
@@ -170,6 +172,56 @@ def test_who_chose_to_pay_later_pays_from_the_page_after_the_order(enter: Enter,
     assert _is(portal, order) == "PAID"
     stranger = enter().post(f"{_page(order)}/pay", data={"paymentToken": "tok_demo", "seal": "1.x"})
     assert stranger.status_code == 401
+
+
+def test_a_guest_confirms_the_address_before_paying_an_offer_limited_per_customer(
+    enter: Enter, portal: Portal, house: House
+) -> None:
+    browser, email = enter(), "once@buyer.example"
+    page = browser.get(f"{CHECKOUT}?plan={STARTER}")
+    assert "Each customer has this offer once, so you confirm your address" in words_of(page)
+    placed = send(browser, page, CHECKOUT, email=email, paymentToken="tok_demo", do="place")
+    assert "<h1>Order placed. Not paid yet.</h1>" in placed.text
+    assert "Confirm your address and pay R 50.00" in words_of(placed)
+    (order,) = portal.orders.page(ADMIN, "PENDING", size=1).items
+    data = {"paymentToken": "tok_demo", "seal": placed.url.params["seal"]}
+    assert browser.post(f"{_page(order)}/pay", data=data).status_code == 401
+    door = browser.get(f"{_page(order)}/pay", params={"seal": data["seal"]})
+    assert door.url.path == f"{HOME}/sign-in"
+    sent = send(browser, door, f"{HOME}/sign-in", email=email)
+    house.deliver()
+    assert isinstance(house.mail.way, Directory)
+    code = next(found for one in house.mail.way.letters(email) if (found := re.search(r"\d{6}", one.subject)))
+    page = send(browser, sent, f"{HOME}/sign-in/code", code=code[0])
+    assert page.url.path == f"{_page(order)}/pay"
+    paid = send(browser, page, f"{_page(order)}/pay")
+    assert "We received your payment of R 50.00." in words_of(paid)
+    assert _is(portal, order) == "PAID"
+
+
+def test_an_order_with_an_offer_used_before_says_that_nothing_was_charged_and_offers_to_order_without_it(
+    enter: Enter, portal: Portal, lerato: Tenant, clock: testing.Clock
+) -> None:
+    _own(portal, lerato)
+    order = portal.checkout.place(lerato.email, [Line(STARTER)], payment_token="tok_demo")
+    clock.move(timedelta(minutes=1))
+    portal.verification.start(lerato.email)
+    secrets = [_secret(portal, mail) for mail in portal.dispatch.by_state("PENDING")]
+    portal.verification.confirm(lerato.email, next(code for code in secrets if code))
+    browser = enter(lerato.id)
+    page = browser.get(_page(order))
+    assert "On hold: This offer was used before by the same customer. Nothing was charged." in words_of(page)
+    assert "/pay" not in page.text
+    again = re.search(r'href="([^"]+)">Order without the offer', page.text)
+    assert again is not None
+    cart = browser.get(again[1].replace("&amp;", "&"))
+    assert "Total R 99.99" in words_of(cart)
+    assert "Code not applied" not in words_of(cart)
+
+
+def _secret(portal: Portal, mail: Any) -> str:
+    found = re.search(r"^Your code: (\d+)", portal.dispatch.render(mail).subject)
+    return found[1] if found else ""
 
 
 def test_an_expired_order_says_so_and_offers_to_order_again(

@@ -1132,13 +1132,13 @@ def test_a_customer_cancels_an_unpaid_order_and_no_other(
 
 
 def test_refunding_is_for_admins_and_asks_first(enter: Enter, portal: Portal) -> None:
-    order = buy(portal, "refund@me.example", payment_token="tok_demo")
+    order = buy(portal, "refund@me.example", AGENCY, payment_token="tok_demo")
     address = f"{HOME}/orders/{order.order_id}"
     assert "/refund" not in enter(SIPHO).get(address).text
     assert enter(SIPHO).get(f"{address}/refund").status_code == 403
     browser = enter(THANDI)
     asked = browser.get(f"{address}/refund")
-    assert "Refund R 50.00" in words_of(asked)
+    assert "Refund R 899.00" in words_of(asked)
     send(browser, asked, f"{address}/refund")
     assert portal.orders.order(order.order_id).order_status == "REFUNDED"
     again = browser.get(f"{address}/refund")

@@ -157,7 +157,7 @@ def requests_of(
     content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
     body = ids_in(content.get("schema", {}), document) if content else None
     given = sent(body)
-    for value in UNUSABLE.values():
+    for value in ("", *UNUSABLE.values()):
         for hole in holes:
             yield fill(path, known, hole, value) or "", given
     filled = fill(path, {hole: known.get(hole, "unknown") for hole in holes}) or ""
@@ -208,7 +208,7 @@ def targets_of(path: str, queries: list[str]) -> Iterator[str]:
     """The page's address with an unusable value in one place."""
     holes = [path[: hole.end()] for hole in PARAMETER.finditer(path)]
     filled = fill(path, dict.fromkeys(holes, "unknown"))
-    for value in UNUSABLE.values():
+    for value in ("", *UNUSABLE.values()):
         for hole in holes:
             yield fill(path, {}, hole, value) or ""
         for name in queries:

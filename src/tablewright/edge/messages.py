@@ -3,7 +3,7 @@
     texts = MessageTemplates({"code": Template("Your code: {code}", "It works once.")}, seal_of(secret, "mail", world))
     row = Message(..., **texts.row("code", id, recipient, secrets={"code": "123456"}))
     texts.text(row, id, recipient)  # the text for its recipient; only for sending
-    row.model_copy(update=texts.shown(row))  # what everybody else may read: "Your code: ••••••"
+    row.model_copy(update=texts.masked_fields(row))  # what everybody else may read: "Your code: ••••••"
 
 Must hold: a code or link that signs its reader in is a secret, never a value; only `text` unseals it; the write that
 records a message as sent or failed also removes its secrets (`after_attempt`).

@@ -12,6 +12,7 @@ from tests.systems.talk import given, refused
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.guest_limits import MAILED_PER_DAY, MAILED_PER_HOUR, ORDERS_PER_HOUR
 from tablewright.systems.portal.model import Tenant
+from tablewright.systems.portal.payments import PaymentEvent, SimulatedGateway
 from tablewright.systems.portal.service import open_portal
 
 ADDRESS = "customer@example.com"
@@ -199,11 +200,65 @@ def test_an_order_over_a_customers_limit_is_on_hold_and_cannot_be_paid_by_them(a
     at.own_order(product, me)
     held = at.order(product)
     assert (held.discount, held.over_limit) == (Decimal("60.00"), True)
-    assert any("used before" in mail and "on hold" in mail for mail in at.mails(ADDRESS))
+    (mail,) = [mail for mail in at.mails(ADDRESS) if "on hold" in mail]
+    assert "You have used this offer before" in mail
+    assert "Nothing was charged" in mail
     with refuses("ORDER_ON_HOLD"):
         at.portal.orders.pay(held.order_id, "tok_1", me)
     assert at.portal.orders.cancel(held.order_id, ADMIN).order_status == "CANCELLED"
     assert at.portal.repository.used(["SUMMER2030"]) == {"SUMMER2030": 1}
+
+
+# --- no money before it is known whether the offer was used before ---
+
+
+class Till(SimulatedGateway):
+    """A gateway that remembers what it was asked for."""
+
+    def __init__(self, secret: bytes) -> None:
+        super().__init__(secret)
+        self.asked: list[Decimal] = []
+
+    def authorise(self, order_id: str, amount: Decimal, currency: str, token: str) -> PaymentEvent:
+        self.asked.append(amount)
+        return super().authorise(order_id, amount, currency, token)
+
+
+def test_a_guest_pays_an_offer_limited_per_customer_once_the_address_is_verified(at: Place) -> None:
+    product, till = at.product("100.00"), Till(SECRET)
+    at.campaign(product, percent="50", per_tenant_limit=1)
+    portal = open_portal(at.db, at.clock.world(), SECRET, at.portal.issue, payments=till)
+    order = portal.checkout.place(ADDRESS, [Line(product.id)], payment_token="tok_1", agreed=Decimal(50))
+    assert (order.order_status, order.total, till.asked) == ("PENDING", Decimal("50.00"), [])
+    assert any("Not paid yet. Pay by" in mail for mail in at.mails(ADDRESS))
+    with refuses("NOT_VERIFIED"):
+        portal.orders.pay(order.order_id, "tok_1")
+    assert till.asked == []
+    at.clock.move(timedelta(minutes=1))
+    assert portal.orders.pay(order.order_id, "tok_1", _verify(at)).order_status == "PAID"
+    assert till.asked == [Decimal("50.00")]
+
+
+def test_a_returning_guest_is_charged_nothing_for_an_offer_used_before_and_buys_without_it_signed_in(
+    at: Place,
+) -> None:
+    product, till = at.product("100.00"), Till(SECRET)
+    at.campaign(product, percent="50", per_tenant_limit=1)
+    portal = open_portal(at.db, at.clock.world(), SECRET, at.portal.issue, payments=till)
+    at.own_order(product, at.tenant(BUYER, "REGISTERED"), payment_token="tok_1")
+    order = portal.checkout.place(ADDRESS, [Line(product.id)], payment_token="tok_1", agreed=Decimal(50))
+    assert order.order_status == "PENDING"
+    with refuses("NOT_VERIFIED"):  # a stranger is told what every guest is told
+        portal.orders.pay(order.order_id, "tok_1")
+    at.clock.move(timedelta(minutes=1))
+    me = _verify(at)
+    with refuses("ORDER_ON_HOLD"):
+        portal.orders.pay(order.order_id, "tok_1", me)
+    assert till.asked == []
+    bought = portal.checkout.place(
+        ADDRESS, [Line(product.id)], payment_token="tok_1", agreed=Decimal(100), buyer=me.id
+    )
+    assert (bought.order_status, till.asked) == ("PAID", [Decimal("100.00")])
 
 
 # --- helpers ---

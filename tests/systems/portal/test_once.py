@@ -42,13 +42,11 @@ def test_a_hundred_writers_who_change_addresses_leave_one_guard_for_each_live_ad
 def test_a_replayed_order_and_a_replayed_payment_change_nothing_hours_days_and_a_month_later(
     at: Place,
 ) -> None:
-    product = at.product()
+    product, me = at.product(), at.tenant("a@example.com", "REGISTERED")
     at.campaign(product, redemption_limit=1, per_tenant_limit=1)
 
     def again() -> Order:
-        return at.portal.checkout.place(
-            "a@example.com", [Line(product.id)], codes=["SUMMER2030"], payment_token="tok_1", key="key-0001"
-        )
+        return at.own_order(product, me, codes=["SUMMER2030"], payment_token="tok_1", key="key-0001")
 
     first = again()
     event = at.portal.payments.authorise(first.order_id, first.total, "ZAR", "tok_1")

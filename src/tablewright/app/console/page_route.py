@@ -83,7 +83,9 @@ def problem_of(request: Request, error: Exception) -> Problem:
 
 def error_page(request: Request, problem: Problem) -> Response:
     """The problem in the frame; or the way to sign in, where that is all that is missing."""
-    if problem.status == 401 and request.method == "GET":
+    # The sign-in page itself is refused only for a header that is no login; to lead there again would never end.
+    is_door = request.url.path == door_at(request.app.state.areas, request.url.path)
+    if problem.status == 401 and request.method == "GET" and not is_door:
         said = "" if problem.code == "LOGIN_REQUIRED" else problem.message
         onward: Response = request.app.state.console.go(sign_in_link(request), said, "note")
         return onward

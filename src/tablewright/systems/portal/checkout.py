@@ -4,7 +4,8 @@ Must hold: an order is written only if, in the same transaction, its products ar
 priced, its campaign is on and has uses left, and its tenant still has the address. A repetition with the same key gives
 the first order, whatever happened since, for as long as receipts are kept (30 days).
 A guest, who did not sign in as the tenant of the address, learns nothing about that tenant: a suspended one, or one who
-has used the offer before, gets an order like any other, and it is on hold.
+has used the offer before, gets an order like any other, and it is on hold. So a guest's order with an offer limited per
+customer is not paid here: it waits until the address is verified, and one on hold is never charged.
 Elsewhere: what a cart costs (pricing.py), what becomes of an order (orders.py).
 """
 
@@ -93,7 +94,9 @@ class Checkout:
                 order = self._earlier(asked)
                 if order is None:
                     raise
-        return self._orders.pay_at_once(order, payment_token) if payment_token else order
+        if payment_token and not rules.must_verify(order):
+            return self._orders.pay_at_once(order, payment_token)
+        return order
 
     def _owner(self, buyer: str | None, address: str) -> Tenant | None:
         """The signed-in tenant, if the order is for their own address."""
@@ -166,11 +169,13 @@ class Checkout:
         if order.mailed:
             why = rules.hold_of(order, tenant)
             link = self._orders.link(order)
-            template, values = (
-                order_mails.order_on_hold(order, why)
-                if why
-                else order_mails.order_placed(order, link, pays_now=asked.pays_now)
-            )
+            pays_now = asked.pays_now and not rules.must_verify(order)
+            if order.over_limit and tenant.status != "SUSPENDED":
+                template, values = order_mails.order_over_limit(order, link)
+            elif why:
+                template, values = order_mails.order_on_hold(order, why)
+            else:
+                template, values = order_mails.order_placed(order, link, pays_now=pays_now)
             writes.append(self._repository.mail(tenant.email, template, values, tenant.id))
         result = {"orderId": order.order_id, "tenantId": tenant.id, "asked": asked.digest}
         return self._repository.write("ORDER", *writes, once=asked.once, result=result)

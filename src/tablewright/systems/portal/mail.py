@@ -17,6 +17,11 @@ TEMPLATES = {
         "Your order {number} is on hold",
         "{why} Order {number} is on hold and will not be delivered. Please write to support.\n\n{summary}",
     ),
+    "order over limit": Template(
+        "Your order {number} is on hold",
+        "You have used this offer before, so order {number} is on hold. Nothing was charged. Sign in to order without "
+        "the offer:\n{link}\n\n{summary}",
+    ),
     "order paid": Template(
         "Your order {number} is paid", "We received your payment of {amount} for order {number}.\n{link}"
     ),

@@ -130,6 +130,7 @@ class CampaignSnapshot(Value):
     from_date: date
     to_date: date
     valid_at_order_time: datetime
+    per_tenant_limit: int | None = None
 
 
 class OrderItem(Value):

@@ -25,6 +25,10 @@ def order_on_hold(order: Order, why: str) -> Mail:
     return "order on hold", {"number": order.order_number, "summary": rules.summary(order), "why": why}
 
 
+def order_over_limit(order: Order, link: str) -> Mail:
+    return "order over limit", {"number": order.order_number, "summary": rules.summary(order), "link": link}
+
+
 def order_moved(order: Order, target: OrderStatus, link: str) -> Mail:
     """What became of an order."""
     values = {"number": order.order_number, "amount": rules.rand(order.total), "link": link}

@@ -60,7 +60,8 @@ class Orders:
     def pay(self, order_id: str, token: str, owner: Tenant | None = None) -> Order:
         """Pay an order that waits for its payment; asked again, it is paid already.
 
-        A declined card leaves it waiting. Only its `owner` learns that it is on hold.
+        A declined card leaves it waiting. Only its `owner` learns that it is on hold; nobody else pays an order that
+        may turn out to be.
         """
         order = self._repository.order(order_id)
         if order.order_status == "PAID":
@@ -69,6 +70,11 @@ class Orders:
             raise Conflict("STATUS_CONFLICT", _ENDED[order.order_status], facts={"from": order.order_status})
         if owner is not None:
             _check_hold(order, owner)
+        elif rules.must_verify(order):
+            words = (
+                "This offer is limited per customer. Sign in with the code we send to your address, then pay."
+            )
+            raise Forbidden("NOT_VERIFIED", words)
         event = self._payments.authorise(order.order_id, order.total, order.currency, token)
         if event.kind == "declined":
             words = "The card was declined. Nothing was charged. Try another card."

@@ -225,6 +225,7 @@ def snapshot(campaign: Campaign, now: datetime) -> CampaignSnapshot:
         from_date=campaign.from_date,
         to_date=campaign.to_date,
         valid_at_order_time=now,
+        per_tenant_limit=campaign.per_tenant_limit,
     )
 
 
@@ -311,6 +312,14 @@ def is_claimed(order: Order, tenant: Tenant) -> bool:
     """Whether an order is its tenant's to see: placed signed in, or the address was verified after it."""
     verified = tenant.address_verified_at
     return not order.guest or (verified is not None and order.placed_at <= verified)
+
+
+def must_verify(order: Order) -> bool:
+    """Whether nobody but the verified owner of the address may pay: a guest's order with an offer limited per customer.
+
+    Whether the customer has used the offer before is told to the owner alone, and no money is taken before that.
+    """
+    return order.guest and order.campaign is not None and order.campaign.per_tenant_limit is not None
 
 
 def hold_of(order: Order, tenant: Tenant) -> str | None:

@@ -63,6 +63,13 @@ class Basket:
     rows: tuple[tuple[Product, int], ...]
     others: tuple[Product, ...]
     priced: Priced | None
+    is_guest: bool
+
+    @property
+    def limit(self) -> int | None:
+        """How often each customer has its offer, if a guest must verify the address before paying."""
+        campaign = self.priced.campaign if self.priced is not None and self.is_guest else None
+        return campaign.per_tenant_limit if campaign is not None else None
 
 
 def quantities(form: Form) -> dict[str, int]:
@@ -106,12 +113,13 @@ def buying_router(desk: Desk) -> APIRouter:
         rows = tuple((for_sale[id], count) for id, count in cart.items() if id in for_sale)
         others = tuple(product for id, product in for_sale.items() if id not in cart)
         if not cart:
-            return Basket(form, rows, others, None)
+            return Basket(form, rows, others, None, buyer is None)
         try:
-            return Basket(form, rows, others, checkout.priced(lines(cart), codes(form), buyer))
+            priced = checkout.priced(lines(cart), codes(form), buyer)
+            return Basket(form, rows, others, priced, buyer is None)
         except PortalMistake as mistake:
             form = with_code_checked(refused(form, mistake, _FIELDS), buyer)
-            return Basket(form, rows, others, without_code(cart, buyer))
+            return Basket(form, rows, others, without_code(cart, buyer), buyer is None)
 
     def with_code_checked(form: Form, buyer: str | None) -> Form:
         """The form with what is wrong with its code as well, where the cart was looked at first."""
@@ -222,7 +230,7 @@ def buying_router(desk: Desk) -> APIRouter:
             raise not_found("ORDER_NOT_FOUND", words)
         return desk.page(
             request, "placed", title=f"Order {order.order_number}", order=order, tenant=tenant, seal=seal,
-            again=again_link(order), is_own=is_own,
+            again=again_link(order), is_own=is_own, must_verify=rules.must_verify(order) and not is_own,
         )  # fmt: skip
 
     return router
@@ -291,6 +299,7 @@ def placed_link(desk: Desk, order: Order) -> str:
 
 
 def again_link(order: Order) -> str:
-    """The same cart once more."""
+    """The same cart once more; without an offer that the customer has used up."""
     plans = urlencode({QUANTITY + item.product_id: item.quantity for item in order.items})
-    return f"{HOME}/checkout?{plans}" + (f"&code={order.campaign.code}" if order.campaign else "")
+    has_offer = order.campaign is not None and not order.over_limit
+    return f"{HOME}/checkout?{plans}" + (f"&code={order.campaign.code}" if has_offer else "")

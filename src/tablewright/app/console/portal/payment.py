@@ -1,6 +1,7 @@
 """Paying an order that was placed before: by its customer with a card, or noted by an admin who got the money.
 
-The page after an order is for who placed it, for an hour (buying.py): they may pay from there without signing in.
+The page after an order is for who placed it, for an hour (buying.py): they may pay from there without signing in, but
+not an order whose offer is limited per customer.
 Must hold: what is sent twice is paid once; an order that expired says so, and offers to order again.
 """
 
@@ -18,7 +19,7 @@ from tablewright.app.console.words import money
 from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.identity.guards import login_required
 from tablewright.edge.routes import gather
-from tablewright.systems.portal import views
+from tablewright.systems.portal import rules, views
 from tablewright.systems.portal.api import actor_of, own_order
 from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Order
@@ -40,7 +41,9 @@ def _by_card(desk: Desk) -> APIRouter:
     def payable(id: str, caller: Principal, seal: str) -> Order:
         """The order, for its owner or for who has the link of the page after it."""
         if desk.portal.previews.opens(seal, id, desk.portal.repository.now()):
-            return orders.order(id)
+            order = orders.order(id)
+            if not rules.must_verify(order):
+                return order
         if not caller.is_known:
             raise login_required()
         return own_order(desk.portal, id, caller)

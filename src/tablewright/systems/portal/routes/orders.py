@@ -44,7 +44,8 @@ def orders(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRouter:
         """Buy. With an Idempotency-Key, asking again gives the first order.
 
         The best running campaign applies, whether or not its code is sent. Without a login, an order is in the list of
-        the address's owner once they have verified the address.
+        the address's owner once they have verified the address; with a campaign that is limited per customer nothing is
+        charged before that, and the order stays PENDING.
         """
         order = checkout.place(
             body.email,
