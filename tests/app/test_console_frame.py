@@ -8,13 +8,13 @@ from fastapi import APIRouter
 from tests.app.browsing import Enter
 from tests.app.library import isbn
 
-from tablewright.app.console.area import Area, Nav
-from tablewright.app.console.assets import assets
-from tablewright.app.console.console import FLASH
-from tablewright.app.console.paths import own_path
 from tablewright.app.house import House
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
+from tablewright.pages.area import Area, Nav
+from tablewright.pages.assets import assets_of
+from tablewright.pages.layout import FLASH
+from tablewright.pages.paths import own_path
 
 
 def text_of(page: httpx.Response) -> str:
@@ -211,9 +211,10 @@ def test_files_are_kept_for_a_year_under_the_hash_of_their_content(enter: Enter)
 
 
 def test_the_stylesheet_is_small_and_htmx_comes_with_its_licence() -> None:
-    assert len(assets()["console.css"].content) < 30_000
-    assert "vendor/htmx-2.0.11.min.js" in assets()
-    assert b"BSD" in assets()["vendor/htmx-LICENSE.txt"].content
+    assets = assets_of("tablewright.pages")
+    assert len(assets["console.css"].content) < 30_000
+    assert "vendor/htmx-2.0.11.min.js" in assets
+    assert b"BSD" in assets["vendor/htmx-LICENSE.txt"].content
 
 
 def test_pages_are_not_kept_by_caches_and_allow_no_inline_script(enter: Enter) -> None:

@@ -431,7 +431,7 @@ def test_copying_is_a_job_whose_words_name_its_place(away: str, clock: testing.C
         job = copies_job(copying)
         assert (job.name, job.every) == ("copies", EVERY)
         assert away in job.about
-        job.run()
+        job.run(None)
         engine.settle()
-        job.run()
+        job.run(None)
         assert len(copying.place.copies()) == 1

@@ -24,7 +24,7 @@ from tablewright.systems.travel.errors import NotThere
 from tablewright.systems.travel.privacy import SETTLES
 from tablewright.systems.travel.secret_checks import SecretIsMissing
 from tablewright.systems.travel.seed import JONAS, MAYA
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 
 A_DAY = timedelta(days=1)
 # Later than any clock of the machine: what is restored in between by a real one is then in the past.
@@ -46,7 +46,7 @@ def _travel(house: House) -> Travel:
 def _tick(house: House, clock: testing.Clock) -> None:
     """A turn of the job, as the schedule lists it."""
     (job,) = [due.job for due in house.schedule.listed() if due.job.name == "copies"]
-    job.run()
+    job.run(None)
     house.engine.settle()
     clock.move(EVERY)
 

@@ -11,14 +11,14 @@ from tests.app.library import library
 from tests.app.test_console_frame import text_of
 
 from tablewright import testing
-from tablewright.app.console.designs.cost import part_bars
-from tablewright.app.console.words import money
+from tablewright.app.designs.cost import part_bars
 from tablewright.app.house import open_house
 from tablewright.app.serve import app_of
-from tablewright.app.system import System
 from tablewright.design import Design
 from tablewright.design.cost import Options, cost_of
 from tablewright.edge import serving_app
+from tablewright.kit.system import System
+from tablewright.pages.words import money
 from tablewright.systems.travel.design import TRAVEL
 
 PAGE = "/console/designs/library/cost"

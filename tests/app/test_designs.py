@@ -11,16 +11,16 @@ from tests.app.library import book_by_id, books, library, notes
 from tests.app.test_console_frame import text_of
 
 from tablewright import testing
-from tablewright.app.console.designs.look import owner_of
-from tablewright.app.console.designs.secrets import COVER, is_secret
-from tablewright.app.console.designs.states import state_diagram
 from tablewright.app.design import ACCOUNTS, Note
 from tablewright.app.design import house as own_design
 from tablewright.app.design import notes as letters
+from tablewright.app.designs.diagrams import owner_of
+from tablewright.app.designs.secrets import COVER, is_secret
+from tablewright.app.designs.states import state_diagram
 from tablewright.app.house import House
-from tablewright.app.progress import Told
 from tablewright.app.systems import SYSTEMS
 from tablewright.design import States
+from tablewright.kit.system import Progress
 
 BY_STATE = "/console/designs/library/patterns/books_by_state"
 
@@ -374,7 +374,7 @@ def test_the_store_is_verified_and_the_work_is_listed(rosa: httpx.Client, house:
 def test_work_that_runs_is_followed_with_and_without_a_script(rosa: httpx.Client, house: House) -> None:
     go = threading.Event()
 
-    def job(told: Told) -> None:
+    def job(told: Progress) -> None:
         told(1, 4, "items")
         go.wait(10)
 

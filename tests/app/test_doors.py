@@ -15,12 +15,12 @@ from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import forms_of, send, words_of
 
 from tablewright import testing
-from tablewright.app.console.paths import path_within
 from tablewright.app.house import House, open_house
 from tablewright.app.mail import Directory
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
 from tablewright.edge.codes import CODES_A_WINDOW
+from tablewright.pages.paths import path_within
 from tablewright.systems.parental.seed import ANNA, BEN
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.seed import STARTER

@@ -14,11 +14,10 @@ from tests.app.library import LIBRARY, Desk, books_by_state, library, seed
 from tablewright import testing
 from tablewright.app.house import House, open_house
 from tablewright.app.keepsake import NAME, SecretUnusable
-from tablewright.app.people import Person, TwoPeopleOneSubject
-from tablewright.app.progress import Told
-from tablewright.app.system import System, SystemsClash
+from tablewright.app.people import TwoPeopleOneSubject
 from tablewright.design import Design
 from tablewright.engine import StoreInUse
+from tablewright.kit.system import Person, Progress, System, SystemsClash
 
 EMPTY = System("empty", "Empty", "Nothing in it.", (), lambda given: None)
 
@@ -35,7 +34,7 @@ def test_a_house_without_systems_opens_with_its_own_design_and_the_engineer() ->
 
 def test_a_first_start_makes_the_tables_and_seeds_and_tells_how_far_it_is() -> None:
     heard: list[tuple[int, int | None, str]] = []
-    with open_house(memory=True, systems=(LIBRARY,), told=lambda *step: heard.append(step)) as house:
+    with open_house(memory=True, systems=(LIBRARY,), progress=lambda *step: heard.append(step)) as house:
         assert titles(house) == 60
     assert heard[0] == (1, 60, "Lending library, books")
     assert heard[-1] == (60, 60, "Lending library, books")
@@ -45,14 +44,14 @@ def test_a_second_start_finds_what_is_there_and_does_not_seed_again(tmp_path: Pa
     with open_house(tmp_path, systems=(LIBRARY,)):
         pass
     heard: list[Any] = []
-    with open_house(tmp_path, systems=(LIBRARY,), told=lambda *step: heard.append(step)) as house:
+    with open_house(tmp_path, systems=(LIBRARY,), progress=lambda *step: heard.append(step)) as house:
         assert titles(house) == 60
     assert heard == []
 
 
 def test_seeding_that_crashed_half_way_is_taken_up_again(tmp_path: Path) -> None:
-    def crashing(desk: Desk, told: Told) -> None:
-        seed(desk, told, count=20)
+    def crashing(desk: Desk, progress: Progress) -> None:
+        seed(desk, progress, count=20)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -7,8 +7,8 @@ from tests.app.browsing import Enter
 from tests.app.library import isbn
 
 from tablewright.app.house import House
-from tablewright.app.identity import in_system
 from tablewright.edge import Principal
+from tablewright.kit.system import in_system
 
 BOOK = {"isbn": isbn(999), "title": "New", "price": "9.99"}
 

@@ -30,10 +30,10 @@ from tablewright.app.house import House, open_house
 from tablewright.app.mail import Directory, MailMistake, Smtp, password_in, smtp_from
 from tablewright.app.mail.directory import KEPT, MOST_KEPT
 from tablewright.app.serve import app_of
-from tablewright.app.system import System
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
 from tablewright.edge.outbox import DeliveryDelayed, DeliveryRefused, OutgoingMessage
+from tablewright.kit.system import System
 from tablewright.systems.parental.repository import Actor
 from tablewright.systems.portal.seed import seed as seed_portal
 from tablewright.testing import Clock

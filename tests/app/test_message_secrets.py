@@ -22,7 +22,6 @@ import pytest
 from tablewright import testing
 from tablewright.app.accounts import ROLES
 from tablewright.app.code_login import SignedIn
-from tablewright.app.console.portal.buying import LINK_LASTS
 from tablewright.app.copies import bring_further
 from tablewright.app.house import House, open_house
 from tablewright.app.mail import Directory
@@ -32,6 +31,7 @@ from tablewright.edge import codes, serving_app
 from tablewright.systems.parental.model import MessageState as State
 from tablewright.systems.parental.repository import Actor as Parent
 from tablewright.systems.portal.checkout import Line
+from tablewright.systems.portal.pages.checkout import LINK_LASTS
 from tablewright.systems.portal.repository import Actor as Staff
 from tablewright.systems.travel.accounts import Proved
 

@@ -10,12 +10,12 @@ from tests.app.library import LIBRARY
 from tests.app.test_console_frame import text_of
 
 from tablewright import testing
-from tablewright.app.console.designs.metrics import SPANS, ms
-from tablewright.app.console.designs.timelines import Line, Timeline
-from tablewright.app.console.words import number
+from tablewright.app.designs.metrics import SPANS, ms
+from tablewright.app.designs.timelines import Line, Timeline
 from tablewright.app.house import House, open_house
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
+from tablewright.pages.words import number
 
 PAGE = "/console/designs/metrics"
 PETS = {

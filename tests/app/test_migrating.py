@@ -18,15 +18,15 @@ from tests.mapping.migrate.test_phases import followed
 
 from tablewright import testing
 from tablewright.app.backups import environment_of
-from tablewright.app.console.designs.migrations import standings
 from tablewright.app.copy_places import place_of
+from tablewright.app.designs.migrations import standings
 from tablewright.app.house import open_house
 from tablewright.app.migrating import tell_due, tend
 from tablewright.app.serve import TRANSLATIONS, app_of
-from tablewright.app.system import System
 from tablewright.client import embedded
 from tablewright.design import Backups, Design, Environment
 from tablewright.edge import serving_app
+from tablewright.kit.system import System
 from tablewright.mapping.migrate import (
     MigrationContext,
     SideChanged,
@@ -126,7 +126,7 @@ def test_a_copy_elsewhere_is_of_the_table_that_is_open_by_the_name_it_is_known_b
         house.engine.settle()
         for _ in range(2):
             (copying,) = [due.job for due in house.schedule.listed() if due.job.name == "copies"]
-            copying.run()
+            copying.run(None)
             house.engine.settle()
     (copy,) = place_of(str(away)).copies()
     assert [(table.name, table.items) for table in copy.tables] == [("cards", 2)]
@@ -271,18 +271,18 @@ def test_daily_copies_of_the_side_that_was_left_go_in_their_time() -> None:
             house.engine.settle()
             return len(house.call("ListBackups", {"TableName": table})["BackupSummaries"])
 
-        daily.run()
+        daily.run(None)
         at.plan()
         begin(at)
         followed(at)
         record_report(at, verify(at, at.state()))
         switch(at)
         clock.move(timedelta(days=1))
-        daily.run()
+        daily.run(None)
         assert (copies("cards"), copies("new_cards")) == (1, 1)
         finish(at, early=True)
         clock.move(timedelta(days=7))
-        daily.run()
+        daily.run(None)
         assert (copies("cards"), copies("new_cards")) == (0, 2)
 
 

@@ -16,13 +16,13 @@ import pytest
 
 from tablewright.app.house import House, open_house
 from tablewright.app.serve import app_of
-from tablewright.app.system import System
 from tablewright.app.systems import PARENTAL, PORTAL
 from tablewright.edge import serving_app
+from tablewright.kit.system import System
 from tablewright.systems.parental import seed as parental_seed
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.model import Device
-from tablewright.systems.parental.service import Parental
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.portal import seed as portal_seed
 
 API = "/parental/v1"
@@ -268,7 +268,7 @@ def test_rules_and_devices_outlive_a_restart_and_nothing_is_seeded_again(tmp_pat
         count = len(device.list())
     heard: list[Any] = []
     with open_house(
-        tmp_path, systems=small()[1:], told=lambda *step: heard.append(step), jobs=False
+        tmp_path, systems=small()[1:], progress=lambda *step: heard.append(step), jobs=False
     ) as house:
         again: Parental = house.lived[0].service
         device = again.devices.simulated(HER_DEVICE)

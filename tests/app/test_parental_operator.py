@@ -14,7 +14,6 @@ from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import forms_of, send, words_of
 
 from tablewright import testing
-from tablewright.app.console.parental.operator_desk import seconds_words
 from tablewright.app.house import House, open_house
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL
@@ -25,9 +24,10 @@ from tablewright.systems.parental.firewall.driver import PREFIX, Rule
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.model import BlockedApp, DnsGuard
+from tablewright.systems.parental.pages.operator_page import seconds_words
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.policies import Draft
 from tablewright.systems.parental.seed import ADA, ANNA, OPERATOR, SARAH, THABO, TOM, seed
-from tablewright.systems.parental.service import Parental
 
 HOME = "/console/parental"
 OLGA = "operator_olga"

@@ -18,19 +18,19 @@ from tests.app.portal_forms import forms_of, send, words_of
 
 from tablewright import testing
 from tablewright.app.house import House, open_house
-from tablewright.app.people import Person
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL
 from tablewright.edge import serving_app
+from tablewright.kit.system import Person
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.firewall.driver import Unavailable
 from tablewright.systems.parental.model import EVERYTHING, BlockedApp, Child, Policy
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.policies import Draft
 from tablewright.systems.parental.references import References
 from tablewright.systems.parental.repository import Actor
 from tablewright.systems.parental.seed import ADA, ANNA, SARAH, THABO, TOM, seed
-from tablewright.systems.parental.service import Parental
 
 HOME = "/console/parental"
 # A Monday, 13:00 in New York: school is on, so Sarah's TikTok and Instagram are blocked.

@@ -8,9 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tablewright.app.console.forms import Form
-from tablewright.app.console.parental import typed, wording
-from tablewright.app.console.parental.pictures import (
+from tablewright.pages.forms import Form
+from tablewright.systems.parental import evaluator, windows
+from tablewright.systems.parental.evaluator import Effective, Span, Why
+from tablewright.systems.parental.model import Action, BlockedApp, Child, Day, Override, Policy, Port, Window
+from tablewright.systems.parental.pages import forms
+from tablewright.systems.parental.pages import words as wording
+from tablewright.systems.parental.pages.charts import (
     Column,
     blocks,
     columns,
@@ -18,9 +22,6 @@ from tablewright.app.console.parental.pictures import (
     heat_rows,
     week_grid,
 )
-from tablewright.systems.parental import evaluator, windows
-from tablewright.systems.parental.evaluator import Effective, Span, Why
-from tablewright.systems.parental.model import Action, BlockedApp, Child, Day, Override, Policy, Port, Window
 from tablewright.systems.parental.planning import AppStatus
 from tablewright.systems.parental.removing import GIVEN_UP
 from tablewright.systems.parental.windows import DAYS, day_bounds
@@ -281,14 +282,14 @@ def test_a_policy_survives_the_way_through_the_form() -> None:
         ),
         given=(window("22:00", "06:00", "FRI"),),
     )
-    found = typed.written(typed.form_of_policy(policy), "active").draft
+    found = forms.written(forms.form_of_policy(policy), "active").draft
     assert list(found.blocked_apps) == policy.blocked_apps
     assert [Window.model_validate(one) for one in found.time_windows] == policy.time_windows
 
 
 def test_everything_on_some_ports_only_keeps_its_ports() -> None:
     policy = a_policy(BlockedApp(app_name="*", ports=[Port(port=443)]))
-    found = typed.written(typed.form_of_policy(policy), "active").draft
+    found = forms.written(forms.form_of_policy(policy), "active").draft
     assert list(found.blocked_apps) == policy.blocked_apps
 
 
@@ -304,13 +305,13 @@ def test_everything_on_some_ports_only_keeps_its_ports() -> None:
 )
 def test_pc_d19_the_address_of_a_page_stands_for_its_site(pasted: str, site: str) -> None:
     form = Form({"when": "always", "o0-name": "", "o0-to": pasted})
-    (entry,) = typed.written(form, "active").draft.blocked_apps
+    (entry,) = forms.written(form, "active").draft.blocked_apps
     assert (entry.app_name, entry.domains) == (site, [site])
 
 
 def test_pc_d10_a_row_of_ones_own_says_what_is_blocked_of_it_and_what_is_not() -> None:
     to = "www.cheat.example m.puzzle.example cloudfront.net 142.250.0.0/15 school.example nonsense!"
-    told = typed.told_of(typed.OwnRow(0, "Puzzles", to, "443"), ["school.example"])
+    told = forms.told_of(forms.OwnRow(0, "Puzzles", to, "443"), ["school.example"])
     assert told.blocked == (
         "cheat.example is blocked, with all its subdomains.",
         "Of puzzle.example, only m.puzzle.example and what is below it is blocked. To block all of it, write "
@@ -322,4 +323,4 @@ def test_pc_d10_a_row_of_ones_own_says_what_is_blocked_of_it_and_what_is_not() -
         "school.example",
         "142.250.0.0/15",
     ]
-    assert typed.told_of(typed.OwnRow(0, "", "", "many"), ()) == typed.Told((), ())
+    assert forms.told_of(forms.OwnRow(0, "", "", "many"), ()) == forms.Told((), ())

@@ -25,8 +25,8 @@ from tablewright.client import embedded
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs, seed
 from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.seed import ANNA, BEN, CHIDI, SARAH, TOM
-from tablewright.systems.parental.service import Parental
 
 # Later than any clock of the machine: what is restored in between by a real one is then in the past.
 START = datetime(2040, 1, 1, 12, tzinfo=UTC)
@@ -213,7 +213,7 @@ def test_a_table_that_is_restored_under_a_running_server_is_cleaned_by_the_sched
         parental.repository.db.write(d.children.create(tom))
         assert parental.repository.child_of_phone(TOM) is not None
         (job,) = [due.job for due in house.schedule.listed() if due.job.name == "restored"]
-        job.run()
+        job.run(parental)
         assert parental.repository.child_of_phone(TOM) is None
 
 

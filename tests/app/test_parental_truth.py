@@ -19,7 +19,6 @@ from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import send, words_of
 
 from tablewright import testing
-from tablewright.app.console.parental.confirmation import confirmation
 from tablewright.app.house import House, open_house
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL
@@ -28,10 +27,11 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental.evaluator import Effective, Why
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.model import BlockedApp, Child, Device
+from tablewright.systems.parental.pages.confirmation import confirmation
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.planning import AppStatus
 from tablewright.systems.parental.policies import Draft
 from tablewright.systems.parental.seed import ANNA, SARAH, THABO, TOM, seed
-from tablewright.systems.parental.service import Parental
 
 HOME = "/console/parental"
 # A Monday, 13:00 in New York.

@@ -20,8 +20,8 @@ from tablewright.app.systems import PORTAL
 from tablewright.edge import serving_app
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.model import Order, Tenant
+from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.seed import ADMIN, AGENCY, BUSINESS, CUSTOMER, STARTER, seed
-from tablewright.systems.portal.service import Portal
 
 HOME = "/console/portal"
 CHECKOUT = f"{HOME}/checkout"

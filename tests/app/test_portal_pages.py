@@ -18,9 +18,6 @@ from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import forms_of, send, words_of
 
 from tablewright import testing
-from tablewright.app.console.portal.desk import percent_words
-from tablewright.app.console.portal.pictures import campaign_calendar, price_history
-from tablewright.app.console.portal.typed import TypedProduct
 from tablewright.app.house import House, open_house
 from tablewright.app.logins import AUDIENCE
 from tablewright.app.serve import app_of
@@ -31,9 +28,12 @@ from tablewright.systems.portal import jobs, rules, tallies
 from tablewright.systems.portal.catalogue import Offer
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.model import Campaign, Order, PriceChange, Product, Tenant
+from tablewright.systems.portal.pages.charts import campaign_calendar, price_history
+from tablewright.systems.portal.pages.forms import TypedProduct
+from tablewright.systems.portal.pages.page import percent_words
+from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.repository import Actor
 from tablewright.systems.portal.seed import ADMIN, AGENCY, BUSINESS, CUSTOMER, RETIRED, STARTER, seed
-from tablewright.systems.portal.service import Portal
 from tablewright.systems.portal.verification import LIFETIME
 
 HOME = "/console/portal"
@@ -712,7 +712,7 @@ def test_a_page_token_of_somebody_else_is_refused_in_a_sentence(enter: Enter) ->
 
 
 def test_the_counts_follow_the_changes_and_say_since_when(enter: Enter, portal: Portal) -> None:
-    for consumer in jobs.followers(portal.repository):
+    for consumer in jobs.consumers(portal):
         consumer.run_once()
     browser = enter(SIPHO)
     shown = words_of(browser.get(f"{HOME}/tenants"))
@@ -722,7 +722,7 @@ def test_the_counts_follow_the_changes_and_say_since_when(enter: Enter, portal: 
     assert together is not None
     real = tallies.counted(portal.repository, "tenants")
     assert int(together[1]) == sum(number for sort, number in real.items() if sort != "INACTIVE") > 0
-    jobs.reconcile_tallies(portal.repository)
+    jobs.reconcile_tallies(portal)
     overview = words_of(browser.get(f"{HOME}/overview"))
     assert "· verified" in overview
     labels = ("Active customers", "Registered", "Address confirmed", "To be confirmed", "Suspended")

@@ -4,7 +4,9 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.app.library import LIBRARY
@@ -12,8 +14,12 @@ from tests.app.library import LIBRARY
 from tablewright import testing
 from tablewright.app import schedule as scheduling
 from tablewright.app.house import House, open_house
-from tablewright.app.schedule import Follower, Job, Schedule
+from tablewright.app.schedule import Schedule
 from tablewright.app.systems import PORTAL
+from tablewright.kit.jobs import Follower, Job
+from tablewright.systems.portal.portal import Portal
+from tablewright.systems.portal.rules import local_day
+from tablewright.systems.portal.seed import ADMIN
 
 DAY = timedelta(days=1)
 
@@ -29,7 +35,7 @@ def house(clock: testing.Clock) -> Iterator[House]:
         yield opened
 
 
-def scheduled(house: House, *work: Job | Follower) -> Schedule:
+def scheduled(house: House, *work: Job[Any] | Follower[Any]) -> Schedule:
     schedule = Schedule(house.db, house.world)
     schedule.add("library", work)
     return schedule
@@ -37,7 +43,7 @@ def scheduled(house: House, *work: Job | Follower) -> Schedule:
 
 def test_a_job_has_its_turn_at_once_and_then_once_a_period(house: House, clock: testing.Clock) -> None:
     ran: list[int] = []
-    schedule = scheduled(house, Job("count", DAY, lambda: ran.append(1)))
+    schedule = scheduled(house, Job("count", DAY, lambda _: ran.append(1)))
     assert schedule.run_due() == ["library.count"]
     assert schedule.run_due() == []
     clock.move(DAY - timedelta(seconds=1))
@@ -48,7 +54,7 @@ def test_a_job_has_its_turn_at_once_and_then_once_a_period(house: House, clock: 
 
 
 def test_a_clock_that_was_ahead_and_is_put_right_stops_no_job(house: House, clock: testing.Clock) -> None:
-    schedule = scheduled(house, Job("count", DAY, lambda: None))
+    schedule = scheduled(house, Job("count", DAY, lambda _: None))
     clock.move(DAY * 1000)
     assert schedule.run_due() == ["library.count"]
     clock.move(timedelta(hours=-1))
@@ -58,8 +64,8 @@ def test_a_clock_that_was_ahead_and_is_put_right_stops_no_job(house: House, cloc
 
 
 def test_a_restart_does_not_give_a_job_another_turn(house: House) -> None:
-    assert scheduled(house, Job("count", DAY, lambda: None)).run_due() == ["library.count"]
-    assert scheduled(house, Job("count", DAY, lambda: None)).run_due() == []
+    assert scheduled(house, Job("count", DAY, lambda _: None)).run_due() == ["library.count"]
+    assert scheduled(house, Job("count", DAY, lambda _: None)).run_due() == []
 
 
 def test_a_job_that_fails_is_told_and_has_its_next_turn_all_the_same(
@@ -67,10 +73,10 @@ def test_a_job_that_fails_is_told_and_has_its_next_turn_all_the_same(
 ) -> None:
     ran: list[int] = []
 
-    def broken() -> None:
+    def broken(_: object) -> None:
         raise ValueError("not for the log: somebody@example.com")
 
-    schedule = scheduled(house, Job("broken", DAY, broken), Job("fine", DAY, lambda: ran.append(1)))
+    schedule = scheduled(house, Job("broken", DAY, broken), Job("fine", DAY, lambda _: ran.append(1)))
     assert schedule.run_due() == ["library.broken", "library.fine"]
     assert ran == [1]
     assert [due.last and due.last.error for due in schedule.listed()] == ["ValueError", None]
@@ -80,9 +86,9 @@ def test_a_job_that_fails_is_told_and_has_its_next_turn_all_the_same(
 
 
 def test_two_processes_do_not_both_take_a_turn(house: House) -> None:
-    first, second = (scheduled(house, Job("count", DAY, lambda: None)) for _ in range(2))
+    first, second = (scheduled(house, Job("count", DAY, lambda _: None)) for _ in range(2))
     beside: list[str] = []
-    first_job = Job("count", DAY, lambda: beside.extend(second.run_due()))
+    first_job: Job[object] = Job("count", DAY, lambda _: beside.extend(second.run_due()))
     assert scheduled(house, first_job).run_due() == ["library.count"]
     assert beside == []
     assert first.run_due() == []
@@ -94,7 +100,7 @@ def test_a_follower_that_fails_is_started_again_and_ends_with_the_app(
     monkeypatch.setattr(scheduling, "FIRST_PAUSE", 0.001)
     again, calls = threading.Event(), []
 
-    def follow(stop: threading.Event) -> None:
+    def follow(_: object, stop: threading.Event) -> None:
         calls.append(1)
         if len(calls) < 3:
             raise OSError("the line is down")
@@ -111,7 +117,7 @@ def test_a_follower_that_fails_is_started_again_and_ends_with_the_app(
 
 def test_jobs_of_a_house_run_and_stop_with_it(tmp_path: Path) -> None:
     ran = threading.Event()
-    system = replace(LIBRARY, jobs=lambda service: (Job("once", DAY, ran.set),))
+    system = replace(LIBRARY, jobs=lambda service: (Job("once", DAY, lambda _: ran.set()),))
     with open_house(tmp_path, systems=(system,)) as house:
         assert ran.wait(30)
         assert [due.job.name for due in house.schedule.listed()] == ["once"]
@@ -130,9 +136,43 @@ def test_the_portal_keeps_its_tallies_while_the_app_is_up() -> None:
         assert portal.tenants.tally().counts == {"UNVALIDATED": 1}
         assert {due.job.name for due in house.schedule.listed()} == {
             "backups",
+            "ending campaigns",
             "prices",
+            "purge proposal",
             "reminders",
             "restored",
             "tallies",
             "unpaid orders",
         }
+
+
+def test_the_schedule_tells_the_portals_staff_of_ending_campaigns_and_of_whom_to_purge(
+    clock: testing.Clock,
+) -> None:
+    system = replace(PORTAL, seed=None)
+    with open_house(memory=True, systems=(system,), world=clock.world(), jobs=False) as house:
+        house.accounts.add("boss@bbws.example", roles=["portal.admin"])
+        house.accounts.add("reader@bbws.example", roles=["portal.support"])
+        portal: Portal = house.lived[0].service
+        old = portal.tenants.at_checkout("never@example.com", None)
+        clock.move(90 * DAY)
+        today = local_day(clock.now())
+        fields = {"name": "Plan", "description": "A plan.", "price": Decimal(10), "billing_cycle": "monthly"}
+        product, _ = portal.catalogue.create_product({**fields, "features": ["1 site"]}, ADMIN)
+        campaign = {
+            "code": "SOON",
+            "description": "A tenth off.",
+            "discount_percentage": Decimal(10),
+            "product_id": product.id,
+            "terms_conditions_link": "https://bbws.example/terms",
+            "from_date": today,
+            "to_date": today + 2 * DAY,
+        }
+        portal.catalogue.create_campaign(campaign, ADMIN)
+        assert {"portal.purge proposal", "portal.ending campaigns"} <= set(house.schedule.run_due())
+        waiting = portal.repository.db.all(portal.repository.outbox("PENDING"))
+        mails = {(mail.recipient, mail.template): mail.values for mail in waiting}
+        boss = "boss@bbws.example"
+        assert mails[boss, "purge proposal"] == {"count": "1", "ids": old.id}
+        assert mails[boss, "campaign ends"] == {"code": "SOON", "day": f"{today + 2 * DAY}"}
+        assert {recipient for recipient, _ in mails} == {boss}

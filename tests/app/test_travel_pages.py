@@ -18,17 +18,17 @@ from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import words_of
 
 from tablewright import testing
-from tablewright.app.console.assets import asset
-from tablewright.app.console.travel.looking import by_year, moments
-from tablewright.app.console.travel.settings import form_of
-from tablewright.app.console.travel.wording import day_words, side_words
 from tablewright.app.house import House, open_house
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PORTAL, TRAVEL
 from tablewright.edge import serving_app
+from tablewright.pages.assets import assets_of
 from tablewright.systems.travel.errors import NotThere
 from tablewright.systems.travel.operations import Edit
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.pages.settings import form_of
+from tablewright.systems.travel.pages.statistics import by_year, moments
+from tablewright.systems.travel.pages.words import day_words, side_words
+from tablewright.systems.travel.travel import Travel
 
 HOME = "/console/travel"
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
@@ -165,7 +165,7 @@ def test_the_worker_keeps_files_that_are_there_for_everybody(enter: Enter) -> No
     assert answer.headers["service-worker-allowed"] == HOME
     assert answer.headers["cache-control"] == "no-cache"
     files = orjson.loads(re.search(r"const FILES = (\[.*?\]);", answer.text)[1])  # type: ignore[index]
-    assert asset("travel/map.js") in files
+    assert assets_of("tablewright.systems.travel.pages", "travel/")["travel/map.js"].href in files
     for path in files:
         assert nobody.get(path).status_code == 200, path
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.app.console.charts import Bar, Point, bars, line
-from tablewright.app.console.icons import icon
-from tablewright.app.console.json_words import pretty
-from tablewright.app.console.words import (
+from tablewright.app.json_words import pretty
+from tablewright.pages.charts import Bar, Point, bars, line
+from tablewright.pages.icons import icon
+from tablewright.pages.words import (
     ago,
     coded,
     exact,

@@ -9,12 +9,12 @@ import pytest
 from tablewright import testing
 from tablewright.app.design import Work, works
 from tablewright.app.house import House, open_house
-from tablewright.app.progress import Told
 from tablewright.app.work import WorkStopped, progress_of
+from tablewright.kit.system import Progress
 
 
 def test_work_ends_with_its_result_and_can_be_found_again(house: House) -> None:
-    work = house.works.start("count", "Count", lambda told: {"answer": 42}, by="Rosa")
+    work = house.works.start("count", "Count", lambda progress: {"answer": 42}, by="Rosa")
     house.works.wait(work.id)
     found = house.works.find(work.id)
     assert found is not None
@@ -23,7 +23,7 @@ def test_work_ends_with_its_result_and_can_be_found_again(house: House) -> None:
 
 
 def test_work_that_fails_says_how(house: House) -> None:
-    def failing(told: Told) -> None:
+    def failing(progress: Progress) -> None:
         raise ValueError("the table is gone")
 
     work = house.works.start("count", "Count", failing, by="Rosa")
@@ -35,21 +35,21 @@ def test_work_that_fails_says_how(house: House) -> None:
 
 def test_the_same_work_is_not_begun_twice_at_once(house: House) -> None:
     go = threading.Event()
-    first = house.works.start("count", "Count", lambda told: go.wait(10), by="Rosa")
-    second = house.works.start("count", "Count", lambda told: None, by="Tom")
-    other = house.works.start("count", "Count another", lambda told: None, by="Tom")
+    first = house.works.start("count", "Count", lambda progress: go.wait(10), by="Rosa")
+    second = house.works.start("count", "Count", lambda progress: None, by="Tom")
+    other = house.works.start("count", "Count another", lambda progress: None, by="Tom")
     assert second.id == first.id
     assert other.id != first.id
     go.set()
     house.works.wait(first.id)
-    assert house.works.start("count", "Count", lambda told: None, by="Tom").id != first.id
+    assert house.works.start("count", "Count", lambda progress: None, by="Tom").id != first.id
 
 
 def test_running_work_tells_percent_rate_and_time_left(house: House, clock: testing.Clock) -> None:
     told_once, go = threading.Event(), threading.Event()
 
-    def job(told: Told) -> None:
-        told(25, 100, "items")
+    def job(progress: Progress) -> None:
+        progress(25, 100, "items")
         told_once.set()
         go.wait(10)
 
@@ -66,9 +66,9 @@ def test_running_work_tells_percent_rate_and_time_left(house: House, clock: test
 def test_closing_interrupts_what_runs_and_a_restart_says_so(tmp_path: Path) -> None:
     begun = threading.Event()
 
-    def endless(told: Told) -> None:
+    def endless(progress: Progress) -> None:
         while True:
-            told(1, None, "items")
+            progress(1, None, "items")
             begun.set()
 
     with open_house(tmp_path, systems=()) as house:

@@ -19,8 +19,8 @@ from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL
 from tablewright.edge import serving_app
 from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.seed import ADA, SARAH, TOM, seed
-from tablewright.systems.parental.service import Parental
 from tablewright.world import real_world
 
 HOME = "/console/parental"

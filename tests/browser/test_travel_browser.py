@@ -22,7 +22,7 @@ from tablewright.app.house import House, open_house
 from tablewright.app.serve import app_of
 from tablewright.app.systems import TRAVEL
 from tablewright.edge import serving_app
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 
 HOME = "/console/travel"
 MAYA, JONAS, LENA, INES = "traveller_maya", "traveller_jonas", "traveller_lena", "admin_ines"

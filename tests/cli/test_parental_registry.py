@@ -13,8 +13,8 @@ from tests.cli.stores import server_of
 from tablewright.app.house import open_house
 from tablewright.app.systems import PARENTAL
 from tablewright.engine import Engine
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.seed import OPERATOR
-from tablewright.systems.parental.service import Parental
 
 LOAD, LIST = ("parental", "registry", "load"), ("parental", "registry", "list")
 OURS = {"appName": "Puzzles", "appCategory": "Gaming", "domains": ["*.puzzles.example"], "defaultPorts": []}

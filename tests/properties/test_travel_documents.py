@@ -34,7 +34,7 @@ from tablewright.systems.travel.documents import Checkpoint, Document, PushedDoc
 from tablewright.systems.travel.errors import NotThere, ResyncRequired
 from tablewright.systems.travel.merge import WHOLE, difference
 from tablewright.systems.travel.operations import FieldConflict, Result, visit_state
-from tablewright.systems.travel.service import Travel, open_travel
+from tablewright.systems.travel.travel import Travel, open_travel
 from tablewright.testing import Clock
 
 DEVICES = ("phone", "tablet", "laptop")

@@ -41,7 +41,7 @@ from tablewright.systems.travel.operations import (
     user_state,
     visit_state,
 )
-from tablewright.systems.travel.service import open_travel
+from tablewright.systems.travel.travel import open_travel
 from tablewright.testing import Clock
 
 DEVICES = ("phone", "tablet", "laptop")

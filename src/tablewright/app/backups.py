@@ -17,10 +17,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from tablewright.app.schedule import Job
 from tablewright.client import Call, CallRefused, pages
 from tablewright.design import Backups, Design, Environment
 from tablewright.design.cost.schedules import times_a_day
+from tablewright.kit.jobs import Job
 from tablewright.mapping import Db
 
 log = logging.getLogger("tablewright.app")
@@ -48,7 +48,7 @@ def environment_of(designs: Sequence[Design]) -> Environment:
     )
 
 
-def backup_job(db: Db, call: Call, plain: Call | None = None, sides: Sequence[str] = ()) -> list[Job]:
+def backup_job(db: Db, call: Call, plain: Call | None = None, sides: Sequence[str] = ()) -> list[Job[object]]:
     """The job of a system whose design wants backups; none for another.
 
     `call` leads to the side of a table that is open, `plain` to the table of the very name. `sides` are the tables of
@@ -60,7 +60,7 @@ def backup_job(db: Db, call: Call, plain: Call | None = None, sides: Sequence[st
     kept, every = timedelta(days=wanted.keep_days), period_of(wanted)
     names = [db.physical(name) for design in db.designs for name in design.tables]
 
-    def run() -> int:
+    def run(_: object) -> int:
         made = back_up(call, names, db.world.now(), kept, every)
         remove_old(plain or call, sides, db.world.now() - kept)
         return made

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from tablewright.app.copy_places import BucketUnusable, CopiedTable, Copy, CopyPlace, moment_name
-from tablewright.app.schedule import Job
 from tablewright.client import Call, CallRefused
 from tablewright.engine.limits import CLIENT_TOKEN_HOURS
 from tablewright.engine.transfer.export_format import home as home_of
+from tablewright.kit.jobs import Job
 from tablewright.mapping import Db
 from tablewright.world import World
 
@@ -103,12 +103,12 @@ def moved_advice(place: CopyPlace) -> str:
     )
 
 
-def copies_job(copying: Copying) -> Job:
+def copies_job(copying: Copying) -> Job[object]:
     tables = f"{len(copying.tables)} table{'' if len(copying.tables) == 1 else 's'}"
     days = sorted({kept.days for kept in copying.tables.values()})
     kept = " or ".join(map(str, days))
     about = f"A copy of {tables} at {copying.place.name} once a day, for {kept} days."
-    return Job(NAME, EVERY, lambda: bring_further(copying), about)
+    return Job(NAME, EVERY, lambda _: bring_further(copying), about)
 
 
 def bring_further(copying: Copying) -> None:

@@ -23,9 +23,10 @@ from typing import Any
 
 from tablewright.app.copy_names import keep_id
 from tablewright.app.copy_places import CopiedTable, CopiesUnusable, Copy, CopyPlace, moment_name
-from tablewright.app.progress import Told, silent
+from tablewright.app.progress import silent
 from tablewright.client import Call, CallRefused, batch_write, pages
 from tablewright.engine.transfer.export_format import checksum
+from tablewright.kit.system import Progress
 from tablewright.private_files import private_directory
 
 TAG = "tablewright:restoring"
@@ -91,14 +92,14 @@ def chosen(copies: Sequence[Copy], day: str | None, store: str | None) -> Copy:
 # --- tables ---
 
 
-def restore_tables(call: Call, place: CopyPlace, copy: Copy, told: Told = silent) -> list[Restored]:
+def restore_tables(call: Call, place: CopyPlace, copy: Copy, progress: Progress = silent) -> list[Restored]:
     """Make and fill the tables of a copy; each as it was found afterwards. Who calls has refused what is there."""
     done, made, arns = 0, [], []
     for table in copy.tables:
         arns.append(_made(call, table, _mark(copy)))
         for number in _filled(call, place, table):
             done += number
-            told(done, copy.items, table.name)
+            progress(done, copy.items, table.name)
         made.append(Restored(table.name, table.items, _count(call, table.name)))
     for (
         arn

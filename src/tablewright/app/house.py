@@ -5,7 +5,7 @@
 Opens the store, makes missing tables, starts each system and seeds it once. Must hold: whatever fails on the way,
 what was opened before it is closed; each system has a Db of its own, so its receipts, page tokens and units are its
 own too; the marker of a seeding is written last, so one that crashed is taken up again.
-Elsewhere: HTTP (serve.py), what a system is (system.py), what is in a login (logins.py).
+Elsewhere: HTTP (serve.py), what a system is (kit/system.py), what is in a login (logins.py).
 """
 
 import hashlib
@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -30,14 +29,12 @@ from tablewright.app.copy_names import has_id, kept_id
 from tablewright.app.copy_places import CopiesUnusable, CopyPlace, is_new, made_ready, place_of
 from tablewright.app.design import Seeded, seeded
 from tablewright.app.design import house as own_design
-from tablewright.app.identity import in_system
 from tablewright.app.keepsake import kept_secret, new_secret
 from tablewright.app.mail import Directory, Mail, Way
 from tablewright.app.migrating import make_tables, migration_work, names_of, tables_of
-from tablewright.app.people import THE_ENGINEER, Person, everybody
-from tablewright.app.progress import Told, silent
-from tablewright.app.schedule import Follower, Schedule
-from tablewright.app.system import Start, System, SystemsClash
+from tablewright.app.people import THE_ENGINEER, everybody
+from tablewright.app.progress import silent
+from tablewright.app.schedule import Schedule
 from tablewright.app.systems import SYSTEMS
 from tablewright.app.work import Works
 from tablewright.client import Call, embedded
@@ -45,6 +42,8 @@ from tablewright.design import Design
 from tablewright.edge import Issuer, Principal, Verifier
 from tablewright.edge.outbox import OutboxDispatch, OutgoingMessage
 from tablewright.engine import Engine, Regions
+from tablewright.kit.jobs import Follower
+from tablewright.kit.system import Person, Progress, Start, System, SystemsClash, in_system
 from tablewright.mapping import Db
 from tablewright.mapping.migrate import Router, routed
 from tablewright.private_files import private_directory, tighten
@@ -191,7 +190,7 @@ def open_house(
     durability: str = "durable",
     dynamodb_port: int | None = None,
     seed: bool = True,
-    told: Told = silent,
+    progress: Progress = silent,
     ttl_seconds: float = 10.0,
     ttl_lag: timedelta = timedelta(0),
     throttling: bool = False,
@@ -250,13 +249,15 @@ def open_house(
         code_login = CodeLogin(accounts, world, secret)
         works = Works(db, world)
         lived = tuple(
-            _started(system, call, world, secret, issuer, files / "systems" / system.name, stack, cache)
+            _started(
+                system, call, world, secret, issuer, files / "systems" / system.name, stack, cache, accounts
+            )
             for system in systems
         )
         stack.callback(works.close)  # before the systems it may be working for
         if seed:
             for each in lived:
-                _seed_once(each, db, world, told)
+                _seed_once(each, db, world, progress)
         dynamodb = (
             stack.enter_context(serving(regions, port=dynamodb_port)) if dynamodb_port is not None else None
         )
@@ -266,7 +267,7 @@ def open_house(
             schedule.add(post.system, [_mail_of(post, office)])
         for each in lived:
             backups = backup_job(each.db, each.call, call, tables_of(each.system))
-            schedule.add(each.system.name, [*each.system.jobs(each.service), *backups])
+            schedule.add(each.system.name, [*each.system.jobs(each.service), *backups], each.service)
             schedule.add(each.system.name, migration_work(each.system, call, world))
         copying, advice = _copies(lived, call, world, place, files, schedule)
         if place is not None and is_doubtful:
@@ -296,7 +297,7 @@ def _refuse_clashes(systems: Sequence[System]) -> None:
 
 def _started(
     system: System, call: Call, world: World, secret: bytes, issuer: Issuer, home: Path, stack: ExitStack,
-    cache: str | None,
+    cache: str | None, accounts: Accounts,
 ) -> Lived:  # fmt: skip
     here = environment_of(system.designs)
     make_tables(system, call, world)
@@ -306,27 +307,30 @@ def _started(
     own = hashlib.sha256(system.name.encode() + secret).digest()
     private_directory(home)
     service = system.start(
-        Start(db, world, own, logins.issued_by(system.name, issuer), issuer.url, home, cache)
-    )
+        Start(
+            db, world, own, logins.issued_by(system.name, issuer), issuer.url, home, cache,
+            lambda role: accounts.addresses(f"{system.name}.{role}"),
+        )
+    )  # fmt: skip
     if system.close is not None:
         stack.callback(system.close, service)
     return Lived(system, db, service, led)
 
 
-def _seed_once(each: Lived, db: Db, world: World, told: Told) -> None:
+def _seed_once(each: Lived, db: Db, world: World, progress: Progress) -> None:
     system = each.system
     if system.seed is None or db.one(seeded.get(system.name), consistent=True) is not None:
         return
-    system.seed(each.service, _named(system.title, told))
+    system.seed(each.service, _named(system.title, progress))
     if each.dispatch is not None:
         while each.dispatch.run(_told_long_ago).sent:
             pass
     db.write(seeded.put(Seeded(system=system.name, at=world.now())))
 
 
-def _named(title: str, told: Told) -> Callable[[int, int | None, str], None]:
+def _named(title: str, progress: Progress) -> Callable[[int, int | None, str], None]:
     """Progress with the system's name in front."""
-    return lambda done, total, what: told(done, total, f"{title}, {what}" if what else title)
+    return lambda done, total, what: progress(done, total, f"{title}, {what}" if what else title)
 
 
 def _told_long_ago(letter: OutgoingMessage) -> None:
@@ -363,8 +367,10 @@ def _posts(lived: Sequence[Lived], code_login: CodeLogin) -> list[Post]:
     return [*found, Post(own_design.name, OWN_TITLE, code_login.dispatch)]
 
 
-def _mail_of(post: Post, mail: Mail) -> Follower:
-    watch = partial(mail.watch, post.system, post.title, post.dispatch)
+def _mail_of(post: Post, mail: Mail) -> Follower[object]:
+    def watch(_: object, stop: Event) -> None:
+        mail.watch(post.system, post.title, post.dispatch, stop)
+
     return Follower("mail", watch, f"Letters on their way to {mail.way.where}.")
 
 

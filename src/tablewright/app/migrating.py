@@ -8,13 +8,14 @@ the open side (house.py).
 """
 
 import logging
+import threading
 from datetime import timedelta
 from functools import partial
 
 from tablewright.app.backups import environment_of
-from tablewright.app.schedule import Follower, Job
-from tablewright.app.system import System
 from tablewright.client import Call, CallRefused
+from tablewright.kit.jobs import Follower, Job
+from tablewright.kit.system import System
 from tablewright.mapping.migrate import (
     BeingDeleted,
     MigrationContext,
@@ -30,17 +31,21 @@ from tablewright.world import World
 log = logging.getLogger("tablewright.app")
 
 
-def migration_work(system: System, call: Call, world: World) -> list[Job | Follower]:
+def migration_work(system: System, call: Call, world: World) -> list[Job[object] | Follower[object]]:
     """What runs by itself for the migrations of a system; nothing for one that has none."""
     here = environment_of(system.designs)
     benches = [migration_context(call, one, world=world, environment=here) for one in system.migrations]
-    work: list[Job | Follower] = [
-        Follower(f"migration {at.name}", partial(watch, at), at.migration.about) for at in benches
+    work: list[Job[object] | Follower[object]] = [
+        Follower(f"migration {at.name}", partial(_watch, at), at.migration.about) for at in benches
     ]
     if benches:
         about = "Says when an old table was kept for long enough; deletes the copy that was rolled back."
-        work.append(Job("migrations", timedelta(hours=1), partial(tend, benches), about))
+        work.append(Job("migrations", timedelta(hours=1), lambda _: tend(benches), about))
     return work
+
+
+def _watch(at: MigrationContext, _: object, stop: threading.Event) -> None:
+    watch(at, stop)
 
 
 def make_tables(system: System, call: Call, world: World) -> None:

@@ -14,18 +14,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from tablewright import __version__
-from tablewright.app.console.api_docs import docs_router
-from tablewright.app.console.assets import assets_router
-from tablewright.app.console.console import Console
-from tablewright.app.console.designs import designs_area, engineer
-from tablewright.app.console.home import home_router
-from tablewright.app.console.page_route import error_page
-from tablewright.app.console.problem_pages import problems_router
-from tablewright.app.console.sign_in import account_door_router, sign_in_router
-from tablewright.app.console.work_pages import work_router
+from tablewright.app.accounts import PREFIX
+from tablewright.app.api_docs import docs_router
+from tablewright.app.designs import designs_area, engineer
+from tablewright.app.home import home_router
 from tablewright.app.house import House
 from tablewright.app.identity import as_of_now, identity_of
 from tablewright.app.mail import Directory
+from tablewright.app.problem_pages import problems_router
+from tablewright.app.sign_in import account_door_router, sign_in_router
+from tablewright.app.work_pages import work_router
 from tablewright.design import KeyTextUnusable
 from tablewright.edge import SessionCookie, make_app, principal
 from tablewright.edge.problems import Problem, bad_request
@@ -33,6 +31,10 @@ from tablewright.edge.routes import MountedRouter
 from tablewright.edge.security import LOOPBACK_HOSTS
 from tablewright.mapping import BadCursor, CursorExpired, KeyTooLong, PageTooLarge
 from tablewright.mapping.migrate import SideChanged, WritesPaused
+from tablewright.pages.area import Area
+from tablewright.pages.assets import assets_router
+from tablewright.pages.layout import Console
+from tablewright.pages.page_route import error_page
 from tablewright.wire.server import is_loopback
 
 # What every system may meet and none has to translate itself.
@@ -91,11 +93,14 @@ def app_of(
     cookie = SessionCookie(f"tablewright-{port}", secure=is_https)
     find = as_of_now(principal(house.verifier, cookie=cookie), house.accounts, is_demo)
     keeps_mail = isinstance(house.mail.way, Directory)
-    console = Console(house.world, find, house.people, cookie, is_demo, url, keeps_mail)
-    areas = [
-        each.system.area(each.service, console, identity_of(find, each.system.name))
+    console = Console(
+        house.world, find, house.people, cookie, is_demo, url, keeps_mail, _packages(house),
+        lambda caller: caller.subject.startswith(PREFIX),
+    )  # fmt: skip
+    areas: list[Area] = [
+        each.system.pages(each.service, console, identity_of(find, each.system.name))
         for each in house.lived
-        if each.system.area is not None
+        if each.system.pages is not None
     ]
     guard = engineer(find, is_demo)
     areas.append(designs_area(house, console, guard))
@@ -111,7 +116,7 @@ def app_of(
         version=__version__,
         routers=[
             house.issuer.router(),
-            assets_router(),
+            assets_router(console.assets),
             home_router(console, house),
             sign_in_router(console, titles, house, open_sign_up),
             docs_router(console, titles),
@@ -133,6 +138,12 @@ def app_of(
     app.state.console, app.state.areas, app.state.translations = console, tuple(areas), translations
     _missing_pages_are_pages(app)
     return app
+
+
+def _packages(house: House) -> dict[str, str]:
+    """Where templates and static files are, by the name in front of them."""
+    systems = {each.system.name: each.system.package for each in house.lived if each.system.package}
+    return {"app": "tablewright.app", "designs": "tablewright.app.designs", **systems}
 
 
 def _sentence(error: Exception) -> str:

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tablewright.app.bucket_objects import ObjectsUnusable
 from tablewright.app.copy_places import CopiesUnusable
 from tablewright.app.house import open_house
 from tablewright.app.keepsake import SecretUnusable
@@ -29,6 +28,7 @@ from tablewright.edge import run as run_app
 from tablewright.edge.connections import raise_file_limit
 from tablewright.edge.json_logs import log_as_json
 from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreInUse
+from tablewright.kit.bucket_objects import ObjectsUnusable
 from tablewright.mapping import TableDiffers
 from tablewright.systems.parental.cache import CacheMistake
 from tablewright.systems.travel.apple import AppleSettingsUnusable
@@ -204,7 +204,7 @@ def run(given: argparse.Namespace) -> int:
                 durability=given.durability,
                 dynamodb_port=None if given.no_dynamodb else given.dynamodb_port,
                 seed=not given.no_seed,
-                told=progress,
+                progress=progress,
                 ttl_seconds=given.ttl_seconds,
                 ttl_lag=given.ttl_lag,
                 throttling=given.throttle,
@@ -290,7 +290,7 @@ def ready_lines(given: argparse.Namespace, url: str, house: Any) -> str:
     """The URLs and locations, one line each."""
     lines = [f"tablewright: console   {url}/"]
     lines += [
-        f"tablewright: {each.system.title}   {url}{'/console' if each.system.area else ''}/{each.system.name}"
+        f"tablewright: {each.system.title}   {url}{'/console' if each.system.pages else ''}/{each.system.name}"
         for each in house.lived
     ]
     lines.append(f"tablewright: API docs  {url}/docs")

@@ -17,7 +17,7 @@ from tablewright.systems.parental.design import PARENTAL
 from tablewright.systems.parental.firewall.driver import FirewallDriver
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.model import Device
-from tablewright.systems.parental.service import Parental, open_parental
+from tablewright.systems.parental.parental import Parental, open_parental
 from tablewright.testing import Clock
 
 

@@ -19,7 +19,7 @@ from tablewright.systems.parental.firewall.driver import Unavailable
 from tablewright.systems.parental.firewall.endpoints import BadEndpoint, endpoint, is_local
 from tablewright.systems.parental.firewall.fmc_client import Connection, FmcClient
 from tablewright.systems.parental.model import Device
-from tablewright.systems.parental.service import open_parental
+from tablewright.systems.parental.parental import open_parental
 
 BAD_ADDRESSES = [
     "fmc.example:0",

@@ -14,6 +14,7 @@ from tablewright.client import embedded
 from tablewright.systems.parental import comparison, enforcement_figures, jobs
 from tablewright.systems.parental.comparison import compared
 from tablewright.systems.parental.devices import NotAsked
+from tablewright.systems.parental.enforcement import due
 from tablewright.systems.parental.firewall.driver import DeviceRule, Rejected, Unavailable
 from tablewright.systems.parental.firewall.simulated import Faults
 from tablewright.systems.parental.meters import BOUNDS, Meters, Times
@@ -92,7 +93,7 @@ def test_from_a_window_edge_to_the_rule_is_measured(rig: Rig) -> None:
     rig.start()
     rig.follow()
     rig.move(hours=1, seconds=7)
-    jobs.open_windows(rig)
+    due.open_windows(rig)
     assert rig.is_blocked()
     assert rig.devices.meters.measured().enforced[DEVICE, "window"].latest == (7.0,)
 

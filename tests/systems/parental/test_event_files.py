@@ -9,8 +9,8 @@ import pytest
 from tests.systems.parental.talk import PHONE, Place
 
 from tablewright.app.house import open_house
-from tablewright.app.schedule import Job
 from tablewright.app.systems import PARENTAL
+from tablewright.kit.jobs import Job
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.event_files import EventFile
 from tablewright.systems.parental.events import Batch
@@ -124,13 +124,13 @@ def test_serve_counts_what_is_in_files_of_its_directory(tmp_path: Path) -> None:
         service = house.lived[0].service
         (reads,) = [job for job in PARENTAL.jobs(service) if job.name == "files"]
         assert isinstance(reads, Job)
-        assert reads.run() == 0  # there is no such directory
+        assert reads.run(service) == 0  # there is no such directory
         events = tmp_path / "systems" / "parental" / "events"
         events.mkdir(parents=True)
         append(events / "east.jsonl", 0, 3)
         append(events / "west.jsonl", 3, 2)
-        assert reads.run() == 5
-        assert reads.run() == 0
+        assert reads.run(service) == 5
+        assert reads.run(service) == 0
         assert sum(len(one.events) for one in service.ingest.waiting().items) == 5
 
 

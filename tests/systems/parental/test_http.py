@@ -27,7 +27,8 @@ from tests.systems.parental.talk import (
 from tests.systems.talk import at_once, given, refused
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import gateways, jobs
+from tablewright.systems.parental import gateways
+from tablewright.systems.parental.enforcement import due
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.model import Action
@@ -575,10 +576,10 @@ def test_a_guard_that_was_set_while_a_gateway_was_off_is_told_when_it_is_on(at: 
     given(api.post("/devices", {**DEVICE, "deviceId": "gw-1", "kind": "nftables"}, by=OPERATOR), 201)
     off = {"enabled": False, "guard": {"guarded": ["10.20.0.0/16"]}}
     assert "guardKept" not in given(api.patch("/devices/gw-1", off, by=OPERATOR))
-    jobs.retry(at.parental)
+    due.retry(at.parental)
     assert gateway.told == 0
     given(api.patch("/devices/gw-1", {"enabled": True}, by=OPERATOR))
-    jobs.retry(at.parental)
+    due.retry(at.parental)
     kept = at.parental.devices.get("gw-1")
     assert (gateway.told, kept.guard_kept) == (1, kept.guard)
 

@@ -13,7 +13,8 @@ from tests.systems.parental.written import app
 from tablewright import testing
 from tablewright.client import embedded
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import gateways, jobs
+from tablewright.systems.parental import gateways
+from tablewright.systems.parental.enforcement import due
 from tablewright.systems.parental.firewall.driver import LearnsNames, Unavailable
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
@@ -69,7 +70,7 @@ def test_the_driver_of_linux_gateways_is_one_that_learns_names() -> None:
 def test_all_names_of_the_registry_are_told_at_the_start_and_looked_up(rig: Rig, gateway: Gateway) -> None:
     with watched(rig):
         assert within(lambda: gateway.looks == 1)
-        rig.move(seconds=jobs.LOOK_UP_EVERY.total_seconds())
+        rig.move(seconds=due.LOOK_UP_EVERY.total_seconds())
         assert within(lambda: gateway.looks == 2)
     names = {"tiktok.com", "musical.ly", "instagram.com", "youtube.com"}
     assert [set(told) for told in gateway.heard] == [names, names]

@@ -61,7 +61,7 @@ class TestOnEveryWay:
 
 
 def test_who_follows_the_changes_brings_nothing_of_an_erased_child_back(at: Place) -> None:
-    followers = jobs.followers(at.parental)
+    followers = jobs.consumers(at.parental)
     for follower in followers:
         follower.create_tables()
     child = lived(at)
@@ -96,7 +96,7 @@ def _parks(at: Place) -> list[Consumer]:
 
 
 def test_pc_x12_what_was_parked_of_a_childs_changes_goes_with_the_child(at: Place) -> None:
-    for follower in jobs.followers(at.parental):
+    for follower in jobs.consumers(at.parental):
         follower.create_tables()
     child = lived(at)
     other = at.child(phone=OTHER_PHONE, name="Tom")
@@ -112,7 +112,7 @@ def test_pc_x12_what_was_parked_of_a_childs_changes_goes_with_the_child(at: Plac
 
 
 def test_a_change_that_nobody_can_follow_is_forgotten_after_a_month(at: Place) -> None:
-    for follower in jobs.followers(at.parental):
+    for follower in jobs.consumers(at.parental):
         follower.create_tables()
     lived(at)
     followers = _parks(at)

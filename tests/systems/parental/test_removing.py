@@ -10,6 +10,7 @@ from tests.systems.talk import given, refused
 
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs, removing
+from tablewright.systems.parental.enforcement import due
 from tablewright.systems.parental.firewall.simulated import Faults
 from tablewright.systems.parental.model import Device, Session
 
@@ -78,7 +79,7 @@ def test_an_erasure_that_waits_for_a_firewall_goes_on_when_that_is_removed(at: P
     at.clock.move(timedelta(minutes=30))
     assert at.parental.errands.run() == 0
     removing.remove(at.parental.repository, at.parental.devices, "fw", OPERATOR)
-    jobs.open_windows(at.parental)
+    due.open_windows(at.parental)
     assert at.parental.errands.run() == 1
     assert at.mentions(PHONE, NAME, ADDRESS) == []
 
@@ -92,7 +93,7 @@ def test_whoever_dies_while_a_firewall_is_removed_another_goes_on(at: Place) -> 
     with refuses("UNKNOWN_DEVICE"):
         at.parental.sessions.event("start", PHONE, "s2", ip="10.20.30.41", device="fw")
     assert at.parental.devices.leave("fw") == left
-    jobs.retry(at.parental)
+    due.retry(at.parental)
     assert at.parental.devices.all() == []
     assert at.scan("FTDRuleMapping") == at.scan("SubscriberSessions") == []
 

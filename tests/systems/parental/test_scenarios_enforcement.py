@@ -339,7 +339,7 @@ def test_pc_s11_a_mapping_that_outlived_its_session_takes_its_rule_along(rig: Ri
     # Its session is swept away with it; nobody ran any job meanwhile.
     rig.move(days=9)
     rig.engine.settle()
-    for consumer in jobs.followers(rig):
+    for consumer in jobs.consumers(rig):
         if consumer.table == "FTDRuleMapping":
             consumer.run_once()
     assert [rule for rule in rig.on_device() if rule.name.startswith(PREFIX)] == []

@@ -13,7 +13,7 @@ from tests.systems.talk import given, refused
 
 from tablewright.mapping.consumer.records import Change
 from tablewright.systems.portal import design as d
-from tablewright.systems.portal import jobs
+from tablewright.systems.portal import jobs, price_history
 from tablewright.systems.portal.model import Product
 from tablewright.systems.portal.repository import Actor
 
@@ -120,8 +120,8 @@ def test_cp_x8_a_scheduled_price_holds_from_its_moment_whether_a_job_ran_or_not(
     at.clock.move(timedelta(milliseconds=1))
     assert at.order(product, "b@example.com").total == Decimal("120.00")
     at.clock.move(timedelta(hours=3))
-    assert jobs.apply_due_prices(at.portal.repository) == 1
-    assert jobs.apply_due_prices(at.portal.repository) == 0
+    assert jobs.apply_due_prices(at.portal) == 1
+    assert jobs.apply_due_prices(at.portal) == 0
     assert at.order(product, "c@example.com").total == Decimal("120.00")
     steps = at.portal.catalogue.prices(product.id)
     assert [(step.new_price, step.changed_by) for step in steps] == [
@@ -256,7 +256,7 @@ def test_cp_d33_a_change_record_told_twice_is_one_entry(at: Place) -> None:
         }
     )
     change: Change[Product] = Change("event-1", "MODIFY", d.products.shape, before, after, None)
-    told = [jobs.on_product_change(at.portal.repository, change) for _ in range(3)]
+    told = [price_history.on_product_change(at.portal.repository, change) for _ in range(3)]
     assert told == [True, False, False]
     assert [new for _, new, _ in _prices(at, before)] == ["100.00", "80.00"]
 
@@ -270,7 +270,7 @@ def test_cp_d33_the_record_of_a_change_made_by_the_service_adds_nothing(at: Plac
     stored = _prices(at, before)
     for old, new in ((None, before), (before, scheduled), (scheduled, after), (after, None)):
         change: Change[Product] = Change("e", "MODIFY", d.products.shape, old, new, None)
-        assert jobs.on_product_change(at.portal.repository, change) is False
+        assert price_history.on_product_change(at.portal.repository, change) is False
     assert _prices(at, before) == stored
 
 
@@ -521,4 +521,4 @@ def test_a_new_campaign_that_is_over_already_is_refused(at: Place, api: Api) -> 
 def test_a_record_that_is_deleted_is_no_news_for_the_price_history(at: Place) -> None:
     product = at.product()
     gone: Change[Product] = Change("e", "REMOVE", d.products.shape, product, None, None)
-    assert jobs.on_product_change(at.portal.repository, gone) is False
+    assert price_history.on_product_change(at.portal.repository, gone) is False

@@ -12,7 +12,7 @@ from tests.systems.talk import given, refused
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.guest_limits import MAILED_PER_DAY, MAILED_PER_HOUR, ORDERS_PER_HOUR
 from tablewright.systems.portal.model import Tenant
-from tablewright.systems.portal.service import open_portal
+from tablewright.systems.portal.portal import open_portal
 
 ADDRESS = "customer@example.com"
 # What differs between any two orders.

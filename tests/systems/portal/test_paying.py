@@ -13,8 +13,8 @@ from tests.systems.talk import at_once, given, refused
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.model import CampaignUsage, Order
 from tablewright.systems.portal.payments import PaymentEvent, SimulatedGateway
+from tablewright.systems.portal.portal import open_portal
 from tablewright.systems.portal.repository import Actor
-from tablewright.systems.portal.service import open_portal
 
 USER = Actor("customer@example.com", "user")
 ADDRESS = "customer@example.com"

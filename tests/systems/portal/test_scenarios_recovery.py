@@ -26,7 +26,7 @@ from tablewright.systems.portal import tallies
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.design import PORTAL, products_by_active
 from tablewright.systems.portal.model import Product
-from tablewright.systems.portal.service import Portal, open_portal
+from tablewright.systems.portal.portal import Portal, open_portal
 from tablewright.testing import Clock
 
 

@@ -13,8 +13,8 @@ from tablewright.edge.code_requesters import RequestOrigin
 from tablewright.mapping import Db
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.model import Message, Tenant
+from tablewright.systems.portal.portal import open_portal
 from tablewright.systems.portal.repository import Actor
-from tablewright.systems.portal.service import open_portal
 
 KNOWN, UNKNOWN = "customer@example.com", "stranger@example.com"
 

@@ -27,7 +27,7 @@ from tablewright.systems.travel.operations import (
     place_id,
     targets,
 )
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 from tablewright.testing import Clock
 
 # Late enough that no service sweeps away what these tests keep for a while.

@@ -39,8 +39,8 @@ from tablewright.systems.travel.keyring import (
     keyring_of,
 )
 from tablewright.systems.travel.operations import Edit
-from tablewright.systems.travel.service import open_travel
 from tablewright.systems.travel.sessions import FORMER_WORKS
+from tablewright.systems.travel.travel import open_travel
 from tablewright.testing import Clock
 
 STATES: tuple[State, ...] = get_args(State)

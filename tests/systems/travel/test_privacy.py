@@ -42,7 +42,7 @@ FR: tuple[RegionType, str] = ("country", "FR")
 
 def follow(home: Home) -> None:
     """Let everything that follows from changes happen."""
-    follower = jobs.follower(home.travel)
+    follower = home.travel.follower()
     while follower.run_once().read:
         pass
     assert list(follower.parked()) == []
@@ -66,7 +66,7 @@ def _listed(home: Home) -> set[str]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_sk_s13_who_goes_private_is_on_no_list_any_more(home: Home) -> None:
-    jobs.follower(home.travel).create_tables()
+    home.travel.follower().create_tables()
     ada, ben = _shares(home, "001.ada"), _shares(home, "002.ben")
     home.travel.visits.mark(ada, "us_state", "US-NY")
     follow(home)
@@ -208,7 +208,7 @@ def _traces(home: Home, profile: Profile) -> list[str]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_sk_s14_after_an_erasure_no_table_says_anything_of_the_traveller(home: Home) -> None:
-    jobs.follower(home.travel).create_tables()
+    home.travel.follower().create_tables()
     profile = lived(home)
     follow(home)
     assert len(_traces(home, profile)) > 20
@@ -316,19 +316,19 @@ def _parks(home: Home) -> int:
 
 
 def test_sk_s14_what_was_parked_of_a_travellers_changes_goes_with_the_account(home: Home) -> None:
-    jobs.follower(home.travel).create_tables()
+    home.travel.follower().create_tables()
     profile = lived(home)
     parked = _parks(home)
     inside = [trace for trace in _traces(home, profile) if "PIECE#" in trace and SECRET_NOTES in trace]
     assert inside, "a scan that does not look into what is compressed proves nothing"
     erase(home, profile.user_id)
     assert _traces(home, profile) == []
-    left = jobs.follower(home.travel).parked()
+    left = home.travel.follower().parked()
     assert 0 < len(left) < parked  # the other traveller's
 
 
 def test_what_is_parked_after_an_account_is_gone_goes_too(home: Home) -> None:
-    jobs.follower(home.travel).create_tables()
+    home.travel.follower().create_tables()
     profile = lived(home)
     home.travel.privacy.ask(profile.user_id, profile.user_id, after=timedelta(0))
     jobs.erase(home.travel)
@@ -341,15 +341,15 @@ def test_what_is_parked_after_an_account_is_gone_goes_too(home: Home) -> None:
 
 
 def test_a_change_that_nobody_can_follow_is_forgotten_after_a_month(home: Home) -> None:
-    jobs.follower(home.travel).create_tables()
+    home.travel.follower().create_tables()
     home.travel.visits.mark(_shares(home, "001.ada"), *FR)
     assert _parks(home)
     jobs.erase(home.travel)
-    assert jobs.follower(home.travel).parked() != []
+    assert home.travel.follower().parked() != []
     home.clock.move(privacy.PARKED_KEPT)
     home.clock.move(timedelta(hours=1))
     jobs.erase(home.travel)
-    assert jobs.follower(home.travel).parked() == []
+    assert home.travel.follower().parked() == []
 
 
 @pytest.mark.parametrize("step", ["_note", "_wipe"])

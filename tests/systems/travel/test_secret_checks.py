@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tablewright.kit.objects import InMemory
 from tablewright.systems.travel.keyring import KeyRing, keyring_of
-from tablewright.systems.travel.objects import InMemory
 from tablewright.systems.travel.secret_checks import (
     SecretIsMissing,
     SecretsAreOthers,

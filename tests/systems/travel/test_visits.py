@@ -17,7 +17,7 @@ from tablewright.systems.travel import design as d
 from tablewright.systems.travel.errors import BadRequest, NotThere, VersionConflict
 from tablewright.systems.travel.geography.regions import Retired
 from tablewright.systems.travel.model import SERVER
-from tablewright.systems.travel.service import Travel, open_travel
+from tablewright.systems.travel.travel import Travel, open_travel
 
 NY: Spot = ("us_state", "US-NY")
 SHARING: dict[str, JsonValue] = {"privacy_settings": {"share_visits": True}}

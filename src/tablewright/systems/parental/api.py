@@ -13,9 +13,9 @@ from fastapi import APIRouter
 from tablewright.edge import Problem, RateLimiter, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.routes import enforcement, families, figures, operators, policies
 from tablewright.systems.parental.routes.common import Doors, actor_of, problem_of
-from tablewright.systems.parental.service import Parental
 
 __all__ = ["TRANSLATIONS", "actor_of", "problem_of", "router"]
 

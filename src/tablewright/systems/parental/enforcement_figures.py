@@ -105,7 +105,7 @@ def read(parental: Parts) -> Figures:
             )
             for status in statuses
         },
-        {consumer.table: consumer.lag() for consumer in jobs.followers(parental)},
+        {consumer.table: consumer.lag() for consumer in jobs.consumers(parental)},
         len(wakes),
         now - min(wakes, default=now),
         measured,

@@ -13,6 +13,7 @@ from fastapi import APIRouter
 from tablewright.edge import Problem, RateLimiter, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.portal.errors import PortalMistake
+from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.routes import admin, campaigns, me, orders, products, tenants
 from tablewright.systems.portal.routes.common import (
     PROVED_ALONE,
@@ -23,7 +24,6 @@ from tablewright.systems.portal.routes.common import (
     problem_of,
 )
 from tablewright.systems.portal.routes.orders import buyer_of, canceller, own_order
-from tablewright.systems.portal.service import Portal
 
 __all__ = [
     "TENANTS_ALONE",

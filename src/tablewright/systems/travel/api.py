@@ -15,7 +15,7 @@ from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.systems.travel.errors import TravelMistake
 from tablewright.systems.travel.routes import admin, auth, me, regions, rxdb, sync, visits
 from tablewright.systems.travel.routes.common import Doors, problem_of, traveller_door
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 
 __all__ = ["TRANSLATIONS", "problem_of", "router"]
 

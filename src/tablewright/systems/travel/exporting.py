@@ -17,6 +17,7 @@ import orjson
 from pydantic import BaseModel
 
 from tablewright.edge.messages import STORED_FIELDS
+from tablewright.kit.objects import Objects
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules, sheets
 from tablewright.systems.travel.geography import outlines
@@ -24,7 +25,6 @@ from tablewright.systems.travel.geography.regions import Geography
 from tablewright.systems.travel.importing import SHEET
 from tablewright.systems.travel.keyring import KeyRing
 from tablewright.systems.travel.model import Receipt, Visit
-from tablewright.systems.travel.objects import Objects
 from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.repository import Repository
 

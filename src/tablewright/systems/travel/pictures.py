@@ -10,10 +10,10 @@ import hashlib
 from collections.abc import Mapping
 from datetime import timedelta
 
+from tablewright.kit.objects import Objects
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.errors import BadRequest, NotThere
 from tablewright.systems.travel.model import Profile
-from tablewright.systems.travel.objects import Objects
 from tablewright.systems.travel.picture_headers import Kind, read_header
 from tablewright.systems.travel.repository import Repository
 from tablewright.systems.travel.rules import milliseconds

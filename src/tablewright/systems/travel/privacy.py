@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 from tablewright.design import Write, absent
+from tablewright.kit.objects import Objects
 from tablewright.mapping import Page, Parked, WriteRefused, forget_parked, parked_key
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules, walking
@@ -23,7 +24,6 @@ from tablewright.systems.travel.email_login import PURPOSE as EMAIL
 from tablewright.systems.travel.errors import BadRequest, Conflict, NotThere
 from tablewright.systems.travel.keyring import KeyRing
 from tablewright.systems.travel.model import Block, Erasure, Profile
-from tablewright.systems.travel.objects import Objects
 from tablewright.systems.travel.outbox import Outbox
 from tablewright.systems.travel.pictures import PICTURES
 from tablewright.systems.travel.repository import Repository

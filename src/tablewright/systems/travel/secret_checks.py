@@ -10,8 +10,8 @@ Elsewhere: the secrets (keyring.py), the list (privacy.py).
 import re
 from pathlib import Path
 
+from tablewright.kit.objects import Objects
 from tablewright.systems.travel.keyring import KeyRing, has_secrets, kept_keyring
-from tablewright.systems.travel.objects import Objects
 from tablewright.world import World
 
 CHECKS = "secret-checks"

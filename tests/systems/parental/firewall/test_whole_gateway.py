@@ -24,12 +24,13 @@ from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.devices import guard_of
+from tablewright.systems.parental.enforcement import due
 from tablewright.systems.parental.firewall.nflog import NflogReader
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
 from tablewright.systems.parental.model import BlockedApp, Child, Device, DnsGuard, Port
+from tablewright.systems.parental.parental import Parental, open_parental
 from tablewright.systems.parental.policies import Draft
 from tablewright.systems.parental.sensors import Sensors
-from tablewright.systems.parental.service import Parental, open_parental
 from tablewright.testing import Clock
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"no real packets: {why_not()}")
@@ -81,7 +82,7 @@ class House:
         # Session and firewall are heard of in between, or the session would be over after a day.
         self.place.clock.move(then - self.place.clock.now())
         self.parental.sessions.event("heartbeat", PHONE, "s1", heartbeat_seconds=86_400)
-        jobs.open_windows(self.parental)
+        due.open_windows(self.parental)
         over_tcp, over_quic, other = self.blocked()
         assert over_tcp == over_quic
         assert not other
@@ -142,7 +143,7 @@ def test_anchor_a_temporary_grant_frees_for_its_time_and_blocks_again_by_itself(
     house.parental.reconciler.reconcile(child.child)
     assert house.blocked() == (False, False, False)
     clock.move(timedelta(minutes=30))
-    jobs.open_windows(house.parental)
+    due.open_windows(house.parental)
     assert house.blocked() == (True, True, False)
 
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends
 
 from tablewright.edge import Principal
 from tablewright.systems.parental.model import Metric, Session
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.routes.common import (
     Doors,
     FromDay,
@@ -19,7 +20,6 @@ from tablewright.systems.parental.routes.common import (
     actor_of,
     page_of,
 )
-from tablewright.systems.parental.service import Parental
 from tablewright.systems.parental.views import enforcement as views
 from tablewright.systems.parental.views.common import Page
 

@@ -8,6 +8,7 @@ from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.downloads import attachment
 from tablewright.edge.idempotency import idempotency_key
 from tablewright.systems.parental.model import AuditEntry, Child, Guardian, Invitation
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.privacy import BACKUPS, Sheet
 from tablewright.systems.parental.repository import Actor
 from tablewright.systems.parental.routes.common import (
@@ -22,7 +23,6 @@ from tablewright.systems.parental.routes.common import (
     page_of,
 )
 from tablewright.systems.parental.rules import child_key
-from tablewright.systems.parental.service import Parental
 from tablewright.systems.parental.views import families as views
 from tablewright.systems.parental.views.common import Page
 

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Depends, Response
 
 from tablewright.edge import Principal
 from tablewright.systems.parental import enforcement_figures
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.routes.common import Doors
-from tablewright.systems.parental.service import Parental
 
 
 def figures(parental: Parental, doors: Doors) -> APIRouter:

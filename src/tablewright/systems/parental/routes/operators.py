@@ -17,6 +17,7 @@ from tablewright.systems.parental import removing
 from tablewright.systems.parental.errors import DeviceUnavailable, NotThere
 from tablewright.systems.parental.firewall.driver import FirewallMistake
 from tablewright.systems.parental.model import App, Device, OpenStatus
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.routes.common import (
     Doors,
     HistoryPageSize,
@@ -30,7 +31,6 @@ from tablewright.systems.parental.routes.common import (
     marked,
     page_of,
 )
-from tablewright.systems.parental.service import Parental
 from tablewright.systems.parental.views import operators as views
 from tablewright.systems.parental.views.common import Page
 from tablewright.systems.parental.views.enforcement import (

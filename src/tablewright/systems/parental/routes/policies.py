@@ -9,6 +9,7 @@ from tablewright.edge import Principal
 from tablewright.edge.idempotency import idempotency_key
 from tablewright.systems.parental.errors import BadRequest
 from tablewright.systems.parental.model import Override
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.routes.common import (
     Doors,
     IfMatch,
@@ -23,7 +24,6 @@ from tablewright.systems.parental.routes.common import (
     marked,
     page_of,
 )
-from tablewright.systems.parental.service import Parental
 from tablewright.systems.parental.views import policies as views
 from tablewright.systems.parental.views.common import Page, moment_of
 

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Query
 from tablewright.edge import Principal
 from tablewright.edge.problems import bad_request
 from tablewright.systems.portal.model import ACTIVE, INACTIVE, AuditEntry, Kind, Status
+from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.routes.common import Doors, PageSize, StartAt, actor_of, page_of
-from tablewright.systems.portal.service import Portal
 from tablewright.systems.portal.tallies import KINDS, tally_of
 from tablewright.systems.portal.views import Page
 

@@ -8,6 +8,7 @@ from tablewright.edge import Principal
 from tablewright.edge.etags import if_match, mark, public_cache
 from tablewright.edge.problems import not_found
 from tablewright.systems.portal import views
+from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.routes.common import (
     VARY,
     Doors,
@@ -20,7 +21,6 @@ from tablewright.systems.portal.routes.common import (
     page_of,
     staff_of,
 )
-from tablewright.systems.portal.service import Portal
 from tablewright.systems.portal.views import Page
 
 

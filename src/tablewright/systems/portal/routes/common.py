@@ -13,8 +13,8 @@ from tablewright.edge.identity.guards import FindPrincipal, login_required, role
 from tablewright.edge.problems import Problem, forbidden
 from tablewright.systems.portal import errors, rules, views
 from tablewright.systems.portal.model import Tenant
+from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.repository import Actor
-from tablewright.systems.portal.service import Portal
 from tablewright.systems.portal.views import Page
 
 # Nobody gives these two: one has them by what one did.

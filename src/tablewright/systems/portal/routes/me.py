@@ -11,6 +11,7 @@ from tablewright.edge.etags import if_match, mark
 from tablewright.edge.rate_limit import network_of
 from tablewright.systems.portal import views
 from tablewright.systems.portal.model import Order
+from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.routes.common import (
     Doors,
     IfMatch,
@@ -21,7 +22,6 @@ from tablewright.systems.portal.routes.common import (
     open_account,
     page_of,
 )
-from tablewright.systems.portal.service import Portal
 from tablewright.systems.portal.views import Page
 
 

@@ -13,6 +13,7 @@ from tablewright.systems.portal import rules, views
 from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.model import Order, OrderStatus
 from tablewright.systems.portal.payments import BadEvent, BadSignature
+from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.repository import Actor
 from tablewright.systems.portal.routes.common import (
     Doors,
@@ -25,7 +26,6 @@ from tablewright.systems.portal.routes.common import (
     page_of,
     with_second_factor,
 )
-from tablewright.systems.portal.service import Portal
 from tablewright.systems.portal.views import Page
 
 

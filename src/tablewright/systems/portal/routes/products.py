@@ -10,6 +10,7 @@ from tablewright.edge.etags import if_match, mark, public_cache, unchanged
 from tablewright.edge.problems import not_found
 from tablewright.systems.portal import views
 from tablewright.systems.portal.model import PriceChange
+from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.routes.common import (
     VARY,
     Doors,
@@ -22,7 +23,6 @@ from tablewright.systems.portal.routes.common import (
     page_of,
     staff_of,
 )
-from tablewright.systems.portal.service import Portal
 from tablewright.systems.portal.views import Page
 
 

@@ -9,6 +9,7 @@ from tablewright.edge.downloads import attachment
 from tablewright.edge.etags import if_match, mark
 from tablewright.systems.portal import views
 from tablewright.systems.portal.model import AuditEntry, Order, Status, Tenant
+from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.routes.common import (
     Doors,
     IfMatch,
@@ -21,7 +22,6 @@ from tablewright.systems.portal.routes.common import (
     page_of,
     with_second_factor,
 )
-from tablewright.systems.portal.service import Portal
 from tablewright.systems.portal.views import Page
 
 

@@ -15,7 +15,7 @@ from tablewright.systems.travel import admin_views, views
 from tablewright.systems.travel.errors import BadRequest, NotThere
 from tablewright.systems.travel.model import REGION_TYPES, OpenStatus
 from tablewright.systems.travel.routes.common import After, Doors, PageSize
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 
 ERASURES_AT_MOST = 500
 

@@ -12,7 +12,7 @@ from tablewright.systems.travel.accounts import Proved
 from tablewright.systems.travel.apple import NONCE_LIVES, AppleVerifier
 from tablewright.systems.travel.routes.common import Doors, Traveller
 from tablewright.systems.travel.rules import check_id
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 
 
 def apple_or_503(travel: Travel) -> AppleVerifier:

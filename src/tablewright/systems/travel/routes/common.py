@@ -16,7 +16,7 @@ from tablewright.systems.travel import errors, views
 from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.model import Profile, Visit
 from tablewright.systems.travel.rules import check_id
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 
 PageSize = Annotated[int | None, Query(alias="limit", description="how many at a time")]
 After = Annotated[str | None, Query(description="the token of the page before")]

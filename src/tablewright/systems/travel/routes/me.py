@@ -24,8 +24,8 @@ from tablewright.systems.travel.routes.common import (
     expected,
     root_of,
 )
-from tablewright.systems.travel.service import Travel
 from tablewright.systems.travel.sheets import BYTES_AT_MOST
+from tablewright.systems.travel.travel import Travel
 
 
 def me(travel: Travel, doors: Doors) -> APIRouter:

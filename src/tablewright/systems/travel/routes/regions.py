@@ -14,7 +14,7 @@ from tablewright.systems.travel import region_views as views
 from tablewright.systems.travel.model import REGION_TYPES, RegionType
 from tablewright.systems.travel.places import Level
 from tablewright.systems.travel.routes.common import Doors, Traveller, root_of
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 from tablewright.systems.travel.views import as_json
 
 HOUR, YEAR = 3600, 365 * 24 * 3600

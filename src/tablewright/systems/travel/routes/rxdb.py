@@ -10,7 +10,7 @@ from tablewright.systems.travel.documents import Checkpoint, PulledDocuments, Pu
 from tablewright.systems.travel.feed import PAGE
 from tablewright.systems.travel.operations import SCHEMA
 from tablewright.systems.travel.routes.common import Doors, Traveller
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 
 
 class RowsBody(views.Body):

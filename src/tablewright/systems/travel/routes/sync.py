@@ -10,7 +10,7 @@ from tablewright.systems.travel.errors import ResyncRequired
 from tablewright.systems.travel.feed import PAGE
 from tablewright.systems.travel.operations import SCHEMA, Pulled, Pushed, Result, Snapshot
 from tablewright.systems.travel.routes.common import After, Doors, PageSize, Traveller
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 
 Schema = Annotated[int, Query(description="the form of the protocol the app speaks")]
 

@@ -9,7 +9,7 @@ from tablewright.edge.etags import mark, unchanged
 from tablewright.systems.travel import views
 from tablewright.systems.travel.model import RegionType
 from tablewright.systems.travel.routes.common import After, Doors, IfMatch, PageSize, Traveller, expected
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 
 
 def visits(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
