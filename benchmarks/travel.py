@@ -60,8 +60,8 @@ from tablewright.systems.travel.model import (
     Session,
     Visit,
 )
-from tablewright.systems.travel.operations import Edit, place_id
-from tablewright.systems.travel.statistics import Asked, counted, figures
+from tablewright.systems.travel.places.statistics import Asked, counted, figures
+from tablewright.systems.travel.sync.operations import Edit, place_id
 from tablewright.systems.travel.travel import Travel, open_travel
 
 OPERATIONS, PAGE = 100, 100

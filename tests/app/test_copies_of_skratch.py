@@ -20,9 +20,9 @@ from tablewright.app.people import THE_ENGINEER
 from tablewright.app.serve import app_of
 from tablewright.app.systems import TRAVEL
 from tablewright.edge import serving_app
+from tablewright.systems.travel.account.keyring_check import SecretIsMissing
+from tablewright.systems.travel.account.privacy import SETTLES
 from tablewright.systems.travel.errors import NotThere
-from tablewright.systems.travel.privacy import SETTLES
-from tablewright.systems.travel.secret_checks import SecretIsMissing
 from tablewright.systems.travel.seed import JONAS, MAYA
 from tablewright.systems.travel.travel import Travel
 

@@ -22,7 +22,7 @@ from tablewright.edge import serving_app
 from tablewright.edge.codes import CODES_A_WINDOW
 from tablewright.pages.paths import path_within
 from tablewright.systems.parental.seed import ANNA, BEN
-from tablewright.systems.portal.checkout import Line
+from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.seed import STARTER
 from tablewright.systems.travel.seed import MAYA
 

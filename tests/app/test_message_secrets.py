@@ -30,10 +30,10 @@ from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import codes, serving_app
 from tablewright.systems.parental.model import MessageState as State
 from tablewright.systems.parental.repository import Actor as Parent
-from tablewright.systems.portal.checkout import Line
+from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.pages.checkout import LINK_LASTS
 from tablewright.systems.portal.repository import Actor as Staff
-from tablewright.systems.travel.accounts import Proved
+from tablewright.systems.travel.account.accounts import Proved
 
 NOW = datetime(2026, 11, 17, 10, tzinfo=UTC)
 STRANGER, NUMBER, OWN = "+15550009999", "+15550001111", "pat@example.com"

@@ -20,9 +20,9 @@ from tablewright.kit.bucket_objects import SETTINGS, ObjectsUnusable, objects_of
 from tablewright.kit.objects import Directory, InMemory, NameUnusable, Objects
 from tablewright.kit.system import Start
 from tablewright.mapping import Db
-from tablewright.systems.travel.accounts import Proved
-from tablewright.systems.travel.apple import AppleSettingsUnusable
-from tablewright.systems.travel.privacy import SETTLES, UNDO
+from tablewright.systems.travel.account.accounts import Proved
+from tablewright.systems.travel.account.apple import AppleSettingsUnusable
+from tablewright.systems.travel.account.privacy import SETTLES, UNDO
 from tablewright.systems.travel.travel import Travel
 
 FOLDERS = ("pictures", "erased")

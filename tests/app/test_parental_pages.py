@@ -27,7 +27,7 @@ from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.firewall.driver import Unavailable
 from tablewright.systems.parental.model import EVERYTHING, BlockedApp, Child, Policy
 from tablewright.systems.parental.parental import Parental
-from tablewright.systems.parental.policies import Draft
+from tablewright.systems.parental.policy.policies import Draft
 from tablewright.systems.parental.references import References
 from tablewright.systems.parental.repository import Actor
 from tablewright.systems.parental.seed import ADA, ANNA, SARAH, THABO, TOM, seed
@@ -665,10 +665,10 @@ def test_a_draft_blocks_nothing_until_it_is_put_in_force(
     child = kid("Draft")
     kept, _ = editor(anna, child, do="draft", app="TikTok", when="always", notes="Maybe")
     assert "draft" in words_of(kept)
-    assert parental.holding(child).now.blocked == {}
+    assert parental.blocked_now(child).now.blocked == {}
     (policy,) = parental.policies.of_child(child)
     send(anna, kept, path(child, f"/policies/{policy.policy_id}/resume"))
-    assert set(parental.holding(child).now.blocked) == {"TikTok"}
+    assert set(parental.blocked_now(child).now.blocked) == {"TikTok"}
 
 
 # --- what was done and counted ---

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.pages.forms import Form
-from tablewright.systems.parental import evaluator, windows
-from tablewright.systems.parental.evaluator import Effective, Span, Why
+from tablewright.systems.parental.enforcement.plan import AppStatus
+from tablewright.systems.parental.firewall.removal import GIVEN_UP
 from tablewright.systems.parental.model import Action, BlockedApp, Child, Day, Override, Policy, Port, Window
 from tablewright.systems.parental.pages import forms
 from tablewright.systems.parental.pages import words as wording
@@ -22,9 +22,9 @@ from tablewright.systems.parental.pages.charts import (
     heat_rows,
     week_grid,
 )
-from tablewright.systems.parental.planning import AppStatus
-from tablewright.systems.parental.removing import GIVEN_UP
-from tablewright.systems.parental.windows import DAYS, day_bounds
+from tablewright.systems.parental.policy import effective, windows
+from tablewright.systems.parental.policy.effective import Effective, Span, Why
+from tablewright.systems.parental.policy.windows import DAYS, day_bounds
 
 NEW_YORK = "America/New_York"
 NOW = datetime(2026, 11, 16, 18, 0, tzinfo=UTC)  # Monday, 13:00 in New York
@@ -140,8 +140,8 @@ def test_a_policy_says_what_keeps_it_from_blocking_now(
         )
         for app in freed
     ]  # fmt: skip
-    holding = evaluator.effective(child, [policy], exceptions, NOW)
-    in_time = evaluator.in_their_time(child, [policy], NOW)
+    holding = effective.effective(child, [policy], exceptions, NOW)
+    in_time = effective.in_their_time(child, [policy], NOW)
     assert wording.policy_state(policy, holding, in_time, child, ())[0] == words
 
 

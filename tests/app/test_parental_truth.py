@@ -24,13 +24,13 @@ from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL
 from tablewright.edge import serving_app
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.evaluator import Effective, Why
+from tablewright.systems.parental.enforcement.plan import AppStatus
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
 from tablewright.systems.parental.model import BlockedApp, Child, Device
 from tablewright.systems.parental.pages.confirmation import confirmation
 from tablewright.systems.parental.parental import Parental
-from tablewright.systems.parental.planning import AppStatus
-from tablewright.systems.parental.policies import Draft
+from tablewright.systems.parental.policy.effective import Effective, Why
+from tablewright.systems.parental.policy.policies import Draft
 from tablewright.systems.parental.seed import ANNA, SARAH, THABO, TOM, seed
 
 HOME = "/console/parental"

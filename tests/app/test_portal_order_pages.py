@@ -18,8 +18,8 @@ from tablewright.app.house import House, open_house
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PORTAL
 from tablewright.edge import serving_app
-from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.model import Order, Tenant
+from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.seed import ADMIN, AGENCY, BUSINESS, CUSTOMER, STARTER, seed
 

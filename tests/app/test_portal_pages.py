@@ -25,16 +25,16 @@ from tablewright.app.systems import PORTAL
 from tablewright.edge import serving_app
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import jobs, rules, tallies
-from tablewright.systems.portal.catalogue import Offer
-from tablewright.systems.portal.checkout import Line
+from tablewright.systems.portal.catalogue.catalogue import Offer
+from tablewright.systems.portal.customers.verification import LIFETIME
 from tablewright.systems.portal.model import Campaign, Order, PriceChange, Product, Tenant
+from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.pages.charts import campaign_calendar, price_history
 from tablewright.systems.portal.pages.forms import TypedProduct
 from tablewright.systems.portal.pages.page import percent_words
 from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.repository import Actor
 from tablewright.systems.portal.seed import ADMIN, AGENCY, BUSINESS, CUSTOMER, RETIRED, STARTER, seed
-from tablewright.systems.portal.verification import LIFETIME
 
 HOME = "/console/portal"
 THANDI, SIPHO = "admin_thandi", "support_sipho"

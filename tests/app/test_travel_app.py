@@ -12,9 +12,9 @@ from tablewright.kit.jobs import Job
 from tablewright.kit.system import Start
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.accounts import Proved
+from tablewright.systems.travel.account.accounts import Proved
+from tablewright.systems.travel.account.privacy import SETTLES, UNDO
 from tablewright.systems.travel.errors import NotThere
-from tablewright.systems.travel.privacy import SETTLES, UNDO
 from tablewright.systems.travel.travel import Travel
 
 

@@ -24,10 +24,10 @@ from tablewright.app.systems import PORTAL, TRAVEL
 from tablewright.edge import serving_app
 from tablewright.pages.assets import assets_of
 from tablewright.systems.travel.errors import NotThere
-from tablewright.systems.travel.operations import Edit
 from tablewright.systems.travel.pages.settings import form_of
 from tablewright.systems.travel.pages.statistics import by_year, moments
 from tablewright.systems.travel.pages.words import day_words, side_words
+from tablewright.systems.travel.sync.operations import Edit
 from tablewright.systems.travel.travel import Travel
 
 HOME = "/console/travel"

@@ -18,7 +18,7 @@ from tablewright.app.mail import Directory
 from tablewright.app.serve import app_of
 from tablewright.app.systems import TRAVEL
 from tablewright.edge import Issuer, serving_app
-from tablewright.systems.travel.apple import NONCE_LIVES, DevelopmentApple
+from tablewright.systems.travel.account.apple import NONCE_LIVES, DevelopmentApple
 
 HOME = "/console/travel"
 SIGN_IN = f"{HOME}/sign-in"

@@ -11,9 +11,9 @@ import botocore.session
 import pytest
 from pydantic import BaseModel
 from tests.design.iam import Recorder, Right, allows, pairs, without
+from tests.systems.travel.account.test_privacy import erase, follow, lived
 from tests.systems.travel.people import Home, home_over
 from tests.systems.travel.talk import START
-from tests.systems.travel.test_privacy import erase, follow, lived
 
 from tablewright import testing
 from tablewright.app.systems import SYSTEMS

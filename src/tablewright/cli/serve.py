@@ -31,9 +31,9 @@ from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreI
 from tablewright.kit.bucket_objects import ObjectsUnusable
 from tablewright.mapping import TableDiffers
 from tablewright.systems.parental.cache import CacheMistake
-from tablewright.systems.travel.apple import AppleSettingsUnusable
-from tablewright.systems.travel.keyring import SecretUnusable as TravelSecretUnusable
-from tablewright.systems.travel.secret_checks import SecretsAreOthers
+from tablewright.systems.travel.account.apple import AppleSettingsUnusable
+from tablewright.systems.travel.account.keyring import SecretUnusable as TravelSecretUnusable
+from tablewright.systems.travel.account.keyring_check import SecretsAreOthers
 from tablewright.wire import CannotListen as CannotListenThere
 from tablewright.wire.server import is_loopback
 

@@ -16,13 +16,18 @@ from tablewright.edge.erased import ErasedList
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
-from tablewright.systems.parental.devices import Devices
 from tablewright.systems.parental.enforcement import due
-from tablewright.systems.parental.errands import Errands
+from tablewright.systems.parental.enforcement.plan import AppStatus
+from tablewright.systems.parental.enforcement.queue import Lanes
+from tablewright.systems.parental.enforcement.reconciler import Reconciler
+from tablewright.systems.parental.enforcement.sessions import Sessions
+from tablewright.systems.parental.family.notices import Notices
+from tablewright.systems.parental.family.rounds import purge_of
+from tablewright.systems.parental.family.tasks import Errands
+from tablewright.systems.parental.firewall.devices import Devices
 from tablewright.systems.parental.firewall.driver import DeviceRule
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
-from tablewright.systems.parental.lanes import Lanes
 from tablewright.systems.parental.model import (
     Action,
     BlockedApp,
@@ -38,13 +43,8 @@ from tablewright.systems.parental.model import (
     Session,
     Window,
 )
-from tablewright.systems.parental.notices import Notices
-from tablewright.systems.parental.planning import AppStatus
-from tablewright.systems.parental.reconciler import Reconciler
-from tablewright.systems.parental.registry import Registry
+from tablewright.systems.parental.policy.registry import Registry
 from tablewright.systems.parental.repository import Repository
-from tablewright.systems.parental.sessions import Sessions
-from tablewright.systems.parental.upkeep import purge_of
 from tablewright.testing import Clock
 from tablewright.world import World
 

@@ -13,14 +13,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.systems.parental.policy.test_registry import new_app, propagates
 from tests.systems.parental.talk import OPERATOR, Place
-from tests.systems.parental.test_registry import new_app, propagates
 
 from tablewright.app.house import open_house
 from tablewright.app.systems import PARENTAL
 from tablewright.systems.parental import cache as caching
 from tablewright.systems.parental.cache import CacheUnavailable, MemoryCache, RedisCache, cache_at, through
-from tablewright.systems.parental.registry import Registry
+from tablewright.systems.parental.policy.registry import Registry
 from tablewright.testing import Clock
 from tablewright.world import real_world
 

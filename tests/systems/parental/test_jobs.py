@@ -17,7 +17,7 @@ from tablewright.mapping import Consumer
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
 from tablewright.systems.parental.enforcement import due
-from tablewright.systems.parental.reconciler import Outcome, Reconciler
+from tablewright.systems.parental.enforcement.reconciler import Outcome, Reconciler
 from tablewright.testing import Clock
 
 
@@ -42,10 +42,10 @@ def counted(rig: Rig) -> list[str]:
     looked: list[str] = []
 
     class Counting(Reconciler):
-        def reconcile_all(self, children, hurry=frozenset()) -> dict[str, Outcome]:  # type: ignore[no-untyped-def]
+        def reconcile_all(self, children, skip_backoff=frozenset()) -> dict[str, Outcome]:  # type: ignore[no-untyped-def]
             keys = list(children)
             looked.extend(keys)
-            return super().reconcile_all(keys, hurry)
+            return super().reconcile_all(keys, skip_backoff)
 
     rig.reconciler = Counting(rig.repository, rig.registry, rig.devices, b"a secret for names of rules")
     return looked
@@ -143,11 +143,11 @@ def test_a_poisonous_change_is_parked_after_five_attempts_and_keeps_no_other_chi
     tried: list[str] = []
     reconcile = Reconciler.reconcile
 
-    def poisoned(self: Reconciler, child: str, hurry: frozenset[str] = frozenset()) -> Outcome:
+    def poisoned(self: Reconciler, child: str, skip_backoff: frozenset[str] = frozenset()) -> Outcome:
         tried.append(child)
         if child == ANNA:
             raise RuntimeError("this child is trouble")
-        return reconcile(self, child, hurry)
+        return reconcile(self, child, skip_backoff)
 
     monkeypatch.setattr(Reconciler, "reconcile", poisoned)
     rig.policy("TikTok")

@@ -21,12 +21,13 @@ from tests.systems.parental.rig import (
 )
 
 from tablewright import testing
-from tablewright.systems.parental import compiler, jobs
 from tablewright.systems.parental import design as d
+from tablewright.systems.parental import jobs
+from tablewright.systems.parental.enforcement.plan import NEVER
+from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.firewall.driver import PREFIX, DeviceRule, Rule
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.model import BlockedApp, IpRange
-from tablewright.systems.parental.planning import NEVER
 from tablewright.testing import Clock
 
 

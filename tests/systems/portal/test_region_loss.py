@@ -20,8 +20,8 @@ from tablewright.engine.metrics.replica_status import statuses
 from tablewright.engine.replication.failover import failover, rejoin, unreplicated
 from tablewright.engine.verify.region_items import compare
 from tablewright.mapping import Db
-from tablewright.systems.portal.checkout import Checkout
 from tablewright.systems.portal.design import PORTAL
+from tablewright.systems.portal.orders.checkout import Checkout
 from tablewright.systems.portal.portal import open_portal
 from tablewright.testing import Clock
 

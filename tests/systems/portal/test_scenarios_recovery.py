@@ -23,9 +23,9 @@ from tablewright.client.comparison import differences
 from tablewright.design import Environment
 from tablewright.mapping import Db
 from tablewright.systems.portal import tallies
-from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.design import PORTAL, products_by_active
 from tablewright.systems.portal.model import Product
+from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.portal import Portal, open_portal
 from tablewright.testing import Clock
 

@@ -12,11 +12,11 @@ from tests.systems.travel.people import PHONE, TABLET, Home
 
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import jobs, seed
-from tablewright.systems.travel.devices import Gadget
+from tablewright.systems.travel.account.devices import Gadget
 from tablewright.systems.travel.model import Device
 from tablewright.systems.travel.notices import Notice
-from tablewright.systems.travel.operations import Edit
-from tablewright.systems.travel.walking import travellers, walk
+from tablewright.systems.travel.rounds import travellers, walk
+from tablewright.systems.travel.sync.operations import Edit
 
 
 def _people(home: Home, count: int) -> set[str]:

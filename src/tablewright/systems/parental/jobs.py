@@ -1,10 +1,11 @@
 """What happens by itself: what follows a change, checks of devices, clean-up, notices.
 
 Each job may be run at any time and any number of times, in any number of processes: they all end in
-`reconciler.reconcile`, which may too. While `enforcement/due.py` watches, firewalls are asked in lanes (lanes.py);
-without it, who finds something to do does it in place. Every public function here is in JOBS, or makes them (`work`,
-`consumers`).
-Elsewhere: what keeps the schedule (app/schedule.py), what they call (reconciler.py, errands.py, notices.py).
+`reconciler.reconcile`, which may too. While `enforcement/due.py` watches, firewalls are asked in lanes
+(enforcement/queue.py); without it, who finds something to do does it in place. Every public function here is in JOBS,
+or makes them (`work`, `consumers`).
+Elsewhere: what keeps the schedule (app/schedule.py), what they call (enforcement/reconciler.py, family/tasks.py,
+family/notices.py).
 """
 
 import logging
@@ -18,17 +19,20 @@ from tablewright.kit.jobs import Follower, Job
 from tablewright.mapping import Consumer
 from tablewright.mapping.consumer.records import Change
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import following, planning, removing, seed, sensors, upkeep, weekly
-from tablewright.systems.parental.enforcement import due
-from tablewright.systems.parental.errands import ON_DEVICES
-from tablewright.systems.parental.event_files import deliver_all
-from tablewright.systems.parental.events import Batch
+from tablewright.systems.parental import seed
+from tablewright.systems.parental.blocked import log_readers, weekly_report
+from tablewright.systems.parental.blocked.event_files import deliver_all
+from tablewright.systems.parental.blocked.events import Batch
+from tablewright.systems.parental.blocked.log_readers import Listen
+from tablewright.systems.parental.enforcement import due, on_change, plan
+from tablewright.systems.parental.enforcement.dispatch import Parts, look_at
+from tablewright.systems.parental.enforcement.queue import Task
+from tablewright.systems.parental.enforcement.reconciler import Verified
+from tablewright.systems.parental.family import rounds
+from tablewright.systems.parental.family.tasks import ON_DEVICES
+from tablewright.systems.parental.firewall import removal
 from tablewright.systems.parental.firewall.driver import FirewallMistake
-from tablewright.systems.parental.lanes import Task
-from tablewright.systems.parental.looking import Parts, look_at
 from tablewright.systems.parental.parental import Parental
-from tablewright.systems.parental.reconciler import Verified
-from tablewright.systems.parental.sensors import Listen
 
 log = logging.getLogger("tablewright.parental")
 
@@ -53,16 +57,16 @@ def consumers(parental: Parts) -> tuple[Consumer, ...]:
         return Consumer(db, entities, table, d.FOLLOWER, follow, skip_to_horizon=True)
 
     return (
-        consumer([d.policies], "ParentalPolicies", lambda change: following.on_policy(parental, change)),
+        consumer([d.policies], "ParentalPolicies", lambda change: on_change.on_policy(parental, change)),
         consumer(
             [d.families, d.overrides],
             "ParentalFamilies",
-            lambda change: following.on_family(parental, change),
+            lambda change: on_change.on_family(parental, change),
         ),
-        consumer([d.children], "ChildProfiles", lambda change: following.on_child(parental, change)),
-        consumer([d.sessions], "SubscriberSessions", lambda change: following.on_session(parental, change)),
-        consumer([d.rules], "FTDRuleMapping", lambda change: following.on_rule(parental, change)),
-        parental.registry.follower(lambda change: following.on_app(parental, change)),
+        consumer([d.children], "ChildProfiles", lambda change: on_change.on_child(parental, change)),
+        consumer([d.sessions], "SubscriberSessions", lambda change: on_change.on_session(parental, change)),
+        consumer([d.rules], "FTDRuleMapping", lambda change: on_change.on_rule(parental, change)),
+        parental.registry.follower(lambda change: on_change.on_app(parental, change)),
     )
 
 
@@ -109,9 +113,7 @@ def reap_sessions(parental: Parts) -> int:
         for rule in repository.db.all(d.rules_of_device(device_id=device.device_id)):
             named[rule.child, rule.session_id] = None
     sessions = repository.db.many([d.sessions.get(*key) for key in named], consistent=True)
-    over = [
-        one for one in sessions if one is not None and one.live_private_ip and planning.is_stale(one, now)
-    ]
+    over = [one for one in sessions if one is not None and one.live_private_ip and plan.is_stale(one, now)]
     closed = parental.sessions.close(over, now)
     look_at(parental, dict.fromkeys(one.child for one in over))
     return closed
@@ -121,26 +123,26 @@ def sweep(parental: Parts, at_most: int = FAMILIES_AT_ONCE) -> int:
     """Everybody, some at a time and all within a day, whether or not something happened: for changes that no stream
     told of. How many children were looked at now; the next call goes on after them."""
     repository = parental.repository
-    stretch = upkeep.next_stretch(repository, "sweep", at_most)
+    stretch = rounds.next_stretch(repository, "sweep", at_most)
     if stretch is None:
         return 0
-    upkeep.mend_families(repository, stretch.families)
+    rounds.mend_families(repository, stretch.families)
     for child in stretch.children:
-        upkeep.mend(repository, child)
-        removing.forget_sessions_nowhere(repository, child.child)
+        rounds.mend(repository, child)
+        removal.forget_sessions_nowhere(repository, child.child)
     look_at(parental, dict.fromkeys(child.child for child in stretch.children))
-    upkeep.walked(repository, stretch)
+    rounds.walked(repository, stretch)
     return len(stretch.children)
 
 
 def purge_policies(parental: Parts) -> int:
     """Policies that were deleted 30 days ago go for good (PC-D30); how many went."""
-    return upkeep.purge_policies(parental.repository)
+    return rounds.purge_policies(parental.repository)
 
 
 def forget_what_was_parked(parental: Parts) -> int:
     """Changes that could not be followed for a month; how many went."""
-    return upkeep.forget_what_was_parked(parental.repository)
+    return rounds.forget_what_was_parked(parental.repository)
 
 
 def run_errands(parental: Parts) -> int:
@@ -169,7 +171,7 @@ def erase_again(parental: Parts) -> int:
 
 def run_notices(parental: Parts) -> int:
     """What families are to be told by now; how many were."""
-    return parental.notices.failures() + weekly.run(parental.repository)
+    return parental.notices.failures() + weekly_report.run(parental.repository)
 
 
 def read_event_files(parental: Parental) -> int:
@@ -226,4 +228,4 @@ def _follower(consumer: Consumer) -> Follower[Parental]:
 
 
 def _listen(listen: Listen, parental: Parental, stop: threading.Event) -> None:
-    sensors.watch(parental, listen, stop)
+    log_readers.watch(parental, listen, stop)

@@ -1,6 +1,6 @@
 """Parental controls as one value: everything they can do, over one database.
 
-api.py, the console and the jobs speak to this; nothing above it knows of tables.
+api/router.py, the console and the jobs speak to this; nothing above it knows of tables.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,33 +12,34 @@ from typing import TypeAlias
 from tablewright.edge.erased import ErasedList
 from tablewright.edge.outbox import OutboxDispatch
 from tablewright.mapping import Db
-from tablewright.systems.parental import enforced_spans, evaluator
+from tablewright.systems.parental.blocked.dashboard import Figures
+from tablewright.systems.parental.blocked.ingest import Ingest
+from tablewright.systems.parental.blocked.log_readers import Listen
 from tablewright.systems.parental.cache import Cache
-from tablewright.systems.parental.children import Children
-from tablewright.systems.parental.closing import Closing
-from tablewright.systems.parental.device_secrets import DeviceSecrets
-from tablewright.systems.parental.devices import Devices, Drivers
-from tablewright.systems.parental.errands import Errands
-from tablewright.systems.parental.evaluator import Effective, Span
-from tablewright.systems.parental.failing import FailingRules
-from tablewright.systems.parental.families import Families
-from tablewright.systems.parental.figures import Figures
-from tablewright.systems.parental.guardians import Guardians
-from tablewright.systems.parental.ingest import Ingest
-from tablewright.systems.parental.lanes import Lanes
+from tablewright.systems.parental.enforcement import enforced_spans
+from tablewright.systems.parental.enforcement.failing_rules import FailingRules
+from tablewright.systems.parental.enforcement.history import Records
+from tablewright.systems.parental.enforcement.queue import Lanes
+from tablewright.systems.parental.enforcement.reconciler import Reconciler
+from tablewright.systems.parental.enforcement.sessions import Sessions
+from tablewright.systems.parental.family.children import Children
+from tablewright.systems.parental.family.deletion import Closing
+from tablewright.systems.parental.family.families import Families
+from tablewright.systems.parental.family.guardians import Guardians
+from tablewright.systems.parental.family.notices import Notices
+from tablewright.systems.parental.family.phone_proof import Numbers
+from tablewright.systems.parental.family.privacy import Privacy
+from tablewright.systems.parental.family.tasks import Errands
+from tablewright.systems.parental.firewall.device_secrets import DeviceSecrets
+from tablewright.systems.parental.firewall.devices import Devices, Drivers
 from tablewright.systems.parental.model import Child, Message, Override, Policy
-from tablewright.systems.parental.notices import Notices
-from tablewright.systems.parental.numbers import Numbers
-from tablewright.systems.parental.overrides import Overrides
-from tablewright.systems.parental.policies import Policies
-from tablewright.systems.parental.privacy import Privacy
-from tablewright.systems.parental.reconciler import Reconciler
-from tablewright.systems.parental.records import Records
+from tablewright.systems.parental.policy import effective
+from tablewright.systems.parental.policy.effective import Effective, Span
+from tablewright.systems.parental.policy.overrides import Overrides
+from tablewright.systems.parental.policy.policies import Policies
+from tablewright.systems.parental.policy.registry import Registry
 from tablewright.systems.parental.references import References
-from tablewright.systems.parental.registry import Registry
 from tablewright.systems.parental.repository import Repository
-from tablewright.systems.parental.sensors import Listen
-from tablewright.systems.parental.sessions import Sessions
 from tablewright.world import World
 
 # (subject, roles, e-mail) -> token
@@ -47,7 +48,7 @@ INVITATION_LINK = "/console/parental/invitations/{invitation}"
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class BlockedNow:
     """What holds at a moment, and what holds when next another set of apps is blocked."""
 
     now: Effective
@@ -84,12 +85,12 @@ class Parental:
     issue: Issue
     references: References
 
-    def holding(self, child: Child, at: datetime | None = None) -> Holding:
+    def blocked_now(self, child: Child, at: datetime | None = None) -> BlockedNow:
         """What is blocked for a child, now or at another moment; nothing once its number was given up."""
         moment = at or self.repository.now()
         written = self._written(child)
-        return Holding(
-            evaluator.effective(child, *written, moment), evaluator.next_visible(child, *written, moment)
+        return BlockedNow(
+            effective.effective(child, *written, moment), effective.next_visible(child, *written, moment)
         )
 
     def blocked_until_now(self, child: Child, start: datetime) -> list[Span]:
@@ -98,7 +99,7 @@ class Parental:
 
     def timeline(self, child: Child, start: datetime, end: datetime) -> list[Span]:
         """What is blocked when between two moments."""
-        return evaluator.timeline(child, *self._written(child), start, end)
+        return effective.timeline(child, *self._written(child), start, end)
 
     def _written(self, child: Child) -> tuple[Sequence[Policy], Sequence[Override]]:
         if child.released_at is not None:

@@ -13,10 +13,11 @@ from datetime import datetime, timedelta
 
 from tablewright.kit.system import Person, Progress
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import evaluator, seed_past, weekly
+from tablewright.systems.parental import seed_past
+from tablewright.systems.parental.blocked import weekly_report
+from tablewright.systems.parental.blocked.events import Batch
 from tablewright.systems.parental.errors import Conflict, ParentalMistake
-from tablewright.systems.parental.events import Batch
-from tablewright.systems.parental.families import Families
+from tablewright.systems.parental.family.families import Families
 from tablewright.systems.parental.model import (
     EVERYTHING,
     BlockedApp,
@@ -28,7 +29,8 @@ from tablewright.systems.parental.model import (
     Window,
 )
 from tablewright.systems.parental.parental import Parental
-from tablewright.systems.parental.policies import Draft, Policies
+from tablewright.systems.parental.policy import effective
+from tablewright.systems.parental.policy.policies import Draft, Policies
 from tablewright.systems.parental.repository import Actor, Repository
 
 DAYS = 35
@@ -213,7 +215,7 @@ def seed(parental: Parental, progress: Progress, families: int = 12) -> None:
         done += 1
         progress(done, total, "children on the network")
     _today(parental)
-    weekly.run(parental.repository)
+    weekly_report.run(parental.repository)
     progress(total, total, "done")
 
 
@@ -327,7 +329,7 @@ def _month(parental: Parental, child: Child, kid: _Kid, today: datetime) -> None
     """What was blocked when, how often it was tried, and what the firewalls were told."""
     policies = parental.repository.policies_of(child.child)
     start = today - timedelta(days=METRIC_DAYS)
-    spans = evaluator.timeline(child, policies, [], start, today)
+    spans = effective.timeline(child, policies, [], start, today)
     events = list(seed_past.attempts(child, kid.eager, spans))
     for number in range(0, len(events), EVENTS_IN_A_BATCH):
         batch = Batch(

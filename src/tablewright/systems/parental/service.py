@@ -1,15 +1,17 @@
 """Parental controls as the app runs them: SYSTEM.
 
-Elsewhere: their parts as one value (parental.py), HTTP (api.py), pages (pages/area.py).
+Elsewhere: their parts as one value (parental.py), HTTP (api/router.py), pages (pages/area.py).
 """
 
 from tablewright.edge.erased import FOLDER as ERASED_LIST
 from tablewright.kit.system import Start, System
-from tablewright.systems.parental import api, jobs, seed, sensors
+from tablewright.systems.parental import jobs, seed
+from tablewright.systems.parental.api.router import TRANSLATIONS, router
+from tablewright.systems.parental.blocked import log_readers
 from tablewright.systems.parental.cache import cache_at
 from tablewright.systems.parental.design import DESIGNS
-from tablewright.systems.parental.device_secrets import DeviceSecrets, secrets_in
-from tablewright.systems.parental.devices import open_driver
+from tablewright.systems.parental.firewall.device_secrets import DeviceSecrets, secrets_in
+from tablewright.systems.parental.firewall.devices import open_driver
 from tablewright.systems.parental.pages.area import parental_area
 from tablewright.systems.parental.parental import INVITATION_LINK, Parental, open_parental
 
@@ -26,7 +28,7 @@ def start(given: Start) -> Parental:
         drivers=drivers,
         secrets=secrets,
         cache=cache_at(given.cache, given.world),
-        listen=sensors.ears(given.home / "devices", given.world),
+        listen=log_readers.open_log_readers(given.home / "devices", given.world),
         inbox=given.home / "events",
         invitation_link=given.url.rstrip("/") + INVITATION_LINK,
         home=given.home,
@@ -44,7 +46,7 @@ SYSTEM = System(
     designs=DESIGNS,
     start=start,
     accent="violet",
-    router=api.router,
+    router=router,
     pages=parental_area,
     package="tablewright.systems.parental.pages",
     people=seed.people,
@@ -52,6 +54,6 @@ SYSTEM = System(
     close=Parental.close,
     dispatch=lambda parental: parental.dispatch,
     jobs=jobs.work,
-    translations=api.TRANSLATIONS,
+    translations=TRANSLATIONS,
     beside=(ERASED_LIST,),
 )

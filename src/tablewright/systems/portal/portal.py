@@ -1,6 +1,6 @@
 """The portal as one value: everything it can do, over one database.
 
-api.py, the console and the jobs speak to this; nothing above it knows of tables.
+api/router.py, the console and the jobs speak to this; nothing above it knows of tables.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,16 +11,16 @@ from typing import TypeAlias
 from tablewright.edge.erased import ErasedList
 from tablewright.edge.outbox import OutboxDispatch
 from tablewright.mapping import Db
-from tablewright.systems.portal.catalogue import Catalogue
-from tablewright.systems.portal.checkout import Checkout
-from tablewright.systems.portal.guest_limits import GuestLimits
+from tablewright.systems.portal.catalogue.catalogue import Catalogue
+from tablewright.systems.portal.customers.tenants import Tenants
+from tablewright.systems.portal.customers.verification import Verification
 from tablewright.systems.portal.model import Message, Tenant
-from tablewright.systems.portal.orders import Orders
-from tablewright.systems.portal.payments import Payments, SimulatedGateway
-from tablewright.systems.portal.previews import Previews
+from tablewright.systems.portal.orders.checkout import Checkout
+from tablewright.systems.portal.orders.guest_limits import GuestLimits
+from tablewright.systems.portal.orders.orders import Orders
+from tablewright.systems.portal.orders.payments import Payments, SimulatedGateway
 from tablewright.systems.portal.repository import Repository
-from tablewright.systems.portal.tenants import Tenants
-from tablewright.systems.portal.verification import Verification
+from tablewright.systems.portal.signed_links import Previews
 from tablewright.world import World
 
 # (subject, roles, e-mail) -> token

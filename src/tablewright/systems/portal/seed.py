@@ -13,9 +13,9 @@ from typing import Any
 
 from tablewright.kit.system import Person, Progress
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.errors import PortalMistake, Taken
 from tablewright.systems.portal.model import Campaign, Tenant
+from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.portal import Portal, open_portal
 from tablewright.systems.portal.repository import Actor
 

@@ -1,11 +1,12 @@
 """The customer portal as the app runs it: SYSTEM.
 
-Elsewhere: its parts as one value (portal.py), HTTP (api.py), pages (pages/area.py).
+Elsewhere: its parts as one value (portal.py), HTTP (api/router.py), pages (pages/area.py).
 """
 
 from tablewright.edge.erased import FOLDER as ERASED_LIST
 from tablewright.kit.system import Start, System
-from tablewright.systems.portal import api, jobs, seed
+from tablewright.systems.portal import jobs, seed
+from tablewright.systems.portal.api.router import TRANSLATIONS, router
 from tablewright.systems.portal.design import DESIGNS
 from tablewright.systems.portal.pages.area import portal_area
 from tablewright.systems.portal.portal import ORDER_LINK, VERIFY_LINK, Portal, open_portal
@@ -37,13 +38,13 @@ SYSTEM = System(
     designs=DESIGNS,
     start=start,
     accent="teal",
-    router=api.router,
+    router=router,
     pages=portal_area,
     package="tablewright.systems.portal.pages",
     people=seed.people,
     seed=seed.seed,
     dispatch=lambda portal: portal.dispatch,
     jobs=jobs.work,
-    translations=api.TRANSLATIONS,
+    translations=TRANSLATIONS,
     beside=(ERASED_LIST,),
 )

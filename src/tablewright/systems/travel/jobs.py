@@ -4,7 +4,7 @@ A push is done when it is answered, so there is no queue of operations to work o
 to say that two devices disagree. Each job may be run at any time and any number of times, in any number of processes.
 Must hold: a run is bounded by an index or a cursor; one traveller who cannot be dealt with keeps nobody else waiting.
 Every public function here is in JOBS, or makes them (`work`, `consumers`).
-Elsewhere: what keeps the schedule (app/schedule.py), walking along everybody (walking.py).
+Elsewhere: what keeps the schedule (app/schedule.py), walking along everybody (rounds.py).
 """
 
 import hashlib
@@ -22,8 +22,8 @@ from tablewright.systems.travel import design as d
 from tablewright.systems.travel.mail import TEMPLATES
 from tablewright.systems.travel.model import REGION_TYPES, Device, Operation, Profile
 from tablewright.systems.travel.notices import Notice
+from tablewright.systems.travel.rounds import A_DAY, Round, Stretch, named, walk, walk_along_everybody
 from tablewright.systems.travel.travel import Travel
-from tablewright.systems.travel.walking import A_DAY, Round, Stretch, named, walk, walk_along_everybody
 
 log = logging.getLogger("tablewright.travel")
 

@@ -12,11 +12,11 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from tablewright.kit.system import Person, Progress
-from tablewright.systems.travel.accounts import Proved
-from tablewright.systems.travel.devices import Gadget
+from tablewright.systems.travel.account.accounts import Proved
+from tablewright.systems.travel.account.devices import Gadget
 from tablewright.systems.travel.errors import Conflict, NotThere
 from tablewright.systems.travel.model import RegionType
-from tablewright.systems.travel.operations import Edit, Target
+from tablewright.systems.travel.sync.operations import Edit, Target
 from tablewright.systems.travel.travel import Travel
 
 Data = dict[str, JsonValue]

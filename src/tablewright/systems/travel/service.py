@@ -1,20 +1,21 @@
 """Skratch as the app runs it: SYSTEM.
 
-Elsewhere: its parts as one value (travel.py), HTTP (api.py), pages (pages/area.py).
+Elsewhere: its parts as one value (travel.py), HTTP (api/router.py), pages (pages/area.py).
 """
 
 from tablewright.edge import Principal
 from tablewright.kit.bucket_objects import objects_of
 from tablewright.kit.system import Start, System
-from tablewright.systems.travel import api, jobs, seed
-from tablewright.systems.travel.apple import apple_in
+from tablewright.systems.travel import jobs, seed
+from tablewright.systems.travel.account.apple import apple_in
+from tablewright.systems.travel.account.data_export import FOLDER as ANALYTICS
+from tablewright.systems.travel.account.keyring_check import CHECKS, checked_keyring
+from tablewright.systems.travel.account.pictures import PICTURES
+from tablewright.systems.travel.account.privacy import ERASED
+from tablewright.systems.travel.api.router import TRANSLATIONS, router
 from tablewright.systems.travel.design import DESIGNS
-from tablewright.systems.travel.exporting import FOLDER as ANALYTICS
 from tablewright.systems.travel.migrations import MIGRATIONS
 from tablewright.systems.travel.pages.area import travel_area
-from tablewright.systems.travel.pictures import PICTURES
-from tablewright.systems.travel.privacy import ERASED
-from tablewright.systems.travel.secret_checks import CHECKS, checked_keyring
 from tablewright.systems.travel.travel import Travel, open_travel
 
 _SECRETS = "secrets"
@@ -58,7 +59,7 @@ SYSTEM = System(
     designs=DESIGNS,
     start=start,
     accent="amber",
-    router=api.router,
+    router=router,
     pages=travel_area,
     package="tablewright.systems.travel.pages",
     people=seed.people,
@@ -66,7 +67,7 @@ SYSTEM = System(
     sign_out=_sign_out,
     dispatch=lambda travel: travel.dispatch,
     jobs=jobs.work,
-    translations=api.TRANSLATIONS,
+    translations=TRANSLATIONS,
     beside=(f"{_OBJECTS}/{ERASED}", f"{_OBJECTS}/{CHECKS}"),
     apart=(_SECRETS,),
     migrations=MIGRATIONS,

@@ -1,6 +1,6 @@
 """Skratch as one value: everything it can do, over one database.
 
-api.py, the console and the jobs speak to this; nothing above it knows of tables.
+api/router.py, the console and the jobs speak to this; nothing above it knows of tables.
 """
 
 from contextlib import suppress
@@ -11,30 +11,30 @@ from tablewright.edge.outbox import OutboxDispatch
 from tablewright.kit.objects import InMemory, Objects
 from tablewright.mapping import Change, Consumer, Db
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.accounts import Accounts, Issue, no_tokens
-from tablewright.systems.travel.apple import AppleVerifier, Nonces
-from tablewright.systems.travel.devices import Devices
-from tablewright.systems.travel.documents import Documents
-from tablewright.systems.travel.email_login import EmailLogin
+from tablewright.systems.travel.account.accounts import Accounts, Issue, no_tokens
+from tablewright.systems.travel.account.apple import AppleVerifier, Nonces
+from tablewright.systems.travel.account.data_export import Exporting
+from tablewright.systems.travel.account.devices import Devices
+from tablewright.systems.travel.account.email_login import EmailLogin
+from tablewright.systems.travel.account.keyring import KeyRing, passing_keyring
+from tablewright.systems.travel.account.pictures import Pictures
+from tablewright.systems.travel.account.privacy import Privacy
+from tablewright.systems.travel.account.sessions import Sessions
 from tablewright.systems.travel.errors import NotThere
-from tablewright.systems.travel.exporting import Exporting
-from tablewright.systems.travel.feed import Feed
 from tablewright.systems.travel.geography.regions import Geography, geography
-from tablewright.systems.travel.importing import Importing
-from tablewright.systems.travel.keyring import KeyRing, passing_keyring
 from tablewright.systems.travel.model import Message
 from tablewright.systems.travel.notices import Logged, Notifier
 from tablewright.systems.travel.outbox import Outbox
-from tablewright.systems.travel.pictures import Pictures
-from tablewright.systems.travel.places import Places
-from tablewright.systems.travel.privacy import Privacy
-from tablewright.systems.travel.regions import Regions
+from tablewright.systems.travel.places.public_profiles import Sharing
+from tablewright.systems.travel.places.region_search import Places
+from tablewright.systems.travel.places.statistics import Statistics
+from tablewright.systems.travel.places.visitor_counts import Regions
+from tablewright.systems.travel.places.visits import Visits
+from tablewright.systems.travel.places.visits_import import Importing
 from tablewright.systems.travel.repository import Repository
-from tablewright.systems.travel.sessions import Sessions
-from tablewright.systems.travel.sharing import Sharing
-from tablewright.systems.travel.statistics import Statistics
-from tablewright.systems.travel.sync import Sync
-from tablewright.systems.travel.visits import Visits
+from tablewright.systems.travel.sync.documents import Documents
+from tablewright.systems.travel.sync.feed import Feed
+from tablewright.systems.travel.sync.push import Sync
 from tablewright.world import World
 
 

@@ -23,14 +23,14 @@ from tablewright.edge import Issuer
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
-from tablewright.systems.parental.devices import guard_of
+from tablewright.systems.parental.blocked.log_readers import Sensors
 from tablewright.systems.parental.enforcement import due
+from tablewright.systems.parental.firewall.devices import guard_of
 from tablewright.systems.parental.firewall.nflog import NflogReader
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
 from tablewright.systems.parental.model import BlockedApp, Child, Device, DnsGuard, Port
 from tablewright.systems.parental.parental import Parental, open_parental
-from tablewright.systems.parental.policies import Draft
-from tablewright.systems.parental.sensors import Sensors
+from tablewright.systems.parental.policy.policies import Draft
 from tablewright.testing import Clock
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"no real packets: {why_not()}")

@@ -2,7 +2,7 @@
 
 A follower notes in the table that a child is to be looked at, so that its change is not lost, and goes on. Must hold:
 neither a child that cannot be dealt with nor a firewall that is slow keeps anybody else waiting.
-Elsewhere: lanes (lanes.py), what is done for a child (reconciler.py), the schedule (jobs.py).
+Elsewhere: lanes (queue.py), what is done for a child (reconciler.py), the schedule (jobs.py).
 """
 
 import logging
@@ -11,11 +11,12 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import gateways, planning, removing
-from tablewright.systems.parental.devices import is_well
-from tablewright.systems.parental.looking import Parts, at_once, look_at, work
+from tablewright.systems.parental.enforcement import gateway_names, plan
+from tablewright.systems.parental.enforcement.dispatch import Parts, batch_size, look_at, work
+from tablewright.systems.parental.enforcement.plan import NEVER
+from tablewright.systems.parental.firewall import removal
+from tablewright.systems.parental.firewall.devices import is_well
 from tablewright.systems.parental.model import Device, RuleMapping
-from tablewright.systems.parental.planning import NEVER
 
 log = logging.getLogger("tablewright.parental")
 
@@ -34,14 +35,14 @@ def watch(parental: Parts, stop: threading.Event, pause: float = 1.0) -> None:
     lanes.ill.update(device.device_id for device in parental.devices.all())
     with (
         parental.reconciler.keeping_claims(),
-        lanes.open(partial(work, parental), partial(at_once, parental)),
+        lanes.open(partial(work, parental), partial(batch_size, parental)),
     ):
         while not stop.is_set():
             try:
                 open_windows(parental)
                 retry(parental)
                 if look_up_at is None or parental.repository.now() >= look_up_at:
-                    gateways.refresh_names(parental)
+                    gateway_names.refresh_names(parental)
                     look_up_at = parental.repository.now() + LOOK_UP_EVERY
             except Exception as mistake:
                 # The lanes stay open: to close them is to wait for the slowest of all firewalls.
@@ -69,25 +70,25 @@ def _retry(parental: Parts, device: Device) -> int:
     ill, id, now = parental.lanes.ill, device.device_id, parental.repository.now()
     if device.leaving_at is not None:
         ill.discard(id)
-        removing.step(parental.repository, parental.devices, device)
+        removal.step(parental.repository, parental.devices, device)
         return 0
     if not device.enabled:
         ill.add(id)
         return 0
     waiting = _unsettled(parental, device)
-    hurry = frozenset[str]()
-    due = [rule for rule in waiting if planning.is_due(rule, now)]
+    skip_backoff = frozenset[str]()
+    due = [rule for rule in waiting if plan.is_due(rule, now)]
     if not is_well(device):
         # One of them finds out whether it is well again.
         ill.add(id)
     elif id in ill:
         # It is back, or was switched on: nobody waits for the end of their pause.
         ill.discard(id)
-        due, hurry = waiting, frozenset((id,))
+        due, skip_backoff = waiting, frozenset((id,))
         if device.guard != device.guard_kept:
-            gateways.keep_guard(parental, device)
+            gateway_names.keep_guard(parental, device)
     since = {rule.child: rule.failing_since for rule in due}
-    look_at(parental, since, hurry, cause="retry", since=since)
+    look_at(parental, since, skip_backoff, cause="retry", since=since)
     return len(since)
 
 

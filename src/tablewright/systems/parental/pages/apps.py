@@ -4,8 +4,8 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.pages.forms import Form
 from tablewright.pages.layout import Crumb
-from tablewright.systems.parental.compiler import left_out
 from tablewright.systems.parental.errors import NotThere
+from tablewright.systems.parental.firewall.compiler import left_out
 from tablewright.systems.parental.model import BlockedApp
 from tablewright.systems.parental.pages.forms import shelves
 from tablewright.systems.parental.pages.page import HOME, ParentalPages

@@ -13,10 +13,10 @@ from markupsafe import Markup
 
 from tablewright.pages.charts import rounded_up
 from tablewright.pages.words import number, plural
-from tablewright.systems.parental.evaluator import Span
 from tablewright.systems.parental.model import EVERYTHING, Window
 from tablewright.systems.parental.pages.words import DAY_NAMES, SHORT_DAYS, app_words, clock
-from tablewright.systems.parental.windows import DAY_MINUTES, DAYS
+from tablewright.systems.parental.policy.effective import Span
+from tablewright.systems.parental.policy.windows import DAY_MINUTES, DAYS
 
 _ROW, _BAR, _HEAD = 46, 16, 44
 _HOUR = 14  # pixels of an hour in the week

@@ -7,10 +7,10 @@ way or in doubt, red for what was refused.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tablewright.systems.parental.evaluator import Effective
+from tablewright.systems.parental.enforcement.plan import AppStatus
 from tablewright.systems.parental.model import EVERYTHING
 from tablewright.systems.parental.pages.words import NOT_ON_THE_NETWORK, listed, now_words
-from tablewright.systems.parental.planning import AppStatus
+from tablewright.systems.parental.policy.effective import Effective
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,13 @@
 """What was tried and blocked: today, 7 and 30 days; by app, by hour, this week against the last.
 
 Must hold: all of it is of the days of the child's own clock, and every number of a picture stands as text as well.
-Elsewhere: the sums (systems/parental/figures.py).
+Elsewhere: the sums (systems/parental/blocked/dashboard.py).
 """
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.pages.words import plural
-from tablewright.systems.parental.figures import Dashboard, Period
+from tablewright.systems.parental.blocked.dashboard import Dashboard, Period
 from tablewright.systems.parental.pages.charts import Column, columns, heat_rows, meter
 from tablewright.systems.parental.pages.page import ParentalPages
 from tablewright.systems.parental.pages.words import SHORT_DAYS, change_of_weeks, date_words

@@ -1,7 +1,7 @@
 """The end of a family: what would go, in a week or now; and changing one's mind while that can be done.
 
 Must hold: what can be undone takes a button, what cannot takes the family's name as well. Only the owner may; the
-service asks again. Elsewhere: what happens then (systems/parental/closing.py).
+service asks again. Elsewhere: what happens then (systems/parental/family/deletion.py).
 """
 
 from typing import Annotated
@@ -11,9 +11,9 @@ from fastapi import APIRouter, Depends, Request, Response
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.family.privacy import BACKUPS
 from tablewright.systems.parental.pages.page import HOME, ParentalPages, zone_of_family
 from tablewright.systems.parental.pages.words import date_at
-from tablewright.systems.parental.privacy import BACKUPS
 
 
 def closing_router(pages: ParentalPages) -> APIRouter:

@@ -88,7 +88,7 @@ def family_router(pages: ParentalPages) -> APIRouter:
 
 def card_of(pages: ParentalPages, child: Child) -> Card:
     now = pages.now()
-    holding = pages.parental.holding(child)
+    holding = pages.parental.blocked_now(child)
     found = confirmation(holding.now, pages.parental.reconciler.status(child.child))
     change = change_words(holding.now, holding.then, child.timezone, now)
     return Card(

@@ -14,14 +14,15 @@ from ipaddress import ip_network
 from urllib.parse import urlsplit
 
 from tablewright.pages.forms import Form, FormWrong
-from tablewright.systems.parental import compiler, windows
-from tablewright.systems.parental.destinations import check_domain
 from tablewright.systems.parental.errors import BadRequest, ParentalMistake
+from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.model import EVERYTHING, App, BlockedApp, Policy, Port, Window
 from tablewright.systems.parental.pages.page import VERSION, refused
 from tablewright.systems.parental.pages.words import site_words
-from tablewright.systems.parental.policies import Draft, WrittenStatus
-from tablewright.systems.parental.windows import DAYS
+from tablewright.systems.parental.policy import windows
+from tablewright.systems.parental.policy.destinations import check_domain
+from tablewright.systems.parental.policy.policies import Draft, WrittenStatus
+from tablewright.systems.parental.policy.windows import DAYS
 
 _ROW = re.compile(r"([wo])(\d{1,3})-[a-z]+")
 _PORT = re.compile(r"(\d{1,6})(?:/(tcp|udp))?", re.IGNORECASE)

@@ -32,8 +32,8 @@ from tablewright.systems.parental.pages.words import (
     window_words,
     zone_of,
 )
+from tablewright.systems.parental.policy.windows import day_bounds
 from tablewright.systems.parental.repository import Actor
-from tablewright.systems.parental.windows import day_bounds
 
 _TAB = "/history"
 _SIZE = 40

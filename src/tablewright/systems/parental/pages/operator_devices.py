@@ -15,19 +15,20 @@ from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, asked, form_of, posted, read
 from tablewright.pages.layout import Crumb
 from tablewright.pages.words import plural
-from tablewright.systems.parental import enforcement_figures, removing
-from tablewright.systems.parental.devices import GUARDS_DNS
+from tablewright.systems.parental.api.bodies.operators import DeviceChange, NewDevice
+from tablewright.systems.parental.enforcement import monitoring
+from tablewright.systems.parental.enforcement.meters import Measured, Times
+from tablewright.systems.parental.enforcement.reconciler import Verified
 from tablewright.systems.parental.errors import Conflict, NotThere, ParentalMistake
+from tablewright.systems.parental.firewall import removal
+from tablewright.systems.parental.firewall.devices import GUARDS_DNS
 from tablewright.systems.parental.firewall.driver import PREFIX, FirewallMistake
 from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.removal import RemovalPlan
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
-from tablewright.systems.parental.meters import Measured, Times
 from tablewright.systems.parental.model import Device, DnsGuard, Value
 from tablewright.systems.parental.pages.operator_page import CAUSES, HOME, KINDS, OperatorPages, device_path
 from tablewright.systems.parental.pages.page import refused, status_of, version_of
-from tablewright.systems.parental.reconciler import Verified
-from tablewright.systems.parental.removing import RemovalPlan
-from tablewright.systems.parental.views.operators import DeviceChange, NewDevice
 
 _LISTED = Crumb("Firewalls", f"{HOME}/devices")
 
@@ -68,7 +69,7 @@ def _lists(pages: OperatorPages) -> APIRouter:
 
     @router.get("/devices", dependencies=[Depends(pages.operator)])
     def list_devices(request: Request) -> Response:
-        figures = enforcement_figures.read(parental)
+        figures = monitoring.read(parental)
         return pages.page(request, "devices", title="Firewalls", figures=figures)
 
     @router.get("/devices/{id}", dependencies=[Depends(pages.operator)])
@@ -101,7 +102,7 @@ def show_device(
         crumbs=(_LISTED,),
         status=status,
         device=device,
-        one=enforcement_figures.of_device(parental, device, measured),
+        one=monitoring.of_device(parental, device, measured),
         causes=_causes(measured, id),
         guards=device.kind in GUARDS_DNS,
         no_guard=DnsGuard(),
@@ -245,7 +246,7 @@ def _actions(pages: OperatorPages) -> APIRouter:
 
     @router.get("/devices/{id}/remove", dependencies=[Depends(pages.operator)])
     def ask_to_remove(request: Request, id: str) -> Response:
-        plan = removing.plan(parental.repository, parental.devices, id)
+        plan = removal.plan(parental.repository, parental.devices, id)
         known = plan.device
         return pages.console.confirm(
             request,
@@ -269,7 +270,7 @@ def _actions(pages: OperatorPages) -> APIRouter:
         who, expected = pages.actor(request), version_of(form)
         name = parental.devices.get(id).name
         try:
-            left = removing.remove(parental.repository, parental.devices, id, who, expected)
+            left = removal.remove(parental.repository, parental.devices, id, who, expected)
         except Conflict as mistake:
             return pages.console.go(device_path(id), mistake.message, "bad")
         may = f" It may still have {plural(left, 'rule')}." if left else ""

@@ -4,10 +4,10 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.pages.lists import AFTER, Listing, here
 from tablewright.systems.parental import design as d
+from tablewright.systems.parental.api.bodies.enforcement import failing_view
 from tablewright.systems.parental.errors import NotThere
 from tablewright.systems.parental.model import Action, OpenStatus, RuleMapping
 from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages, app_words
-from tablewright.systems.parental.views.enforcement import failing_view
 
 PAGE = 25
 

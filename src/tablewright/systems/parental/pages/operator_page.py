@@ -16,7 +16,7 @@ from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.pages.layout import Console
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
-from tablewright.systems.parental.api import actor_of
+from tablewright.systems.parental.api.router import actor_of
 from tablewright.systems.parental.model import EVERYTHING, Device
 from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.repository import Actor

@@ -7,8 +7,9 @@ from fastapi import APIRouter, Depends, Request, Response
 from tablewright.edge.routes import gather
 from tablewright.pages.words import plural
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import ingest, jobs, rules
-from tablewright.systems.parental.ingest import Counted
+from tablewright.systems.parental import jobs, rules
+from tablewright.systems.parental.blocked import ingest
+from tablewright.systems.parental.blocked.ingest import Counted
 from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages
 
 ERRANDS = {

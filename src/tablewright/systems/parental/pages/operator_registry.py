@@ -16,13 +16,13 @@ from tablewright.pages.forms import Form, asked, posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing, here
 from tablewright.pages.words import plural
-from tablewright.systems.parental import compiler
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import BadRequest, NotThere, ParentalMistake, VersionConflict
+from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.model import App, AuditEntry, BlockedApp, IpRange
 from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages, at
 from tablewright.systems.parental.pages.page import status_of, version_of
-from tablewright.systems.parental.registry import AUDITED_AS, EDITED, Affected
+from tablewright.systems.parental.policy.registry import AUDITED_AS, EDITED, Affected
 
 _LISTED = Crumb("App registry", f"{HOME}/registry")
 _AUDIT_READ = 500

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.systems.parental import comparison
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.comparison import ORDER
+from tablewright.systems.parental.enforcement import device_comparison
+from tablewright.systems.parental.enforcement.device_comparison import ORDER
+from tablewright.systems.parental.enforcement.plan import NEVER
 from tablewright.systems.parental.errors import NotThere
 from tablewright.systems.parental.firewall.driver import DeviceRule, FirewallMistake
 from tablewright.systems.parental.pages.operator_page import OperatorPages
-from tablewright.systems.parental.planning import NEVER
 
 MOST_SHOWN = 200
 # A word for each state, its colour, and what it means.
@@ -48,7 +48,7 @@ def rules_router(pages: OperatorPages) -> APIRouter:
         there, error = told(pages, chosen.device_id)
         # The device first, as verify does: what it has was in the table before.
         known = list(parental.repository.db.all(d.rules_of_device(device_id=chosen.device_id)))
-        found = comparison.compared(known, there)
+        found = device_comparison.compared(known, there)
         counts: Counter[str] = Counter(one.state for one in found)
         rows = [one for one in found if show in ("", one.state)]
         return pages.page(

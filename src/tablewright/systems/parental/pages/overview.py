@@ -3,7 +3,7 @@
 Must hold: a state is what the reconciler knows, not what was asked for; after a button the page shows how the change
 gets through, by looking again by itself while a script runs. What a button says is what it does: the end of an
 exception is computed when it is pressed.
-Elsewhere: policies (policies.py), what a state means (systems/parental/planning.py).
+Elsewhere: policies (policies.py), what a state means (systems/parental/enforcement/plan.py).
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, posted
+from tablewright.systems.parental.enforcement.plan import AppStatus
 from tablewright.systems.parental.errors import ParentalMistake
-from tablewright.systems.parental.evaluator import Effective, in_their_time
 from tablewright.systems.parental.model import EVERYTHING, Device, OverrideKind, Session
 from tablewright.systems.parental.pages.charts import day_timeline
 from tablewright.systems.parental.pages.confirmation import confirmation
@@ -36,8 +36,8 @@ from tablewright.systems.parental.pages.words import (
     why_words,
     zone_of,
 )
-from tablewright.systems.parental.planning import AppStatus
-from tablewright.systems.parental.windows import day_bounds
+from tablewright.systems.parental.policy.effective import Effective, in_their_time
+from tablewright.systems.parental.policy.windows import day_bounds
 
 _DAYS_AHEAD = 7
 SOON, LATER = 2, 10  # seconds until a page looks again: while something is on its way, and otherwise
@@ -85,7 +85,7 @@ def rows_of(pages: ParentalPages, look: Look, statuses: Sequence[AppStatus]) -> 
 def now_of(pages: ParentalPages, look: Look) -> dict[str, Any]:
     """What holds now, for the part of the page that looks again by itself."""
     child, now = look.child, pages.now()
-    holding = pages.parental.holding(child)
+    holding = pages.parental.blocked_now(child)
     statuses = pages.parental.reconciler.status(child.child)
     is_busy = any(one.state == "pending" for one in statuses)
     found = confirmation(holding.now, statuses)

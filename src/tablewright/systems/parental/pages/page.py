@@ -22,7 +22,7 @@ from tablewright.pages.forms import Form
 from tablewright.pages.layout import Console, Crumb
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
-from tablewright.systems.parental.api import actor_of, problem_of
+from tablewright.systems.parental.api.router import actor_of, problem_of
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.model import Child, Override
 from tablewright.systems.parental.pages import words as wording

@@ -3,7 +3,7 @@
 Must hold: every button works without a script: those that only change the form send it and get it back with nothing
 lost. The week that is shown is computed here from what is typed, by the rules that are enforced. Saving rests on the
 version that was read; who was overtaken sees what it is now and decides.
-Elsewhere: how the form is read (forms.py), what a policy means (systems/parental/evaluator.py).
+Elsewhere: how the form is read (forms.py), what a policy means (systems/parental/policy/effective.py).
 """
 
 from datetime import datetime
@@ -15,7 +15,6 @@ from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, posted
 from tablewright.pages.layout import Crumb, Tone
 from tablewright.systems.parental.errors import ParentalMistake, Refused, VersionConflict
-from tablewright.systems.parental.evaluator import in_their_time
 from tablewright.systems.parental.model import Policy
 from tablewright.systems.parental.pages import forms
 from tablewright.systems.parental.pages.charts import week_grid, week_hours
@@ -30,7 +29,8 @@ from tablewright.systems.parental.pages.words import (
     until_words,
     window_words,
 )
-from tablewright.systems.parental.policies import Saved, WrittenStatus
+from tablewright.systems.parental.policy.effective import in_their_time
+from tablewright.systems.parental.policy.policies import Saved, WrittenStatus
 
 _TAB = "/policies"
 _ONLY_THE_FORM = ("find", "show", "add-time", "add-own", "drop")
@@ -53,7 +53,7 @@ def _list(pages: ParentalPages) -> APIRouter:
         look = pages.look(request, key)
         found = pages.parental.policies.of_child(look.child)
         child = look.child
-        holding = pages.parental.holding(child).now
+        holding = pages.parental.blocked_now(child).now
         in_time = in_their_time(child, found, holding.at)
         statuses = pages.parental.reconciler.status(child.child)
         rows = [

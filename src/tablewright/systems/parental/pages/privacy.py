@@ -1,7 +1,7 @@
 """Settings of a child; what is kept about it to take away; giving its number up; erasing it.
 
 Must hold: what cannot be undone shows first what goes and what stays, and asks for the child's name. Only the owner of
-the family may; the service asks again. Elsewhere: the steps of an erasure (systems/parental/errands.py).
+the family may; the service asks again. Elsewhere: the steps of an erasure (systems/parental/family/tasks.py).
 """
 
 import json
@@ -15,6 +15,7 @@ from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, form_of, posted
 from tablewright.pages.layout import Crumb
 from tablewright.systems.parental.errors import ParentalMistake, VersionConflict
+from tablewright.systems.parental.family.privacy import BACKUPS, Sheet
 from tablewright.systems.parental.pages.add_child import zones
 from tablewright.systems.parental.pages.page import (
     HOME,
@@ -25,7 +26,6 @@ from tablewright.systems.parental.pages.page import (
     status_of,
     version_of,
 )
-from tablewright.systems.parental.privacy import BACKUPS, Sheet
 from tablewright.systems.parental.repository import Actor
 
 _TAB = "/settings"

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from tablewright.systems.parental.addresses import is_alert
-from tablewright.systems.parental.destinations import site_of
-from tablewright.systems.parental.evaluator import Effective
+from tablewright.systems.parental.enforcement.address_reuse import is_alert
+from tablewright.systems.parental.enforcement.plan import NOT_NOW, AppStatus
+from tablewright.systems.parental.firewall.removal import GIVEN_UP
 from tablewright.systems.parental.model import EVERYTHING, Action, Child, Override, Policy, Window
-from tablewright.systems.parental.planning import NOT_NOW, AppStatus
-from tablewright.systems.parental.removing import GIVEN_UP
-from tablewright.systems.parental.windows import DAYS
+from tablewright.systems.parental.policy.destinations import site_of
+from tablewright.systems.parental.policy.effective import Effective
+from tablewright.systems.parental.policy.windows import DAYS
 
 DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 SHORT_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

@@ -11,12 +11,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from tablewright.edge import Principal
 from tablewright.edge.downloads import attachment
 from tablewright.pages.forms import Form, posted
-from tablewright.systems.portal.api import actor_of, open_account
+from tablewright.systems.portal.api.router import actor_of, open_account
+from tablewright.systems.portal.customers.verification import LIFETIME
 from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
 from tablewright.systems.portal.model import AuditEntry, Tenant
 from tablewright.systems.portal.pages.forms import form_of_stored, refused, status_of, too_late, version_of
 from tablewright.systems.portal.pages.page import HOME, PortalPages
-from tablewright.systems.portal.verification import LIFETIME
 
 
 def account_router(pages: PortalPages) -> APIRouter:

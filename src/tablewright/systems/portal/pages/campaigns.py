@@ -17,7 +17,7 @@ from tablewright.pages.forms import Form, FormWrong, posted
 from tablewright.pages.layout import Crumb, Tone
 from tablewright.pages.lists import here
 from tablewright.systems.portal import field_rules, rules
-from tablewright.systems.portal.api import actor_of
+from tablewright.systems.portal.api.router import actor_of
 from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
 from tablewright.systems.portal.model import AuditEntry, Campaign, Product
 from tablewright.systems.portal.pages.charts import campaign_calendar

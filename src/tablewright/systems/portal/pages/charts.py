@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from tablewright.pages.words import money
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.catalogue import Offer
+from tablewright.systems.portal.catalogue.catalogue import Offer
 from tablewright.systems.portal.model import PriceChange
 
 _WIDTH = 720

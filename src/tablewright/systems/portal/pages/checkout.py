@@ -4,7 +4,7 @@ The cart lives in the form itself: nothing is stored before an order is placed. 
 twice one order; who comes back to the page and places the same order under a new key is asked first (a cookie knows).
 The total that was shown goes along, so nobody buys at another. The page after it is for who placed
 the order (a link signed for an hour) and for its owner.
-Elsewhere: prices and rules (systems/portal/checkout.py).
+Elsewhere: prices and rules (systems/portal/orders/checkout.py).
 """
 
 import hashlib
@@ -22,10 +22,10 @@ from tablewright.edge import Principal, RateLimiter, limit_rate
 from tablewright.edge.problems import not_found
 from tablewright.pages.forms import Form, posted
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api import buyer_of
-from tablewright.systems.portal.checkout import Line, Priced
+from tablewright.systems.portal.api.router import buyer_of
 from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Order, Product, Tenant
+from tablewright.systems.portal.orders.checkout import Line, Priced
 from tablewright.systems.portal.pages.forms import refused, status_of
 from tablewright.systems.portal.pages.page import HOME, PortalPages
 

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdap
 from tablewright.pages.forms import Form, FormWrong, read
 from tablewright.pages.words import label
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api import problem_of
+from tablewright.systems.portal.api.router import problem_of
 from tablewright.systems.portal.errors import PortalMistake, Refused
 from tablewright.systems.portal.model import Activatable, AuditEntry, BillingCycle, Kind, Value
 from tablewright.systems.portal.portal import Portal

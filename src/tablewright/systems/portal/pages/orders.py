@@ -16,7 +16,7 @@ from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing
 from tablewright.pages.words import money
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api import actor_of, canceller, own_order
+from tablewright.systems.portal.api.router import actor_of, canceller, own_order
 from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Order, OrderStatus
 from tablewright.systems.portal.pages.checkout import again_link

@@ -21,7 +21,7 @@ from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
 from tablewright.pages.words import label, money, number
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api import TENANTS_ALONE, actor_of
+from tablewright.systems.portal.api.router import TENANTS_ALONE, actor_of
 from tablewright.systems.portal.model import AuditEntry
 from tablewright.systems.portal.pages.forms import labelled
 from tablewright.systems.portal.portal import Portal

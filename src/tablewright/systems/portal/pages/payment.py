@@ -14,8 +14,8 @@ from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.words import money
-from tablewright.systems.portal import views
-from tablewright.systems.portal.api import actor_of, own_order
+from tablewright.systems.portal.api import bodies
+from tablewright.systems.portal.api.router import actor_of, own_order
 from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Order
 from tablewright.systems.portal.pages.checkout import CARDS
@@ -72,7 +72,7 @@ def _by_card(pages: PortalPages) -> APIRouter:
         order = payable(id, caller, form.get("seal"))
         is_own = order.tenant_id == caller.subject
         try:
-            typed(form, views.Payment)
+            typed(form, bodies.Payment)
             owner = pages.portal.tenants.get(order.tenant_id) if is_own else None
             paid = orders.pay(id, form.get("paymentToken"), owner)
         except FormWrong as wrong:
@@ -115,7 +115,7 @@ def _by_hand(pages: PortalPages) -> APIRouter:
         form: Annotated[Form, Depends(posted)],
     ) -> Response:
         try:
-            given = typed(form, views.PaymentByHand)
+            given = typed(form, bodies.PaymentByHand)
             orders.mark_paid(id, actor_of(caller), given.reference.strip(), given.reason)
         except FormWrong as wrong:
             return show(request, orders.order(id), wrong.form, 422)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from tablewright.edge import Principal
 from tablewright.pages.area import Hit
 from tablewright.pages.words import money
-from tablewright.systems.portal.api import actor_of
+from tablewright.systems.portal.api.router import actor_of
 from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.pages.page import CAMPAIGN_WORDS, HOME
 from tablewright.systems.portal.pages.products import state_of

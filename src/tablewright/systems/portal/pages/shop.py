@@ -16,12 +16,12 @@ from tablewright.edge import Principal
 from tablewright.edge.etags import public_cache
 from tablewright.edge.problems import not_found
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.api import buyer_of
-from tablewright.systems.portal.catalogue import Offer
+from tablewright.systems.portal.api.router import buyer_of
+from tablewright.systems.portal.catalogue.catalogue import Offer
 from tablewright.systems.portal.errors import Unavailable
 from tablewright.systems.portal.model import Campaign, Product
+from tablewright.systems.portal.orders.pricing import is_spent
 from tablewright.systems.portal.pages.page import HOME, PortalPages
-from tablewright.systems.portal.pricing import is_spent
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 Must hold: the pages say the same about every address, and never show a code again; where one goes afterwards is a page
 of the portal, since this login is good for nothing else. A link in a mail is opened without the form it was asked for
 with: where its reader wanted to go is kept in a cookie of this browser.
-Elsewhere: the pages of a code (pages/code_sign_in.py), what it proves (systems/portal/verification.py), the page of a
-link (sign_up.py).
+Elsewhere: the pages of a code (pages/code_sign_in.py), what it proves (systems/portal/customers/verification.py), the
+page of a link (sign_up.py).
 """
 
 from functools import partial
@@ -17,11 +17,11 @@ from tablewright.pages.code_sign_in import CodeSignIn, Step, add_code_pages
 from tablewright.pages.forms import Form
 from tablewright.pages.known_devices import caller_of, remember
 from tablewright.pages.paths import path_within
+from tablewright.systems.portal.customers.verification import LIFETIME
 from tablewright.systems.portal.errors import Refused
 from tablewright.systems.portal.model import Tenant
 from tablewright.systems.portal.pages.forms import labelled
 from tablewright.systems.portal.pages.page import HOME, PortalPages
-from tablewright.systems.portal.verification import LIFETIME
 
 PATH = f"{HOME}/sign-in"
 _ORDERS = f"{HOME}/orders/"

@@ -15,8 +15,9 @@ from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, FormWrong, asked, posted
 from tablewright.pages.layout import Crumb
 from tablewright.pages.lists import Listing
-from tablewright.systems.portal import field_rules, rules, views
-from tablewright.systems.portal.api import actor_of
+from tablewright.systems.portal import field_rules, rules
+from tablewright.systems.portal.api import bodies
+from tablewright.systems.portal.api.router import actor_of
 from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
 from tablewright.systems.portal.model import AuditEntry, Status, Tenant
 from tablewright.systems.portal.pages.forms import (
@@ -103,7 +104,7 @@ def _lists(pages: PortalPages) -> APIRouter:
         form: Annotated[Form, Depends(posted)],
     ) -> Response:
         try:
-            new = typed(form, views.NewTenant, field_rules.tenant_mistakes)
+            new = typed(form, bodies.NewTenant, field_rules.tenant_mistakes)
             made = tenants.create(new.email, new.organization_name, new.destination_email, actor_of(caller))
         except FormWrong as wrong:
             return show_new(request, wrong.form, 422)
@@ -315,7 +316,7 @@ def _privacy(pages: PortalPages) -> APIRouter:
         form: Annotated[Form, Depends(posted)],
     ) -> Response:
         try:
-            given = typed(form, views.Reason)
+            given = typed(form, bodies.Reason)
         except FormWrong as wrong:
             return show(request, tenants.get(id), wrong.form, 422)
         tenants.erase(id, actor_of(caller), given.reason)

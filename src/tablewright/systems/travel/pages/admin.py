@@ -1,7 +1,7 @@
 """For who runs Skratch: what is in conflict or failed, the geography, an account by its address.
 
 Must hold: an admin sees that something is wrong and where, never what its owner wrote; each look at an account is
-written into that account's own record. Elsewhere: the same for programs (systems/travel/routes/admin.py).
+written into that account's own record. Elsewhere: the same for programs (systems/travel/api/admin.py).
 """
 
 from datetime import timedelta
@@ -14,7 +14,7 @@ from tablewright.edge.routes import gather
 from tablewright.pages.area import Nav
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
-from tablewright.systems.travel.admin_views import admin_operation
+from tablewright.systems.travel.api.admin_bodies import admin_operation
 from tablewright.systems.travel.errors import TravelMistake
 from tablewright.systems.travel.model import REGION_TYPES, OpenStatus
 from tablewright.systems.travel.pages.page import ADMIN, HOME, TravelPages

@@ -13,11 +13,11 @@ from pydantic import JsonValue, TypeAdapter
 from tablewright.pages.forms import Form, posted
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.errors import TravelMistake, VersionConflict
-from tablewright.systems.travel.merge import WHOLE
 from tablewright.systems.travel.model import REGION_TYPES, Operation, Strategy, Visit
-from tablewright.systems.travel.operations import FieldConflict
 from tablewright.systems.travel.pages import words as wording
 from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
+from tablewright.systems.travel.sync.merge import WHOLE
+from tablewright.systems.travel.sync.operations import FieldConflict
 
 LIST = f"{HOME}/conflicts"
 PAGE = 20

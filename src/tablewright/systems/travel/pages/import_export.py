@@ -1,7 +1,7 @@
 """Taking data away and bringing it: downloads, and a sheet that is pasted or chosen.
 
 Must hold: a sheet that cannot be taken is shown again as it was pasted; what was refused is told line by line.
-Elsewhere: the files themselves (the API's /export), reading a sheet (systems/travel/importing.py).
+Elsewhere: the files themselves (the API's /export), reading a sheet (systems/travel/places/visits_import.py).
 """
 
 from typing import Annotated
@@ -10,8 +10,8 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.pages.forms import Form, posted
 from tablewright.systems.travel.errors import TravelMistake
-from tablewright.systems.travel.importing import Report
 from tablewright.systems.travel.pages.page import TravelPages, refused, status_of
+from tablewright.systems.travel.places.visits_import import Report
 
 EXPORT = "/travel/v1/export"
 FORMATS = (

@@ -18,9 +18,9 @@ from tablewright.edge.etags import mark, public_cache, unchanged
 from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.geography.regions import Geography, Region
 from tablewright.systems.travel.model import REGION_TYPES, Profile
-from tablewright.systems.travel.operations import user_state, visit_state
 from tablewright.systems.travel.pages.page import ADMIN, HOME, TravelPages
 from tablewright.systems.travel.rules import COUNTERS
+from tablewright.systems.travel.sync.operations import user_state, visit_state
 
 SHELL = f"{HOME}/offline"
 AWAY = f"{HOME}/offline/page"

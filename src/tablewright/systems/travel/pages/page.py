@@ -17,7 +17,7 @@ from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.pages.forms import Form
 from tablewright.pages.layout import Console
 from tablewright.pages.system_pages import SystemPages
-from tablewright.systems.travel.api import problem_of
+from tablewright.systems.travel.api.router import problem_of
 from tablewright.systems.travel.errors import NotThere, TravelMistake, Unauthenticated
 from tablewright.systems.travel.geography.regions import Region
 from tablewright.systems.travel.model import SERVER, Profile, RegionType

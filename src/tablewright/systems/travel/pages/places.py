@@ -18,9 +18,9 @@ from tablewright.systems.travel.errors import NotThere, TravelMistake, VersionCo
 from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.geography.regions import Region
 from tablewright.systems.travel.model import Profile, RegionType, Visit
-from tablewright.systems.travel.operations import Result
 from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
 from tablewright.systems.travel.pages.words import CONTINENTS, ONE, REST, TYPES
+from tablewright.systems.travel.sync.operations import Result
 
 VERSION = "version"
 LIST = f"{HOME}/places"

@@ -1,7 +1,7 @@
 """What a traveller decides: name and time zone, what others see, what mail comes, and the end of the account.
 
 Must hold: everything is private until it is switched on here; each switch says who sees what. A change goes to all
-devices as an operation. Elsewhere: blocks and erasing (systems/travel/privacy.py).
+devices as an operation. Elsewhere: blocks and erasing (systems/travel/account/privacy.py).
 """
 
 from dataclasses import replace
@@ -14,10 +14,10 @@ from pydantic import JsonValue
 from tablewright.edge.routes import gather
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.layout import Crumb
+from tablewright.systems.travel.account.privacy import BACKUPS
 from tablewright.systems.travel.errors import BadRequest, TravelMistake, VersionConflict
 from tablewright.systems.travel.model import NotificationSettings, PrivacySettings, Profile
 from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
-from tablewright.systems.travel.privacy import BACKUPS
 
 PATH = f"{HOME}/settings"
 BLOCKS = 50

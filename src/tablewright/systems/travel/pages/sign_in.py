@@ -2,8 +2,8 @@
 
 Must hold: the pages say the same about every address, and never show a code again; where one goes afterwards is a page
 of Skratch, since this login is good for nothing else; what Apple says is taken only in the browser that went there.
-Elsewhere: the pages of a code (pages/code_sign_in.py), what proves a login (systems/travel/email_login.py, apple.py),
-other people's sign-in (app/sign_in.py).
+Elsewhere: the pages of a code (pages/code_sign_in.py), what proves a login (systems/travel/account/email_login.py,
+account/apple.py), other people's sign-in (app/sign_in.py).
 """
 
 import hashlib
@@ -20,8 +20,8 @@ from tablewright.pages.code_sign_in import CodeSignIn, Step, add_code_pages
 from tablewright.pages.forms import Form, posted
 from tablewright.pages.known_devices import caller_of, remember
 from tablewright.pages.paths import path_within
-from tablewright.systems.travel.accounts import Entered, Proved
-from tablewright.systems.travel.apple import NONCE_LIVES, AppleVerifier
+from tablewright.systems.travel.account.accounts import Entered, Proved
+from tablewright.systems.travel.account.apple import NONCE_LIVES, AppleVerifier
 from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.pages.page import HOME, TravelPages
 

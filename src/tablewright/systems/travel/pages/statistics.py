@@ -1,7 +1,7 @@
 """Looking back: the timeline, the figures with what they are out of, and the card to share.
 
-Must hold: figures are those of the service, as of the last change. Elsewhere: counting (systems/travel/statistics.py),
-drawing the card (static/travel/share.js).
+Must hold: figures are those of the service, as of the last change. Elsewhere: counting
+(systems/travel/places/statistics.py), drawing the card (static/share.js).
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ from tablewright.systems.travel.model import RegionType, Statistic, Visit
 from tablewright.systems.travel.pages.map import SCRIPTS, files_of
 from tablewright.systems.travel.pages.page import TravelPages
 from tablewright.systems.travel.pages.words import CONTINENTS, TYPES, day_words
-from tablewright.systems.travel.statistics import share
+from tablewright.systems.travel.places.statistics import share
 
 
 @dataclass(frozen=True, slots=True)

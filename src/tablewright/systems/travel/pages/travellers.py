@@ -2,7 +2,8 @@
 
 A public profile opens without signing in, for everybody who has its address; search engines are asked to leave it out.
 Must hold: nothing is here that the API would not tell a traveller; who is not public looks as if there were nobody.
-Elsewhere: what is shown to whom (systems/travel/sharing.py), the switches and the list of blocks (settings.py).
+Elsewhere: what is shown to whom (systems/travel/places/public_profiles.py), the switches and the list of blocks
+(settings.py).
 """
 
 from fastapi import APIRouter, Depends, Request, Response
