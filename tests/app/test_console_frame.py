@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from tests.app.browsing import Enter
 from tests.app.library import isbn
 
-from tablewright.app.house import House
+from tablewright.app.runtime import Runtime
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
 from tablewright.pages.area import Area, Nav
@@ -224,13 +224,13 @@ def test_pages_are_not_kept_by_caches_and_allow_no_inline_script(enter: Enter) -
     assert not re.search(r"\sstyle=|\son\w+=|<script>", page.text)
 
 
-def test_where_the_demo_is_off_nobody_can_sign_in_as_its_people(house: House) -> None:
-    with serving_app(app_of(house, is_demo=False)) as url:
+def test_where_the_demo_is_off_nobody_can_sign_in_as_its_people(runtime: Runtime) -> None:
+    with serving_app(app_of(runtime, is_demo=False)) as url:
         answer = httpx.post(f"{url}/sign-in", data={"person": "lib_ines"}, headers={"Accept": "text/html"})
         assert answer.status_code == 403
         assert "Ines Mota" not in httpx.get(f"{url}/sign-in", headers={"Accept": "text/html"}).text
-        librarian = {"Authorization": f"Bearer {house.token_for(house.people[0])}", "Accept": "text/html"}
-        engineer = {"Authorization": f"Bearer {house.token_for(house.people[-1])}", "Accept": "text/html"}
+        librarian = {"Authorization": f"Bearer {runtime.token_for(runtime.people[0])}", "Accept": "text/html"}
+        engineer = {"Authorization": f"Bearer {runtime.token_for(runtime.people[-1])}", "Accept": "text/html"}
         for token in (librarian, engineer):
             # Made by the same issuer, in the time of the demo or beside it.
             answer = httpx.get(f"{url}/console/designs", headers=token)

@@ -8,18 +8,18 @@ import httpx
 from fastapi.routing import iter_route_contexts
 from tests.app.browsing import Enter
 
-from tablewright.app.house import House
+from tablewright.app.runtime import Runtime
 from tablewright.app.serve import app_of
 from tablewright.pages.assets import assets_of
 
 
 def test_every_page_and_path_without_parameters_answers_head_as_it_answers_get(
-    house: House, enter: Enter
+    runtime: Runtime, enter: Enter
 ) -> None:
     client = enter("lib_ines", follow=False)
     paths = [
         route.path or ""
-        for route in iter_route_contexts(app_of(house).routes)
+        for route in iter_route_contexts(app_of(runtime).routes)
         if "GET" in (route.methods or ()) and "{" not in (route.path or "")
     ]
     assert len(paths) > 15

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter, Request, Response
 
-from tablewright.app.house import House
 from tablewright.app.people import ENGINEER
+from tablewright.app.runtime import Runtime
 from tablewright.edge import Principal
 from tablewright.pages.area import Area
 from tablewright.pages.layout import Console
@@ -14,7 +14,7 @@ from tablewright.pages.search import hits
 _MOST_LETTERS = 100
 
 
-def home_router(console: Console, house: House) -> APIRouter:
+def home_router(console: Console, runtime: Runtime) -> APIRouter:
     router = console.router()
 
     @router.get("/")
@@ -24,10 +24,10 @@ def home_router(console: Console, house: House) -> APIRouter:
             request,
             "app/home.html",
             title="Home",
-            systems=[(each.system, areas.get(each.system.name)) for each in house.lived],
-            tries=_tries(house),
-            dynamodb=house.dynamodb_url,
-            region=house.engine.place.region,
+            systems=[(each.system, areas.get(each.system.name)) for each in runtime.running],
+            tries=_tries(runtime),
+            dynamodb=runtime.dynamodb_url,
+            region=runtime.engine.place.region,
             base=str(request.base_url).rstrip("/"),
         )
 
@@ -46,9 +46,9 @@ def home_router(console: Console, house: House) -> APIRouter:
     return router
 
 
-def _tries(house: House) -> list[tuple[str, str, str]]:
+def _tries(runtime: Runtime) -> list[tuple[str, str, str]]:
     """Title, address and a sentence for each thing worth a look."""
-    name, (design, _) = next(iter(house.designs.items()))
+    name, (design, _) = next(iter(runtime.designs.items()))
     base = f"/console/designs/{name}"
     steps = [
         ("Look at a design", base, "Its tables, keys and access patterns, and what each has cost so far.")

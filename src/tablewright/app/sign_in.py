@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.app.house import House
+from tablewright.app.runtime import Runtime
 from tablewright.edge import RateLimiter, limit_rate
 from tablewright.edge.problems import forbidden, unprocessable
 from tablewright.kit.system import LOGIN_LASTS, Person
@@ -39,19 +39,19 @@ class Group:
 
 
 def sign_in_router(
-    console: Console, titles: Mapping[str, str], house: House, open_sign_up: bool = False
+    console: Console, titles: Mapping[str, str], runtime: Runtime, open_sign_up: bool = False
 ) -> APIRouter:
     """`titles` are the systems' titles by name."""
     router = console.router()
     if console.is_demo:
-        _add_demo(router, console, titles, house)
+        _add_demo(router, console, titles, runtime)
     else:
-        _add_accounts(router, console, house, open_sign_up)
+        _add_accounts(router, console, runtime, open_sign_up)
 
     @router.post("/sign-out")
     def sign_out(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         caller, is_all = console.caller(request), form.get("where") == "everywhere"
-        house.sign_out(caller, everywhere=is_all)
+        runtime.sign_out(caller, everywhere=is_all)
         door = door_at(request.app.state.areas, own_path(form.get("from")))
         to = "/" if door == SIGN_IN else door
         if form.get("next"):  # the door checks it, as it does for every link
@@ -66,7 +66,7 @@ def sign_in_router(
 # --- the demo's people ---
 
 
-def _add_demo(router: APIRouter, console: Console, titles: Mapping[str, str], house: House) -> None:
+def _add_demo(router: APIRouter, console: Console, titles: Mapping[str, str], runtime: Runtime) -> None:
     @router.get("/sign-in")
     def choose(request: Request, next: str = "") -> Response:
         groups = _groups(console.people, request.app.state.areas, titles)
@@ -84,14 +84,14 @@ def _add_demo(router: APIRouter, console: Console, titles: Mapping[str, str], ho
             )
         to = destination(person, own_path(form.get("next")), request.app.state.areas)
         response = console.go(to, f"You are {person.name} now: {person.role.lower()}.", "note")
-        console.cookie.keep(response, house.token_for(person), LOGIN_LASTS)
+        console.cookie.keep(response, runtime.token_for(person), LOGIN_LASTS)
         return response
 
 
 # --- accounts ---
 
 
-def _add_accounts(router: APIRouter, console: Console, house: House, open_sign_up: bool) -> None:
+def _add_accounts(router: APIRouter, console: Console, runtime: Runtime, open_sign_up: bool) -> None:
     def no_demo(form: Annotated[Form, Depends(posted)]) -> None:
         if "person" in form.values:
             raise forbidden("DEMO_OFF", "Signing in as a person of the demo is turned off on this server.")
@@ -108,12 +108,12 @@ def _add_accounts(router: APIRouter, console: Console, house: House, open_sign_u
             doors=[area for area in request.app.state.areas if area.has_door],
         )
 
-    door = _account_door(console, house, SIGN_IN, own_path, lambda email: open_sign_up, page)
+    door = _account_door(console, runtime, SIGN_IN, own_path, lambda email: open_sign_up, page)
     pace = _pace()
     add_code_pages(router, door, asking=[pace, Depends(no_demo)], typing=[pace])
 
 
-def account_door_router(console: Console, house: House, area: Area, open_sign_up: bool) -> APIRouter:
+def account_door_router(console: Console, runtime: Runtime, area: Area, open_sign_up: bool) -> APIRouter:
     """The door of an area whose people have accounts. In the demo any address gets one, without roles."""
     router = console.router()
 
@@ -125,7 +125,7 @@ def account_door_router(console: Console, house: House, area: Area, open_sign_up
         return console.page(request, template, title=title, status=status, form=form, step=step)
 
     within = partial(path_within, area.path, area.door)
-    door = _account_door(console, house, area.door, within, is_open, page, area.path)
+    door = _account_door(console, runtime, area.door, within, is_open, page, area.path)
     pace = _pace()
     add_code_pages(router, door, asking=[pace], typing=[pace])
     return router
@@ -133,7 +133,7 @@ def account_door_router(console: Console, house: House, area: Area, open_sign_up
 
 def _account_door(
     console: Console,
-    house: House,
+    runtime: Runtime,
     at: str,
     within: Callable[[str], str],
     is_open: Callable[[str], bool],
@@ -144,19 +144,19 @@ def _account_door(
 
     def start(request: Request, form: Form) -> str:
         email, caller = form.get("email"), caller_of(request, console)
-        return house.code_login.start(email, caller, password=form.get("password"), is_open=is_open(email))
+        return runtime.code_login.start(email, caller, password=form.get("password"), is_open=is_open(email))
 
     def finish(request: Request, form: Form) -> Response:
         email, to = form.get("email"), form.get("next")
         caller = caller_of(request, console, form.get("ticket"))
-        signed = house.code_login.finish(
+        signed = runtime.code_login.finish(
             email, form.get("code"), form.get("password"), caller, is_open=is_open(email)
         )
         person = _demo_person(console, signed.account.email, at)
-        login = house.login_of(signed) if person is None else house.token_for(person)
+        login = runtime.login_of(signed) if person is None else runtime.token_for(person)
         response = console.go(to if to and not to.startswith(SIGN_IN) else home, "You are signed in.", "note")
         console.cookie.keep(response, login, LOGIN_LASTS)
-        remember(request, response, console, house.code_login.requesters, signed.account.email)
+        remember(request, response, console, runtime.code_login.requesters, signed.account.email)
         return response
 
     return CodeSignIn(at, within, start, finish, page)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 
 from tablewright.app.design import Work
-from tablewright.app.house import House
+from tablewright.app.runtime import Runtime
 from tablewright.app.work import progress_of
 from tablewright.app.work_words import WORDS
 from tablewright.edge.identity.guards import FindPrincipal
@@ -17,16 +17,16 @@ from tablewright.pages.words import plural, size
 from tablewright.world import World
 
 
-def work_router(console: Console, house: House, allowed: FindPrincipal) -> APIRouter:
+def work_router(console: Console, runtime: Runtime, allowed: FindPrincipal) -> APIRouter:
     router = console.router()
 
     @router.get("/console/running/{id}", dependencies=[Depends(allowed)])
     def work(request: Request, id: str) -> Response:
-        found = house.works.find(id)
+        found = runtime.works.find(id)
         if found is None:
             raise not_found("NO_SUCH_WORK", "There is no such work, or it is older than thirty days.")
         if "text/html" not in request.headers.get("accept", "") and "hx-request" not in request.headers:
-            return JSONResponse(as_json(found, house.world))
+            return JSONResponse(as_json(found, runtime.world))
         word, tone = WORDS[found.state]
         return console.page(
             request,
@@ -34,7 +34,7 @@ def work_router(console: Console, house: House, allowed: FindPrincipal) -> APIRo
             title=found.title,
             crumbs=[Crumb("Store and work", "/console/designs/store")],
             work=found,
-            progress=progress_of(found, house.world),
+            progress=progress_of(found, runtime.world),
             state_word=word,
             state_tone=tone,
             entity_bars=entity_bars(found),

@@ -143,7 +143,7 @@ class System:
     # What runs without a request while the app is up.
     jobs: Callable[[Any], Sequence[Job[Any] | Follower[Any]]] = _no_jobs
     translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)
-    # Folders of its directory that go with a copy of its tables (app/copies.py). Nothing secret, and nothing that
+    # Folders of its directory that go with a copy of its tables (app/copies/job.py). Nothing secret, and nothing that
     # changes.
     beside: tuple[str, ...] = ()
     # Folders without which a copy is of no use, and which are in none: whoever restores one puts them back.

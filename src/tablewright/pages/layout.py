@@ -123,8 +123,8 @@ class Console:
 
     def __post_init__(self) -> None:
         packages = tuple(self.packages.items())
-        object.__setattr__(self, "environment", _environment(packages))
-        object.__setattr__(self, "assets", _assets(packages))
+        object.__setattr__(self, "environment", environment_of(packages))
+        object.__setattr__(self, "assets", assets_in(packages))
 
     def asset(self, name: str) -> str:
         """The address of a file in static/."""
@@ -247,7 +247,8 @@ def _flash(request: Request) -> tuple[tuple[Tone, str], ...]:
 
 
 @cache
-def _assets(packages: tuple[tuple[str, str], ...]) -> Mapping[str, Asset]:
+def assets_in(packages: tuple[tuple[str, str], ...]) -> Mapping[str, Asset]:
+    """Every static file, by its name."""
     found = dict(assets_of(PACKAGE))
     for name, package in packages:
         found |= assets_of(package, f"{name}/")
@@ -255,10 +256,10 @@ def _assets(packages: tuple[tuple[str, str], ...]) -> Mapping[str, Asset]:
 
 
 @cache
-def _environment(packages: tuple[tuple[str, str], ...]) -> Environment:
+def environment_of(packages: tuple[tuple[str, str], ...]) -> Environment:
     """The templates, compiled once for all consoles of a process that have the same packages."""
     own = PrefixLoader({name: PackageLoader(package) for name, package in packages})
-    assets = _assets(packages)
+    assets = assets_in(packages)
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(PACKAGE), own]),
         autoescape=True,

@@ -13,8 +13,8 @@ from tablewright.app.designs.metrics import add_metrics
 from tablewright.app.designs.patterns import add_patterns
 from tablewright.app.designs.search import finder
 from tablewright.app.designs.store import add_store
-from tablewright.app.house import House
 from tablewright.app.people import ENGINEER
+from tablewright.app.runtime import Runtime
 from tablewright.edge import require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.pages.area import Area, Nav
@@ -28,11 +28,11 @@ def engineer(find: FindPrincipal, is_demo: bool) -> FindPrincipal:
     return require(find) if is_demo else require(find, ENGINEER, mfa=True)
 
 
-def designs_area(house: House, console: Console, allowed: FindPrincipal) -> Area:
+def designs_area(runtime: Runtime, console: Console, allowed: FindPrincipal) -> Area:
     router = console.router()
     # The store's own pages come first: their paths would else be read as the name of a design.
     for add in (add_store, add_mail, add_browsing, add_metrics, add_designs, add_costs, add_patterns):
-        add(router, house, console, allowed)
+        add(router, runtime, console, allowed)
     return Area(
         NAME,
         "Designs",
@@ -47,7 +47,7 @@ def designs_area(house: House, console: Console, allowed: FindPrincipal) -> Area
         ),
         router,
         about="Tables, keys, access patterns with what they cost, and the items themselves.",
-        search=finder(house),
+        search=finder(runtime),
         finds="a table, an entity, an access pattern",
         also=(("/console/running", "store"),),
         is_workbench=True,

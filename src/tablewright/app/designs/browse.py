@@ -15,8 +15,8 @@ from pydantic import BaseModel, ValidationError
 from tablewright.app.designs.designs import table_of
 from tablewright.app.designs.diagrams import Owner, owner_of
 from tablewright.app.designs.secrets import covered, covered_model
-from tablewright.app.house import House
 from tablewright.app.json_words import pretty
+from tablewright.app.runtime import Runtime
 from tablewright.client import CallRefused, units_of
 from tablewright.design import Design, Entity, EntitySpec, Query, States, Table, Write
 from tablewright.design.errors import DesignMistake
@@ -39,23 +39,23 @@ _MOST_READ = 2000
 _TRAIL = 30
 
 
-def add_browsing(router: APIRouter, house: House, console: Console, allowed: FindPrincipal) -> None:
+def add_browsing(router: APIRouter, runtime: Runtime, console: Console, allowed: FindPrincipal) -> None:
     guard = [Depends(allowed)]
 
     @router.get("/items", dependencies=guard)
     def items(request: Request, form: Annotated[Form, Depends(asked)]) -> Response:
-        tables = house.call("ListTables", {})["TableNames"]
-        name = form.get("table") or _first(house, tables)
-        described = describe(house, name) if name else None
-        found = _browse(house, console, request, described, form) if described else None
+        tables = runtime.call("ListTables", {})["TableNames"]
+        name = form.get("table") or _first(runtime, tables)
+        described = describe(runtime, name) if name else None
+        found = _browse(runtime, console, request, described, form) if described else None
         return console.page(
             request, "designs/items.html", title="Items", form=Form({**form.values, "table": name}), tables=tables,
-            described=described, found=found, entities=_entities(house, name),
+            described=described, found=found, entities=_entities(runtime, name),
         )  # fmt: skip
 
     def shown_item(request: Request, table: str, typed: Form) -> Response:
-        described = describe(house, table)
-        answer = house.call(
+        described = describe(runtime, table)
+        answer = runtime.call(
             "GetItem",
             {"TableName": table, "Key": typed_key(described, asked(request)), "ConsistentRead": True},
         )
@@ -70,7 +70,7 @@ def add_browsing(router: APIRouter, house: House, console: Console, allowed: Fin
             title=_title(stored, described),
             crumbs=[Crumb("Items", f"/console/designs/items?{urlencode({'table': table})}"), Crumb(table)],
             table=table,
-            **_laid_open(house, described, stored, typed),
+            **_laid_open(runtime, described, stored, typed),
         )
 
     @router.get("/item", dependencies=guard)
@@ -86,9 +86,9 @@ def add_browsing(router: APIRouter, house: House, console: Console, allowed: Fin
 # --- tables ---
 
 
-def describe(house: House, table: str) -> dict[str, Any]:
+def describe(runtime: Runtime, table: str) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = house.call("DescribeTable", {"TableName": table})["Table"]
+        found: dict[str, Any] = runtime.call("DescribeTable", {"TableName": table})["Table"]
     except CallRefused:
         raise not_found("NO_SUCH_TABLE", "There is no table of this name in the store.") from None
     return found
@@ -108,13 +108,13 @@ def _letters(described: Mapping[str, Any]) -> dict[str, str]:
     return {each["AttributeName"]: each["AttributeType"] for each in described["AttributeDefinitions"]}
 
 
-def _first(house: House, tables: Sequence[str]) -> str:
-    designed = [house.open_table(db, t) for design, db in house.designs.values() for t in design.tables]
+def _first(runtime: Runtime, tables: Sequence[str]) -> str:
+    designed = [runtime.open_table(db, t) for design, db in runtime.designs.values() for t in design.tables]
     return next((name for name in designed if name in tables), tables[0] if tables else "")
 
 
-def _entities(house: House, physical: str) -> list[str]:
-    design, table = table_of(house, physical)
+def _entities(runtime: Runtime, physical: str) -> list[str]:
+    design, table = table_of(runtime, physical)
     return [shape.tag for shape in design.shapes if shape.table == table] if design else []
 
 
@@ -122,7 +122,7 @@ def _entities(house: House, physical: str) -> list[str]:
 
 
 def _browse(
-    house: House, console: Console, request: Request, described: Mapping[str, Any], form: Form
+    runtime: Runtime, console: Console, request: Request, described: Mapping[str, Any], form: Form
 ) -> dict[str, Any]:
     physical, index = described["TableName"], form.get("index")
     if index and index not in [each["IndexName"] for each in indexes_of(described)]:
@@ -130,19 +130,20 @@ def _browse(
     schema = next(
         (i["KeySchema"] for i in indexes_of(described) if i["IndexName"] == index), described["KeySchema"]
     )
-    design, table = table_of(house, physical)
+    design, table = table_of(runtime, physical)
     ask = _request(described, schema, form)
-    seal, binding = TokenCipher(house.secret), _binding(physical, index, form)
-    reader, now = console.caller(request).subject, house.world.now()
+    seal, binding = TokenCipher(runtime.secret), _binding(physical, index, form)
+    reader, now = console.caller(request).subject, runtime.world.now()
     token = request.query_params.get("after")
     place: dict[str, Any] = seal.open(token, binding, reader, now) if token else {"at": None, "trail": []}
     taken, end, units = _fill(
-        house, ask, place["at"], design, table.name if table else physical, form.get("entity")
+        runtime, ask, place["at"], design, table.name if table else physical, form.get("entity")
     )
 
     def sealed(at: Any, trail: list[Any]) -> str:
         return here(
-            request, after=seal.close({"at": at, "trail": trail}, binding, reader, now, house.world.new_id())
+            request,
+            after=seal.close({"at": at, "trail": trail}, binding, reader, now, runtime.world.new_id()),
         )
 
     trail = [*place["trail"], place["at"]][-_TRAIL:]
@@ -183,7 +184,12 @@ def _request(
 
 
 def _fill(
-    house: House, ask: tuple[str, dict[str, Any]], start: Any, design: Design | None, table: str, entity: str
+    runtime: Runtime,
+    ask: tuple[str, dict[str, Any]],
+    start: Any,
+    design: Design | None,
+    table: str,
+    entity: str,
 ) -> tuple[list[tuple[dict[str, Value], Owner]], Any, float]:
     """Items of a page, where the next begins, and what it cost; an entity is looked for until a page is full."""
     verb, request = ask
@@ -191,7 +197,7 @@ def _fill(
     units, read = 0.0, 0
     while True:
         limit = _PAGE - len(taken) if not entity else _AT_ONCE
-        answer = house.call(
+        answer = runtime.call(
             verb, request | {"Limit": limit} | ({"ExclusiveStartKey": start} if start else {})
         )
         units += sum(each.read for each in units_of(verb, answer))
@@ -244,14 +250,14 @@ def _title(item: Mapping[str, Value], described: Mapping[str, Any]) -> str:
 
 
 def _laid_open(
-    house: House, described: Mapping[str, Any], stored: dict[str, Value], form: Form
+    runtime: Runtime, described: Mapping[str, Any], stored: dict[str, Value], form: Form
 ) -> dict[str, Any]:
     physical = described["TableName"]
-    design, table = table_of(house, physical)
+    design, table = table_of(runtime, physical)
     owner = owner_of(design, table.name if table else physical, stored)
     weight = item_size(stored)
     model, unreadable = _model(owner.shape, stored)
-    is_over = bool(owner.shape and is_expired(owner.shape, stored, int(house.world.now().timestamp())))
+    is_over = bool(owner.shape and is_expired(owner.shape, stored, int(runtime.world.now().timestamp())))
     stored = covered(stored, owner.shape, design, table)
     return {
         "owner": owner,
@@ -265,7 +271,7 @@ def _laid_open(
         "is_expired": is_over,
         "is_deleted": bool(owner.shape and is_deleted(owner.shape, stored)),
         "indexes": [_standing(index, stored) for index in indexes_of(described)],
-        "explained": _explained(house, design, owner.shape, model, form) if design and model else None,
+        "explained": _explained(runtime, design, owner.shape, model, form) if design and model else None,
     }
 
 
@@ -304,11 +310,11 @@ def _standing(index: Mapping[str, Any], stored: Mapping[str, Value]) -> dict[str
 
 
 def _explained(
-    house: House, design: Design, shape: EntitySpec | None, model: BaseModel, form: Form
+    runtime: Runtime, design: Design, shape: EntitySpec | None, model: BaseModel, form: Form
 ) -> dict[str, Any]:
     """The writes one could make of this item, laid open. Nothing is run."""
     assert shape is not None
-    _, db = house.designs[design.name]
+    _, db = runtime.designs[design.name]
     kind, text = form.get("kind", "change"), form.get("json")
     original = pretty(model.model_dump(mode="json", by_alias=True))
     shown_form = Form({"kind": kind, "json": text or original})
@@ -327,14 +333,14 @@ def _explained(
     return {
         "form": shown_form,
         "explanation": explanation,
-        "calls": [(verb, pretty(body)) for verb, body in open_calls(house, db, explanation)],
+        "calls": [(verb, pretty(body)) for verb, body in open_calls(runtime, db, explanation)],
     }
 
 
-def open_calls(house: House, db: Db, explanation: Explanation) -> list[tuple[str, Mapping[str, Any]]]:
+def open_calls(runtime: Runtime, db: Db, explanation: Explanation) -> list[tuple[str, Mapping[str, Any]]]:
     """The calls of an explanation as they would be sent now: to the tables that are open."""
     tables = [table for design in db.designs for table in design.tables]
-    leading = {db.physical(table): house.open_table(db, table) for table in tables}
+    leading = {db.physical(table): runtime.open_table(db, table) for table in tables}
     return [(verb, renamed(body, leading)) for verb, body in explanation.calls]
 
 

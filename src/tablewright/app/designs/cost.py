@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.designs.designs import find_design
-from tablewright.app.house import House
+from tablewright.app.runtime import Runtime
 from tablewright.design import Design
 from tablewright.design.cost import (
     PARTS,
@@ -36,10 +36,10 @@ MOST_TIMES, MOST_MONTHS = Decimal(1_000_000), 120
 _DEAREST = 10
 
 
-def add_costs(router: APIRouter, house: House, console: Console, allowed: FindPrincipal) -> None:
+def add_costs(router: APIRouter, runtime: Runtime, console: Console, allowed: FindPrincipal) -> None:
     @router.get("/{design}/cost", dependencies=[Depends(allowed)])
     def cost(request: Request, design: str, form: Annotated[Form, Depends(asked)]) -> Response:
-        found, _ = find_design(house, design)
+        found, _ = find_design(runtime, design)
         environments = environments_of(found)
         environment = _chosen(form, "environment", list(environments)) or usual_environment(found).name
         form, options = _options(Form({**form.values, "environment": environment}))

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.designs.diagrams import described, key_diagram, key_words, measured, projection
 from tablewright.app.designs.states import state_diagram
-from tablewright.app.house import House
+from tablewright.app.runtime import Runtime
 from tablewright.design import Design, EntitySpec, Plan, Table
 from tablewright.design.cost import usual_environment
 from tablewright.design.prices import PRICES, Prices, RegionHasNoPrices
@@ -19,7 +19,7 @@ from tablewright.pages.charts import Bar
 from tablewright.pages.layout import Console, Crumb
 
 
-def add_designs(router: APIRouter, house: House, console: Console, allowed: FindPrincipal) -> None:
+def add_designs(router: APIRouter, runtime: Runtime, console: Console, allowed: FindPrincipal) -> None:
     guard = [Depends(allowed)]
 
     @router.get("", dependencies=guard)
@@ -28,12 +28,12 @@ def add_designs(router: APIRouter, house: House, console: Console, allowed: Find
             request,
             "designs/overview.html",
             title="Designs",
-            designs=[design for design, _ in house.designs.values()],
+            designs=[design for design, _ in runtime.designs.values()],
         )
 
     @router.get("/{design}", dependencies=guard)
     def one(request: Request, design: str) -> Response:
-        found, db = find_design(house, design)
+        found, db = find_design(runtime, design)
         spent = db.meter.spent()
         return console.page(
             request,
@@ -49,7 +49,7 @@ def add_designs(router: APIRouter, house: House, console: Console, allowed: Find
 
     @router.get("/{design}/environments", dependencies=guard)
     def environments(request: Request, design: str) -> Response:
-        found, _ = find_design(house, design)
+        found, _ = find_design(runtime, design)
         return console.page(
             request,
             "designs/environments.html",
@@ -64,11 +64,11 @@ def add_designs(router: APIRouter, house: House, console: Console, allowed: Find
 
     @router.get("/{design}/tables/{table}", dependencies=guard)
     def table(request: Request, design: str, table: str) -> Response:
-        found, db = find_design(house, design)
+        found, db = find_design(runtime, design)
         here = found.tables.get(table)
         if here is None:
             raise not_found("NO_SUCH_TABLE", f"The design {found.name} has no table of this name.")
-        live = house.led(db)("DescribeTable", {"TableName": db.physical(table)})["Table"]
+        live = runtime.call_of(db)("DescribeTable", {"TableName": db.physical(table)})["Table"]
         return console.page(
             request,
             "designs/table.html",
@@ -91,7 +91,7 @@ def add_designs(router: APIRouter, house: House, console: Console, allowed: Find
 
     @router.get("/{design}/entities/{tag}", dependencies=guard)
     def entity(request: Request, design: str, tag: str) -> Response:
-        found, db = find_design(house, design)
+        found, db = find_design(runtime, design)
         shape = next((shape for shape in found.shapes if shape.tag == tag), None)
         if shape is None:
             raise not_found("NO_SUCH_ENTITY", f"The design {found.name} has no entity of this name.")
@@ -105,7 +105,7 @@ def add_designs(router: APIRouter, house: House, console: Console, allowed: Find
             ],
             design=found,
             shape=shape,
-            physical=house.open_table(db, shape.table.name),
+            physical=runtime.open_table(db, shape.table.name),
             attributes=described(shape),
             states=state_diagram(shape.states) if shape.states else None,
             keys=_keys(shape),
@@ -118,8 +118,8 @@ def add_designs(router: APIRouter, house: House, console: Console, allowed: Find
         )
 
 
-def find_design(house: House, name: str) -> tuple[Design, Db]:
-    found = house.designs.get(name)
+def find_design(runtime: Runtime, name: str) -> tuple[Design, Db]:
+    found = runtime.designs.get(name)
     if found is None:
         raise not_found("NO_SUCH_DESIGN", "There is no design of this name here.")
     return found
@@ -182,10 +182,10 @@ def _operations(shape: EntitySpec, db: Db) -> list[tuple[Any, Any]]:
     return rows
 
 
-def table_of(house: House, physical: str) -> tuple[Design | None, Table | None]:
+def table_of(runtime: Runtime, physical: str) -> tuple[Design | None, Table | None]:
     """The design and table behind a physical name, on whichever side of a migration, if any design has it."""
-    for design, db in house.designs.values():
+    for design, db in runtime.designs.values():
         for table in design.tables.values():
-            if physical in house.names_of(db, table.name):
+            if physical in runtime.names_of(db, table.name):
                 return design, table
     return None, None

@@ -9,8 +9,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from tablewright.app.house import House
 from tablewright.app.mail import Directory, Kept, Trouble
+from tablewright.app.runtime import Runtime
 from tablewright.edge import Principal
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.outbox import OutboxStatus
@@ -52,19 +52,19 @@ class Row:
         return bool(self.trouble or self.status.failed)
 
 
-def add_mail(router: APIRouter, house: House, console: Console, allowed: FindPrincipal) -> None:
+def add_mail(router: APIRouter, runtime: Runtime, console: Console, allowed: FindPrincipal) -> None:
     # In the demo also to who is not signed in: a code may be what they sign in with.
     reader = console.identity if console.is_demo else allowed
 
     @router.get("/mail")
     def mail(request: Request, caller: Annotated[Principal, Depends(reader)], to: str = "") -> Response:
-        way = house.mail.way
+        way = runtime.mail.way
         kept: list[Kept] = []
         if isinstance(way, Directory):
             if not is_here(request):
                 raise forbidden("NOT_THIS_MACHINE", "Letters are shown on the machine they are kept on only.")
             kept = way.letters(to)
-        rows = _rows(house)
+        rows = _rows(runtime)
         return console.page(
             request,
             "designs/mail.html",
@@ -88,10 +88,10 @@ def is_here(request: Request) -> bool:
     return is_near and host_name(request.headers.get("host", "")) in LOOPBACK_HOSTS
 
 
-def _rows(house: House) -> list[Row]:
+def _rows(runtime: Runtime) -> list[Row]:
     rows = []
-    for post in house.posts:
+    for post in runtime.posts:
         status = post.dispatch.status()
-        trouble = house.mail.troubles.get(post.system) if status.waiting else None
+        trouble = runtime.mail.troubles.get(post.system) if status.waiting else None
         rows.append(Row(post.title, status, trouble))
     return rows

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.app.designs.browse import indexes_of
 from tablewright.app.designs.timelines import Line, Timeline
-from tablewright.app.house import House
+from tablewright.app.runtime import Runtime
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import bad_request, not_found
 from tablewright.engine import Engine
@@ -100,11 +100,11 @@ class Look:
         return sum(point.sum for point in self.points(metric, **wanted))
 
 
-def add_metrics(router: APIRouter, house: House, console: Console, allowed: FindPrincipal) -> None:
+def add_metrics(router: APIRouter, runtime: Runtime, console: Console, allowed: FindPrincipal) -> None:
     @router.get("/metrics", dependencies=[Depends(allowed)])
     def metrics(request: Request, form: Annotated[Form, Depends(asked)]) -> Response:
-        region, span = _chosen(house, form)
-        engine = house.regions[region]
+        region, span = _chosen(runtime, form)
+        engine = runtime.regions[region]
         tables = sorted(engine.tables)
         table = form.get("table") or _busiest(engine, tables)
         look = look_at(engine, table, span) if table else None
@@ -114,24 +114,24 @@ def add_metrics(router: APIRouter, house: House, console: Console, allowed: Find
             title="Metrics",
             form=Form({"table": table, "span": span, "region": region}),
             tables=tables,
-            regions=list(house.regions),
+            regions=list(runtime.regions),
             spans=[(name, words) for name, (words, *_) in SPANS.items()],
             span_words=SPANS[span][0],
             step=SPANS[span][2],
-            dynamodb=house.dynamodb_url,
+            dynamodb=runtime.dynamodb_url,
             **(_shown(engine, look) if look else {"figures": (), "timelines": (), "operations": ()}),
         )
 
 
-def _chosen(house: House, form: Form) -> tuple[str, str]:
+def _chosen(runtime: Runtime, form: Form) -> tuple[str, str]:
     """The region and the span of time that were asked for; an address that says something else is refused."""
     for name in form.values:
         if name not in ASKED:
             raise bad_request(
                 "UNKNOWN_CHOICE", f"This page is asked with {', '.join(ASKED)}, not {name}.", name
             )
-    region, span = form.get("region") or house.regions.home, form.get("span") or "hour"
-    for name, chosen, choices in (("region", region, list(house.regions)), ("span", span, list(SPANS))):
+    region, span = form.get("region") or runtime.regions.home, form.get("span") or "hour"
+    for name, chosen, choices in (("region", region, list(runtime.regions)), ("span", span, list(SPANS))):
         if chosen not in choices:
             raise bad_request("UNKNOWN_CHOICE", f"There is no {name} {chosen}: {', '.join(choices)}.", name)
     return region, span

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tablewright.app.backups import environment_of
-from tablewright.app.house import House
+from tablewright.app.runtime import Runtime
 from tablewright.mapping.migrate import MigrationContext, State, copy_progress, migration_context
 
 # What a phase is called, its tone, the commands that come next, and what else is to be said.
@@ -37,24 +37,24 @@ class Standing:
     commands: tuple[str, ...]
 
 
-def standings(house: House) -> list[Standing]:
+def standings(runtime: Runtime) -> list[Standing]:
     """The migrations that were ever planned here."""
     found = []
-    for each in house.lived:
+    for each in runtime.running:
         here = environment_of(each.system.designs)
         for migration in each.system.migrations:
-            at = migration_context(house.call, migration, world=house.world, environment=here)
+            at = migration_context(runtime.call, migration, world=runtime.world, environment=here)
             state = at.find_state()
             if state is not None:
-                found.append(_standing(at, state, _target(house)))
+                found.append(_standing(at, state, _target(runtime)))
     return found
 
 
-def _target(house: House) -> list[str]:
+def _target(runtime: Runtime) -> list[str]:
     """The options by which a command at a terminal reaches the tables of this server."""
-    if house.dynamodb_url:
-        return ["--endpoint", house.dynamodb_url]
-    return ["--data", str(house.data)] if house.data else []
+    if runtime.dynamodb_url:
+        return ["--endpoint", runtime.dynamodb_url]
+    return ["--data", str(runtime.data)] if runtime.data else []
 
 
 def _standing(at: MigrationContext, state: State, target: list[str]) -> Standing:

@@ -9,8 +9,8 @@ from tablewright.app.designs.browse import item_href, open_calls, shown
 from tablewright.app.designs.designs import calls_of, find_design, pattern_row, prices_of
 from tablewright.app.designs.run import Watching, fields, is_asked, request_of, typed
 from tablewright.app.designs.secrets import covered_model
-from tablewright.app.house import House
 from tablewright.app.json_words import pretty
+from tablewright.app.runtime import Runtime
 from tablewright.design import Design, EntitySpec, Get, Plan
 from tablewright.design.attributes import encode_item
 from tablewright.design.cost import usual_environment
@@ -28,11 +28,11 @@ _PAGE = 20
 _LOOKED_AT = 50
 
 
-def add_patterns(router: APIRouter, house: House, console: Console, allowed: FindPrincipal) -> None:
+def add_patterns(router: APIRouter, runtime: Runtime, console: Console, allowed: FindPrincipal) -> None:
 
     @router.get("/{design}/patterns/{name}", dependencies=[Depends(allowed)])
     def pattern(request: Request, design: str, name: str, form: Annotated[Form, Depends(asked)]) -> Response:
-        found, db = find_design(house, design)
+        found, db = find_design(runtime, design)
         plan = next((plan for plan in found.plans if plan.name == name), None)
         if plan is None:
             raise not_found("NO_SUCH_PATTERN", f"The design {found.name} has no pattern of this name.")
@@ -40,11 +40,11 @@ def add_patterns(router: APIRouter, house: House, console: Console, allowed: Fin
         is_sent = is_asked(form) or not plan.signature.parameters
         if is_sent:
             try:
-                ran = _run(house, console, request, found, plan, form)
+                ran = _run(runtime, console, request, found, plan, form)
             except FormWrong as wrong:
                 form = wrong.form
         else:
-            form = _example(house, db, plan)
+            form = _example(runtime, db, plan)
         return console.page(
             request,
             "designs/pattern.html",
@@ -66,16 +66,16 @@ def add_patterns(router: APIRouter, house: House, console: Console, allowed: Fin
 
 
 def _run(
-    house: House, console: Console, request: Request, design: Design, plan: Plan, form: Form
+    runtime: Runtime, console: Console, request: Request, design: Design, plan: Plan, form: Form
 ) -> dict[str, Any]:
-    _, db = house.designs[design.name]
+    _, db = runtime.designs[design.name]
     wanted = request_of(plan, typed(plan, form), form)
     meter = Watching(db.meter)
     own = Db(
-        house.led(db),
+        runtime.call_of(db),
         *db.designs,
-        world=house.world,
-        secret=house.secret,
+        world=runtime.world,
+        secret=runtime.secret,
         environment=db.environment,
         meter=meter,
     )
@@ -91,10 +91,10 @@ def _run(
         page = listing(request, own, wanted, size=size, reader=reader, deleted=deleted)
     return {
         "explanation": explanation,
-        "calls": [(verb, pretty(body)) for verb, body in open_calls(house, db, explanation)],
+        "calls": [(verb, pretty(body)) for verb, body in open_calls(runtime, db, explanation)],
         "page": page,
         "columns": _columns(plan),
-        "rows": [_row(house.open_table(db, plan.table.name), plan, item) for item in page.items],
+        "rows": [_row(runtime.open_table(db, plan.table.name), plan, item) for item in page.items],
         "spent": meter.total,
         "meaning": _meaning(design, plan, meter.total),
     }
@@ -137,10 +137,10 @@ def _cell(shape: EntitySpec, stored: dict[str, Any], name: str) -> str:
     return shown(value, 60)
 
 
-def _example(house: House, db: Db, plan: Plan) -> Form:
+def _example(runtime: Runtime, db: Db, plan: Plan) -> Form:
     """The form filled in from an item that is there, so that the first run finds something."""
-    now = int(house.world.now().timestamp())
-    answer = house.led(db)("Scan", {"TableName": db.physical(plan.table.name), "Limit": _LOOKED_AT})
+    now = int(runtime.world.now().timestamp())
+    answer = runtime.call_of(db)("Scan", {"TableName": db.physical(plan.table.name), "Limit": _LOOKED_AT})
     for item in answer["Items"]:
         shape = shape_of(plan.shapes, item)
         if shape is None or is_deleted(shape, item) or is_expired(shape, item, now):

@@ -2,27 +2,27 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from tablewright.app.house import House
+from tablewright.app.runtime import Runtime
 from tablewright.edge import Principal
 from tablewright.pages.area import Hit
 
 
-def finder(house: House) -> Callable[[Principal, str], Sequence[Hit]]:
+def finder(runtime: Runtime) -> Callable[[Principal, str], Sequence[Hit]]:
     """The search of this area. Names of designs are no secret; their items are not searched."""
 
     def find(caller: Principal, text: str) -> Sequence[Hit]:
         words = text.casefold().split()
         return [
             hit
-            for hit in _everything(house)
+            for hit in _everything(runtime)
             if all(word in f"{hit.title} {hit.about}".casefold() for word in words)
         ]
 
     return find
 
 
-def _everything(house: House) -> Iterator[Hit]:
-    for name, (design, _) in house.designs.items():
+def _everything(runtime: Runtime) -> Iterator[Hit]:
+    for name, (design, _) in runtime.designs.items():
         base = f"/console/designs/{name}"
         yield Hit(f"Design {name}", base, design.about)
         for table in design.tables.values():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.systems.parental.talk import PHONE, Place
 
-from tablewright.app.house import open_house
+from tablewright.app.runtime import open_app
 from tablewright.app.systems import PARENTAL
 from tablewright.kit.jobs import Job
 from tablewright.systems.parental import design as d
@@ -120,8 +120,8 @@ def test_files_that_were_rotated_while_nobody_read_are_all_read(log: Path, file:
 
 
 def test_serve_counts_what_is_in_files_of_its_directory(tmp_path: Path) -> None:
-    with open_house(tmp_path, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as house:
-        service = house.lived[0].service
+    with open_app(tmp_path, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as runtime:
+        service = runtime.running[0].service
         (reads,) = [job for job in PARENTAL.jobs(service) if job.name == "files"]
         assert isinstance(reads, Job)
         assert reads.run(service) == 0  # there is no such directory

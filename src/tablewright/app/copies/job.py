@@ -7,7 +7,7 @@ job waits for it; what is under way is known to the store and to the place, so a
 Must hold: a copy has what was written before it was begun, and is told of when all of its tables are there; the newest
 one is never removed, however old it is; of others each table goes when its own design says so, whatever other designs
 keep; what is at the place and is not this store's own is not touched; files beside the tables are only ever added.
-Elsewhere: what is where (copy_places.py), whose they are (copy_names.py), the way back (copy_restoring.py),
+Elsewhere: what is where (store.py), whose they are (store_id.py), the way back (restore.py),
 backups within the store (backups.py).
 """
 
@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tablewright.app.copy_places import BucketUnusable, CopiedTable, Copy, CopyPlace, moment_name
+from tablewright.app.copies.store import BucketUnusable, CopiedTable, Copy, CopyPlace, moment_name
 from tablewright.client import Call, CallRefused
 from tablewright.engine.limits import CLIENT_TOKEN_HOURS
 from tablewright.engine.transfer.export_format import home as home_of

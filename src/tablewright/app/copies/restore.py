@@ -6,7 +6,7 @@ so in a tag, with the copy it is filled from; cut off, it is filled again from i
 Must hold: a table that is there, and is not half of this very restore, is refused before anything is written
 (`refuse_there`); a file that is not what its manifest says is refused; the files beside the tables are the newest,
 whichever copy is restored.
-Elsewhere: making copies (copies.py), the command (cli/db/copies_restore.py).
+Elsewhere: making copies (job.py), the command (cli/db/copies_restore.py).
 """
 
 import json
@@ -21,8 +21,8 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from tablewright.app.copy_names import keep_id
-from tablewright.app.copy_places import CopiedTable, CopiesUnusable, Copy, CopyPlace, moment_name
+from tablewright.app.copies.store import CopiedTable, CopiesUnusable, Copy, CopyPlace, moment_name
+from tablewright.app.copies.store_id import keep_id
 from tablewright.app.progress import silent
 from tablewright.client import Call, CallRefused, batch_write, pages
 from tablewright.engine.transfer.export_format import checksum

@@ -1,10 +1,10 @@
-"""Migrations in this house: their followers, and the end of tables that are not needed any more.
+"""Migrations in this process: their followers, and the end of tables that are not needed any more.
 
 When the days in which one can go back are over, somebody is told to finish; what was rolled back is deleted by itself,
 because nobody keeps it current: who is erased would stay in it. So is what was left undeleted.
 Where nothing was planned, a follower reads one item every few seconds, from a table that is made at the start.
 Elsewhere: planning, verifying and changing sides is asked for from a terminal (cli/migrate_*.py); how tables are led to
-the open side (house.py).
+the open side (runtime.py).
 """
 
 import logging
@@ -56,13 +56,13 @@ def make_tables(system: System, call: Call, world: World) -> None:
 
 
 def tables_of(system: System) -> list[str]:
-    """Both sides of each migration of a system, by the names they have in this house."""
+    """Both sides of each migration of a system, by the names they have in this process."""
     here = environment_of(system.designs)
     return [here.physical(form.called) for one in system.migrations for form in (one.source, one.target)]
 
 
 def names_of(system: System, table: str) -> list[str]:
-    """The names that a table of a system has in this house: its own, then those of the tables it migrates to."""
+    """The names that a table of a system has in this process: its own, then those of the tables it migrates to."""
     here = environment_of(system.designs)
     targets = {
         here.physical(one.source.called): here.physical(one.target.called) for one in system.migrations

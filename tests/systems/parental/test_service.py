@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tablewright.app.house import House, open_house
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL
 from tablewright.edge import serving_app
@@ -45,20 +45,20 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def house(home: Path) -> Iterator[House]:
-    with open_house(home, systems=small(), durability="relaxed") as opened:
+def runtime(home: Path) -> Iterator[Runtime]:
+    with open_app(home, systems=small(), durability="relaxed") as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def parental(house: House) -> Parental:
-    found: Parental = house.lived[1].service
+def parental(runtime: Runtime) -> Parental:
+    found: Parental = runtime.running[1].service
     return found
 
 
 @pytest.fixture(scope="module")
-def url(house: House) -> Iterator[str]:
-    with serving_app(app_of(house)) as served:
+def url(runtime: Runtime) -> Iterator[str]:
+    with serving_app(app_of(runtime)) as served:
         yield served
 
 
@@ -229,15 +229,15 @@ def test_each_sees_what_is_theirs_and_nothing_else(enter: Enter) -> None:
     assert olga.get("/console/portal/tenants").status_code == 403
 
 
-def test_every_job_of_both_systems_takes_its_turn_without_a_mistake(house: House) -> None:
+def test_every_job_of_both_systems_takes_its_turn_without_a_mistake(runtime: Runtime) -> None:
     def have_run() -> bool:
-        return all(due.last is not None and due.last.took_ms is not None for due in house.schedule.listed())
+        return all(due.last is not None and due.last.took_ms is not None for due in runtime.schedule.listed())
 
     assert within(60, have_run)
     assert [
-        (due.job.name, due.last.error) for due in house.schedule.listed() if due.last and due.last.error
+        (due.job.name, due.last.error) for due in runtime.schedule.listed() if due.last and due.last.error
     ] == []
-    names = {due.job.name for due in house.schedule.listed() if due.system == "parental"}
+    names = {due.job.name for due in runtime.schedule.listed() if due.system == "parental"}
     assert names == {
         "errands",
         "restored",
@@ -259,18 +259,18 @@ def test_the_home_page_shows_both_systems(enter: Enter) -> None:
 
 
 def test_rules_and_devices_outlive_a_restart_and_nothing_is_seeded_again(tmp_path: Path) -> None:
-    with open_house(tmp_path, systems=small()[1:], durability="relaxed", jobs=False) as house:
-        first: Parental = house.lived[0].service
+    with open_app(tmp_path, systems=small()[1:], durability="relaxed", jobs=False) as runtime:
+        first: Parental = runtime.running[0].service
         device = first.devices.simulated(HER_DEVICE)
         assert device is not None
         # Tom's policy "Not yet" holds at any time.
         assert device.is_blocked(Flow("10.20.30.41", name="www.snapchat.com"))
         count = len(device.list())
     heard: list[Any] = []
-    with open_house(
+    with open_app(
         tmp_path, systems=small()[1:], progress=lambda *step: heard.append(step), jobs=False
-    ) as house:
-        again: Parental = house.lived[0].service
+    ) as runtime:
+        again: Parental = runtime.running[0].service
         device = again.devices.simulated(HER_DEVICE)
         assert device is not None
         assert len(device.list()) == count
@@ -278,15 +278,15 @@ def test_rules_and_devices_outlive_a_restart_and_nothing_is_seeded_again(tmp_pat
 
 
 def test_without_the_demo_nobody_is_kept_on_the_network(tmp_path: Path) -> None:
-    with open_house(tmp_path, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as house:
-        parental: Parental = house.lived[0].service
-        assert "demo" not in {due.job.name for due in house.schedule.listed()}
+    with open_app(tmp_path, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as runtime:
+        parental: Parental = runtime.running[0].service
+        assert "demo" not in {due.job.name for due in runtime.schedule.listed()}
         assert parental.devices.all() == []
 
 
 def test_the_secret_of_a_firewall_is_a_file_that_only_its_owner_reads(tmp_path: Path) -> None:
-    with open_house(tmp_path, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as house:
-        parental: Parental = house.lived[0].service
+    with open_app(tmp_path, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as runtime:
+        parental: Parental = runtime.running[0].service
         parental.devices.add(
             Device(
                 device_id="fmc", kind="cisco_fmc", name="FMC", address="192.0.2.1", access_policy_id="p",

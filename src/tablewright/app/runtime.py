@@ -1,6 +1,6 @@
-"""The house: everything one process owns and must close, with the systems that live in it.
+"""The runtime: everything one process owns and must close, with the systems it runs.
 
-    with open_house("./data") as house: ...
+    with open_app("./data") as runtime: ...
 
 Opens the store, makes missing tables, starts each system and seeds it once. Must hold: whatever fails on the way,
 what was opened before it is closed; each system has a Db of its own, so its receipts, page tokens and units are its
@@ -24,18 +24,18 @@ from tablewright.app import logins
 from tablewright.app.accounts import Accounts
 from tablewright.app.backups import backup_job, environment_of
 from tablewright.app.code_login import CodeLogin, SignedIn
-from tablewright.app.copies import Copying, advice_of, copies_job, moved_advice, tables_to_copy
-from tablewright.app.copy_names import has_id, kept_id
-from tablewright.app.copy_places import CopiesUnusable, CopyPlace, is_new, made_ready, place_of
+from tablewright.app.copies.job import Copying, advice_of, copies_job, moved_advice, tables_to_copy
+from tablewright.app.copies.store import CopiesUnusable, CopyPlace, is_new, made_ready, place_of
+from tablewright.app.copies.store_id import has_id, kept_id
 from tablewright.app.design import Seeded, seeded
-from tablewright.app.design import house as own_design
-from tablewright.app.keepsake import kept_secret, new_secret
+from tablewright.app.design import app_design as own_design
 from tablewright.app.mail import Directory, Mail, Way
-from tablewright.app.migrating import make_tables, migration_work, names_of, tables_of
+from tablewright.app.migrations import make_tables, migration_work, names_of, tables_of
 from tablewright.app.people import THE_ENGINEER, everybody
 from tablewright.app.progress import silent
 from tablewright.app.schedule import Schedule
 from tablewright.app.systems import SYSTEMS
+from tablewright.app.token_secret import kept_secret, new_secret
 from tablewright.app.work import Works
 from tablewright.client import Call, embedded
 from tablewright.design import Design
@@ -56,7 +56,7 @@ OWN_TITLE = "Tablewright"
 
 
 @dataclass(frozen=True, slots=True)
-class Lived:
+class RunningSystem:
     """A system that runs: its Db, what its `start` returned, and its tables, led to the side that is open."""
 
     system: System
@@ -72,7 +72,7 @@ class Lived:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """What a system has to say by mail, or the house itself."""
+    """What a system has to say by mail, or the app itself."""
 
     system: str
     title: str
@@ -80,8 +80,8 @@ class Post:
 
 
 @dataclass(frozen=True)
-class House:
-    """What one process owns. Made by open_house; close it."""
+class Runtime:
+    """What one process owns. Made by open_app; close it."""
 
     engine: Engine
     call: Call
@@ -94,7 +94,7 @@ class House:
     code_login: CodeLogin
     works: Works
     schedule: Schedule
-    lived: tuple[Lived, ...]
+    running: tuple[RunningSystem, ...]
     people: tuple[Person, ...]
     data: Path | None
     dynamodb_url: str | None
@@ -110,21 +110,21 @@ class House:
     @property
     def designs(self) -> Mapping[str, tuple[Design, Db]]:
         """Every design with the Db that runs it, by name; the app's own comes last."""
-        found = {design.name: (design, each.db) for each in self.lived for design in each.system.designs}
+        found = {design.name: (design, each.db) for each in self.running for design in each.system.designs}
         return {**found, own_design.name: (own_design, self.db)}
 
-    def led(self, db: Db) -> Call:
+    def call_of(self, db: Db) -> Call:
         """The tables of a Db, on the side that is open; `call` is of tables by the names they have."""
-        return next((each.call for each in self.lived if each.db is db), self.call)
+        return next((each.call for each in self.running if each.db is db), self.call)
 
     def open_table(self, db: Db, table: str) -> str:
         """The name, in this store, of the table that is open under a design's name for it."""
-        led, name = self.led(db), db.physical(table)
+        led, name = self.call_of(db), db.physical(table)
         return led.open_table(name) if isinstance(led, Router) else name
 
     def names_of(self, db: Db, table: str) -> list[str]:
         """Every name, in this store, that is of this table of a design: open, or another side of a migration."""
-        found = next((each for each in self.lived if each.db is db), None)
+        found = next((each for each in self.running if each.db is db), None)
         return names_of(found.system, table) if found is not None else [db.physical(table)]
 
     def token_for(self, person: Person) -> str:
@@ -144,7 +144,7 @@ class House:
         account = self.accounts.of(caller.subject) if everywhere and caller.is_known else None
         if account is not None:
             self.accounts.end_logins(account.email)
-        for each in self.lived:
+        for each in self.running:
             local = in_system(caller, each.system.name)
             if each.system.sign_out is not None and local.is_known:
                 each.system.sign_out(each.service, local)
@@ -152,7 +152,7 @@ class House:
     @property
     def posts(self) -> Sequence[Post]:
         """Everything that has something to say by mail."""
-        return _posts(self.lived, self.code_login)
+        return _posts(self.running, self.code_login)
 
     def deliver(self) -> None:
         """A round of everybody's mail, on this thread."""
@@ -171,7 +171,7 @@ class House:
         """Stop jobs, long work, the DynamoDB port and the systems, then close the store."""
         self._closing.close()
 
-    def __enter__(self) -> "House":
+    def __enter__(self) -> "Runtime":
         return self
 
     def __exit__(
@@ -180,7 +180,7 @@ class House:
         self.close()
 
 
-def open_house(
+def open_app(
     data: str | Path = "./data",
     *,
     memory: bool = False,
@@ -200,14 +200,14 @@ def open_house(
     cache: str | None = None,
     copies: str | None = None,
     jobs: bool = True,
-) -> House:
+) -> Runtime:
     """Everything up and running, but for HTTP. `url` is where tokens say they are from; port 0 is any free one.
 
     Letters go the way `mail` says, into a directory of the store if it says nothing. What is read often is kept in the
     Redis at `cache`, or in this process.
     The systems live in the home region; replicas of their tables may be made in `also_regions`. Daily copies of those
     tables whose design wants them elsewhere go to `copies`: a directory, or `s3://bucket/prefix`.
-    Without `jobs` nothing runs by itself: `house.schedule` still lists what would.
+    Without `jobs` nothing runs by itself: `runtime.schedule` still lists what would.
     """
     world = world or real_world()
     _refuse_clashes(systems)
@@ -248,7 +248,7 @@ def open_house(
         accounts = Accounts(db, world)
         code_login = CodeLogin(accounts, world, secret)
         works = Works(db, world)
-        lived = tuple(
+        running = tuple(
             _started(
                 system, call, world, secret, issuer, files / "systems" / system.name, stack, cache, accounts
             )
@@ -256,29 +256,29 @@ def open_house(
         )
         stack.callback(works.close)  # before the systems it may be working for
         if seed:
-            for each in lived:
+            for each in running:
                 _seed_once(each, db, world, progress)
         dynamodb = (
             stack.enter_context(serving(regions, port=dynamodb_port)) if dynamodb_port is not None else None
         )
         schedule = Schedule(db, world)
         office = Mail(mail or Directory(files / "mail"))
-        for post in _posts(lived, code_login):
+        for post in _posts(running, code_login):
             schedule.add(post.system, [_mail_of(post, office)])
-        for each in lived:
+        for each in running:
             backups = backup_job(each.db, each.call, call, tables_of(each.system))
             schedule.add(each.system.name, [*each.system.jobs(each.service), *backups], each.service)
             schedule.add(each.system.name, migration_work(each.system, call, world))
-        copying, advice = _copies(lived, call, world, place, files, schedule)
+        copying, advice = _copies(running, call, world, place, files, schedule)
         if place is not None and is_doubtful:
             advice += (moved_advice(place),)
         if jobs:
             stack.callback(schedule.close)
             schedule.start()
-        people = everybody([*(p for each in lived for p in _people(each)), THE_ENGINEER])
-        return House(
+        people = everybody([*(p for each in running for p in _people(each)), THE_ENGINEER])
+        return Runtime(
             engine, call, world, secret, issuer, issuer.verifier([logins.AUDIENCE]), db, accounts, code_login, works,
-            schedule, lived, people, home, dynamodb, office, regions, copying, advice, stack.pop_all(),
+            schedule, running, people, home, dynamodb, office, regions, copying, advice, stack.pop_all(),
         )  # fmt: skip
 
 
@@ -298,7 +298,7 @@ def _refuse_clashes(systems: Sequence[System]) -> None:
 def _started(
     system: System, call: Call, world: World, secret: bytes, issuer: Issuer, home: Path, stack: ExitStack,
     cache: str | None, accounts: Accounts,
-) -> Lived:  # fmt: skip
+) -> RunningSystem:  # fmt: skip
     here = environment_of(system.designs)
     make_tables(system, call, world)
     led = routed(call, *system.migrations, world=world, environment=here)
@@ -314,10 +314,10 @@ def _started(
     )  # fmt: skip
     if system.close is not None:
         stack.callback(system.close, service)
-    return Lived(system, db, service, led)
+    return RunningSystem(system, db, service, led)
 
 
-def _seed_once(each: Lived, db: Db, world: World, progress: Progress) -> None:
+def _seed_once(each: RunningSystem, db: Db, world: World, progress: Progress) -> None:
     system = each.system
     if system.seed is None or db.one(seeded.get(system.name), consistent=True) is not None:
         return
@@ -338,10 +338,15 @@ def _told_long_ago(letter: OutgoingMessage) -> None:
 
 
 def _copies(
-    lived: Sequence[Lived], call: Call, world: World, place: CopyPlace | None, files: Path, schedule: Schedule
+    running: Sequence[RunningSystem],
+    call: Call,
+    world: World,
+    place: CopyPlace | None,
+    files: Path,
+    schedule: Schedule,
 ) -> tuple[Copying | None, tuple[str, ...]]:
     """Put copies elsewhere on the schedule, where designs want some; or what to say while nobody said where to."""
-    wanting = [each for each in lived if tables_to_copy([each.db])]
+    wanting = [each for each in running if tables_to_copy([each.db])]
     if not wanting:
         return None, ()
     if place is None:
@@ -358,10 +363,10 @@ def _copies(
     return copying, ()
 
 
-def _posts(lived: Sequence[Lived], code_login: CodeLogin) -> list[Post]:
+def _posts(running: Sequence[RunningSystem], code_login: CodeLogin) -> list[Post]:
     found = [
         Post(each.system.name, each.system.title, each.dispatch)
-        for each in lived
+        for each in running
         if each.dispatch is not None
     ]
     return [*found, Post(own_design.name, OWN_TITLE, code_login.dispatch)]
@@ -374,5 +379,5 @@ def _mail_of(post: Post, mail: Mail) -> Follower[object]:
     return Follower("mail", watch, f"Letters on their way to {mail.way.where}.")
 
 
-def _people(each: Lived) -> Sequence[Person]:
+def _people(each: RunningSystem) -> Sequence[Person]:
     return [replace(person, system=each.system.name) for person in each.system.people(each.service)]

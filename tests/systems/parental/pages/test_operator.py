@@ -14,7 +14,7 @@ from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import forms_of, send, words_of
 
 from tablewright import testing
-from tablewright.app.house import House, open_house
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL
 from tablewright.edge import serving_app
@@ -43,21 +43,21 @@ def clock() -> testing.Clock:
 
 
 @pytest.fixture(scope="module")
-def house(clock: testing.Clock) -> Iterator[House]:
+def runtime(clock: testing.Clock) -> Iterator[Runtime]:
     small = replace(PARENTAL, seed=lambda parental, told: seed(parental, told, families=1))
-    with open_house(memory=True, systems=(small,), world=ticking(clock), jobs=False) as opened:
+    with open_app(memory=True, systems=(small,), world=ticking(clock), jobs=False) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def parental(house: House) -> Parental:
-    found: Parental = house.lived[0].service
+def parental(runtime: Runtime) -> Parental:
+    found: Parental = runtime.running[0].service
     return found
 
 
 @pytest.fixture(scope="module")
-def url(house: House) -> Iterator[str]:
-    with serving_app(app_of(house)) as served:
+def url(runtime: Runtime) -> Iterator[str]:
+    with serving_app(app_of(runtime)) as served:
         yield served
 
 

@@ -18,7 +18,7 @@ from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import words_of
 
 from tablewright import testing
-from tablewright.app.house import House, open_house
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PORTAL, TRAVEL
 from tablewright.edge import serving_app
@@ -37,23 +37,23 @@ MAYA, JONAS, LENA, INES = "traveller_maya", "traveller_jonas", "traveller_lena",
 
 
 @pytest.fixture(scope="module")
-def house() -> Iterator[House]:
+def runtime() -> Iterator[Runtime]:
     clock = testing.Clock(NOW)
 
     bare = replace(PORTAL, seed=None)
-    with open_house(memory=True, systems=(TRAVEL, bare), world=ticking(clock), jobs=False) as opened:
+    with open_app(memory=True, systems=(TRAVEL, bare), world=ticking(clock), jobs=False) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def travel(house: House) -> Travel:
-    found: Travel = house.lived[0].service
+def travel(runtime: Runtime) -> Travel:
+    found: Travel = runtime.running[0].service
     return found
 
 
 @pytest.fixture(scope="module")
-def url(house: House) -> Iterator[str]:
-    with serving_app(app_of(house)) as served:
+def url(runtime: Runtime) -> Iterator[str]:
+    with serving_app(app_of(runtime)) as served:
         yield served
 
 
@@ -579,8 +579,8 @@ def test_a_childs_profile_never_opens_to_a_stranger(enter: Enter, travel: Travel
     assert enter().get(f"{HOME}/travellers/{LENA}").status_code == 404
 
 
-def test_profiles_are_read_at_a_pace(house: House) -> None:
-    with serving_app(app_of(house)) as url, browsers(url) as enter:
+def test_profiles_are_read_at_a_pace(runtime: Runtime) -> None:
+    with serving_app(app_of(runtime)) as url, browsers(url) as enter:
         stranger = enter()
         statuses = [stranger.get(f"{HOME}/travellers/user-{n}").status_code for n in range(40)]
     assert statuses[0] == 404

@@ -16,10 +16,10 @@ import pytest
 from tests.cli.command import here
 
 from tablewright import Engine, testing
-from tablewright.app.copies import Copying, bring_further
-from tablewright.app.copy_names import kept_id
-from tablewright.app.copy_places import place_of
-from tablewright.app.house import House, open_house
+from tablewright.app.copies.job import Copying, bring_further
+from tablewright.app.copies.store import place_of
+from tablewright.app.copies.store_id import kept_id
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.systems import PARENTAL
 from tablewright.client import embedded
 from tablewright.systems.parental import design as d
@@ -35,8 +35,8 @@ SMALL = replace(PARENTAL, seed=lambda parental, told: seed.seed(parental, told, 
 NEW_NUMBER = "+15550001111"
 
 
-def _opened(path: Path, clock: testing.Clock, **options: Any) -> House:
-    return open_house(
+def _opened(path: Path, clock: testing.Clock, **options: Any) -> Runtime:
+    return open_app(
         path,
         systems=(SMALL,),
         world=clock.world(),
@@ -47,8 +47,8 @@ def _opened(path: Path, clock: testing.Clock, **options: Any) -> House:
     )
 
 
-def _parental(house: House) -> Parental:
-    parental: Parental = house.lived[0].service
+def _parental(runtime: Runtime) -> Parental:
+    parental: Parental = runtime.running[0].service
     return parental
 
 
@@ -163,15 +163,15 @@ def _finish(parental: Parental, clock: testing.Clock) -> None:
         clock.move(timedelta(minutes=11))
 
 
-def _gone(house: House, clock: testing.Clock, family_id: str) -> None:
-    parental = _parental(house)
+def _gone(runtime: Runtime, clock: testing.Clock, family_id: str) -> None:
+    parental = _parental(runtime)
     assert parental.repository.child_of_phone(TOM) is None
     assert [one.subject for one in parental.repository.guardians_of(family_id)] == [ANNA.subject]
     assert parental.families.of(CHIDI) == []
     with pytest.raises(ParentalMistake):
         parental.families.child(ANNA, TOM)
     _finish(parental, clock)
-    items = [item for table in TABLES for item in house.engine.call("Scan", {"TableName": table})["Items"]]
+    items = [item for table in TABLES for item in runtime.engine.call("Scan", {"TableName": table})["Items"]]
     assert not [item for item in items if TOM in repr(item) or "'Ada'" in repr(item)]
 
 
@@ -180,19 +180,19 @@ def test_pc_x12_a_restore_does_not_bring_back_those_who_were_erased(way: str, tm
     make, restore = WAYS[way]
     clock, path, home = testing.Clock(START), tmp_path / "data", tmp_path / "away"
     home.mkdir()
-    with _opened(path, clock, copies=str(home)) as house:
+    with _opened(path, clock, copies=str(home)) as runtime:
         clock.move(timedelta(minutes=10))
-        kept = Kept(path, clock, house.engine, clock.now(), {}, home)
+        kept = Kept(path, clock, runtime.engine, clock.now(), {}, home)
         make(kept)
         clock.move(timedelta(minutes=10))
-        family_id = _erase(_parental(house), clock)
-        _gone(house, clock, family_id)
+        family_id = _erase(_parental(runtime), clock)
+        _gone(runtime, clock, family_id)
         if way == "copies":
             bring_further(_copying(kept))
-        sarah = _parental(house).repository.child_of_phone(SARAH)
-    with _opened(restore(kept), clock, seed=False) as house:
-        parental = _parental(house)
-        _gone(house, clock, family_id)
+        sarah = _parental(runtime).repository.child_of_phone(SARAH)
+    with _opened(restore(kept), clock, seed=False) as runtime:
+        parental = _parental(runtime)
+        _gone(runtime, clock, family_id)
         assert jobs.erase_again(parental) == 0
         back = parental.repository.child_of_phone(SARAH)
         assert sarah is not None
@@ -204,23 +204,23 @@ def test_a_table_that_is_restored_under_a_running_server_is_cleaned_by_the_sched
     tmp_path: Path,
 ) -> None:
     clock, path = testing.Clock(START), tmp_path / "data"
-    with _opened(path, clock) as house:
-        parental = _parental(house)
+    with _opened(path, clock) as runtime:
+        parental = _parental(runtime)
         tom = parental.repository.child_of_phone(TOM)
         assert tom is not None
         parental.privacy.erase(tom, ANNA)
         _finish(parental, clock)
         parental.repository.db.write(d.children.create(tom))
         assert parental.repository.child_of_phone(TOM) is not None
-        (job,) = [due.job for due in house.schedule.listed() if due.job.name == "restored"]
+        (job,) = [due.job for due in runtime.schedule.listed() if due.job.name == "restored"]
         job.run(parental)
         assert parental.repository.child_of_phone(TOM) is None
 
 
 def test_the_list_of_the_erased_names_nobody(tmp_path: Path) -> None:
     clock, path = testing.Clock(START), tmp_path / "data"
-    with _opened(path, clock) as house:
-        _erase(_parental(house), clock)
+    with _opened(path, clock) as runtime:
+        _erase(_parental(runtime), clock)
     names = [one.name for one in (path / "systems" / "parental" / "erased").iterdir()]
     assert {name.partition(".")[0] for name in names} == {"child", "family", "guardian"}
     said = " ".join(names)
@@ -230,8 +230,8 @@ def test_the_list_of_the_erased_names_nobody(tmp_path: Path) -> None:
 
 def test_a_number_that_is_added_again_after_an_erasure_is_another_child(tmp_path: Path) -> None:
     clock, path = testing.Clock(START), tmp_path / "data"
-    with _opened(path, clock) as house:
-        parental = _parental(house)
+    with _opened(path, clock) as runtime:
+        parental = _parental(runtime)
         tom = parental.repository.child_of_phone(TOM)
         assert tom is not None
         parental.privacy.erase(tom, ANNA)
@@ -246,10 +246,10 @@ def test_a_number_that_is_added_again_after_an_erasure_is_another_child(tmp_path
 def test_a_single_table_that_is_restored_shows_nothing_to_who_has_the_number_next(tmp_path: Path) -> None:
     clock, path = testing.Clock(START), tmp_path / "data"
     table = "BlockedRequestMetrics"
-    with _opened(path, clock) as house:
-        made = house.engine.call("CreateBackup", {"TableName": table, "BackupName": "before"})
-        house.engine.settle()
-        parental = _parental(house)
+    with _opened(path, clock) as runtime:
+        made = runtime.engine.call("CreateBackup", {"TableName": table, "BackupName": "before"})
+        runtime.engine.settle()
+        parental = _parental(runtime)
         tom = parental.repository.child_of_phone(TOM)
         assert tom is not None
         assert parental.records.metrics(tom, None, None, None)
@@ -257,8 +257,8 @@ def test_a_single_table_that_is_restored_shows_nothing_to_who_has_the_number_nex
         _finish(parental, clock)
     with Engine.open(path, world=clock.world()) as engine:
         _replaced(engine, table, made["BackupDetails"]["BackupArn"])
-    with _opened(path, clock, seed=False) as house:
-        parental = _parental(house)
+    with _opened(path, clock, seed=False) as runtime:
+        parental = _parental(runtime)
         parental.children.prove(TOM, CHIDI)
         again = parental.children.add(TOM, _code(parental, TOM), "Tom", "Europe/Berlin", CHIDI)
         assert parental.records.metrics(again, None, None, None) == []

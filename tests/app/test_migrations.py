@@ -18,10 +18,10 @@ from tests.mapping.migrate.test_phases import followed
 
 from tablewright import testing
 from tablewright.app.backups import environment_of
-from tablewright.app.copy_places import place_of
+from tablewright.app.copies.store import place_of
 from tablewright.app.designs.migrations import standings
-from tablewright.app.house import open_house
-from tablewright.app.migrating import tell_due, tend
+from tablewright.app.migrations import tell_due, tend
+from tablewright.app.runtime import open_app
 from tablewright.app.serve import TRANSLATIONS, app_of
 from tablewright.client import embedded
 from tablewright.design import Backups, Design, Environment
@@ -62,32 +62,32 @@ def test_a_house_follows_a_switch_that_another_process_made_without_a_restart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(following, "LONG_WAIT", 0.1)
-    with open_house(memory=True, systems=(SHOP,)) as house:
-        (shop,) = house.lived
+    with open_app(memory=True, systems=(SHOP,)) as runtime:
+        (shop,) = runtime.running
         shop.db.write(old_cards.create(Card(id="a", text="one")))
-        names = [follower.name for _, follower in house.schedule.followers]
+        names = [follower.name for _, follower in runtime.schedule.followers]
         assert "migration cards-2" in names
-        terminal = migration_context(embedded(house.engine), QUICK)
+        terminal = migration_context(embedded(runtime.engine), QUICK)
         migrated(terminal)
         item = {**key("b"), "id": {"S": "b"}, "title": {"S": "two"}}
         shop.call("PutItem", {"TableName": "cards", "Item": item})
-        there = house.call("GetItem", {"TableName": "new_cards", "Key": key("b"), "ConsistentRead": True})
+        there = runtime.call("GetItem", {"TableName": "new_cards", "Key": key("b"), "ConsistentRead": True})
         assert there["Item"] == item
-        led = house.led(shop.db)("DescribeTable", {"TableName": "cards"})["Table"]["TableName"]
-        assert (led, house.led(house.db) is house.call) == ("new_cards", True)
+        led = runtime.call_of(shop.db)("DescribeTable", {"TableName": "cards"})["Table"]["TableName"]
+        assert (led, runtime.call_of(runtime.db) is runtime.call) == ("new_cards", True)
         # Nobody at the terminal: the house's own follower keeps the old table current.
         give_up = time.monotonic() + 20
-        while "Item" not in house.call("GetItem", {"TableName": "cards", "Key": key("b")}):
+        while "Item" not in runtime.call("GetItem", {"TableName": "cards", "Key": key("b")}):
             assert time.monotonic() < give_up
             time.sleep(0.05)
 
 
 def test_an_old_table_is_not_kept_without_an_end() -> None:
     clock = testing.Clock()
-    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
-        assert "migrations" in [due.job.name for due in house.schedule.listed()]
+    with open_app(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as runtime:
+        assert "migrations" in [due.job.name for due in runtime.schedule.listed()]
         at = migration_context(
-            house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
+            runtime.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
         )
         assert tell_due([at]) == 0
         migrated(at)
@@ -98,36 +98,36 @@ def test_an_old_table_is_not_kept_without_an_end() -> None:
 
 def test_a_copy_that_was_rolled_back_is_deleted_by_itself() -> None:
     clock = testing.Clock()
-    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
+    with open_app(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as runtime:
         at = migration_context(
-            house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
+            runtime.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
         )
         migrated(at)
         assert tend([at]) == 0
         rollback(at)
         assert tend([at]) == 1
-        house.engine.settle()
-        assert "new_cards" not in house.call("ListTables", {})["TableNames"]
+        runtime.engine.settle()
+        assert "new_cards" not in runtime.call("ListTables", {})["TableNames"]
         assert tend([at]) == 0
 
 
 def test_a_copy_elsewhere_is_of_the_table_that_is_open_by_the_name_it_is_known_by(tmp_path: Path) -> None:
     clock, away = testing.Clock(), tmp_path / "away"
     away.mkdir()
-    with open_house(
+    with open_app(
         tmp_path / "data", systems=(SHOP,), world=clock.world(), jobs=False, copies=str(away)
-    ) as house:
-        (shop,) = house.lived
+    ) as runtime:
+        (shop,) = runtime.running
         shop.db.write(old_cards.create(Card(id="a", text="one", group="g")))
         here, nap = environment_of(SHOP.designs), lambda s: clock.move(timedelta(seconds=s))
-        at = migration_context(house.call, QUICK, world=clock.world(), environment=here, sleep=nap)
+        at = migration_context(runtime.call, QUICK, world=clock.world(), environment=here, sleep=nap)
         migrated(at)
         finish(at, early=True)
-        house.engine.settle()
+        runtime.engine.settle()
         for _ in range(2):
-            (copying,) = [due.job for due in house.schedule.listed() if due.job.name == "copies"]
+            (copying,) = [due.job for due in runtime.schedule.listed() if due.job.name == "copies"]
             copying.run(None)
-            house.engine.settle()
+            runtime.engine.settle()
     (copy,) = place_of(str(away)).copies()
     assert [(table.name, table.items) for table in copy.tables] == [("cards", 2)]
 
@@ -135,13 +135,13 @@ def test_a_copy_elsewhere_is_of_the_table_that_is_open_by_the_name_it_is_known_b
 def test_pages_of_a_design_name_and_read_the_table_that_is_open() -> None:
     clock = testing.Clock()
     nap = lambda seconds: clock.move(timedelta(seconds=seconds))  # noqa: E731
-    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
-        (shop,) = house.lived
+    with open_app(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as runtime:
+        (shop,) = runtime.running
         shop.db.write(old_cards.create(Card(id="a", text="one")))
-        with serving_app(app_of(house)) as url, browsers(url) as enter:
+        with serving_app(app_of(runtime)) as url, browsers(url) as enter:
             rosa = enter("engineer_rosa")
             assert "Name in this store cards" in text_of(rosa.get("/console/designs/cards/tables/cards"))
-            migrated(migration_context(house.call, QUICK, world=clock.world(), sleep=nap))
+            migrated(migration_context(runtime.call, QUICK, world=clock.world(), sleep=nap))
             clock.move(timedelta(seconds=10))
             table = rosa.get("/console/designs/cards/tables/cards")
             assert "Name in this store new_cards" in text_of(table)
@@ -162,78 +162,78 @@ def test_pages_of_a_design_name_and_read_the_table_that_is_open() -> None:
 
 
 def test_the_next_command_of_a_migration_reaches_this_server(tmp_path: Path) -> None:
-    with open_house(tmp_path / "my data", systems=(SHOP,), jobs=False, dynamodb_port=0) as house:
-        migration_context(house.call, QUICK).plan()
-        (planned,) = standings(house)
-        assert planned.commands == (f"tablewright migrate run cards-2 --endpoint {house.dynamodb_url}",)
-    with open_house(tmp_path / "my data", systems=(SHOP,), jobs=False) as house:
-        (planned,) = standings(house)
+    with open_app(tmp_path / "my data", systems=(SHOP,), jobs=False, dynamodb_port=0) as runtime:
+        migration_context(runtime.call, QUICK).plan()
+        (planned,) = standings(runtime)
+        assert planned.commands == (f"tablewright migrate run cards-2 --endpoint {runtime.dynamodb_url}",)
+    with open_app(tmp_path / "my data", systems=(SHOP,), jobs=False) as runtime:
+        (planned,) = standings(runtime)
         (command,) = planned.commands
         assert shlex.split(command)[-2:] == ["--data", str(tmp_path / "my data")]
 
 
 def test_where_a_migration_stands_is_told_in_words() -> None:
     clock = testing.Clock()
-    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
-        (shop,) = house.lived
+    with open_app(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as runtime:
+        (shop,) = runtime.running
         shop.db.write(old_cards.create(Card(id="a", text="one")))
-        assert standings(house) == []
+        assert standings(runtime) == []
         at = migration_context(
-            house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
+            runtime.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
         )
         at.plan()
         begin(at)
-        (copying,) = standings(house)
+        (copying,) = standings(runtime)
         assert (copying.word, copying.open, copying.kept_until) == ("being copied, 0 %", "cards", None)
         followed(at)
         record_report(at, verify(at, at.state()))
         switch(at)
-        (switched,) = standings(house)
+        (switched,) = standings(runtime)
         assert (switched.word, switched.open) == ("switched", "new_cards")
         assert switched.kept_until == switched.since + timedelta(days=30)
         rollback(at)
-        assert [(one.word, one.open) for one in standings(house)] == [("rolled back", "cards")]
+        assert [(one.word, one.open) for one in standings(runtime)] == [("rolled back", "cards")]
 
 
 def test_that_changes_were_missed_is_told_until_it_is_put_right() -> None:
     clock = testing.Clock()
-    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
-        (shop,) = house.lived
+    with open_app(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as runtime:
+        (shop,) = runtime.running
         shop.db.write(old_cards.create(Card(id="a", text="one")))
         at = migration_context(
-            house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
+            runtime.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
         )
         at.plan()
         begin(at)
         followed(at)
         shop.db.write(old_cards.create(Card(id="b", text="two")))
         clock.move(timedelta(days=2))
-        house.engine.settle()
+        runtime.engine.settle()
         advance(at, "me")
-        (told,) = standings(house)
+        (told,) = standings(runtime)
         assert told.word.startswith("being copied anew, ")
         assert "were missed, as no server followed" in told.next
         followed(at)
         verify_it = (
             "tablewright migrate verify cards-2"  # in memory, without a port: there is no target to name
         )
-        assert [(one.word, one.commands) for one in standings(house)] == [("follows", (verify_it,))]
+        assert [(one.word, one.commands) for one in standings(runtime)] == [("follows", (verify_it,))]
 
 
 @pytest.mark.parametrize("end", ["finished", "abandoned"])
 def test_a_table_that_was_to_be_deleted_when_the_process_died_goes_later_and_once(end: str) -> None:
     clock = testing.Clock()
-    with open_house(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as house:
+    with open_app(memory=True, systems=(SHOP,), world=clock.world(), jobs=False) as runtime:
         left = "cards" if end == "finished" else "new_cards"
 
         def cut(verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
             if verb == "DeleteTable":
                 raise KeyboardInterrupt
-            return house.call(verb, request)
+            return runtime.call(verb, request)
 
         nap = lambda s: clock.move(timedelta(seconds=s))  # noqa: E731
         at, dying = (
-            migration_context(call, QUICK, world=clock.world(), sleep=nap) for call in (house.call, cut)
+            migration_context(call, QUICK, world=clock.world(), sleep=nap) for call in (runtime.call, cut)
         )
         at.plan()
         begin(at)
@@ -249,27 +249,27 @@ def test_a_table_that_was_to_be_deleted_when_the_process_died_goes_later_and_onc
         assert tend([at]) == 0, "what it sent may still arrive"
         clock.move(timedelta(minutes=5))
         assert (tend([at]), tend([at])) == (1, 0)
-        house.engine.settle()
-        assert left not in house.call("ListTables", {})["TableNames"]
+        runtime.engine.settle()
+        assert left not in runtime.call("ListTables", {})["TableNames"]
         # The name is free for another migration: asked again, nothing goes.
-        house.call("CreateTable", create_table(old, old_cards.shape.table) | {"TableName": left})
+        runtime.call("CreateTable", create_table(old, old_cards.shape.table) | {"TableName": left})
         finish(at) if end == "finished" else abandon(at)
-        assert left in house.call("ListTables", {})["TableNames"]
+        assert left in runtime.call("ListTables", {})["TableNames"]
 
 
 def test_daily_copies_of_the_side_that_was_left_go_in_their_time() -> None:
     """SK-D25: whoever was erased meanwhile is in them."""
     clock = testing.Clock()
     said = replace(SHOP, designs=(_backed_up(),))
-    with open_house(memory=True, systems=(said,), world=clock.world(), jobs=False) as house:
-        daily = next(due.job for due in house.schedule.listed() if due.job.name == "backups")
+    with open_app(memory=True, systems=(said,), world=clock.world(), jobs=False) as runtime:
+        daily = next(due.job for due in runtime.schedule.listed() if due.job.name == "backups")
         at = migration_context(
-            house.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
+            runtime.call, QUICK, world=clock.world(), sleep=lambda s: clock.move(timedelta(seconds=s))
         )
 
         def copies(table: str) -> int:
-            house.engine.settle()
-            return len(house.call("ListBackups", {"TableName": table})["BackupSummaries"])
+            runtime.engine.settle()
+            return len(runtime.call("ListBackups", {"TableName": table})["BackupSummaries"])
 
         daily.run(None)
         at.plan()

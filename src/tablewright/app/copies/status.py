@@ -1,6 +1,6 @@
 """How a place for copies stands, for a person to read: which copies are whole, and which one is under way.
 
-Elsewhere: making copies (copies.py), what is where (copy_places.py), who shows it (cli/db/copies_list.py, the Store
+Elsewhere: making copies (job.py), what is where (store.py), who shows it (cli/db/copies_list.py, the Store
 page).
 """
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tablewright.app.copies import GIVE_UP
-from tablewright.app.copy_places import BucketUnusable, Copy, CopyPlace, moment_name
+from tablewright.app.copies.job import GIVE_UP
+from tablewright.app.copies.store import BucketUnusable, Copy, CopyPlace, moment_name
 
 
 @dataclass(frozen=True, slots=True)

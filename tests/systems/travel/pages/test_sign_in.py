@@ -13,8 +13,8 @@ import pytest
 from tests.app.browsing import browsers, ticking
 
 from tablewright import testing
-from tablewright.app.house import House, open_house
 from tablewright.app.mail import Directory
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import TRAVEL
 from tablewright.edge import Issuer, serving_app
@@ -26,16 +26,16 @@ NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def house() -> Iterator[House]:
-    with open_house(
+def runtime() -> Iterator[Runtime]:
+    with open_app(
         memory=True, systems=(TRAVEL,), world=ticking(testing.Clock(NOW)), jobs=False, seed=False
     ) as opened:
         yield opened
 
 
 @pytest.fixture
-def url(house: House) -> Iterator[str]:
-    with serving_app(app_of(house, is_demo=False)) as served:
+def url(runtime: Runtime) -> Iterator[str]:
+    with serving_app(app_of(runtime, is_demo=False)) as served:
         yield served
 
 
@@ -45,21 +45,21 @@ def browser(url: str) -> Iterator[httpx.Client]:
         yield enter(follow=False)
 
 
-def code_for(house: House, email: str) -> str:
+def code_for(runtime: Runtime, email: str) -> str:
     """The code in the newest letter."""
-    house.deliver()
-    assert isinstance(house.mail.way, Directory)
-    letter = house.mail.way.letters(email)[0]
+    runtime.deliver()
+    assert isinstance(runtime.mail.way, Directory)
+    letter = runtime.mail.way.letters(email)[0]
     found = re.search(r"code: (\d{6})", letter.subject)
     assert found is not None
     return found[1]
 
 
-def signed_in(client: httpx.Client, house: House, email: str, to: str = "") -> httpx.Response:
+def signed_in(client: httpx.Client, runtime: Runtime, email: str, to: str = "") -> httpx.Response:
     asked = client.post(SIGN_IN, data={"email": email, "next": to})
     assert asked.status_code == 200
     assert "Enter your code" in asked.text
-    return client.post(f"{SIGN_IN}/code", data={"email": email, "next": to, "code": code_for(house, email)})
+    return client.post(f"{SIGN_IN}/code", data={"email": email, "next": to, "code": code_for(runtime, email)})
 
 
 def enrolled(client: httpx.Client, device_id: str) -> None:
@@ -73,24 +73,24 @@ def enrolled(client: httpx.Client, device_id: str) -> None:
 
 
 @pytest.mark.parametrize("is_demo", [True, False])
-def test_a_newcomer_comes_from_the_mail_to_a_map_of_their_own(house: House, is_demo: bool) -> None:
+def test_a_newcomer_comes_from_the_mail_to_a_map_of_their_own(runtime: Runtime, is_demo: bool) -> None:
     email = f"nia-{is_demo}@example.com"
-    with serving_app(app_of(house, is_demo=is_demo)) as url, browser(url) as client:
-        entered = signed_in(client, house, email, f"{HOME}/timeline")
+    with serving_app(app_of(runtime, is_demo=is_demo)) as url, browser(url) as client:
+        entered = signed_in(client, runtime, email, f"{HOME}/timeline")
         assert entered.status_code == 303, re.sub(r"<[^>]+>", "", entered.text)
         assert entered.headers["location"] == f"{HOME}/timeline"
         assert "HttpOnly" in entered.headers["set-cookie"]
         assert client.get(HOME).status_code == 200
         first = client.get("/travel/v1/me").json()["user_id"]
         client.cookies.clear()
-        signed_in(client, house, email)
+        signed_in(client, runtime, email)
         assert client.get("/travel/v1/me").json()["user_id"] == first
 
 
 @pytest.mark.parametrize("given", ["https://evil.example/", "//evil.example", "/console/portal", SIGN_IN, ""])
-def test_after_signing_in_one_is_at_a_page_of_skratch(house: House, url: str, given: str) -> None:
+def test_after_signing_in_one_is_at_a_page_of_skratch(runtime: Runtime, url: str, given: str) -> None:
     with browser(url) as client:
-        entered = signed_in(client, house, f"next-{len(given)}@example.com", given)
+        entered = signed_in(client, runtime, f"next-{len(given)}@example.com", given)
         assert entered.headers["location"] == HOME
 
 
@@ -115,12 +115,12 @@ def test_codes_for_an_address_are_limited_and_another_site_cannot_ask(url: str) 
 
 
 @contextmanager
-def apple_house(tmp_path: Path, clock: testing.Clock) -> Iterator[tuple[House, DevelopmentApple]]:
+def apple_house(tmp_path: Path, clock: testing.Clock) -> Iterator[tuple[Runtime, DevelopmentApple]]:
     world = ticking(clock)
     apple = DevelopmentApple(Issuer(tmp_path, "https://apple.example", world, algorithm="RS256"))
     system = replace(TRAVEL, start=lambda given: replace(TRAVEL.start(given), apple=apple), seed=None)
-    with open_house(memory=True, systems=(system,), world=world, jobs=False) as house:
-        yield house, apple
+    with open_app(memory=True, systems=(system,), world=world, jobs=False) as runtime:
+        yield runtime, apple
 
 
 def gone_to_apple(client: httpx.Client, to: str = "") -> tuple[str, dict[str, str], str]:
@@ -132,8 +132,8 @@ def gone_to_apple(client: httpx.Client, to: str = "") -> tuple[str, dict[str, st
 
 def test_with_apple_only_the_browser_that_went_comes_in(tmp_path: Path) -> None:
     with (
-        apple_house(tmp_path, testing.Clock(NOW)) as (house, apple),
-        serving_app(app_of(house)) as url,
+        apple_house(tmp_path, testing.Clock(NOW)) as (runtime, apple),
+        serving_app(app_of(runtime)) as url,
         browser(url) as client,
         browser(url) as other,
     ):
@@ -152,8 +152,8 @@ def test_with_apple_only_the_browser_that_went_comes_in(tmp_path: Path) -> None:
 
 def test_apple_comes_back_to_the_address_that_people_know(tmp_path: Path) -> None:
     with (
-        apple_house(tmp_path, testing.Clock(NOW)) as (house, _),
-        serving_app(app_of(house, url="https://skratch.example/")) as url,
+        apple_house(tmp_path, testing.Clock(NOW)) as (runtime, _),
+        serving_app(app_of(runtime, url="https://skratch.example/")) as url,
         browser(url) as client,
     ):
         _, asked, _ = gone_to_apple(client)
@@ -163,15 +163,15 @@ def test_apple_comes_back_to_the_address_that_people_know(tmp_path: Path) -> Non
 def test_what_apple_says_is_good_once_and_for_ten_minutes(tmp_path: Path) -> None:
     clock = testing.Clock(NOW)
     with (
-        apple_house(tmp_path, clock) as (house, apple),
-        serving_app(app_of(house)) as url,
+        apple_house(tmp_path, clock) as (runtime, apple),
+        serving_app(app_of(runtime)) as url,
         browser(url) as used,
         browser(url) as late,
     ):
         for client, code in ((used, "NONCE_USED"), (late, "NONCE_INVALID")):
             _, asked, nonce = gone_to_apple(client)
             if client is used:
-                house.lived[0].service.nonces.spend(nonce, "phone")
+                runtime.running[0].service.nonces.spend(nonce, "phone")
             else:
                 clock.move(NONCE_LIVES)
             told = {"id_token": apple.id_token("001.nia", nonce), "state": asked["state"]}
@@ -183,10 +183,10 @@ def test_what_apple_says_is_good_once_and_for_ten_minutes(tmp_path: Path) -> Non
 # --- out ---
 
 
-def test_signing_a_browser_out_ends_its_login_everywhere(house: House, url: str) -> None:
+def test_signing_a_browser_out_ends_its_login_everywhere(runtime: Runtime, url: str) -> None:
     with browser(url) as kept, browser(url) as lost:
         for client, device in ((kept, "kept"), (lost, "lost")):
-            signed_in(client, house, "two@example.com")
+            signed_in(client, runtime, "two@example.com")
             enrolled(client, device)
         assert kept.post(f"{HOME}/devices/lost/sign-out").status_code == 303
         for path in ("timeline", "settings", "export", "devices"):
@@ -198,14 +198,14 @@ def test_signing_a_browser_out_ends_its_login_everywhere(house: House, url: str)
         again = lost.post("/travel/v1/me/devices", json={"device_id": "another", "name": "x"})
         assert again.status_code == 401
         assert kept.get(f"{HOME}/timeline").status_code == 200
-        signed_in(lost, house, "two@example.com")
+        signed_in(lost, runtime, "two@example.com")
         enrolled(lost, "another")
 
 
-def test_a_stolen_cookie_cannot_call_itself_another_device(house: House, url: str) -> None:
+def test_a_stolen_cookie_cannot_call_itself_another_device(runtime: Runtime, url: str) -> None:
     with browser(url) as kept, browser(url) as lost, browser(url) as pages:
         for client in (kept, lost, pages):
-            signed_in(client, house, "stolen@example.com")
+            signed_in(client, runtime, "stolen@example.com")
         enrolled(kept, "kept")
         enrolled(lost, "lost")
         refused = lost.get("/travel/v1/sync/pull", headers={"X-Device-Id": "kept"})
@@ -219,10 +219,10 @@ def test_a_stolen_cookie_cannot_call_itself_another_device(house: House, url: st
         assert [it.get("/travel/v1/me").status_code for it in (kept, pages)] == [200, 401]
 
 
-def test_devices_can_be_told_apart_and_called_as_one_likes(house: House, url: str) -> None:
+def test_devices_can_be_told_apart_and_called_as_one_likes(runtime: Runtime, url: str) -> None:
     with browser(url) as here, browser(url) as there:
         for client, device in ((here, "here-1"), (there, "there-1")):
-            signed_in(client, house, "apart@example.com")
+            signed_in(client, runtime, "apart@example.com")
             enrolled(client, device)
         page = here.get(f"{HOME}/devices").text
         assert ">Chrome on Linux</a> " in page
@@ -235,19 +235,19 @@ def test_devices_can_be_told_apart_and_called_as_one_likes(house: House, url: st
         assert ">Kitchen</a>" in here.get(f"{HOME}/devices").text
 
 
-def test_who_signs_this_browser_out_on_the_list_is_signed_out(house: House, url: str) -> None:
+def test_who_signs_this_browser_out_on_the_list_is_signed_out(runtime: Runtime, url: str) -> None:
     with browser(url) as client:
-        signed_in(client, house, "self@example.com")
+        signed_in(client, runtime, "self@example.com")
         enrolled(client, "self")
         assert "the browser you are using" in client.get(f"{HOME}/devices/self/sign-out").text
         assert client.post(f"{HOME}/devices/self/sign-out").headers["location"] == "/"
         assert client.get(HOME).headers["location"].startswith(SIGN_IN)
 
 
-def test_signing_out_all_others_keeps_a_browser_that_is_no_device(house: House, url: str) -> None:
+def test_signing_out_all_others_keeps_a_browser_that_is_no_device(runtime: Runtime, url: str) -> None:
     with browser(url) as pages, browser(url) as other, browser(url) as device:
         for client in (pages, other, device):
-            signed_in(client, house, "others@example.com")
+            signed_in(client, runtime, "others@example.com")
         enrolled(device, "device")
         assert pages.post(f"{HOME}/devices/sign-out-others", data={"keep": ""}).status_code == 303
         assert pages.get(f"{HOME}/timeline").status_code == 200

@@ -18,8 +18,8 @@ from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import forms_of, send, words_of
 
 from tablewright import testing
-from tablewright.app.house import House, open_house
 from tablewright.app.logins import AUDIENCE
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PORTAL
 from tablewright.edge import serving_app
@@ -48,22 +48,22 @@ def clock() -> testing.Clock:
 
 
 @pytest.fixture(scope="module")
-def house(clock: testing.Clock) -> Iterator[House]:
+def runtime(clock: testing.Clock) -> Iterator[Runtime]:
     small = replace(PORTAL, seed=lambda portal, told: seed(portal, told, tenants=40))
 
-    with open_house(memory=True, systems=(small,), world=ticking(clock), jobs=False) as opened:
+    with open_app(memory=True, systems=(small,), world=ticking(clock), jobs=False) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def portal(house: House) -> Portal:
-    found: Portal = house.lived[0].service
+def portal(runtime: Runtime) -> Portal:
+    found: Portal = runtime.running[0].service
     return found
 
 
 @pytest.fixture(scope="module")
-def url(house: House) -> Iterator[str]:
-    with serving_app(app_of(house)) as served:
+def url(runtime: Runtime) -> Iterator[str]:
+    with serving_app(app_of(runtime)) as served:
         yield served
 
 
@@ -209,8 +209,8 @@ def test_a_change_needs_an_admin(enter: Enter, lerato: Tenant, her_order: Order,
     assert enter(lerato.id).post(address, data={}).status_code == 403
 
 
-def test_an_admin_without_a_second_factor_reads_but_changes_nothing(house: House, url: str) -> None:
-    token = house.issuer.issue(
+def test_an_admin_without_a_second_factor_reads_but_changes_nothing(runtime: Runtime, url: str) -> None:
+    token = runtime.issuer.issue(
         "admin_x", audience=AUDIENCE, lifetime=timedelta(hours=1), roles=("portal.admin",)
     )
     with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}) as browser:
@@ -550,12 +550,12 @@ def test_a_buyer_proves_the_address_registers_and_finds_the_order(enter: Enter, 
     assert portal.tenants.get(order.tenant_id).status == "REGISTERED"
 
 
-def test_a_link_that_is_only_opened_changes_nothing(enter: Enter, portal: Portal, house: House) -> None:
+def test_a_link_that_is_only_opened_changes_nothing(enter: Enter, portal: Portal, runtime: Runtime) -> None:
     address = "link+tag@follower.example"
     order = buy(portal, address)
     browser = enter()
     send(browser, browser.get(f"{HOME}/sign-in"), f"{HOME}/sign-in", email=address)
-    house.deliver()
+    runtime.deliver()
     mail = enter().get("/console/designs/mail", params={"to": address})
     # A mail is read elsewhere, so its links are whole addresses; the path is what leads to this server.
     link = re.search(r'href="http://[^/"]+(/console/portal/verify[^"]+)"', mail.text)
@@ -619,7 +619,7 @@ def test_submissions_go_to_a_new_address_once_its_owner_has_agreed(
 
 
 def test_the_account_says_that_a_code_was_sent_once_it_was(
-    enter: Enter, portal: Portal, house: House, clock: testing.Clock, lerato: Tenant
+    enter: Enter, portal: Portal, runtime: Runtime, clock: testing.Clock, lerato: Tenant
 ) -> None:
     def shown() -> str:
         return words_of(browser.get(f"{HOME}/account"))

@@ -6,7 +6,7 @@
     beside/{store}/{system}/...     files that a restore needs besides the tables, as new as they can be
 
 Must hold: what has no entry under `whole/` is no copy, whatever lies under `data/`; nothing secret is put here.
-Elsewhere: making copies (copies.py), coming back from one (copy_restoring.py), buckets (engine/transfer/buckets.py).
+Elsewhere: making copies (job.py), coming back from one (restore.py), buckets (engine/transfer/buckets.py).
 """
 
 import json

@@ -1,7 +1,7 @@
 """By what name the copies of a data directory go at their place: a file in it, made once and put back with a copy.
 
 Must hold: a name is on the disk before anything goes by it, and is never empty: that would stand for every store.
-Elsewhere: the copies themselves (copies.py).
+Elsewhere: the copies themselves (job.py).
 """
 
 import os

@@ -19,7 +19,7 @@ from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import send, words_of
 
 from tablewright import testing
-from tablewright.app.house import House, open_house
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL
 from tablewright.edge import serving_app
@@ -46,27 +46,27 @@ def clock() -> testing.Clock:
 
 
 @contextmanager
-def _house(clock: testing.Clock) -> Iterator[House]:
+def _house(clock: testing.Clock) -> Iterator[Runtime]:
     small = replace(PARENTAL, seed=lambda parental, told: seed(parental, told, families=0))
-    with open_house(memory=True, systems=(small,), world=ticking(clock), jobs=False) as opened:
+    with open_app(memory=True, systems=(small,), world=ticking(clock), jobs=False) as opened:
         yield opened
 
 
 @pytest.fixture
-def house(clock: testing.Clock) -> Iterator[House]:
+def runtime(clock: testing.Clock) -> Iterator[Runtime]:
     with _house(clock) as opened:
         yield opened
 
 
 @pytest.fixture
-def parental(house: House) -> Parental:
-    found: Parental = house.lived[0].service
+def parental(runtime: Runtime) -> Parental:
+    found: Parental = runtime.running[0].service
     return found
 
 
 @pytest.fixture
-def enter(house: House) -> Iterator[Enter]:
-    with serving_app(app_of(house)) as url, browsers(url) as entered:
+def enter(runtime: Runtime) -> Iterator[Enter]:
+    with serving_app(app_of(runtime)) as url, browsers(url) as entered:
         yield entered
 
 

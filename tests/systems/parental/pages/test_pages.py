@@ -17,7 +17,7 @@ from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import forms_of, send, words_of
 
 from tablewright import testing
-from tablewright.app.house import House, open_house
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL
 from tablewright.edge import serving_app
@@ -52,23 +52,23 @@ def clock() -> testing.Clock:
 
 
 @pytest.fixture(scope="module")
-def house(clock: testing.Clock) -> Iterator[House]:
+def runtime(clock: testing.Clock) -> Iterator[Runtime]:
     small = replace(PARENTAL, seed=lambda parental, told: seed(parental, told, families=0))
 
-    with open_house(memory=True, systems=(small,), world=ticking(clock), jobs=False) as opened:
+    with open_app(memory=True, systems=(small,), world=ticking(clock), jobs=False) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def parental(house: House) -> Parental:
-    found: Parental = house.lived[0].service
+def parental(runtime: Runtime) -> Parental:
+    found: Parental = runtime.running[0].service
     _references.append(found.references)
     return found
 
 
 @pytest.fixture(scope="module")
-def url(house: House, parental: Parental) -> Iterator[str]:
-    with serving_app(app_of(house)) as served:
+def url(runtime: Runtime, parental: Parental) -> Iterator[str]:
+    with serving_app(app_of(runtime)) as served:
         yield served
 
 
@@ -327,22 +327,22 @@ def test_from_a_number_to_a_child_with_its_first_policy(anna: httpx.Client, pare
     assert "19:00 in Europe/Berlin (CET)" in words_of(anna.get(path("+15554000001")))
 
 
-def test_codes_are_shown_in_the_demo_only(house: House, parental: Parental) -> None:
+def test_codes_are_shown_in_the_demo_only(runtime: Runtime, parental: Parental) -> None:
     phone = "+15554000009"
     parental.children.prove(phone, ANNA)
     assert code_to(parental, phone)
-    person = next(one for one in house.people if one.subject == P_ANNA)
+    person = next(one for one in runtime.people if one.subject == P_ANNA)
     with (
-        serving_app(app_of(house, is_demo=False)) as url,
-        httpx.Client(base_url=url, headers=_headers(house, person), timeout=60) as client,
+        serving_app(app_of(runtime, is_demo=False)) as url,
+        httpx.Client(base_url=url, headers=_headers(runtime, person), timeout=60) as client,
     ):
         words = words_of(client.get(f"{HOME}/notices"))
     assert "Your code is" not in words
     assert phone not in words
 
 
-def _headers(house: House, person: Person) -> dict[str, str]:
-    return {"Accept": "text/html", "Authorization": f"Bearer {house.token_for(person)}"}
+def _headers(runtime: Runtime, person: Person) -> dict[str, str]:
+    return {"Accept": "text/html", "Authorization": f"Bearer {runtime.token_for(person)}"}
 
 
 # --- now ---

@@ -14,7 +14,7 @@ from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import forms_of, mistakes_of, send, words_of
 
 from tablewright import testing
-from tablewright.app.house import House, open_house
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PORTAL
 from tablewright.edge import serving_app
@@ -35,21 +35,21 @@ def clock() -> testing.Clock:
 
 
 @pytest.fixture
-def house(clock: testing.Clock) -> Iterator[House]:
+def runtime(clock: testing.Clock) -> Iterator[Runtime]:
     small = replace(PORTAL, seed=lambda portal, told: seed(portal, told, tenants=8))
-    with open_house(memory=True, systems=(small,), world=ticking(clock), jobs=False) as opened:
+    with open_app(memory=True, systems=(small,), world=ticking(clock), jobs=False) as opened:
         yield opened
 
 
 @pytest.fixture
-def portal(house: House) -> Portal:
-    found: Portal = house.lived[0].service
+def portal(runtime: Runtime) -> Portal:
+    found: Portal = runtime.running[0].service
     return found
 
 
 @pytest.fixture
-def enter(house: House) -> Iterator[Enter]:
-    with serving_app(app_of(house)) as url, browsers(url) as entered:
+def enter(runtime: Runtime) -> Iterator[Enter]:
+    with serving_app(app_of(runtime)) as url, browsers(url) as entered:
         yield entered
 
 
