@@ -1,4 +1,4 @@
-"""Templates and static files: each is found under the name that others use for it, and goes into the wheel."""
+"""Templates and static files: each is found under the name that others use for it."""
 
 import re
 
