@@ -15,7 +15,7 @@ from tablewright import testing
 from tablewright.client import embedded
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
-from tablewright.systems.parental.enforcement import plan as planning
+from tablewright.systems.parental.enforcement import plan as plans
 from tablewright.systems.parental.enforcement.device_audit import Verifying
 from tablewright.systems.parental.enforcement.plan import NEVER, back_off
 from tablewright.systems.parental.errors import Conflict, NotThere, VersionConflict
@@ -367,7 +367,7 @@ def test_what_waits_for_a_device_that_is_switched_off_is_pending(rig: Rig) -> No
     blocking(rig)
     status = rig.state("TikTok")
     assert status is not None
-    assert (status.state, status.reason) == ("pending", planning.NOT_NOW)
+    assert (status.state, status.reason) == ("pending", plans.NOT_NOW)
     assert rig.rules()[0].error == "the firewall is switched off"
     rig.pass_time(600, 60)
     assert rig.told() == ["block TikTok 10.20.30.40 pending"]
@@ -801,21 +801,21 @@ def test_a_plan_leaves_what_somebody_is_at_and_takes_it_up_when_their_claim_has_
     (active,) = rig.rules()
     state = rig.reconciler._read(ANNA)
     held = active.moved(status="pending", next_try_at=START + timedelta(minutes=2), last_verified=NEVER)
-    plan = planning.plan(state.wanted, [held], state.places, START)
+    plan = plans.plan(state.wanted, [held], state.places, START)
     assert (plan.ensures, plan.removes, plan.blocks_wait) == ((), (), True)
-    later = planning.plan(state.wanted, [held], state.places, START + timedelta(minutes=2))
+    later = plans.plan(state.wanted, [held], state.places, START + timedelta(minutes=2))
     assert [one.wanted.rule_id for one in later.ensures] == [held.rule_id]
-    unwanted = planning.plan([], [held], state.places, START)
+    unwanted = plans.plan([], [held], state.places, START)
     assert (unwanted.removes, unwanted.unblocks_wait) == ((), True)
 
 
 def test_a_plan_with_everything_settled_is_empty(rig: Rig) -> None:
     blocking(rig, "TikTok", "Instagram")
     state = rig.reconciler._read(ANNA)
-    assert planning.plan(state.wanted, state.rules, state.places, START) == planning.Plan()
+    assert plans.plan(state.wanted, state.rules, state.places, START) == plans.Plan()
     session = state.sessions[0].model_copy(update={"expires_at": START + timedelta(days=3)})
     longer = [replace(one, session=session) for one in state.wanted]
-    noted = planning.plan(longer, state.rules, state.places, START)
+    noted = plans.plan(longer, state.rules, state.places, START)
     assert len(noted.touched) == 2
     assert not noted.ensures
 

@@ -13,7 +13,7 @@ from tablewright.systems.parental.enforcement.plan import AppStatus
 from tablewright.systems.parental.firewall.removal import GIVEN_UP
 from tablewright.systems.parental.model import Action, BlockedApp, Child, Day, Override, Policy, Port, Window
 from tablewright.systems.parental.pages import forms
-from tablewright.systems.parental.pages import words as wording
+from tablewright.systems.parental.pages import words as texts
 from tablewright.systems.parental.pages.charts import (
     Column,
     blocks,
@@ -54,7 +54,7 @@ def window(start: str, end: str, *days: Day) -> Window:
     ],
 )
 def test_days_are_called_as_people_call_them(days: tuple[str, ...], words: str) -> None:
-    assert wording.days_words(days) == words
+    assert texts.days_words(days) == words
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_days_are_called_as_people_call_them(days: tuple[str, ...], words: str) 
     ],
 )
 def test_a_window_says_when_it_ends_on_the_next_day(given: Window, words: str) -> None:
-    assert wording.window_words(given) == words
+    assert texts.window_words(given) == words
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_window_says_when_it_ends_on_the_next_day(given: Window, words: str) -
     ],
 )
 def test_a_moment_is_one_of_the_childs_clock(hours: int, words: str) -> None:
-    assert wording.moment(NOW + timedelta(hours=hours), NEW_YORK, NOW) == words
+    assert texts.moment(NOW + timedelta(hours=hours), NEW_YORK, NOW) == words
 
 
 def state(*apps: str, at: datetime = NOW, allowed: tuple[str, ...] = ()) -> Effective:
@@ -105,13 +105,13 @@ LATER = NOW + timedelta(hours=2)
     ],
 )  # fmt: skip
 def test_what_changes_next_is_said_in_a_sentence(now: Effective, then: Effective | None, words: str) -> None:
-    assert wording.change_words(now, then, NEW_YORK, NOW) == words
+    assert texts.change_words(now, then, NEW_YORK, NOW) == words
 
 
 def test_what_is_blocked_is_said_in_a_sentence() -> None:
-    assert wording.now_words(state()) == "Nothing is blocked"
-    assert wording.now_words(state("B", "A")) == "A and B are blocked"
-    assert wording.now_words(state("*", allowed=("YouTube",))) == "Everything is blocked, except YouTube"
+    assert texts.now_words(state()) == "Nothing is blocked"
+    assert texts.now_words(state("B", "A")) == "A and B are blocked"
+    assert texts.now_words(state("*", allowed=("YouTube",))) == "Everything is blocked, except YouTube"
 
 
 @pytest.mark.parametrize(
@@ -142,12 +142,12 @@ def test_a_policy_says_what_keeps_it_from_blocking_now(
     ]  # fmt: skip
     holding = effective.effective(child, [policy], exceptions, NOW)
     in_time = effective.in_their_time(child, [policy], NOW)
-    assert wording.policy_state(policy, holding, in_time, child, ())[0] == words
+    assert texts.policy_state(policy, holding, in_time, child, ())[0] == words
 
 
 def test_a_status_never_says_more_than_is_known() -> None:
     def said(status: AppStatus) -> str:
-        return wording.status_words(status, CHILD, NOW)
+        return texts.status_words(status, CHILD, NOW)
 
     assert said(AppStatus("A", "enforced", since=NOW)) == "Blocked on the network since 13:00."
     kept = AppStatus("A", "enforced", since=NOW, reason="what was open before goes on")
@@ -168,9 +168,9 @@ def test_a_rule_that_was_given_up_is_told_as_that_and_not_as_something_that_is_t
         child=CHILD.child, occurred_at=NOW, action_id="a", action="unblock", app_name="TikTok", privateIP="10.20.30.40",
         status="failed", error_message=GIVEN_UP,
     )  # fmt: skip
-    said = wording.failure_words(entry)
+    said = texts.failure_words(entry)
     assert said == "Given up: the firewall was removed, and may still have this rule"
-    assert "10.1.2.3" not in wording.failure_words(
+    assert "10.1.2.3" not in texts.failure_words(
         entry.model_copy(update={"error_message": "no route to 10.1.2.3"})
     )
 

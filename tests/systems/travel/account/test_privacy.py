@@ -28,7 +28,7 @@ from tablewright.mapping import Change, Consumer
 from tablewright.mapping.tables import create_table
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import jobs
-from tablewright.systems.travel import rounds as walking
+from tablewright.systems.travel import rounds as all_rounds
 from tablewright.systems.travel.account import privacy
 from tablewright.systems.travel.account.accounts import Proved
 from tablewright.systems.travel.account.privacy import SETTLES, UNDO
@@ -285,15 +285,15 @@ def test_no_round_says_that_it_stopped_at_somebody_who_is_gone(
 ) -> None:
     people = sorted(home.by_apple(f"00{n}.walker").profile.user_id for n in range(3))
     seen = list[str]()
-    among = walking.travellers(home.travel.repository, 1)
-    for name in walking.ROUNDS:
-        walking.walk(home.travel.repository, name, among, seen.append)
+    among = all_rounds.travellers(home.travel.repository, 1)
+    for name in all_rounds.ROUNDS:
+        all_rounds.walk(home.travel.repository, name, among, seen.append)
     stopped = home.travel.repository.db.one(d.walks.get("recount"))
     assert stopped is not None
     assert stopped.after == seen[0]
     erase(home, seen[0])
     assert home.mentions(seen[0]) == []
-    while walking.walk(home.travel.repository, "recount", among, seen.append):
+    while all_rounds.walk(home.travel.repository, "recount", among, seen.append):
         pass
     assert set(people) <= set(seen)
 

@@ -39,7 +39,7 @@ from tablewright.systems.parental.api.common import (
     page_of,
 )
 from tablewright.systems.parental.errors import DeviceUnavailable, NotThere
-from tablewright.systems.parental.firewall import removal as removing
+from tablewright.systems.parental.firewall import removal as device_removal
 from tablewright.systems.parental.firewall.driver import FirewallMistake
 from tablewright.systems.parental.model import App, Device, OpenStatus
 from tablewright.systems.parental.parental import Parental
@@ -179,7 +179,7 @@ def devices(parental: Parental, doors: Doors) -> APIRouter:
     @api.get("/devices/{id}/removal")
     def removal(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> views.Removal:
         """What would be given up with the device: nothing is done."""
-        return views.removal_view(removing.plan(parental.repository, service, id))
+        return views.removal_view(device_removal.plan(parental.repository, service, id))
 
     @api.delete("/devices/{id}")
     def remove_device(
@@ -187,7 +187,9 @@ def devices(parental: Parental, doors: Doors) -> APIRouter:
     ) -> dict[str, int]:
         """Remove a device that is switched off, for good. It is not asked: what rules it has it keeps, and the answer
         says how many that may be."""
-        left = removing.remove(parental.repository, service, id, actor_of(caller), expected(match, None))
+        left = device_removal.remove(
+            parental.repository, service, id, actor_of(caller), expected(match, None)
+        )
         return {"rulesLeft": left}
 
     @api.get("/devices/{id}/health")

@@ -1,8 +1,8 @@
 """Who has an address and who had it: what is written when a session comes to an address or leaves it.
 
 Must hold: an address behind a firewall has one holder (a guard that is written with the session, PC-D22), and who goes
-leaves a `Stay` in the same transaction, so that what is told late is counted for who had it then (blocked/ingest.py).
-Elsewhere: events of the network (sessions.py).
+leaves an `AddressStay` in the same transaction, so that what is told late is counted for who had it then
+(blocked/ingest.py). Elsewhere: events of the network (sessions.py).
 """
 
 from collections.abc import Iterable, Sequence

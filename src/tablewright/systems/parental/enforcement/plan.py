@@ -212,7 +212,7 @@ def plan(
     skip_backoff: frozenset[str] = frozenset(),
 ) -> Plan:
     """From what there is to what shall be. `places` are the devices and addresses the child has now; on the devices in
-    `hurry` nobody waits for the end of a pause."""
+    `skip_backoff` nobody waits for the end of a pause."""
     here = frozenset(places)
     there = {one.rule_id: one for one in mappings}
     blocks, unblocks = _Queue(), _Queue()

@@ -3,7 +3,7 @@
 A child is in the lane of exactly the devices it is to do with, so a device that is slow holds up those who need it and
 nobody else. Must hold: a child is in one place at a time, so nothing is done for it by two threads of this process at
 once, and what came up meanwhile is looked at afterwards; what waits is bounded, and whoever finds no room loses
-nothing, because what is to be done is in the tables before (`wake_now`); close() ends the threads.
+nothing, because what is to be done is in the tables before (`enqueue`); close() ends the threads.
 Elsewhere: what is done (reconciler.py), who puts children here and what finds those again who were here when the
 process died (jobs.py).
 """
@@ -39,7 +39,7 @@ WRITES = 20
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A child to be looked at, since when and why; on devices in `hurry` without waiting for the end of a pause.
+    """A child to be looked at, since when and why; on devices in `skip_backoff` without waiting for the end of a pause.
 
     With `run` it is other work with devices, and `key` its name; `of` is the child it is for, if it is for one.
     """

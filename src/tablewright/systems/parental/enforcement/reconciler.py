@@ -14,7 +14,7 @@ from typing import Protocol
 
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.enforcement import address_stays
-from tablewright.systems.parental.enforcement import plan as planning
+from tablewright.systems.parental.enforcement import plan as plans
 from tablewright.systems.parental.enforcement.address_reuse import ALERT, Addresses
 from tablewright.systems.parental.enforcement.apply import Attempt, Attempts
 from tablewright.systems.parental.enforcement.device_audit import Verified, Verifying
@@ -32,7 +32,7 @@ from tablewright.systems.parental.model import (
     Session,
     Wake,
 )
-from tablewright.systems.parental.policy import effective as evaluator
+from tablewright.systems.parental.policy import effective as effective_policy
 from tablewright.systems.parental.policy.effective import Effective
 from tablewright.systems.parental.repository import Repository
 
@@ -106,7 +106,7 @@ class Reconciler:
         self._addresses = Addresses(repository, self._free)
 
     def reconcile(self, child: str, skip_backoff: frozenset[str] = frozenset()) -> Outcome:
-        """Do what is to be done for a child, now; on devices in `hurry` without waiting for the end of a pause."""
+        """Do what is to be done for a child, now; devices in `skip_backoff` do not wait for the end of a pause."""
         return self.reconcile_all([child], skip_backoff)[child]
 
     def reconcile_all(
@@ -118,7 +118,7 @@ class Reconciler:
     def status(self, child: str) -> list[AppStatus]:
         """How it stands with each app, from what is and not from what is meant (PC-X6)."""
         state = self._read(child)
-        found = planning.statuses(state.effective, state.wanted, state.rules, state.places)
+        found = plans.statuses(state.effective, state.wanted, state.rules, state.places)
         if all(self._devices.ends_connections(device_id) for device_id, _ in {*state.places}):
             return found
         return [replace(one, reason=GOES_ON) if one.state == "enforced" else one for one in found]
@@ -209,11 +209,11 @@ class Reconciler:
         is_clean = (
             self._addresses.clean(state.sessions) if cleans else all(one.is_clean for one in state.sessions)
         )
-        whole = planning.plan(state.wanted, state.rules, state.places, state.at, skip_backoff)
-        plan = whole if only is None else planning.on_device(whole, only)
+        whole = plans.plan(state.wanted, state.rules, state.places, state.at, skip_backoff)
+        plan = whole if only is None else plans.on_device(whole, only)
         for before, after in plan.touched:
             self._repository.try_write(d.rules.change(before, after))
-        phases = planning.in_order(plan, state.family.on_outage if state.family is not None else "keep")
+        phases = plans.in_order(plan, state.family.on_outage if state.family is not None else "keep")
         attempts = self._attempts.do(phases.first, waiting)
         went_well = len(attempts) == len(phases.first) and all(one.mistake is None for one in attempts)
         if phases.goes_on or went_well:
@@ -242,7 +242,7 @@ class Reconciler:
         sessions = list(db.all(d.sessions_of_child(child=key)))
         rules = list(db.all(d.rules_of_child(child=key)))
         is_here = child is not None and child.released_at is None
-        live = self._behind(one for one in sessions if planning.is_open(one, now)) if is_here else []
+        live = self._behind(one for one in sessions if plans.is_open(one, now)) if is_here else []
         stale = [one for one in sessions if one.live_private_ip is not None and one not in live]
         alarmed = [one for one in sessions if one.unclean_since is not None and one.live_private_ip is None]
         nothing = Effective(now, {}, (), False, None)
@@ -251,9 +251,9 @@ class Reconciler:
         family = db.one(d.families.get(child.family_id), consistent=True)
         policies = self._repository.policies_of(key)
         overrides = self._repository.overrides_of(key)
-        effective = evaluator.effective(child, policies, overrides, now)
+        effective = effective_policy.effective(child, policies, overrides, now)
         allowed = family.allowed_domains if family is not None else []
-        wanted = planning.wanted(self._secret, key, effective, policies, live, allowed, self._registry.app)
+        wanted = plans.wanted(self._secret, key, effective, policies, live, allowed, self._registry.app)
         return _State(key, now, wake, child, family, policies, live, stale, alarmed, rules, effective, wanted)
 
     def _behind(self, sessions: Iterable[Session]) -> list[Session]:
@@ -262,7 +262,7 @@ class Reconciler:
         ids = list({one.device_id: None for one in found})
         known = self._db.many([d.devices.get(id) for id in ids], consistent=True)
         there = dict(zip(ids, known, strict=True))
-        return [one for one in found if planning.is_behind(one, there[one.device_id])]
+        return [one for one in found if plans.is_behind(one, there[one.device_id])]
 
     # --- parts ---
 

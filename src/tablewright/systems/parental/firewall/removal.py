@@ -4,7 +4,7 @@ A device that is gone for good would be waited for by everything that has rules 
 marked first, by its version, and from then on nothing new comes to it; then its rules go, each with an entry in the
 history that says it was given up; the device itself goes last. Must hold: whoever dies in between, another goes on
 (`step`, called by jobs.py); nothing is asked of the device any more, so what it has it may keep, and the plan says how
-much that is. Elsewhere: sessions behind it that had no rules count for nothing any more (planning.is_behind), and go
+much that is. Elsewhere: sessions behind it that had no rules count for nothing any more (plan.is_behind), and go
 when their family is next walked by (jobs.sweep).
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from tablewright.design import Write
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.enforcement import plan as planning
+from tablewright.systems.parental.enforcement import plan as plans
 from tablewright.systems.parental.enforcement.address_reuse import alert_id
 from tablewright.systems.parental.enforcement.apply import resolve, settle
 from tablewright.systems.parental.enforcement.queue import enqueue
@@ -43,7 +43,7 @@ def plan(repository: Repository, devices: Devices, device_id: str) -> RemovalPla
     """What removing a device would give up."""
     device = devices.get(device_id)
     rules = _rules(repository, device_id)
-    left = sum(planning.was_asked(rule) for rule in rules)
+    left = sum(plans.was_asked(rule) for rule in rules)
     sessions = [one for one in _sessions(repository, rules) if one.live_private_ip is not None]
     return RemovalPlan(device, left, len(rules) - left, len({rule.child for rule in rules}), len(sessions))
 
@@ -103,7 +103,7 @@ def _sessions(repository: Repository, rules: list[RuleMapping]) -> list[Session]
 
 def _give_up(repository: Repository, rule: RuleMapping) -> bool:
     """Forget a rule as it is; whether the device may still have it. One that somebody changed meanwhile is left."""
-    may_be_there = planning.was_asked(rule)
+    may_be_there = plans.was_asked(rule)
     writes: list[Write[Any]] = [d.rules.delete(rule)]
     if may_be_there:
         now = repository.now()

@@ -25,7 +25,7 @@ from tablewright.pages.system_pages import SystemPages
 from tablewright.systems.parental.api.router import actor_of, problem_of
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.model import Child, Override
-from tablewright.systems.parental.pages import words as wording
+from tablewright.systems.parental.pages import words as texts
 from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.repository import Actor
 
@@ -107,7 +107,7 @@ class ParentalPages(SystemPages):
         return {
             "base": HOME,
             "is_demo": self.console.is_demo,
-            "words": wording,
+            "words": texts,
             "child_path": self.child_path,
         }
 
@@ -126,7 +126,7 @@ class ParentalPages(SystemPages):
             look=look,
             child=child,
             zone=child.timezone,
-            local=now.astimezone(wording.zone_of(child)),
+            local=now.astimezone(texts.zone_of(child)),
             now=now,
             tabs=[(words, look.at(path), path == tab) for words, path in TABS],
             **values,

@@ -14,7 +14,7 @@ from tablewright.pages.forms import Form, posted
 from tablewright.systems.travel import rules
 from tablewright.systems.travel.errors import TravelMistake, VersionConflict
 from tablewright.systems.travel.model import REGION_TYPES, Operation, Strategy, Visit
-from tablewright.systems.travel.pages import words as wording
+from tablewright.systems.travel.pages import words as texts
 from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
 from tablewright.systems.travel.sync.merge import WHOLE
 from tablewright.systems.travel.sync.operations import FieldConflict
@@ -93,7 +93,7 @@ def conflicts_router(pages: TravelPages) -> APIRouter:
             return conflicts_page(
                 pages, request, wrong=(operation_id, refused(form, mistake)), status=status_of(mistake)
             )
-        return pages.console.go(LIST, f"Settled. {wording.SETTLED_BY[choice]}")
+        return pages.console.go(LIST, f"Settled. {texts.SETTLED_BY[choice]}")
 
     return router
 
@@ -130,9 +130,9 @@ def _open(pages: TravelPages, operation: Operation, devices: dict[str, str]) -> 
     clashes = _CLASHES.validate_python(details.get("fields", []))
     entities = list(dict.fromkeys(clash.entity_id for clash in clashes)) or [operation.entity_id]
     now = {entity: _now(pages, operation.user_id, entity) for entity in entities}
-    place, geography = wording.place_of(entities[0]), pages.travel.geography
-    name = wording.place_name(geography, entities[0])
-    several = {entity: f"{wording.place_name(geography, entity)}: " for entity in entities[1:] and entities}
+    place, geography = texts.place_of(entities[0]), pages.travel.geography
+    name = texts.place_name(geography, entities[0])
+    several = {entity: f"{texts.place_name(geography, entity)}: " for entity in entities[1:] and entities}
     return Open(
         operation,
         f"{name} and {len(several) - 1} more" if several else name,
@@ -155,7 +155,7 @@ class Now:
 
 
 def _now(pages: TravelPages, user_id: str, entity: str) -> Now:
-    place = wording.place_of(entity)
+    place = texts.place_of(entity)
     if place is None:
         profile = pages.travel.repository.profile(user_id)
         return Now(profile.entity_version, rules.user_fields(profile))
@@ -172,25 +172,25 @@ def _taken(operation: Operation, clashing: set[str]) -> tuple[tuple[str, str], .
         return ()
     plain = {name: said for name, said in operation.entity_data.items() if not isinstance(said, dict)}
     return tuple(
-        (wording.field_words(name), wording.side_words(name, said))
+        (texts.field_words(name), texts.side_words(name, said))
         for name, said in plain.items()
         if name not in clashing
     )
 
 
 def _clash(clash: FieldConflict, now: Now, of: str) -> Clash:
-    say = wording.side_words
+    say = texts.side_words
     is_whole = clash.field == WHOLE or now.fields is None
     value: JsonValue = dict(now.fields) if now.fields is not None else None
     says = say(WHOLE, value) if is_whole else say(clash.field, (now.fields or {}).get(clash.field))
     kept = say(clash.field, clash.kept)
     return Clash(
         clash.field,
-        of + wording.field_words(clash.field),
+        of + texts.field_words(clash.field),
         say(clash.field, clash.server),
         say(clash.field, clash.client),
         kept,
-        wording.STRATEGIES[clash.strategy],
+        texts.STRATEGIES[clash.strategy],
         clash.strategy,
         says if says != kept else "",
     )

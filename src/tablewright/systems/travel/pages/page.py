@@ -21,7 +21,7 @@ from tablewright.systems.travel.api.router import problem_of
 from tablewright.systems.travel.errors import NotThere, TravelMistake, Unauthenticated
 from tablewright.systems.travel.geography.regions import Region
 from tablewright.systems.travel.model import SERVER, Profile, RegionType
-from tablewright.systems.travel.pages import words as wording
+from tablewright.systems.travel.pages import words as texts
 from tablewright.systems.travel.travel import Travel
 
 HOME = "/console/travel"
@@ -80,7 +80,7 @@ class TravelPages(SystemPages):
     def words(self, request: Request) -> Mapping[str, Any]:
         return {
             "base": HOME,
-            "words": wording,
+            "words": texts,
             "geography": self.travel.geography,
         }
 

@@ -37,7 +37,7 @@ from tablewright.systems.travel.model import (
 )
 from tablewright.systems.travel.repository import Repository
 from tablewright.systems.travel.sync import apply as drafts
-from tablewright.systems.travel.sync import resolve as settling
+from tablewright.systems.travel.sync import resolve as resolution
 from tablewright.systems.travel.sync.apply import Done, Draft
 from tablewright.systems.travel.sync.operations import (
     OLDEST_SCHEMA,
@@ -206,13 +206,13 @@ class Sync:
         chosen = Choice(choice, data, versions or {})
         results = [
             self._tried(partial(self._settle, user_id, part.operation_id, chosen))
-            for part in settling.parts_to_settle(self._repository, user_id, operation_id, chosen)
+            for part in resolution.parts_to_settle(self._repository, user_id, operation_id, chosen)
         ]
         self._refresh_profile(user_id)
         return _whole(operation_id, results)
 
     def _settle(self, user_id: str, operation_id: str, choice: Choice) -> Result:
-        task = settling.task_of(self._repository, user_id, operation_id, choice)
+        task = resolution.task_of(self._repository, user_id, operation_id, choice)
         return self._attempt(Source(user_id), [task])[task.id]
 
     # --- a push, in pieces ---
