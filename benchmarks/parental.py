@@ -43,11 +43,11 @@ from tablewright.client import embedded
 from tablewright.design import Write
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.events import Batch, Event
-from tablewright.systems.parental.ingest import Ingest
+from tablewright.systems.parental.blocked.events import Batch, Event
+from tablewright.systems.parental.blocked.ingest import Ingest
+from tablewright.systems.parental.family.notices import Notices
 from tablewright.systems.parental.model import Action, Child, Family
-from tablewright.systems.parental.notices import Notices
-from tablewright.systems.parental.registry import Registry
+from tablewright.systems.parental.policy.registry import Registry
 from tablewright.systems.parental.repository import Repository
 
 TIMES = 10

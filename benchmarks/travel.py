@@ -60,9 +60,9 @@ from tablewright.systems.travel.model import (
     Session,
     Visit,
 )
-from tablewright.systems.travel.operations import Edit, place_id
-from tablewright.systems.travel.service import Travel, open_travel
-from tablewright.systems.travel.statistics import Asked, counted, figures
+from tablewright.systems.travel.places.statistics import Asked, counted, figures
+from tablewright.systems.travel.sync.operations import Edit, place_id
+from tablewright.systems.travel.travel import Travel, open_travel
 
 OPERATIONS, PAGE = 100, 100
 # So many travellers push in turn: a device may push 60 times a minute.

@@ -31,7 +31,10 @@ ROOMS: Mapping[str, str] = {
     "mapping": "design client values expressions world",
     # engine only for the one way in which a fault is told to the log.
     "edge": "mapping design client values expressions signals world engine",
-    "systems": "edge mapping design world private_files",
+    "kit": "edge mapping design client values expressions world engine private_files",
+    # engine only for the log, as in edge.
+    "pages": "kit edge mapping design values engine world",
+    "systems": "kit pages edge mapping design world private_files",
     "app": EVERYTHING,
     "cli": EVERYTHING,
     "testing": EVERYTHING,
@@ -110,6 +113,8 @@ def wrong_imports(source: Path = SOURCE) -> list[str]:
                 continue
             target = rest.partition(".")[0]
             target = target if target in ROOMS else ""
+            if room == target == "systems" and len(where.parts) > 2 and rest.split(".")[1] != where.parts[1]:
+                wrong.append(f"{where}: systems do not import each other: {name}")
             if target != room and ROOMS[room] != EVERYTHING and target not in ROOMS[room].split():
                 wrong.append(f"{where}: {room or 'the front steps'} may not import {name}")
     return wrong
@@ -249,6 +254,10 @@ def planted(home: Path, where: str, text: str) -> Path:
         ("engine/engine.py", "from .. import wire"),
         ("engine/engine.py", "__import__('tablewright.wire')"),
         ("attic/ghosts.py", "import json"),
+        ("kit/jobs.py", "from tablewright.pages.layout import Console"),
+        ("pages/layout.py", "from tablewright.app.accounts import PREFIX"),
+        ("systems/portal/rules.py", "from tablewright.app.progress import Terminal"),
+        ("systems/portal/rules.py", "from tablewright.systems.travel.rules import check_place"),
     ],
 )  # fmt: skip
 def test_a_planted_import_against_the_map_is_found(tmp_path: Path, where: str, text: str) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tablewright import Engine, testing
-from tablewright.app.copies import Copying, bring_further
-from tablewright.app.copy_places import CopyPlace, made_ready, place_of
+from tablewright.app.copies.job import Copying, bring_further
+from tablewright.app.copies.store import CopyPlace, made_ready, place_of
 from tablewright.client import embedded
 
 STORE = "store-1"

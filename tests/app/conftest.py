@@ -8,7 +8,7 @@ from tests.app.library import LIBRARY
 
 from tablewright import testing
 from tablewright.app import passwords
-from tablewright.app.house import House, open_house
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
 
@@ -28,14 +28,14 @@ def clock() -> testing.Clock:
 
 
 @pytest.fixture
-def house(clock: testing.Clock) -> Iterator[House]:
-    with open_house(memory=True, systems=(LIBRARY,), world=clock.world()) as opened:
+def runtime(clock: testing.Clock) -> Iterator[Runtime]:
+    with open_app(memory=True, systems=(LIBRARY,), world=clock.world()) as opened:
         yield opened
 
 
 @pytest.fixture
-def url(house: House) -> Iterator[str]:
-    with serving_app(app_of(house)) as served:
+def url(runtime: Runtime) -> Iterator[str]:
+    with serving_app(app_of(runtime)) as served:
         yield served
 
 

@@ -8,12 +8,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field
 
-from tablewright.app.console.area import Area, Hit, Nav
-from tablewright.app.console.console import Console, Crumb
-from tablewright.app.console.forms import Form, FormWrong, posted, read
-from tablewright.app.people import Person
-from tablewright.app.progress import Told
-from tablewright.app.system import Start, System
 from tablewright.design import (
     Data,
     Design,
@@ -30,7 +24,11 @@ from tablewright.design import (
 from tablewright.edge import Principal, require
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import Problem, not_found
+from tablewright.kit.system import Person, Progress, Start, System
 from tablewright.mapping import AlreadyExists, Db, NotUnique, Stale
+from tablewright.pages.area import Area, Hit, Nav
+from tablewright.pages.forms import Form, FormWrong, posted, read
+from tablewright.pages.layout import Console, Crumb
 
 State = Literal["ON_SHELF", "LENT", "LOST"]
 
@@ -158,7 +156,7 @@ def isbn(number: int) -> str:
     return f"978{number:010d}"
 
 
-def seed(desk: Desk, told: Told, count: int = 60) -> None:
+def seed(desk: Desk, progress: Progress, count: int = 60) -> None:
     began = desk.world.now()
     for number in range(count):
         new = NewBook(isbn=isbn(number), title=f"Volume {number + 1}", price=Decimal("12.50"))
@@ -167,7 +165,7 @@ def seed(desk: Desk, told: Told, count: int = 60) -> None:
         except (AlreadyExists, NotUnique):
             continue
         finally:
-            told(number + 1, count, "books")
+            progress(number + 1, count, "books")
     desk.db.write(notes.put(Note(book="b000", at=began, text="Could not put it down.")))
 
 
@@ -265,7 +263,7 @@ LIBRARY = System(
     start=Desk,
     accent="green",
     router=api,
-    area=area,
+    pages=area,
     people=people,
     seed=seed,
     close=closed,

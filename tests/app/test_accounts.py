@@ -16,7 +16,7 @@ from tablewright.app import passwords
 from tablewright.app.accounts import AccountExists, Accounts, NameUnfit, NoSuchAccount, NoSuchRole
 from tablewright.app.code_login import CodeLogin
 from tablewright.app.design import ACCOUNTS
-from tablewright.app.design import house as own_design
+from tablewright.app.design import app_design as own_design
 from tablewright.client import Call, embedded
 from tablewright.edge.code_requesters import CodeRequester, RequestOrigin
 from tablewright.edge.codes import (

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from tablewright.app.house import open_house
+from tablewright.app.runtime import open_app
 from tablewright.app.serve import app_of
 from tablewright.edge import RateLimiter, serving_app
 from tablewright.edge.rate_limit import Decision, RateLimit
@@ -20,9 +20,9 @@ Operation = tuple[str, str, Mapping[str, Any]]
 
 @pytest.fixture(scope="module")
 def app() -> Iterator[FastAPI]:
-    with pytest.MonkeyPatch.context() as patch, open_house(memory=True, seed=False, jobs=False) as house:
+    with pytest.MonkeyPatch.context() as patch, open_app(memory=True, seed=False, jobs=False) as runtime:
         patch.setattr(RateLimiter, "take", lambda self, key, pace: Decision(True, RateLimit(1, 1).burst, 0))
-        yield app_of(house)
+        yield app_of(runtime)
 
 
 @pytest.fixture(scope="module")

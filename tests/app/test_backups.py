@@ -62,7 +62,7 @@ def test_a_system_has_the_backups_and_the_recovery_that_its_design_says(engine: 
     db.create_tables()
     (job,) = backup_job(db, embedded(engine))
     assert job.every == timedelta(days=1)
-    job.run()
+    job.run(None)
     assert _names(engine) == [f"tablewright-daily-{clock.now():%Y-%m-%d}"]
 
 

@@ -8,13 +8,13 @@ from fastapi import APIRouter
 from tests.app.browsing import Enter
 from tests.app.library import isbn
 
-from tablewright.app.console.area import Area, Nav
-from tablewright.app.console.assets import assets
-from tablewright.app.console.console import FLASH
-from tablewright.app.console.paths import own_path
-from tablewright.app.house import House
+from tablewright.app.runtime import Runtime
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
+from tablewright.pages.area import Area, Nav
+from tablewright.pages.assets import assets_of
+from tablewright.pages.layout import FLASH
+from tablewright.pages.paths import own_path
 
 
 def text_of(page: httpx.Response) -> str:
@@ -211,9 +211,10 @@ def test_files_are_kept_for_a_year_under_the_hash_of_their_content(enter: Enter)
 
 
 def test_the_stylesheet_is_small_and_htmx_comes_with_its_licence() -> None:
-    assert len(assets()["console.css"].content) < 30_000
-    assert "vendor/htmx-2.0.11.min.js" in assets()
-    assert b"BSD" in assets()["vendor/htmx-LICENSE.txt"].content
+    assets = assets_of("tablewright.pages")
+    assert len(assets["console.css"].content) < 30_000
+    assert "vendor/htmx-2.0.11.min.js" in assets
+    assert b"BSD" in assets["vendor/htmx-LICENSE.txt"].content
 
 
 def test_pages_are_not_kept_by_caches_and_allow_no_inline_script(enter: Enter) -> None:
@@ -223,13 +224,13 @@ def test_pages_are_not_kept_by_caches_and_allow_no_inline_script(enter: Enter) -
     assert not re.search(r"\sstyle=|\son\w+=|<script>", page.text)
 
 
-def test_where_the_demo_is_off_nobody_can_sign_in_as_its_people(house: House) -> None:
-    with serving_app(app_of(house, is_demo=False)) as url:
+def test_where_the_demo_is_off_nobody_can_sign_in_as_its_people(runtime: Runtime) -> None:
+    with serving_app(app_of(runtime, is_demo=False)) as url:
         answer = httpx.post(f"{url}/sign-in", data={"person": "lib_ines"}, headers={"Accept": "text/html"})
         assert answer.status_code == 403
         assert "Ines Mota" not in httpx.get(f"{url}/sign-in", headers={"Accept": "text/html"}).text
-        librarian = {"Authorization": f"Bearer {house.token_for(house.people[0])}", "Accept": "text/html"}
-        engineer = {"Authorization": f"Bearer {house.token_for(house.people[-1])}", "Accept": "text/html"}
+        librarian = {"Authorization": f"Bearer {runtime.token_for(runtime.people[0])}", "Accept": "text/html"}
+        engineer = {"Authorization": f"Bearer {runtime.token_for(runtime.people[-1])}", "Accept": "text/html"}
         for token in (librarian, engineer):
             # Made by the same issuer, in the time of the demo or beside it.
             answer = httpx.get(f"{url}/console/designs", headers=token)

@@ -13,8 +13,8 @@ import httpx
 import pytest
 from tests.app.browsing import Enter, browsers
 
-from tablewright.app.house import open_house
 from tablewright.app.people import THE_ENGINEER
+from tablewright.app.runtime import open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
@@ -53,8 +53,8 @@ def enter() -> Iterator[Enter]:
         TRAVEL,
     )
     with (
-        open_house(memory=True, systems=small, jobs=False) as house,
-        serving_app(app_of(house)) as url,
+        open_app(memory=True, systems=small, jobs=False) as runtime,
+        serving_app(app_of(runtime)) as url,
         browsers(url) as entered,
     ):
         yield entered

@@ -16,18 +16,11 @@ from tests.app.away import A_DAY, KEPT, STORE, TABLES, copy_today, copying_of, h
 
 from tablewright import Engine, testing
 from tablewright.app.backups import environment_of
-from tablewright.app.copies import (
-    EVERY,
-    TRY_AGAIN,
-    CopyFailed,
-    bring_further,
-    copies_job,
-    tables_to_copy,
-)
-from tablewright.app.copy_names import kept_id
-from tablewright.app.copy_places import BucketUnusable, CopiesUnusable, CopyPlace, moment_name, place_of
-from tablewright.app.copy_restoring import restore_tables
-from tablewright.app.house import open_house
+from tablewright.app.copies.job import EVERY, TRY_AGAIN, CopyFailed, bring_further, copies_job, tables_to_copy
+from tablewright.app.copies.restore import restore_tables
+from tablewright.app.copies.store import BucketUnusable, CopiesUnusable, CopyPlace, moment_name, place_of
+from tablewright.app.copies.store_id import kept_id
+from tablewright.app.runtime import open_app
 from tablewright.app.systems import TRAVEL
 from tablewright.client import embedded
 from tablewright.engine.transfer.buckets import DirectoryBuckets
@@ -382,20 +375,20 @@ def test_what_a_design_says_of_copies_is_heeded_and_another_has_none() -> None:
 @pytest.mark.parametrize("text", ["", "s3://", "s3:", "s3:vault", "/no/such/directory"])
 def test_a_place_that_cannot_be_is_refused_before_a_store_is_made(text: str, tmp_path: Path) -> None:
     with pytest.raises(CopiesUnusable):
-        open_house(tmp_path / "data", systems=(), copies=text)
+        open_app(tmp_path / "data", systems=(), copies=text)
     assert not (tmp_path / "data").exists()
 
 
 def test_what_is_in_memory_has_no_copies_that_nobody_would_remove(away: str) -> None:
     with pytest.raises(CopiesUnusable, match="in memory"):
-        open_house(memory=True, systems=(), copies=away)
+        open_app(memory=True, systems=(), copies=away)
     assert list(Path(away).iterdir()) == []
 
 
 def test_a_directory_that_takes_nothing_is_said_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "tablewright-copies").write_text("a file")
     with pytest.raises(CopiesUnusable, match=r"cannot take copies: .* name another"):
-        open_house(tmp_path / "data", systems=(), copies=str(tmp_path))
+        open_app(tmp_path / "data", systems=(), copies=str(tmp_path))
 
 
 def test_a_place_in_s3_has_a_prefix_of_its_own() -> None:
@@ -431,7 +424,7 @@ def test_copying_is_a_job_whose_words_name_its_place(away: str, clock: testing.C
         job = copies_job(copying)
         assert (job.name, job.every) == ("copies", EVERY)
         assert away in job.about
-        job.run()
+        job.run(None)
         engine.settle()
-        job.run()
+        job.run(None)
         assert len(copying.place.copies()) == 1

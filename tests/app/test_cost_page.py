@@ -11,14 +11,14 @@ from tests.app.library import library
 from tests.app.test_console_frame import text_of
 
 from tablewright import testing
-from tablewright.app.console.designs.cost import part_bars
-from tablewright.app.console.words import money
-from tablewright.app.house import open_house
+from tablewright.app.designs.cost import part_bars
+from tablewright.app.runtime import open_app
 from tablewright.app.serve import app_of
-from tablewright.app.system import System
 from tablewright.design import Design
 from tablewright.design.cost import Options, cost_of
 from tablewright.edge import serving_app
+from tablewright.kit.system import System
+from tablewright.pages.words import money
 from tablewright.systems.travel.design import TRAVEL
 
 PAGE = "/console/designs/library/cost"
@@ -57,8 +57,8 @@ def test_a_design_without_a_load_is_not_said_to_cost_nothing(clock: testing.Cloc
     silent.table("silent", pk="PK").entity(Silent, _silent_key, tag="silent", pk="{id}")
     system = System("silent", "Silent", "States no load.", (silent.build(),), lambda given: given.db)
     with (
-        open_house(memory=True, systems=(system,), world=clock.world(), jobs=False) as house,
-        serving_app(app_of(house)) as url,
+        open_app(memory=True, systems=(system,), world=clock.world(), jobs=False) as runtime,
+        serving_app(app_of(runtime)) as url,
         browsers(url) as enter,
     ):
         words = text_of(enter("engineer_rosa").get("/console/designs/silent/cost"))

@@ -11,16 +11,16 @@ from tests.app.library import book_by_id, books, library, notes
 from tests.app.test_console_frame import text_of
 
 from tablewright import testing
-from tablewright.app.console.designs.look import owner_of
-from tablewright.app.console.designs.secrets import COVER, is_secret
-from tablewright.app.console.designs.states import state_diagram
 from tablewright.app.design import ACCOUNTS, Note
-from tablewright.app.design import house as own_design
+from tablewright.app.design import app_design as own_design
 from tablewright.app.design import notes as letters
-from tablewright.app.house import House
-from tablewright.app.progress import Told
+from tablewright.app.designs.diagrams import owner_of
+from tablewright.app.designs.secrets import COVER, is_secret
+from tablewright.app.designs.states import state_diagram
+from tablewright.app.runtime import Runtime
 from tablewright.app.systems import SYSTEMS
 from tablewright.design import States
+from tablewright.kit.system import Progress
 
 BY_STATE = "/console/designs/library/patterns/books_by_state"
 
@@ -107,8 +107,8 @@ def test_a_pattern_opens_with_an_example_from_the_store(rosa: httpx.Client) -> N
     assert "What it cost" not in page.text
 
 
-def test_an_example_is_of_an_item_that_reads_show(rosa: httpx.Client, house: House) -> None:
-    db = house.lived[0].db
+def test_an_example_is_of_an_item_that_reads_show(rosa: httpx.Client, runtime: Runtime) -> None:
+    db = runtime.running[0].db
     first, *others = db.every(books)
     db.write(books.change(first, first.model_copy(update={"active": False})))
     page = rosa.get("/console/designs/library/patterns/book_by_id").text
@@ -137,8 +137,8 @@ def test_a_pattern_is_priced_in_the_region_of_the_cost_page(rosa: httpx.Client) 
     assert "on demand in eu-west-1" in text_of(rosa.get("/console/designs/library"))
 
 
-def test_a_batch_of_gets_is_measured_and_priced_by_its_keys(rosa: httpx.Client, house: House) -> None:
-    db = house.lived[0].db
+def test_a_batch_of_gets_is_measured_and_priced_by_its_keys(rosa: httpx.Client, runtime: Runtime) -> None:
+    db = runtime.running[0].db
     db.many([book_by_id(id=f"b{number:03}") for number in range(20)])
     words = text_of(rosa.get("/console/designs/library"))
     assert re.search(r"2 592 000 20 1 request 0\.5 \$0\.18", words)
@@ -146,10 +146,10 @@ def test_a_batch_of_gets_is_measured_and_priced_by_its_keys(rosa: httpx.Client, 
     assert "20 calls in 1 request, 0.5 read units each" in words
 
 
-def test_a_run_counts_as_a_call_of_the_pattern(rosa: httpx.Client, house: House) -> None:
-    before = house.lived[0].db.meter.spent().get("books_by_state")
+def test_a_run_counts_as_a_call_of_the_pattern(rosa: httpx.Client, runtime: Runtime) -> None:
+    before = runtime.running[0].db.meter.spent().get("books_by_state")
     rosa.get(BY_STATE, params={"state": "ON_SHELF"})
-    after = house.lived[0].db.meter.spent()["books_by_state"]
+    after = runtime.running[0].db.meter.spent()["books_by_state"]
     assert before is None
     assert after.calls == 1
 
@@ -201,7 +201,7 @@ def test_a_time_without_a_zone_is_utc(rosa: httpx.Client) -> None:
 
 
 def test_what_has_expired_is_not_shown_by_a_pattern_but_by_the_browser(
-    rosa: httpx.Client, house: House, clock: testing.Clock
+    rosa: httpx.Client, runtime: Runtime, clock: testing.Clock
 ) -> None:
     clock.move(timedelta(days=366))
     rosa.post("/sign-in", data={"person": "engineer_rosa"})
@@ -219,7 +219,7 @@ def test_what_has_expired_is_not_shown_by_a_pattern_but_by_the_browser(
 # --- items ---
 
 
-def test_items_are_recognised_by_their_keys(house: House) -> None:
+def test_items_are_recognised_by_their_keys(runtime: Runtime) -> None:
     note = {"PK": {"S": "BOOK#b1"}, "SK": {"S": "NOTE#2026-01-01T00:00:00.000Z"}}
     guard = {"PK": {"S": "UNIQUE#books#isbn#9780000000001"}, "SK": {"S": "UNIQUE"}}
     assert owner_of(library, "shelves", note).shape == notes.shape
@@ -250,12 +250,12 @@ def test_browsing_by_entity_partition_and_index(rosa: httpx.Client) -> None:
     assert count(index="ByState", partition="ON_SHELF") == 25
 
 
-def test_a_table_no_design_knows_can_be_browsed_too(rosa: httpx.Client, house: House) -> None:
+def test_a_table_no_design_knows_can_be_browsed_too(rosa: httpx.Client, runtime: Runtime) -> None:
     key = {"AttributeName": "n"}
     pets = {"KeySchema": [key | {"KeyType": "HASH"}], "AttributeDefinitions": [key | {"AttributeType": "N"}]}
-    house.call("CreateTable", {"TableName": "pets", "BillingMode": "PAY_PER_REQUEST", **pets})
-    house.engine.settle()
-    house.call("PutItem", {"TableName": "pets", "Item": {"n": {"N": "7"}, "name": {"S": "<rex>"}}})
+    runtime.call("CreateTable", {"TableName": "pets", "BillingMode": "PAY_PER_REQUEST", **pets})
+    runtime.engine.settle()
+    runtime.call("PutItem", {"TableName": "pets", "Item": {"n": {"N": "7"}, "name": {"S": "<rex>"}}})
     listed = rosa.get("/console/designs/items", params={"table": "pets"})
     assert "not in the design" in listed.text
     page = rosa.get("/console/designs/item", params={"table": "pets", "k.n": "7"})
@@ -269,14 +269,14 @@ def test_an_item_is_shown_as_the_design_reads_it_and_as_it_is_stored(rosa: httpx
         assert expected in words
 
 
-def test_a_write_is_explained_and_not_run(rosa: httpx.Client, house: House) -> None:
+def test_a_write_is_explained_and_not_run(rosa: httpx.Client, runtime: Runtime) -> None:
     where = {"table": "shelves", "k.PK": "BOOK#b007", "k.SK": "BOOK"}
-    book = house.lived[0].service.book("b007")
+    book = runtime.running[0].service.book("b007")
     asked = book.model_copy(update={"state": "LENT"}).model_dump_json()
     page = rosa.post("/console/designs/item", params=where, data={"kind": "change", "json": asked})
     assert "UpdateItem" in page.text
     assert "&#34;LENT&#34;" in page.text
-    assert house.lived[0].service.book("b007") == book
+    assert runtime.running[0].service.book("b007") == book
     created = rosa.post("/console/designs/item", params=where, data={"kind": "create", "json": asked})
     assert "TransactWriteItems" in created.text
 
@@ -286,10 +286,10 @@ def test_a_write_is_explained_and_not_run(rosa: httpx.Client, house: House) -> N
     [('"isbn"', "Field required"), ("{", "Invalid JSON"), ('"id":"b007"', "never changes")],
 )
 def test_a_write_that_cannot_be_is_told_beside_what_was_typed(
-    rosa: httpx.Client, house: House, change: str, said: str
+    rosa: httpx.Client, runtime: Runtime, change: str, said: str
 ) -> None:
     where = {"table": "shelves", "k.PK": "BOOK#b007", "k.SK": "BOOK"}
-    text = house.lived[0].service.book("b007").model_dump_json()
+    text = runtime.running[0].service.book("b007").model_dump_json()
     wrong = {
         '"isbn"': text.replace('"isbn"', '"x"'),
         "{": text[1:],
@@ -303,21 +303,21 @@ def test_a_write_that_cannot_be_is_told_beside_what_was_typed(
 SECRET = "479048"
 
 
-def test_what_signs_people_in_is_shown_to_no_engineer(rosa: httpx.Client, house: House) -> None:
-    account = house.accounts.add("ada@example.com")
-    house.accounts.set_password("ada@example.com", "correct horse battery")
+def test_what_signs_people_in_is_shown_to_no_engineer(rosa: httpx.Client, runtime: Runtime) -> None:
+    account = runtime.accounts.add("ada@example.com")
+    runtime.accounts.set_password("ada@example.com", "correct horse battery")
     note = Note(
         id="note_1",
         recipient="ada@example.com",
         subject=f"Your code to sign in: {SECRET}",
         body=f"Your code is {SECRET}.",
         state="FAILED",  # one that is sent would be deleted by the job that sends, at any moment
-        written=house.world.now(),
-        until=house.world.now() + timedelta(minutes=15),
+        written=runtime.world.now(),
+        until=runtime.world.now() + timedelta(minutes=15),
     )
-    house.db.write(letters.create(note))
+    runtime.db.write(letters.create(note))
     stranger = {"PK": {"S": "X"}, "SK": {"S": "X"}, "body": {"S": SECRET}, "password": {"M": {}}}
-    house.call("PutItem", {"TableName": ACCOUNTS, "Item": stranger})
+    runtime.call("PutItem", {"TableName": ACCOUNTS, "Item": stranger})
     pages = [rosa.get("/console/designs/items", params={"table": ACCOUNTS})]
     for pk, sk in (("NOTE#note_1", "NOTE"), (f"ACCOUNT#{account.subject}", "ACCOUNT"), ("X", "X")):
         where = {"table": ACCOUNTS, "k.PK": pk, "k.SK": sk}
@@ -352,10 +352,10 @@ def test_the_letters_of_every_system_are_secret_and_every_secret_is_a_text() -> 
 # --- long work ---
 
 
-def test_a_table_is_counted_and_measured(rosa: httpx.Client, house: House) -> None:
+def test_a_table_is_counted_and_measured(rosa: httpx.Client, runtime: Runtime) -> None:
     page = rosa.post("/console/designs/store/measure", data={"table": "shelves"})
     work = str(page.url).rpartition("/")[2]
-    house.works.wait(work)
+    runtime.works.wait(work)
     told = rosa.get(f"/console/running/{work}", headers={"Accept": "application/json"}).json()
     assert (told["state"], told["percent"], told["result"]["items"]) == ("DONE", 100, 121)
     assert {each["name"]: each["items"] for each in told["result"]["entities"]} == {
@@ -364,26 +364,26 @@ def test_a_table_is_counted_and_measured(rosa: httpx.Client, house: House) -> No
     assert "By entity" in rosa.get(f"/console/running/{work}").text
 
 
-def test_the_store_is_verified_and_the_work_is_listed(rosa: httpx.Client, house: House) -> None:
+def test_the_store_is_verified_and_the_work_is_listed(rosa: httpx.Client, runtime: Runtime) -> None:
     page = rosa.post("/console/designs/store/verify")
-    house.works.wait(str(page.url).rpartition("/")[2])
+    runtime.works.wait(str(page.url).rpartition("/")[2])
     assert "Every invariant of the store holds" in rosa.get(page.url.path).text
     assert "Verify the store</a>" in rosa.get("/console/designs/store").text
 
 
-def test_work_that_runs_is_followed_with_and_without_a_script(rosa: httpx.Client, house: House) -> None:
+def test_work_that_runs_is_followed_with_and_without_a_script(rosa: httpx.Client, runtime: Runtime) -> None:
     go = threading.Event()
 
-    def job(told: Told) -> None:
+    def job(told: Progress) -> None:
         told(1, 4, "items")
         go.wait(10)
 
-    work = house.works.start("count", "Count", job, by="Rosa")
+    work = runtime.works.start("count", "Count", job, by="Rosa")
     page = rosa.get(f"/console/running/{work.id}").text
     assert 'hx-trigger="every 1s"' in page
     assert '<noscript><meta http-equiv="refresh"' in page
     go.set()
-    house.works.wait(work.id)
+    runtime.works.wait(work.id)
     assert "hx-trigger" not in rosa.get(f"/console/running/{work.id}").text
     assert rosa.get("/console/running/nothing").status_code == 404
 

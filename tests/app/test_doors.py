@@ -15,14 +15,14 @@ from tests.app.browsing import Enter, browsers, ticking
 from tests.app.portal_forms import forms_of, send, words_of
 
 from tablewright import testing
-from tablewright.app.console.paths import path_within
-from tablewright.app.house import House, open_house
 from tablewright.app.mail import Directory
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
 from tablewright.edge.codes import CODES_A_WINDOW
+from tablewright.pages.paths import path_within
 from tablewright.systems.parental.seed import ANNA, BEN
-from tablewright.systems.portal.checkout import Line
+from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.seed import STARTER
 from tablewright.systems.travel.seed import MAYA
 
@@ -37,56 +37,56 @@ BUYER = "buyer@returns.example"
 
 
 @pytest.fixture(scope="module")
-def house() -> Iterator[House]:
-    with open_house(memory=True, world=ticking(testing.Clock(NOW)), jobs=False) as opened:
+def runtime() -> Iterator[Runtime]:
+    with open_app(memory=True, world=ticking(testing.Clock(NOW)), jobs=False) as opened:
         yield opened
 
 
 @contextmanager
-def entering(house: House, is_demo: bool) -> Iterator[Enter]:
-    with serving_app(app_of(house, is_demo=is_demo)) as url, browsers(url) as entered:
+def entering(runtime: Runtime, is_demo: bool) -> Iterator[Enter]:
+    with serving_app(app_of(runtime, is_demo=is_demo)) as url, browsers(url) as entered:
         yield entered
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["demo", "accounts"])
-def enter(request: pytest.FixtureRequest, house: House) -> Iterator[Enter]:
-    with entering(house, request.param) as entered:
+def enter(request: pytest.FixtureRequest, runtime: Runtime) -> Iterator[Enter]:
+    with entering(runtime, request.param) as entered:
         yield entered
 
 
 @pytest.fixture(scope="module")
-def demo(house: House) -> Iterator[Enter]:
-    with entering(house, True) as entered:
+def demo(runtime: Runtime) -> Iterator[Enter]:
+    with entering(runtime, True) as entered:
         yield entered
 
 
-def service(house: House, name: str) -> Any:
-    return next(each.service for each in house.lived if each.system.name == name)
+def service(runtime: Runtime, name: str) -> Any:
+    return next(each.service for each in runtime.running if each.system.name == name)
 
 
-def letter_to(house: House, email: str) -> str:
-    house.deliver()
-    assert isinstance(house.mail.way, Directory)
-    letter = house.mail.way.letters(email)[0]
+def letter_to(runtime: Runtime, email: str) -> str:
+    runtime.deliver()
+    assert isinstance(runtime.mail.way, Directory)
+    letter = runtime.mail.way.letters(email)[0]
     return f"{letter.subject}\n{letter.body}"
 
 
-def code_to(house: House, email: str) -> str:
-    found = re.search(r"\b\d{6}\b", letter_to(house, email))
+def code_to(runtime: Runtime, email: str) -> str:
+    found = re.search(r"\b\d{6}\b", letter_to(runtime, email))
     assert found is not None
     return found[0]
 
 
-def order_of(house: House, email: str) -> Any:
-    return service(house, "portal").checkout.place(email, [Line(STARTER)], payment_token="tok_demo")
+def order_of(runtime: Runtime, email: str) -> Any:
+    return service(runtime, "portal").checkout.place(email, [Line(STARTER)], payment_token="tok_demo")
 
 
-def signed_in(house: House, client: httpx.Client, asked: httpx.Response, email: str) -> httpx.Response:
+def signed_in(runtime: Runtime, client: httpx.Client, asked: httpx.Response, email: str) -> httpx.Response:
     """Through the door that `asked` is, with the code that is sent."""
     door = asked.url.path
     sent = send(client, asked, door, email=email)
     assert "Enter your code" in words_of(sent)
-    return send(client, sent, f"{door}/code", code=code_to(house, email))
+    return send(client, sent, f"{door}/code", code=code_to(runtime, email))
 
 
 # --- the way there ---
@@ -156,17 +156,19 @@ def test_who_signs_out_is_at_the_door_of_the_system_they_were_in(
     assert "You are signed out." in words_of(out)
 
 
-def test_a_login_for_another_system_is_told_so_at_the_door(enter: Enter, house: House) -> None:
+def test_a_login_for_another_system_is_told_so_at_the_door(enter: Enter, runtime: Runtime) -> None:
     client = enter()
-    signed_in(house, client, client.get(f"{TRAVEL}/sign-in"), "two-systems@example.com")
+    signed_in(runtime, client, client.get(f"{TRAVEL}/sign-in"), "two-systems@example.com")
     door = client.get(f"{PORTAL}/account")
     assert door.url.path == f"{PORTAL}/sign-in"
     assert "This login is for another part of this server." in words_of(door)
 
 
 @pytest.mark.parametrize("home", ["", *DOORS])
-def test_after_a_refused_request_the_largest_words_are_that_no_code_was_sent(house: House, home: str) -> None:
-    with entering(house, False) as enter:
+def test_after_a_refused_request_the_largest_words_are_that_no_code_was_sent(
+    runtime: Runtime, home: str
+) -> None:
+    with entering(runtime, False) as enter:
         client, data = enter(), {"email": f"often@{home[9:] or 'staff'}.example"}
         sent = [client.post(f"{home}/sign-in", data=data) for _ in range(CODES_A_WINDOW)]
         assert all(re.search("on (its|their) way to", words_of(page)) for page in sent)
@@ -205,28 +207,28 @@ def test_a_page_of_the_system_is_one_to_go_on_to(given: str) -> None:
 
 
 def test_a_customer_comes_from_the_link_of_an_order_to_the_door_and_back_to_the_order(
-    enter: Enter, house: House
+    enter: Enter, runtime: Runtime
 ) -> None:
-    order, client = order_of(house, BUYER), enter()
+    order, client = order_of(runtime, BUYER), enter()
     page = f"{PORTAL}/orders/{order.order_id}"
-    landed = signed_in(house, client, client.get(page), BUYER)
+    landed = signed_in(runtime, client, client.get(page), BUYER)
     assert (landed.status_code, landed.url.path) == (200, page)
     assert order.order_number in landed.text
 
 
-def test_the_link_in_the_mail_leads_to_the_order_as_the_code_does(enter: Enter, house: House) -> None:
+def test_the_link_in_the_mail_leads_to_the_order_as_the_code_does(enter: Enter, runtime: Runtime) -> None:
     email = "by-link@returns.example"
-    order, client = order_of(house, email), enter()
+    order, client = order_of(runtime, email), enter()
     page = f"{PORTAL}/orders/{order.order_id}"
     send(client, client.get(page), f"{PORTAL}/sign-in", email=email)
-    link = re.search(rf"{PORTAL}/verify\S+", letter_to(house, email))
+    link = re.search(rf"{PORTAL}/verify\S+", letter_to(runtime, email))
     assert link is not None
     landed = send(client, client.get(link[0]), f"{PORTAL}/verify")
     assert (landed.status_code, landed.url.path) == (200, page)
 
 
-def test_a_link_that_has_expired_offers_a_new_code(enter: Enter, house: House) -> None:
-    order_of(house, "late@returns.example")
+def test_a_link_that_has_expired_offers_a_new_code(enter: Enter, runtime: Runtime) -> None:
+    order_of(runtime, "late@returns.example")
     client = enter()
     opened = client.get(f"{PORTAL}/verify", params={"address": "late@returns.example", "secret": "0" * 32})
     refused = send(client, opened, f"{PORTAL}/verify")
@@ -237,16 +239,18 @@ def test_a_link_that_has_expired_offers_a_new_code(enter: Enter, house: House) -
     )
 
 
-def test_who_did_not_register_yet_is_asked_to_before_the_account_opens(enter: Enter, house: House) -> None:
+def test_who_did_not_register_yet_is_asked_to_before_the_account_opens(
+    enter: Enter, runtime: Runtime
+) -> None:
     email = "new@returns.example"
-    order_of(house, email)
+    order_of(runtime, email)
     client = enter()
-    landed = signed_in(house, client, client.get(f"{PORTAL}/account"), email)
+    landed = signed_in(runtime, client, client.get(f"{PORTAL}/account"), email)
     assert landed.url.path == f"{PORTAL}/register"
 
 
-def test_the_door_says_the_same_to_customers_and_strangers(enter: Enter, house: House) -> None:
-    order_of(house, "known@returns.example")
+def test_the_door_says_the_same_to_customers_and_strangers(enter: Enter, runtime: Runtime) -> None:
+    order_of(runtime, "known@returns.example")
     answers = []
     for email in ("known@returns.example", "never@returns.example"):
         client = enter()
@@ -263,34 +267,34 @@ def test_the_door_says_the_same_to_customers_and_strangers(enter: Enter, house: 
 
 
 @pytest.mark.parametrize("is_demo", [True, False])
-def test_an_invited_address_signs_in_at_the_parents_door_and_accepts(house: House, is_demo: bool) -> None:
+def test_an_invited_address_signs_in_at_the_parents_door_and_accepts(runtime: Runtime, is_demo: bool) -> None:
     email = f"aunt-{is_demo}@example.com"
-    parental = service(house, "parental")
+    parental = service(runtime, "parental")
     (family,) = parental.families.of(ANNA)
     parental.guardians.invite(family.family_id, email, ANNA)
-    link = re.search(rf"{PARENTAL}/invitations/\S+", letter_to(house, email))
+    link = re.search(rf"{PARENTAL}/invitations/\S+", letter_to(runtime, email))
     assert link is not None
-    with entering(house, is_demo) as enter:
+    with entering(runtime, is_demo) as enter:
         aunt = enter()
         door = aunt.get(link[0])
         assert door.url.path == f"{PARENTAL}/sign-in"
-        offered = signed_in(house, aunt, door, email)
+        offered = signed_in(runtime, aunt, door, email)
         assert offered.url.path == link[0]
         assert f"Join {family.name}?" in words_of(offered)
         joined = send(aunt, offered, f"{link[0]}/accept", guardianName="Aunt Ida")
         assert f"Welcome to {family.name}." in words_of(joined)
         send(aunt, joined, "/sign-out")
-        again = signed_in(house, aunt, aunt.get(PARENTAL), email)
+        again = signed_in(runtime, aunt, aunt.get(PARENTAL), email)
         assert family.name in words_of(again), "the invitation is used up; the account stays"
 
 
 def test_an_invitation_opened_with_another_address_offers_to_sign_in_with_the_right_one(
-    demo: Enter, house: House
+    demo: Enter, runtime: Runtime
 ) -> None:
-    email, parental = "uncle@example.com", service(house, "parental")
+    email, parental = "uncle@example.com", service(runtime, "parental")
     (family,) = parental.families.of(ANNA)
     parental.guardians.invite(family.family_id, email, ANNA)
-    link = re.search(rf"{PARENTAL}/invitations/\S+", letter_to(house, email))
+    link = re.search(rf"{PARENTAL}/invitations/\S+", letter_to(runtime, email))
     assert link is not None
     client = demo(BEN.subject)
     wrong = client.get(link[0])
@@ -299,7 +303,7 @@ def test_an_invitation_opened_with_another_address_offers_to_sign_in_with_the_ri
     (form,) = [form for form in forms_of(wrong) if form.action == "/sign-out" and "next" in form.values]
     door = client.post("/sign-out", data=form.values)
     assert door.url.path == f"{PARENTAL}/sign-in"
-    offered = signed_in(house, client, door, email)
+    offered = signed_in(runtime, client, door, email)
     assert offered.url.path == link[0]
     assert f"Join {family.name}?" in words_of(offered)
 
@@ -315,21 +319,21 @@ def test_signing_out_leads_to_no_address_of_others(demo: Enter, next: str) -> No
     assert form.values["next"] == ""
 
 
-def test_who_was_not_invited_gets_no_account_at_the_parents_door(house: House) -> None:
+def test_who_was_not_invited_gets_no_account_at_the_parents_door(runtime: Runtime) -> None:
     email = "stranger@example.com"
-    with entering(house, False) as enter:
+    with entering(runtime, False) as enter:
         sent = enter().post(f"{PARENTAL}/sign-in", data={"email": email})
         assert "a code is on its way" in words_of(sent)
-    house.deliver()
-    assert isinstance(house.mail.way, Directory)
-    assert house.mail.way.letters(email) == []
+    runtime.deliver()
+    assert isinstance(runtime.mail.way, Directory)
+    assert runtime.mail.way.letters(email) == []
 
 
-def test_the_address_of_a_demo_user_is_that_user_at_their_door(demo: Enter, house: House) -> None:
+def test_the_address_of_a_demo_user_is_that_user_at_their_door(demo: Enter, runtime: Runtime) -> None:
     anna = demo()
     assert ANNA.email is not None
-    landed = signed_in(house, anna, anna.get(PARENTAL), ANNA.email)
-    (family,) = service(house, "parental").families.of(ANNA)
+    landed = signed_in(runtime, anna, anna.get(PARENTAL), ANNA.email)
+    (family,) = service(runtime, "parental").families.of(ANNA)
     assert family.name in words_of(landed)
 
 
@@ -337,20 +341,24 @@ def test_the_address_of_a_demo_user_is_that_user_at_their_door(demo: Enter, hous
 
 
 @pytest.mark.parametrize("home", DOORS)
-def test_in_the_demo_a_door_offers_the_people_of_its_own_system(demo: Enter, house: House, home: str) -> None:
+def test_in_the_demo_a_door_offers_the_people_of_its_own_system(
+    demo: Enter, runtime: Runtime, home: str
+) -> None:
     system = home.rpartition("/")[2]
     door = demo().get(f"{home}/sign-in", params={"next": home})
     (form,) = [form for form in forms_of(door) if form.action == "/sign-in"]
     offered = set(re.findall(r'name="person" value="([^"]+)"', door.text))
-    assert offered == {person.subject for person in house.people if person.system == system}
+    assert offered == {person.subject for person in runtime.people if person.system == system}
     assert form.values["next"] == home
     assert "Sign in as a demo user" in words_of(door)
 
 
 @pytest.mark.parametrize("home", DOORS)
-def test_a_door_offers_the_users_of_its_system_before_its_staff(demo: Enter, house: House, home: str) -> None:
+def test_a_door_offers_the_users_of_its_system_before_its_staff(
+    demo: Enter, runtime: Runtime, home: str
+) -> None:
     offered = re.findall(r'name="person" value="([^"]+)"', demo().get(f"{home}/sign-in").text)
-    staff = {person.subject for person in house.people if set(person.roles) - {"tenant"}}
+    staff = {person.subject for person in runtime.people if set(person.roles) - {"tenant"}}
     assert [subject in staff for subject in offered] == sorted(subject in staff for subject in offered)
 
 
@@ -362,8 +370,8 @@ def test_a_search_without_a_result_names_what_its_reader_may_find(demo: Enter) -
 
 
 @pytest.mark.parametrize("home", DOORS)
-def test_without_the_demo_a_door_offers_no_people(house: House, home: str) -> None:
-    with entering(house, False) as enter:
+def test_without_the_demo_a_door_offers_no_people(runtime: Runtime, home: str) -> None:
+    with entering(runtime, False) as enter:
         assert 'name="person"' not in enter().get(f"{home}/sign-in").text
 
 
@@ -376,8 +384,10 @@ def test_the_code_page_says_where_the_mail_of_a_demo_is(demo: Enter, home: str) 
 
 
 @pytest.mark.parametrize("door", ["/sign-in", *(f"{home}/sign-in" for home in DOORS)])
-def test_a_server_that_keeps_its_mail_says_so_and_shows_nobody_the_way_to_it(house: House, door: str) -> None:
-    with entering(house, False) as enter:
+def test_a_server_that_keeps_its_mail_says_so_and_shows_nobody_the_way_to_it(
+    runtime: Runtime, door: str
+) -> None:
+    with entering(runtime, False) as enter:
         sent = enter().post(door, data={"email": "reader@example.com"})
         assert "This server keeps its mail instead of sending it." in words_of(sent)
         assert "/console/designs/mail" not in sent.text

@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 from tests.app.browsing import Enter
 from tests.app.test_console_frame import text_of
 
-from tablewright.app.console.forms import Form, FormWrong, form_of, read
-from tablewright.app.console.schema_words import example_of, outline, type_of
+from tablewright.app.schema_words import example_of, outline, type_of
 from tablewright.edge.problems import Problem, conflict
+from tablewright.pages.forms import Form, FormWrong, form_of, read
 
 
 class Campaign(BaseModel):

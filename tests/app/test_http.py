@@ -8,18 +8,18 @@ import httpx
 from fastapi.routing import iter_route_contexts
 from tests.app.browsing import Enter
 
-from tablewright.app.console.assets import asset, assets
-from tablewright.app.house import House
+from tablewright.app.runtime import Runtime
 from tablewright.app.serve import app_of
+from tablewright.pages.assets import assets_of
 
 
 def test_every_page_and_path_without_parameters_answers_head_as_it_answers_get(
-    house: House, enter: Enter
+    runtime: Runtime, enter: Enter
 ) -> None:
     client = enter("lib_ines", follow=False)
     paths = [
         route.path or ""
-        for route in iter_route_contexts(app_of(house).routes)
+        for route in iter_route_contexts(app_of(runtime).routes)
         if "GET" in (route.methods or ()) and "{" not in (route.path or "")
     ]
     assert len(paths) > 15
@@ -30,12 +30,13 @@ def test_every_page_and_path_without_parameters_answers_head_as_it_answers_get(
 
 
 def test_a_style_is_sent_compressed_and_in_its_own_bytes_to_those_who_do_not_read_that(enter: Enter) -> None:
-    client, style = enter(), assets()["console.css"].content
-    with client.stream("GET", asset("console.css"), headers={"Accept-Encoding": "gzip"}) as answered:
+    client, sheet = enter(), assets_of("tablewright.pages")["console.css"]
+    style = sheet.content
+    with client.stream("GET", sheet.href, headers={"Accept-Encoding": "gzip"}) as answered:
         body = b"".join(answered.iter_raw())
     assert gzip.decompress(body) == style
     assert len(body) < len(style) / 2
-    plain = client.get(asset("console.css"), headers={"Accept-Encoding": "identity"})
+    plain = client.get(sheet.href, headers={"Accept-Encoding": "identity"})
     assert (plain.content, plain.headers["Vary"]) == (style, "Accept-Encoding")
 
 

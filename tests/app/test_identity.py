@@ -6,9 +6,9 @@ import httpx
 from tests.app.browsing import Enter
 from tests.app.library import isbn
 
-from tablewright.app.house import House
-from tablewright.app.identity import in_system
+from tablewright.app.runtime import Runtime
 from tablewright.edge import Principal
+from tablewright.kit.system import in_system
 
 BOOK = {"isbn": isbn(999), "title": "New", "price": "9.99"}
 
@@ -20,13 +20,13 @@ def test_a_role_counts_in_its_own_system_only() -> None:
     assert in_system(caller, "lib").roles == set()
 
 
-def test_the_api_lets_in_who_has_the_role_there(house: House, url: str) -> None:
-    librarian, reader = (person for person in house.people if person.system == "library")
-    plain = house.issuer.issue(
+def test_the_api_lets_in_who_has_the_role_there(runtime: Runtime, url: str) -> None:
+    librarian, reader = (person for person in runtime.people if person.system == "library")
+    plain = runtime.issuer.issue(
         "anna", audience="tablewright", lifetime=timedelta(hours=1), roles=["librarian"]
     )
     statuses = []
-    for token in (house.token_for(librarian), house.token_for(reader), plain):
+    for token in (runtime.token_for(librarian), runtime.token_for(reader), plain):
         headers = {"Authorization": f"Bearer {token}"}
         statuses.append(httpx.post(f"{url}/library/v1/books", json=BOOK, headers=headers).status_code)
     assert statuses == [201, 403, 403]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tablewright import Engine, testing
-from tablewright.app import house as opening
+from tablewright.app import runtime as opening
 from tablewright.app import schedule
 from tablewright.client import Call, CallRefused, embedded
 from tablewright.mapping.migrate import change_follower as follower
@@ -35,14 +35,14 @@ def test_an_idle_server_makes_no_call_that_is_refused(monkeypatch: pytest.Monkey
     monkeypatch.setattr(schedule, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(follower, "LONG_WAIT", 0.05)
     clock = testing.Clock()
-    with opening.open_house(memory=True, world=clock.world(), seed=False) as house:
+    with opening.open_app(memory=True, world=clock.world(), seed=False) as runtime:
         # Tables that several systems share are there already when the second one makes them; that is at the start.
         assert {name for _, name, _ in refused} <= {"ResourceInUseException"}
         refused.clear()
         for _ in range(70):  # over an hour, in steps shorter than a stream's iterator lives
             clock.move(timedelta(minutes=1))
             time.sleep(0.1)
-        listed = house.schedule.listed()
-        house.schedule.close()
+        listed = runtime.schedule.listed()
+        runtime.schedule.close()
     assert [due.job.name for due in listed if due.last is None or due.last.error] == []
     assert refused == []

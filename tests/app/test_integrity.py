@@ -9,8 +9,8 @@ import pytest
 from tests.app.browsing import browsers
 from tests.app.library import LIBRARY
 
-from tablewright.app.house import House, open_house
 from tablewright.app.people import THE_ENGINEER
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
 from tablewright.engine.storage.sqlite import FILE
@@ -18,20 +18,20 @@ from tablewright.engine.storage.sqlite import FILE
 STORE = "/console/designs/store"
 
 
-def opened(home: Path) -> House:
-    return open_house(home, systems=(LIBRARY,), seed=True, jobs=False, durability="relaxed")
+def opened(home: Path) -> Runtime:
+    return open_app(home, systems=(LIBRARY,), seed=True, jobs=False, durability="relaxed")
 
 
 @pytest.fixture
-def damaged(tmp_path: Path) -> Iterator[House]:
+def damaged(tmp_path: Path) -> Iterator[Runtime]:
     """A house whose table of books has a damaged row."""
-    with opened(tmp_path) as house:
-        number = house.engine.tables["shelves"].number
+    with opened(tmp_path) as runtime:
+        number = runtime.engine.tables["shelves"].number
     connection = apsw.Connection(str(tmp_path / FILE))
     connection.execute(f"UPDATE t{number} SET sum = sum + 1 WHERE id = 1")
     connection.close()
-    with opened(tmp_path) as house:
-        yield house
+    with opened(tmp_path) as runtime:
+        yield runtime
 
 
 def page_of(url: str) -> str:
@@ -40,19 +40,19 @@ def page_of(url: str) -> str:
 
 
 def test_the_store_page_says_when_the_last_scrub_ran_and_that_it_found_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path) as house, serving_app(app_of(house)) as url:
+    with opened(tmp_path) as runtime, serving_app(app_of(runtime)) as url:
         assert "not checked yet" in page_of(url)
-        house.engine.scrub.step()
-        house.engine.scrub.step()
+        runtime.engine.scrub.step()
+        runtime.engine.scrub.step()
         assert "A scrub is running: 0 %" in page_of(url)
-        house.engine.scrub.run()
+        runtime.engine.scrub.run()
         page = page_of(url)
         assert "no damage found" in page
         assert "The last scrub ended" in page
         assert httpx.get(f"{url}/ready").json()["checks"] == {"store": "ok", "integrity": "ok"}
 
 
-def test_the_store_page_and_ready_say_that_damage_was_found(damaged: House) -> None:
+def test_the_store_page_and_ready_say_that_damage_was_found(damaged: Runtime) -> None:
     damaged.engine.scrub.run()
     with serving_app(app_of(damaged)) as url:
         page = page_of(url)
@@ -63,7 +63,7 @@ def test_the_store_page_and_ready_say_that_damage_was_found(damaged: House) -> N
         assert (ready.status_code, ready.json()["checks"]["integrity"]) == (200, "damage found")
 
 
-def test_a_read_that_meets_damage_is_enough_to_say_so(damaged: House) -> None:
+def test_a_read_that_meets_damage_is_enough_to_say_so(damaged: Runtime) -> None:
     with serving_app(app_of(damaged)) as url:
         assert httpx.get(f"{url}/ready").json()["checks"]["integrity"] == "ok"
         with pytest.raises(Exception, match="InternalServerError"):
@@ -72,5 +72,8 @@ def test_a_read_that_meets_damage_is_enough_to_say_so(damaged: House) -> None:
 
 
 def test_a_store_in_memory_has_no_file_to_check() -> None:
-    with open_house(memory=True, systems=(LIBRARY,), jobs=False) as house, serving_app(app_of(house)) as url:
+    with (
+        open_app(memory=True, systems=(LIBRARY,), jobs=False) as runtime,
+        serving_app(app_of(runtime)) as url,
+    ):
         assert "there is no file to check" in page_of(url)

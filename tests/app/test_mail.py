@@ -26,14 +26,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tablewright.app.code_login import SignedIn
-from tablewright.app.house import House, open_house
 from tablewright.app.mail import Directory, MailMistake, Smtp, password_in, smtp_from
 from tablewright.app.mail.directory import KEPT, MOST_KEPT
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
-from tablewright.app.system import System
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
 from tablewright.edge.outbox import DeliveryDelayed, DeliveryRefused, OutgoingMessage
+from tablewright.kit.system import System
 from tablewright.systems.parental.repository import Actor
 from tablewright.systems.portal.seed import seed as seed_portal
 from tablewright.testing import Clock
@@ -219,18 +219,18 @@ def test_a_server_that_dies_in_the_middle_gets_the_letter_once_more_and_it_is_ne
     tmp_path: Path,
 ) -> None:
     clock = Clock(NOW)
-    with server() as found, _house(clock, tmp_path, found.way()) as house:
+    with server() as found, _house(clock, tmp_path, found.way()) as runtime:
         found.dies = lambda address: len(found.taken) == 1
-        house.lived[0].service.email_login.start("ada@example.com")
-        house.deliver()
-        assert house.lived[0].dispatch is not None
-        assert house.lived[0].dispatch.status().waiting == 1
+        runtime.running[0].service.email_login.start("ada@example.com")
+        runtime.deliver()
+        assert runtime.running[0].dispatch is not None
+        assert runtime.running[0].dispatch.status().waiting == 1
         for _ in range(3):
             clock.move(timedelta(minutes=1))
-            house.deliver()
+            runtime.deliver()
         assert len({message["Message-ID"] for message in found.messages}) == 1
         assert len(found.taken) == 2
-        assert house.lived[0].dispatch.status().waiting == 0
+        assert runtime.running[0].dispatch.status().waiting == 0
 
 
 def test_mail_waits_while_the_server_is_away_and_goes_when_it_is_back(
@@ -238,17 +238,17 @@ def test_mail_waits_while_the_server_is_away_and_goes_when_it_is_back(
 ) -> None:
     clock, port = Clock(NOW), free_port()
     way = smtp_from(f"smtp+plain://127.0.0.1:{port}", FROM)
-    with _house(clock, tmp_path, way) as house:
-        dispatch = house.lived[0].dispatch
+    with _house(clock, tmp_path, way) as runtime:
+        dispatch = runtime.running[0].dispatch
         assert dispatch is not None
-        house.lived[0].service.email_login.start("ada@example.com")
+        runtime.running[0].service.email_login.start("ada@example.com")
         for _ in range(20):
-            house.deliver()
-        assert house.mail.troubles["travel"].why == "ConnectionRefusedError"
+            runtime.deliver()
+        assert runtime.mail.troubles["travel"].why == "ConnectionRefusedError"
         with server(port=port) as found:
-            house.deliver()
+            runtime.deliver()
         assert [message["To"] for message in found.messages] == ["ada@example.com"]
-        assert house.mail.troubles == {}
+        assert runtime.mail.troubles == {}
     told = [record.message for record in caplog.records if record.name == "tablewright.mail"]
     assert told == ["mail does not leave"], "once, not twenty times"
     assert "ada@" not in str([vars(record) for record in caplog.records])
@@ -420,18 +420,18 @@ def _house(
     way: Smtp | None = None,
     systems: tuple[System, ...] = (TRAVEL,),
     seed: bool = False,
-) -> Iterator[House]:
-    with open_house(
+) -> Iterator[Runtime]:
+    with open_app(
         home, systems=systems, world=clock.world(), jobs=False, seed=seed, durability="relaxed", mail=way
-    ) as house:
-        yield house
+    ) as runtime:
+        yield runtime
 
 
 def test_a_code_that_skratch_mails_signs_its_reader_in(tmp_path: Path) -> None:
     """As a newcomer does on a fresh machine: nothing is called but HTTP and the page that shows the letter."""
     with (
-        open_house(tmp_path, systems=(TRAVEL,), seed=False, durability="relaxed") as house,
-        serving_app(app_of(house)) as url,
+        open_app(tmp_path, systems=(TRAVEL,), seed=False, durability="relaxed") as runtime,
+        serving_app(app_of(runtime)) as url,
         httpx.Client(base_url=url, timeout=30) as client,
     ):
         start = client.post("/travel/v1/auth/email:start", json={"email": "new@comer.example"})
@@ -458,8 +458,8 @@ def test_invitations_and_codes_of_parental_controls_and_orders_of_the_portal_go_
     tmp_path: Path,
 ) -> None:
     anna = Actor("anna@example.com", "parent", "anna", "anna@example.com")
-    with _house(Clock(NOW), tmp_path, systems=(PORTAL, PARENTAL)) as house:
-        portal, parental = (each.service for each in house.lived)
+    with _house(Clock(NOW), tmp_path, systems=(PORTAL, PARENTAL)) as runtime:
+        portal, parental = (each.service for each in runtime.running)
         family = parental.families.create("The Bells", anna)
         parental.guardians.invite(family.family_id, "ben@example.com", anna)
         parental.children.prove("+27821234567", anna, family.family_id)
@@ -468,8 +468,8 @@ def test_invitations_and_codes_of_parental_controls_and_orders_of_the_portal_go_
                 "zoe@example.com", "order", {"number": "1", "summary": "Thank you.", "link": "/x"}
             )
         )
-        house.deliver()
-        way = house.mail.way
+        runtime.deliver()
+        way = runtime.mail.way
         assert isinstance(way, Directory)
         found = {letter.recipient: letter for letter in way.letters()}
     assert set(found) == {"ben@example.com", "+27821234567", "zoe@example.com"}
@@ -480,10 +480,10 @@ def test_invitations_and_codes_of_parental_controls_and_orders_of_the_portal_go_
 
 def test_the_demo_world_sends_nothing(tmp_path: Path) -> None:
     small = replace(PORTAL, seed=lambda portal, told: seed_portal(portal, told, tenants=2))
-    with server() as found, _house(Clock(NOW), tmp_path, found.way(), (small,), seed=True) as house:
-        house.deliver()
-        assert house.lived[0].dispatch is not None
-        assert house.lived[0].dispatch.status().waiting == 0
+    with server() as found, _house(Clock(NOW), tmp_path, found.way(), (small,), seed=True) as runtime:
+        runtime.deliver()
+        assert runtime.running[0].dispatch is not None
+        assert runtime.running[0].dispatch.status().waiting == 0
         assert found.taken == []
 
 
@@ -493,18 +493,18 @@ def test_the_demo_world_sends_nothing(tmp_path: Path) -> None:
 def test_letters_are_shown_on_this_machines_own_console_only_and_without_the_demo_to_engineers(
     tmp_path: Path,
 ) -> None:
-    with _house(Clock(NOW), tmp_path) as house, ExitStack() as stack:
-        house.lived[0].service.email_login.start("ada@example.com")
-        house.deliver()
-        demo = stack.enter_context(serving_app(app_of(house, hosts=["shop.example"])))
+    with _house(Clock(NOW), tmp_path) as runtime, ExitStack() as stack:
+        runtime.running[0].service.email_login.start("ada@example.com")
+        runtime.deliver()
+        demo = stack.enter_context(serving_app(app_of(runtime, hosts=["shop.example"])))
         shown = httpx.get(demo + PAGE)
         assert "Your Skratch code" in shown.text
         away = httpx.get(demo + PAGE, headers={"Host": "shop.example"})
         assert (away.status_code, "Your Skratch code" in away.text) == (403, False)
-        alone = stack.enter_context(serving_app(app_of(house, is_demo=False)))
+        alone = stack.enter_context(serving_app(app_of(runtime, is_demo=False)))
         assert "Your Skratch code" not in httpx.get(alone + PAGE).text
-        account = house.accounts.add("rosa@example.com", roles=["engineer"])
-        once, twice = (house.login_of(SignedIn(account, how)) for how in (("otp",), ("pwd", "otp", "mfa")))
+        account = runtime.accounts.add("rosa@example.com", roles=["engineer"])
+        once, twice = (runtime.login_of(SignedIn(account, how)) for how in (("otp",), ("pwd", "otp", "mfa")))
         refused = httpx.get(alone + PAGE, headers={"Authorization": f"Bearer {once}"})
         assert (refused.status_code, "Your Skratch code" in refused.text) == (403, False)
         rosa = {"Authorization": f"Bearer {twice}"}
@@ -515,15 +515,15 @@ def test_letters_are_shown_on_this_machines_own_console_only_and_without_the_dem
 
 
 def test_with_a_mail_server_the_page_says_where_mail_goes_what_waits_and_what_failed(tmp_path: Path) -> None:
-    with server() as found, _house(Clock(NOW), tmp_path, found.way()) as house:
+    with server() as found, _house(Clock(NOW), tmp_path, found.way()) as runtime:
         found.says = lambda address: "550 no" if address.startswith("bad") else "250 OK"
-        login = house.lived[0].service.email_login
+        login = runtime.running[0].service.email_login
         login.start("bad@example.com")
-        house.deliver()
+        runtime.deliver()
         found.sender_says = "553 no"
         login.start("ada@example.com")
-        house.deliver()
-        with serving_app(app_of(house)) as url:
+        runtime.deliver()
+        with serving_app(app_of(runtime)) as url:
             text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", httpx.get(url + PAGE).text))
     assert f"127.0.0.1 port {found.port} (without TLS), from Example Ltd &lt;post@example.com&gt;" in text
     assert "Nothing of Skratch leaves" in text

@@ -22,18 +22,18 @@ import pytest
 from tablewright import testing
 from tablewright.app.accounts import ROLES
 from tablewright.app.code_login import SignedIn
-from tablewright.app.console.portal.buying import LINK_LASTS
-from tablewright.app.copies import bring_further
-from tablewright.app.house import House, open_house
+from tablewright.app.copies.job import bring_further
 from tablewright.app.mail import Directory
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import codes, serving_app
 from tablewright.systems.parental.model import MessageState as State
 from tablewright.systems.parental.repository import Actor as Parent
-from tablewright.systems.portal.checkout import Line
+from tablewright.systems.portal.orders.checkout import Line
+from tablewright.systems.portal.pages.checkout import LINK_LASTS
 from tablewright.systems.portal.repository import Actor as Staff
-from tablewright.systems.travel.accounts import Proved
+from tablewright.systems.travel.account.accounts import Proved
 
 NOW = datetime(2026, 11, 17, 10, tzinfo=UTC)
 STRANGER, NUMBER, OWN = "+15550009999", "+15550001111", "pat@example.com"
@@ -53,10 +53,10 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
     home, away = tmp_path_factory.mktemp("store"), tmp_path_factory.mktemp("away")
     clock = testing.Clock(NOW)
-    with open_house(
+    with open_app(
         home, systems=(PORTAL, PARENTAL, TRAVEL), world=clock.world(), seed=False, durability="relaxed",
         copies=str(away), jobs=False,
     ) as opened:  # fmt: skip
@@ -64,15 +64,15 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 @pytest.fixture(scope="module")
-def made(house: House) -> World:
+def made(runtime: Runtime) -> World:
     """Every kind of code and link, in messages that wait to be sent."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(codes, "_SHORT", 12)  # so that no code is found by chance
-        return _made(house)
+        return _made(runtime)
 
 
-def _made(house: House) -> World:
-    portal, parental, travel = (each.service for each in house.lived)
+def _made(runtime: Runtime) -> World:
+    portal, parental, travel = (each.service for each in runtime.running)
     admin = Staff("admin@example.com", "admin", "admin")
     plan, _ = portal.catalogue.create_product(
         {"name": "Starter", "description": "A site.", "price": Decimal("99.99"), "billing_cycle": "monthly"},
@@ -83,7 +83,7 @@ def _made(house: House) -> World:
     tenant = portal.verification.register(tenant.id)
     portal.verification.start(tenant.email)
     tenant = portal.verification.start_destination(tenant, "forms@example.com", admin)
-    account = house.accounts.add(OWN)
+    account = runtime.accounts.add(OWN)
     parent = Parent(OWN, "parent", account.subject, OWN)
     family = parental.families.create("The Patels", parent)
     parental.children.prove(NUMBER, parent, family.family_id)
@@ -93,12 +93,12 @@ def _made(house: House) -> World:
     invitation = parental.guardians.invite(family.family_id, "ben@example.com", parent)
     travel.email_login.start("maya@example.com")
     traveller = travel.accounts.enter(Proved("email", email="maya@example.com"))
-    house.code_login.start(OWN)
-    staff = {role: house.accounts.add(f"{role}@example.com", roles=[role]) for role in ROLES}
-    tokens = {role: house.login_of(SignedIn(it, ("pwd", "otp", "mfa"))) for role, it in staff.items()}
+    runtime.code_login.start(OWN)
+    staff = {role: runtime.accounts.add(f"{role}@example.com", roles=[role]) for role in ROLES}
+    tokens = {role: runtime.login_of(SignedIn(it, ("pwd", "otp", "mfa"))) for role, it in staff.items()}
     tokens |= {
         "customer": portal.token_for(tenant),
-        "parent": house.login_of(SignedIn(account, ("otp",))),
+        "parent": runtime.login_of(SignedIn(account, ("otp",))),
         "traveller": traveller.token,
     }
     ids = [tenant.id, plan.id, order.order_id, family.family_id, invitation.invitation_id]
@@ -111,11 +111,11 @@ def _made(house: House) -> World:
     values = {
         "id": ids, "key": [child.child], "phone": [child.child], "subject": [account.subject], "who": [OWN, "me"],
         "of": ["policies", "history", "metrics"], "name": ["TikTok"], "region_type": ["country"], "code": ["US"],
-        "user_id": [traveller.profile.user_id], "device_id": ["web"], "design": list(house.designs),
+        "user_id": [traveller.profile.user_id], "device_id": ["web"], "design": list(runtime.designs),
         "path": ["console.css"], "table": [], "tag": [],
     }  # fmt: skip
     seal = portal.previews.token(order.order_id, portal.repository.now(), LINK_LASTS)
-    return World(tokens, values, (*_secrets(house), seal))
+    return World(tokens, values, (*_secrets(runtime), seal))
 
 
 def _codes(dispatch: Any, recipient: str) -> Iterator[str]:
@@ -131,9 +131,9 @@ def _texts(dispatch: Any) -> Iterator[tuple[str, str]]:
         yield letter.recipient, f"{letter.subject} {letter.body}"
 
 
-def _secrets(house: House) -> list[str]:
+def _secrets(runtime: Runtime) -> list[str]:
     """All codes, the secrets of links, and links that are secret as a whole."""
-    texts = [text for post in house.posts for _, text in _texts(post.dispatch)]
+    texts = [text for post in runtime.posts for _, text in _texts(post.dispatch)]
     found = [re.findall(r"\b\d{12}\b|(?<=secret=)\w+|http\S+/invitations/\S+", text) for text in texts]
     return list(dict.fromkeys(secret for each in found for secret in each))
 
@@ -149,9 +149,9 @@ def test_there_is_a_secret_of_every_kind(made: World) -> None:
 
 
 @contextmanager
-def _browser(house: House, token: str | None) -> Iterator[tuple[httpx.Client, list[str]]]:
+def _browser(runtime: Runtime, token: str | None) -> Iterator[tuple[httpx.Client, list[str]]]:
     """A client, and every path one can GET. An app of its own: nobody is slowed down by who looked before."""
-    app = app_of(house, is_demo=False)
+    app = app_of(runtime, is_demo=False)
     paths = [
         context.path
         for route in app.routes
@@ -184,9 +184,9 @@ EXPORTS = {
 
 @pytest.mark.parametrize("role", ["nobody", "customer", "parent", "traveller", *ROLES])
 def test_no_page_and_no_export_of_any_role_shows_a_live_code_or_link(
-    house: House, made: World, role: str
+    runtime: Runtime, made: World, role: str
 ) -> None:
-    with _browser(house, made.tokens.get(role)) as (client, templates):
+    with _browser(runtime, made.tokens.get(role)) as (client, templates):
         seen = dict.fromkeys(templates, 0)
         todo = [(path, template) for template in templates for path in _filled(template, made.values)]
         known = {path for path, _ in todo}
@@ -204,9 +204,9 @@ def test_no_page_and_no_export_of_any_role_shows_a_live_code_or_link(
     assert [path for path in EXPORTS.get(role, []) if not seen[path]] == []
 
 
-def test_the_items_of_a_table_are_shown_to_an_engineer_without_codes(house: House, made: World) -> None:
-    with _browser(house, made.tokens["engineer"]) as (client, _):
-        for table, items in _tables(house).items():
+def test_the_items_of_a_table_are_shown_to_an_engineer_without_codes(runtime: Runtime, made: World) -> None:
+    with _browser(runtime, made.tokens["engineer"]) as (client, _):
+        for table, items in _tables(runtime).items():
             page = client.get("/console/designs/items", params={"table": table})
             assert _found(page.text, made) == [], table
             for item in items:
@@ -224,59 +224,59 @@ def _found(text: str, made: World) -> list[str]:
 # --- what is stored ---
 
 
-def _tables(house: House) -> dict[str, list[dict[str, Any]]]:
-    names = house.call("ListTables", {})["TableNames"]
-    return {name: _scan(house, name) for name in names if not name.endswith(_RESTORED)}
+def _tables(runtime: Runtime) -> dict[str, list[dict[str, Any]]]:
+    names = runtime.call("ListTables", {})["TableNames"]
+    return {name: _scan(runtime, name) for name in names if not name.endswith(_RESTORED)}
 
 
-def _scan(house: House, table: str) -> list[dict[str, Any]]:
+def _scan(runtime: Runtime, table: str) -> list[dict[str, Any]]:
     items, start = list[dict[str, Any]](), None
     while True:
         more: dict[str, Any] = {"ExclusiveStartKey": start} if start else {}
-        answer = house.call("Scan", {"TableName": table, **more})
+        answer = runtime.call("Scan", {"TableName": table, **more})
         items += answer["Items"]
         start = answer.get("LastEvaluatedKey")
         if not start:
             return items
 
 
-def _records(house: House) -> Iterator[str]:
-    for stream in house.call("ListStreams", {})["Streams"]:
+def _records(runtime: Runtime) -> Iterator[str]:
+    for stream in runtime.call("ListStreams", {})["Streams"]:
         arn = stream["StreamArn"]
-        for shard in house.call("DescribeStream", {"StreamArn": arn})["StreamDescription"]["Shards"]:
+        for shard in runtime.call("DescribeStream", {"StreamArn": arn})["StreamDescription"]["Shards"]:
             place = {"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": "TRIM_HORIZON"}
-            at = house.call("GetShardIterator", place)["ShardIterator"]
+            at = runtime.call("GetShardIterator", place)["ShardIterator"]
             while at:
-                answer = house.call("GetRecords", {"ShardIterator": at})
+                answer = runtime.call("GetRecords", {"ShardIterator": at})
                 yield repr(answer["Records"])
                 at = answer.get("NextShardIterator") if answer["Records"] else None
 
 
-def _restored(house: House, table: str) -> str:
+def _restored(runtime: Runtime, table: str) -> str:
     """A table as its backup has it."""
-    backup = house.call("CreateBackup", {"TableName": table, "BackupName": "walk"})["BackupDetails"]
+    backup = runtime.call("CreateBackup", {"TableName": table, "BackupName": "walk"})["BackupDetails"]
     target = f"{table}{_RESTORED}"
-    _await(house, "DescribeBackup", {"BackupArn": backup["BackupArn"]}, "AVAILABLE")
-    house.call("RestoreTableFromBackup", {"BackupArn": backup["BackupArn"], "TargetTableName": target})
-    _await(house, "DescribeTable", {"TableName": target}, "ACTIVE")
-    text = repr(_scan(house, target))
-    house.call("DeleteTable", {"TableName": target})
+    _await(runtime, "DescribeBackup", {"BackupArn": backup["BackupArn"]}, "AVAILABLE")
+    runtime.call("RestoreTableFromBackup", {"BackupArn": backup["BackupArn"], "TargetTableName": target})
+    _await(runtime, "DescribeTable", {"TableName": target}, "ACTIVE")
+    text = repr(_scan(runtime, target))
+    runtime.call("DeleteTable", {"TableName": target})
     return text
 
 
-def _await(house: House, verb: str, what: Mapping[str, str], state: str) -> None:
+def _await(runtime: Runtime, verb: str, what: Mapping[str, str], state: str) -> None:
     ends = time.monotonic() + 30
-    while f"'{state}'" not in repr(house.call(verb, what)):
+    while f"'{state}'" not in repr(runtime.call(verb, what)):
         assert time.monotonic() < ends, (verb, what)
         time.sleep(0.02)
 
 
-def _copied(house: House) -> Iterator[str]:
-    assert house.copying is not None
+def _copied(runtime: Runtime) -> Iterator[str]:
+    assert runtime.copying is not None
     for _ in range(200):
-        bring_further(house.copying)
+        bring_further(runtime.copying)
         time.sleep(0.02)
-        files = [file for file in Path(house.copying.place.where).rglob("*") if file.is_file()]
+        files = [file for file in Path(runtime.copying.place.where).rglob("*") if file.is_file()]
         if any("whole" in file.parts for file in files):
             break
     for file in files:
@@ -285,35 +285,35 @@ def _copied(house: House) -> Iterator[str]:
         yield (gzip.decompress(content) if is_packed else content).decode(errors="replace")
 
 
-def test_no_table_stream_backup_or_copy_holds_a_live_code_or_link(house: House, made: World) -> None:
-    tables = _tables(house)
+def test_no_table_stream_backup_or_copy_holds_a_live_code_or_link(runtime: Runtime, made: World) -> None:
+    tables = _tables(runtime)
     assert sum("recipient" in item for items in tables.values() for item in items) == 8
     for table, items in tables.items():
         assert _found(repr(items), made) == [], table
         if any("recipient" in item for item in items):
-            restored = _restored(house, table)
+            restored = _restored(runtime, table)
             assert "recipient" in restored
             assert _found(restored, made) == [], f"the backup of {table}"
-    records = list(_records(house))
+    records = list(_records(runtime))
     assert any("recipient" in record for record in records)
     assert [_found(record, made) for record in records if _found(record, made)] == []
-    copies = list(_copied(house))
+    copies = list(_copied(runtime))
     assert any("recipient" in copy for copy in copies)
     assert [_found(copy, made) for copy in copies if _found(copy, made)] == []
 
 
 def test_sending_leaves_no_sealed_part_behind_and_nothing_in_the_log(
-    house: House, made: World, caplog: pytest.LogCaptureFixture
+    runtime: Runtime, made: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        house.deliver()
-    sent = [item for items in _tables(house).values() for item in items if "recipient" in item]
+        runtime.deliver()
+    sent = [item for items in _tables(runtime).values() for item in items if "recipient" in item]
     assert sent
     assert [item for item in sent if "secrets" in item] == []
-    assert _found(repr(_tables(house)), made) == []
+    assert _found(repr(_tables(runtime)), made) == []
     assert _found(" ".join(repr(vars(record)) for record in caplog.records), made) == []
-    assert isinstance(house.mail.way, Directory)
-    delivered = " ".join(f"{letter.subject} {letter.body}" for letter in house.mail.way.letters())
+    assert isinstance(runtime.mail.way, Directory)
+    delivered = " ".join(f"{letter.subject} {letter.body}" for letter in runtime.mail.way.letters())
     assert len(_found(delivered, made)) == len(made.secrets) - 1, (
         "all but the page of an order, which no mail has"
     )

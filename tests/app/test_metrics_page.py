@@ -10,12 +10,12 @@ from tests.app.library import LIBRARY
 from tests.app.test_console_frame import text_of
 
 from tablewright import testing
-from tablewright.app.console.designs.metrics import SPANS, ms
-from tablewright.app.console.designs.timelines import Line, Timeline
-from tablewright.app.console.words import number
-from tablewright.app.house import House, open_house
+from tablewright.app.designs.metrics import SPANS, ms
+from tablewright.app.designs.timelines import Line, Timeline
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
+from tablewright.pages.words import number
 
 PAGE = "/console/designs/metrics"
 PETS = {
@@ -33,18 +33,18 @@ def rosa(enter: Enter) -> httpx.Client:
 
 
 @pytest.fixture
-def pets(house: House, clock: testing.Clock) -> House:
+def pets(runtime: Runtime, clock: testing.Clock) -> Runtime:
     """A table with five puts a minute for three minutes, and one mistake."""
-    house.call("CreateTable", PETS)
+    runtime.call("CreateTable", PETS)
     for minute in range(3):
         for count in range(5):
-            house.call("PutItem", {"TableName": "pets", "Item": {"pk": {"S": f"{minute} {count}"}}})
+            runtime.call("PutItem", {"TableName": "pets", "Item": {"pk": {"S": f"{minute} {count}"}}})
         clock.move(timedelta(minutes=1))
-    house.engine.settle()
-    return house
+    runtime.engine.settle()
+    return runtime
 
 
-def test_a_table_shows_its_figures_and_operations(rosa: httpx.Client, pets: House) -> None:
+def test_a_table_shows_its_figures_and_operations(rosa: httpx.Client, pets: Runtime) -> None:
     page = rosa.get(PAGE, params={"table": "pets"})
     assert page.status_code == 200
     assert len(page.content) < 50_000
@@ -59,26 +59,26 @@ def test_a_table_shows_its_figures_and_operations(rosa: httpx.Client, pets: Hous
 
 
 @pytest.mark.parametrize("span", SPANS)
-def test_every_span_is_a_page_of_modest_size(rosa: httpx.Client, pets: House, span: str) -> None:
+def test_every_span_is_a_page_of_modest_size(rosa: httpx.Client, pets: Runtime, span: str) -> None:
     page = rosa.get(PAGE, params={"table": "pets", "span": span})
     assert page.status_code == 200
     assert len(page.content) < 50_000
     assert SPANS[span][0] in text_of(page)
 
 
-def test_a_table_nobody_asked_for_says_so(rosa: httpx.Client, house: House) -> None:
-    house.call("CreateTable", PETS)
+def test_a_table_nobody_asked_for_says_so(rosa: httpx.Client, runtime: Runtime) -> None:
+    runtime.call("CreateTable", PETS)
     words = text_of(rosa.get(PAGE, params={"table": "pets"}))
     assert "No requests" in words
 
 
-def test_without_a_table_the_busiest_is_shown(rosa: httpx.Client, pets: House) -> None:
+def test_without_a_table_the_busiest_is_shown(rosa: httpx.Client, pets: Runtime) -> None:
     for _ in range(200):
         pets.call("GetItem", {"TableName": "pets", "Key": {"pk": {"S": "0 0"}}})
     assert '<option value="pets" selected>' in rosa.get(PAGE).text
 
 
-def test_a_table_there_is_not_is_told(rosa: httpx.Client, house: House) -> None:
+def test_a_table_there_is_not_is_told(rosa: httpx.Client, runtime: Runtime) -> None:
     page = rosa.get(PAGE, params={"table": "nobody"})
     assert page.status_code == 404
     assert "There is no table of this name" in page.text
@@ -93,7 +93,7 @@ def test_a_table_there_is_not_is_told(rosa: httpx.Client, house: House) -> None:
     ],
 )
 def test_an_address_that_asks_for_what_there_is_not_is_refused(
-    rosa: httpx.Client, pets: House, asked: dict[str, str], words: str
+    rosa: httpx.Client, pets: Runtime, asked: dict[str, str], words: str
 ) -> None:
     page = rosa.get(PAGE, params={"table": "pets", **asked})
     assert page.status_code == 400
@@ -102,11 +102,11 @@ def test_an_address_that_asks_for_what_there_is_not_is_refused(
 
 def test_every_region_has_its_own_charts(clock: testing.Clock) -> None:
     there = "eu-west-1"
-    with open_house(memory=True, systems=(LIBRARY,), world=clock.world(), also_regions=[there]) as house:
-        engine = house.regions[there]
+    with open_app(memory=True, systems=(LIBRARY,), world=clock.world(), also_regions=[there]) as runtime:
+        engine = runtime.regions[there]
         engine.call("CreateTable", PETS | {"TableName": "cats"})
         engine.call("PutItem", {"TableName": "cats", "Item": {"pk": {"S": "tom"}}})
-        with serving_app(app_of(house)) as url, httpx.Client(base_url=url, follow_redirects=True) as rosa:
+        with serving_app(app_of(runtime)) as url, httpx.Client(base_url=url, follow_redirects=True) as rosa:
             rosa.headers["Accept"] = "text/html"
             rosa.post("/sign-in", data={"person": "engineer_rosa"})
             page = rosa.get(PAGE, params={"region": there, "table": "cats"})
@@ -116,11 +116,11 @@ def test_every_region_has_its_own_charts(clock: testing.Clock) -> None:
             assert '<option value="us-east-1" selected>' in rosa.get(PAGE).text
 
 
-def test_figures_are_for_those_who_are_signed_in(enter: Enter, house: House) -> None:
+def test_figures_are_for_those_who_are_signed_in(enter: Enter, runtime: Runtime) -> None:
     assert "/sign-in" in str(enter().get(PAGE).url)
 
 
-def test_every_global_index_has_a_line_in_the_capacity_charts(rosa: httpx.Client, house: House) -> None:
+def test_every_global_index_has_a_line_in_the_capacity_charts(rosa: httpx.Client, runtime: Runtime) -> None:
     names = [f"by_{letter}" for letter in "abcde"]
     keys = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", *names)]
     index = [
@@ -131,7 +131,7 @@ def test_every_global_index_has_a_line_in_the_capacity_charts(rosa: httpx.Client
         }
         for name in names
     ]
-    house.call("CreateTable", PETS | {"AttributeDefinitions": keys, "GlobalSecondaryIndexes": index})
+    runtime.call("CreateTable", PETS | {"AttributeDefinitions": keys, "GlobalSecondaryIndexes": index})
     page = rosa.get(PAGE, params={"table": "pets"}).text
     for kind in ("Read", "Write"):
         about = re.search(f'aria-label="{kind} capacity: ([^"]*)"', page)

@@ -12,18 +12,18 @@ import pytest
 from tests.systems.travel.images import png
 
 from tablewright import testing
-from tablewright.app.bucket_objects import SETTINGS, ObjectsUnusable, objects_of
-from tablewright.app.system import Start
 from tablewright.app.systems import TRAVEL
 from tablewright.cli.serve import STARTUP_ERRORS
 from tablewright.client import embedded
 from tablewright.engine.transfer import buckets
+from tablewright.kit.bucket_objects import SETTINGS, ObjectsUnusable, objects_of
+from tablewright.kit.objects import Directory, InMemory, NameUnusable, Objects
+from tablewright.kit.system import Start
 from tablewright.mapping import Db
-from tablewright.systems.travel.accounts import Proved
-from tablewright.systems.travel.apple import AppleSettingsUnusable
-from tablewright.systems.travel.objects import Directory, InMemory, NameUnusable, Objects
-from tablewright.systems.travel.privacy import SETTLES, UNDO
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.account.accounts import Proved
+from tablewright.systems.travel.account.apple import AppleSettingsUnusable
+from tablewright.systems.travel.account.privacy import SETTLES, UNDO
+from tablewright.systems.travel.travel import Travel
 
 FOLDERS = ("pictures", "erased")
 

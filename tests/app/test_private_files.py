@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from tablewright.app.house import open_house
+from tablewright.app.runtime import open_app
 from tablewright.app.systems import SYSTEMS
 
 
@@ -16,7 +16,7 @@ def test_nothing_of_the_seeded_systems_is_open_to_others(tmp_path: Path) -> None
     (tmp_path / "copies").mkdir()
     before = os.umask(0o000)
     try:
-        with open_house(
+        with open_app(
             data, systems=SYSTEMS, seed=True, durability="relaxed", copies=str(tmp_path / "copies")
         ):
             assert (data / "systems" / "travel").is_dir()
@@ -31,7 +31,7 @@ def test_what_was_open_to_others_is_tightened(tmp_path: Path) -> None:
         (tmp_path / "data" / name).mkdir(parents=True)
         (tmp_path / "data" / name).chmod(0o755)
     (tmp_path / "data" / "copies.id").write_text("one\n")
-    with open_house(tmp_path / "data", systems=SYSTEMS, seed=False, jobs=False, durability="relaxed"):
+    with open_app(tmp_path / "data", systems=SYSTEMS, seed=False, jobs=False, durability="relaxed"):
         assert open_to_others(tmp_path / "data" / "keys") == []
         assert open_to_others(tmp_path / "data" / "mail") == []
         assert open_to_others(tmp_path / "data" / "copies.id") == []

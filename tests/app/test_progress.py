@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from tablewright.app.progress import Progress, Terminal, duration
+from tablewright.app.progress import ProgressSnapshot, Terminal, duration
 
 
 class Screen(io.StringIO):
@@ -22,13 +22,13 @@ def test_a_duration_is_as_exact_as_it_matters(seconds: float, words: str) -> Non
 
 
 def test_without_a_total_there_is_no_percent_and_no_time_left() -> None:
-    progress = Progress(10, None, 2.0)
+    progress = ProgressSnapshot(10, None, 2.0)
     assert (progress.percent, progress.rate, progress.seconds_left) == (None, 5.0, None)
 
 
 def test_more_than_everything_is_everything() -> None:
-    assert Progress(12, 10, 1.0).percent == 100
-    assert Progress(0, 0, 0.0).percent == 100
+    assert ProgressSnapshot(12, 10, 1.0).percent == 100
+    assert ProgressSnapshot(0, 0, 0.0).percent == 100
 
 
 def test_a_file_gets_plain_lines_and_few_of_them() -> None:

@@ -17,8 +17,8 @@ from tests.cli.command import here
 from tablewright import testing
 from tablewright.app.accounts import ROLES
 from tablewright.app.code_login import SignedIn
-from tablewright.app.house import House, open_house
 from tablewright.app.mail import Directory
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.cli import serve
@@ -40,50 +40,50 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def house(home: Path) -> Iterator[House]:
-    with open_house(
+def runtime(home: Path) -> Iterator[Runtime]:
+    with open_app(
         home, systems=(PORTAL, PARENTAL, TRAVEL), seed=False, durability="relaxed", jobs=False
     ) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def enter(house: House) -> Iterator[Enter]:
+def enter(runtime: Runtime) -> Iterator[Enter]:
     """One app for all who ask a little; who asks more than a network may has one of their own."""
-    with entering(house) as entered:
+    with entering(runtime) as entered:
         yield entered
 
 
 @contextmanager
-def entering(house: House, open_sign_up: bool = False) -> Iterator[Enter]:
+def entering(runtime: Runtime, open_sign_up: bool = False) -> Iterator[Enter]:
     with (
-        serving_app(app_of(house, is_demo=False, open_sign_up=open_sign_up)) as url,
+        serving_app(app_of(runtime, is_demo=False, open_sign_up=open_sign_up)) as url,
         browsers(url) as entered,
     ):
         yield entered
 
 
-def code_to(house: House, email: str) -> str:
-    house.deliver()
-    assert isinstance(house.mail.way, Directory)
-    found = re.search(r"\d{6}", house.mail.way.letters(email)[0].subject)
+def code_to(runtime: Runtime, email: str) -> str:
+    runtime.deliver()
+    assert isinstance(runtime.mail.way, Directory)
+    found = re.search(r"\d{6}", runtime.mail.way.letters(email)[0].subject)
     assert found is not None
     return found[0]
 
 
-def signed_in(house: House, client: httpx.Client, email: str, password: str = "") -> httpx.Response:
+def signed_in(runtime: Runtime, client: httpx.Client, email: str, password: str = "") -> httpx.Response:
     client.post("/sign-in", data={"email": email})
-    code = code_to(house, email)
+    code = code_to(runtime, email)
     return client.post("/sign-in/code", data={"email": email, "code": code, "password": password})
 
 
 def test_a_parent_signs_in_by_mail_and_makes_a_family(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    open_house(store, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False).close()
+    open_app(store, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False).close()
     assert here("people", "add", ADA, "--name", "Ada Lovelace", "--data", store).code == 0
     with (
-        open_house(store, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as house,
-        entering(house) as enter,
+        open_app(store, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as runtime,
+        entering(runtime) as enter,
     ):
         ada = enter()
         asked = ada.get(FAMILY)
@@ -91,7 +91,7 @@ def test_a_parent_signs_in_by_mail_and_makes_a_family(tmp_path: Path) -> None:
         assert f'name="next" value="{FAMILY}"' in asked.text
         sent = ada.post(DOOR, data={"email": "Ada@example.com", "next": FAMILY})
         assert "a code is on its way" in words_of(sent)
-        typed = {"email": ADA, "code": code_to(house, ADA), "password": "", "next": FAMILY}
+        typed = {"email": ADA, "code": code_to(runtime, ADA), "password": "", "next": FAMILY}
         landed = ada.post(f"{DOOR}/code", data=typed)
         assert (landed.status_code, landed.url.path) == (200, FAMILY)
         assert "Ada Lovelace" in words_of(landed)
@@ -102,8 +102,8 @@ def test_a_parent_signs_in_by_mail_and_makes_a_family(tmp_path: Path) -> None:
         assert ada.get(FAMILY).url.path == DOOR
 
 
-def test_the_pages_say_the_same_about_every_address(house: House, enter: Enter) -> None:
-    house.accounts.add("known@example.com")
+def test_the_pages_say_the_same_about_every_address(runtime: Runtime, enter: Enter) -> None:
+    runtime.accounts.add("known@example.com")
     client, answers = enter(), []
     for email in ("known@example.com", "other@example.com"):
         sent = client.post("/sign-in", data={"email": email})
@@ -114,7 +114,7 @@ def test_the_pages_say_the_same_about_every_address(house: House, enter: Enter) 
     assert answers[0] == answers[1]
 
 
-def test_what_was_typed_is_not_shown_again_when_it_is_secret(house: House, enter: Enter) -> None:
+def test_what_was_typed_is_not_shown_again_when_it_is_secret(runtime: Runtime, enter: Enter) -> None:
     client = enter()
     client.post("/sign-in", data={"email": ADA})
     secret = {"email": ADA, "code": "987654", "password": "my secret words"}
@@ -133,8 +133,8 @@ def test_what_is_no_address_is_said_beside_the_field(enter: Enter) -> None:
     assert 'value="/docs"' in answer.text
 
 
-def test_a_limit_is_told_with_when_to_come_back(house: House) -> None:
-    with entering(house) as enter:
+def test_a_limit_is_told_with_when_to_come_back(runtime: Runtime) -> None:
+    with entering(runtime) as enter:
         ask, data = enter().post, {"email": "often@example.com"}
         refused = [ask("/sign-in", data=data) for _ in range(CODES_A_WINDOW + 1)][-1]
     assert refused.status_code == 429
@@ -152,20 +152,20 @@ def test_a_limit_is_told_with_when_to_come_back(house: House) -> None:
     ],
 )
 def test_nobody_is_locked_out_by_what_another_network_asks_and_types(
-    house: House, ask: str, answer: str
+    runtime: Runtime, ask: str, answer: str
 ) -> None:
     email = f"victim@{ask.strip('/').replace('/', '-')}.example"  # two of the doors lead to the same accounts
-    portal = next(each for each in house.lived if each.system.name == "portal").service
+    portal = next(each for each in runtime.running if each.system.name == "portal").service
     if "portal" in ask:
         portal.tenants.create(email, None, None, Staff("admin@example.com", "admin"))
     elif "travel" not in ask:
-        house.accounts.add(email)
+        runtime.accounts.add(email)
     with (
-        serving_app(app_of(house, is_demo=False)) as url,
+        serving_app(app_of(runtime, is_demo=False)) as url,
         _from(url, "127.0.0.1") as stranger,
         _from(url, "127.0.0.2") as owner,
     ):
-        held = _asked(house, owner, ask, email)
+        held = _asked(runtime, owner, ask, email)
         for _ in range(CODES_A_WINDOW):
             assert stranger.post(ask, data={"email": email}).status_code == 200
         for _ in range(TRIES):
@@ -177,7 +177,7 @@ def test_nobody_is_locked_out_by_what_another_network_asks_and_types(
         assert any(cookie.name.endswith("-known") for cookie in owner.cookies.jar)
         with _from(url, "127.0.0.1") as moved:
             moved.cookies = owner.cookies
-            again = _asked(house, moved, ask, email)
+            again = _asked(runtime, moved, ask, email)
             entered = moved.post(answer, data={"email": email, "code": again})
             assert (entered.status_code, bool(entered.history)) == (200, True), words_of(entered)
 
@@ -189,30 +189,30 @@ def _from(url: str, address: str) -> httpx.Client:
     return httpx.Client(base_url=url, transport=transport, headers=headers, follow_redirects=True, timeout=60)
 
 
-def _asked(house: House, client: httpx.Client, ask: str, email: str) -> str:
+def _asked(runtime: Runtime, client: httpx.Client, ask: str, email: str) -> str:
     """Ask for a code, and read it in the mail."""
-    assert isinstance(house.mail.way, Directory)
-    house.deliver()
-    before = len(house.mail.way.letters(email))
+    assert isinstance(runtime.mail.way, Directory)
+    runtime.deliver()
+    before = len(runtime.mail.way.letters(email))
     assert client.post(ask, data={"email": email}).status_code == 200
-    house.deliver()
-    letters = house.mail.way.letters(email)
+    runtime.deliver()
+    letters = runtime.mail.way.letters(email)
     assert len(letters) == before + 1
     found = re.search(r"\d{6,12}", letters[0].subject)
     assert found is not None
     return found[0]
 
 
-def test_one_network_cannot_ask_for_ever(house: House) -> None:
-    with entering(house) as enter:
+def test_one_network_cannot_ask_for_ever(runtime: Runtime) -> None:
+    with entering(runtime) as enter:
         ask = enter().post
         statuses = [ask("/sign-in", data={"email": f"n{n}@example.com"}).status_code for n in range(40)]
     assert statuses[:30] == [200] * 30
     assert statuses[-1] == 429
 
 
-def test_where_to_go_afterwards_is_a_path_of_ours(house: House, enter: Enter) -> None:
-    house.accounts.add("next@example.com")
+def test_where_to_go_afterwards_is_a_path_of_ours(runtime: Runtime, enter: Enter) -> None:
+    runtime.accounts.add("next@example.com")
     for wanted, lands in (
         ("//evil.example/x", "/"),
         ("https://evil.example", "/"),
@@ -221,7 +221,7 @@ def test_where_to_go_afterwards_is_a_path_of_ours(house: House, enter: Enter) ->
     ):
         client = enter(follow=False)
         client.post("/sign-in", data={"email": "next@example.com", "next": wanted})
-        typed = {"email": "next@example.com", "code": code_to(house, "next@example.com"), "next": wanted}
+        typed = {"email": "next@example.com", "code": code_to(runtime, "next@example.com"), "next": wanted}
         answer = client.post("/sign-in/code", data=typed)
         assert (answer.status_code, answer.headers["location"]) == (303, lands)
         assert "httponly" in answer.headers["set-cookie"].lower()
@@ -233,55 +233,57 @@ def test_another_sites_form_signs_nobody_in(enter: Enter) -> None:
         assert enter().post(path, data={"email": ADA, "code": "1"}, headers=headers).status_code == 403
 
 
-def test_pages_that_ask_for_two_factors_let_in_who_used_two(house: House, enter: Enter) -> None:
-    house.accounts.add("boss@example.com", "Boss", ["portal.admin"])
+def test_pages_that_ask_for_two_factors_let_in_who_used_two(runtime: Runtime, enter: Enter) -> None:
+    runtime.accounts.add("boss@example.com", "Boss", ["portal.admin"])
     one, page = enter(), "/console/portal/campaigns/new-campaign"
-    assert signed_in(house, one, "boss@example.com").status_code == 200
+    assert signed_in(runtime, one, "boss@example.com").status_code == 200
     assert one.get(page).status_code == 403
-    house.accounts.set_password("boss@example.com", PASSWORD)
+    runtime.accounts.set_password("boss@example.com", PASSWORD)
     assert one.get("/console/portal/tenants").url.path == "/console/portal/sign-in", (
         "a new password ends old logins"
     )
     two = enter()
-    assert signed_in(house, two, "boss@example.com", "not this one at all").status_code == 422
-    assert signed_in(house, two, "boss@example.com", PASSWORD).status_code == 200
+    assert signed_in(runtime, two, "boss@example.com", "not this one at all").status_code == 422
+    assert signed_in(runtime, two, "boss@example.com", PASSWORD).status_code == 200
     assert two.get(page).status_code == 200
 
 
 def test_a_role_that_is_taken_and_an_account_that_is_closed_are_so_at_once(
-    house: House, enter: Enter
+    runtime: Runtime, enter: Enter
 ) -> None:
     email = "olga@example.com"
-    house.accounts.add(email, roles=["parental.operator"])
+    runtime.accounts.add(email, roles=["parental.operator"])
     olga, page = enter(), "/console/parental/devices"
-    signed_in(house, olga, email)
+    signed_in(runtime, olga, email)
     assert (olga.get(page).status_code, olga.get(page).url.path) == (200, page)
-    house.accounts.change(email, roles=[])
+    runtime.accounts.change(email, roles=[])
     assert olga.get(page).status_code == 403
-    house.accounts.change(email, roles=["parental.operator", "engineer"])
+    runtime.accounts.change(email, roles=["parental.operator", "engineer"])
     assert olga.get(page).status_code == 200
     assert "needs the role engineer" in words_of(olga.get("/console/designs")), (
         "what was not in the login comes with the next one"
     )
-    account = house.accounts.close(email)
+    account = runtime.accounts.close(email)
     assert olga.get(page).url.path == DOOR
-    bearer = {"Authorization": f"Bearer {house.login_of(SignedIn(account, ('otp',)))}"}
+    bearer = {"Authorization": f"Bearer {runtime.login_of(SignedIn(account, ('otp',)))}"}
     answer = olga.get("/parental/v1/families", headers={**bearer, "Accept": "application/json"})
     assert (answer.status_code, answer.json()["code"]) == (401, "LOGIN_ENDED")
 
 
-def test_only_with_open_sign_up_does_a_mailbox_make_an_account_and_never_one_with_roles(house: House) -> None:
+def test_only_with_open_sign_up_does_a_mailbox_make_an_account_and_never_one_with_roles(
+    runtime: Runtime,
+) -> None:
     email = "new@example.com"
-    with entering(house) as enter:
+    with entering(runtime) as enter:
         enter().post("/sign-in", data={"email": email})
-        house.deliver()
-        assert isinstance(house.mail.way, Directory)
-        assert house.mail.way.letters(email) == []
-    with entering(house, open_sign_up=True) as enter:
+        runtime.deliver()
+        assert isinstance(runtime.mail.way, Directory)
+        assert runtime.mail.way.letters(email) == []
+    with entering(runtime, open_sign_up=True) as enter:
         client = enter()
         assert "it makes you an account" in words_of(client.get("/sign-in"))
-        assert "You are signed in." in words_of(signed_in(house, client, email))
-        made = house.accounts.with_address(email)
+        assert "You are signed in." in words_of(signed_in(runtime, client, email))
+        made = runtime.accounts.with_address(email)
         assert made is not None
         assert made.roles == []
         assert client.get("/console/designs").status_code == 403
@@ -296,26 +298,26 @@ def test_only_with_open_sign_up_does_a_mailbox_make_an_account_and_never_one_wit
             assert client.get(path).status_code in (200, 404), path
 
 
-def test_an_engineer_needs_two_factors(house: House, enter: Enter) -> None:
+def test_an_engineer_needs_two_factors(runtime: Runtime, enter: Enter) -> None:
     email, page = "rosa@example.com", "/console/designs/items"
-    house.accounts.add(email, roles=["engineer"])
+    runtime.accounts.add(email, roles=["engineer"])
     rosa = enter()
-    signed_in(house, rosa, email)
+    signed_in(runtime, rosa, email)
     assert (rosa.get(page).status_code, "second factor" in words_of(rosa.get(page))) == (403, True)
-    house.accounts.set_password(email, PASSWORD)
-    signed_in(house, rosa, email, PASSWORD)
+    runtime.accounts.set_password(email, PASSWORD)
+    signed_in(runtime, rosa, email, PASSWORD)
     assert rosa.get(page).status_code == 200
 
 
-def test_the_portals_admins_see_its_mail_without_the_codes(house: House) -> None:
-    portal = next(each for each in house.lived if each.system.name == "portal").service
+def test_the_portals_admins_see_its_mail_without_the_codes(runtime: Runtime) -> None:
+    portal = next(each for each in runtime.running if each.system.name == "portal").service
     secrets = {"code": "479048", "link": "http://x/verify?address=a@b.example&secret=0f0f0f0f"}
     portal.repository.db.write(
         portal.repository.mail("a@b.example", "code", {"warning": ""}, secrets=secrets)
     )
-    account = house.accounts.add("admin@example.com", roles=["portal.admin"])
-    token = house.login_of(SignedIn(account, ("pwd", "otp", "mfa")))
-    with entering(house) as enter:
+    account = runtime.accounts.add("admin@example.com", roles=["portal.admin"])
+    token = runtime.login_of(SignedIn(account, ("pwd", "otp", "mfa")))
+    with entering(runtime) as enter:
         admin = enter()
         admin.headers["Authorization"] = f"Bearer {token}"
         listed = admin.get("/console/portal/outbox")
@@ -328,13 +330,13 @@ def test_the_portals_admins_see_its_mail_without_the_codes(house: House) -> None
             assert "0f0f" not in page.text
 
 
-def test_a_login_that_a_system_gave_is_good_for_that_system_alone(house: House, enter: Enter) -> None:
+def test_a_login_that_a_system_gave_is_good_for_that_system_alone(runtime: Runtime, enter: Enter) -> None:
     email, travel = "nia@example.com", "/console/travel"
-    house.accounts.add(email, roles=["parental.operator"])
-    house.accounts.close(email)
+    runtime.accounts.add(email, roles=["parental.operator"])
+    runtime.accounts.close(email)
     nia = enter()
     nia.post(f"{travel}/sign-in", data={"email": email})
-    entered = nia.post(f"{travel}/sign-in/code", data={"email": email, "code": code_to(house, email)})
+    entered = nia.post(f"{travel}/sign-in/code", data={"email": email, "code": code_to(runtime, email)})
     assert (entered.status_code, entered.url.path) == (200, travel)
     for page in (FAMILY, "/console/parental/devices"):
         assert nia.get(page).url.path == DOOR, page
@@ -348,13 +350,13 @@ def test_a_login_that_a_system_gave_is_good_for_that_system_alone(house: House, 
     assert nia.get(f"{travel}/timeline").status_code == 200
 
 
-def test_who_signs_out_is_signed_out_wherever_the_token_is(house: House, enter: Enter) -> None:
-    house.accounts.add("out@example.com")
+def test_who_signs_out_is_signed_out_wherever_the_token_is(runtime: Runtime, enter: Enter) -> None:
+    runtime.accounts.add("out@example.com")
     out = enter()
-    signed_in(house, out, "out@example.com")
+    signed_in(runtime, out, "out@example.com")
     skratch = enter()
     skratch.post("/console/travel/sign-in", data={"email": "out@example.com"})
-    code = code_to(house, "out@example.com")
+    code = code_to(runtime, "out@example.com")
     skratch.post("/console/travel/sign-in/code", data={"email": "out@example.com", "code": code})
     for client, page in ((out, FAMILY), (skratch, "/console/travel/timeline")):
         assert client.get(page).url.path == page
@@ -366,24 +368,24 @@ def test_who_signs_out_is_signed_out_wherever_the_token_is(house: House, enter: 
         bearer = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         answer = enter().get("/travel/v1/me", headers=bearer)
         assert (answer.status_code, answer.json()["code"]) == (401, "LOGIN_ENDED")
-    travel = next(each for each in house.lived if each.system.name == "travel").service
+    travel = next(each for each in runtime.running if each.system.name == "travel").service
     user = travel.accounts.owner_of_email("out@example.com")
     sessions = list(travel.repository.db.all(travel_design.sessions_of(user_id=user)))
     assert [session.ended_at is not None for session in sessions] == [True]
 
 
-def test_one_ends_ones_own_logins_everywhere(house: House) -> None:
+def test_one_ends_ones_own_logins_everywhere(runtime: Runtime) -> None:
     email = "everywhere@example.com"
-    house.accounts.add(email)
-    with entering(house) as enter:
+    runtime.accounts.add(email)
+    with entering(runtime) as enter:
         here, there = enter(), enter()
         for client in (here, there):
-            signed_in(house, client, email)
+            signed_in(runtime, client, email)
         assert "Sign out everywhere" in words_of(here.get("/"))
         assert "signed out everywhere" in words_of(here.post("/sign-out", data={"where": "everywhere"}))
         assert there.get(FAMILY).url.path == DOOR
-        assert signed_in(house, here, email).status_code == 200
-        house.accounts.erase(email)
+        assert signed_in(runtime, here, email).status_code == 200
+        runtime.accounts.erase(email)
         assert here.get(FAMILY).url.path == DOOR
 
 
@@ -394,29 +396,29 @@ def test_what_is_no_path_is_no_fault_of_ours(enter: Enter, page: str, given: str
     assert (answer.status_code, given in answer.text) == (200, False)
 
 
-def test_in_the_demo_there_are_no_accounts_to_sign_in_to(house: House) -> None:
-    with serving_app(app_of(house)) as url:
+def test_in_the_demo_there_are_no_accounts_to_sign_in_to(runtime: Runtime) -> None:
+    with serving_app(app_of(runtime)) as url:
         answer = httpx.post(f"{url}/sign-in/code", data={"email": ADA, "code": "123456"})
         assert answer.status_code in (404, 405)
         assert httpx.post(f"{url}/sign-in", data={"email": ADA}).status_code == 422
 
 
 def test_every_role_of_the_demos_people_can_be_given_but_for_a_customers(clock: testing.Clock) -> None:
-    with open_house(memory=True, world=clock.world(), jobs=False, seed=False) as house:
-        roles = {role for person in house.people for role in person.qualified_roles}
+    with open_app(memory=True, world=clock.world(), jobs=False, seed=False) as runtime:
+        roles = {role for person in runtime.people for role in person.qualified_roles}
     assert roles - set(ROLES) <= {"portal.tenant"}
 
 
 @pytest.mark.parametrize("is_https", [True, False])
 def test_where_browsers_come_over_https_a_login_is_sent_over_nothing_else(
-    house: House, is_https: bool
+    runtime: Runtime, is_https: bool
 ) -> None:
     email = f"secure-{is_https}@example.com"
-    house.accounts.add(email)
-    with serving_app(app_of(house, is_demo=False, is_https=is_https)) as url:
+    runtime.accounts.add(email)
+    with serving_app(app_of(runtime, is_demo=False, is_https=is_https)) as url:
         for door in ("/sign-in", "/console/travel/sign-in"):
             httpx.post(f"{url}{door}", data={"email": email})
-            typed = {"email": email, "code": code_to(house, email)}
+            typed = {"email": email, "code": code_to(runtime, email)}
             cookies = httpx.post(f"{url}{door}/code", data=typed).headers.get_list("set-cookie")
             login = next(cookie.lower() for cookie in cookies if cookie.startswith("tablewright-8"))
             assert ("; secure" in login) == is_https

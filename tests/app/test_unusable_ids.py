@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 from tests.app.browsing import Enter, browsers
 
-from tablewright.app.house import open_house
+from tablewright.app.runtime import open_app
 from tablewright.app.serve import app_of
 from tablewright.edge import RateLimiter, serving_app
 from tablewright.edge.rate_limit import Decision, RateLimit
@@ -37,9 +37,9 @@ ID_FIELD = re.compile(r"(id|Id|phone|name|subject|code|sku|key|token|email|addre
 
 @pytest.fixture(scope="module")
 def app() -> Iterator[FastAPI]:
-    with pytest.MonkeyPatch.context() as patch, open_house(memory=True, jobs=False) as house:
+    with pytest.MonkeyPatch.context() as patch, open_app(memory=True, jobs=False) as runtime:
         patch.setattr(RateLimiter, "take", lambda self, key, pace: Decision(True, RateLimit(1, 1).burst, 0))
-        yield app_of(house)
+        yield app_of(runtime)
 
 
 @pytest.fixture(scope="module")

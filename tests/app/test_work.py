@@ -8,57 +8,57 @@ import pytest
 
 from tablewright import testing
 from tablewright.app.design import Work, works
-from tablewright.app.house import House, open_house
-from tablewright.app.progress import Told
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.work import WorkStopped, progress_of
+from tablewright.kit.system import Progress
 
 
-def test_work_ends_with_its_result_and_can_be_found_again(house: House) -> None:
-    work = house.works.start("count", "Count", lambda told: {"answer": 42}, by="Rosa")
-    house.works.wait(work.id)
-    found = house.works.find(work.id)
+def test_work_ends_with_its_result_and_can_be_found_again(runtime: Runtime) -> None:
+    work = runtime.works.start("count", "Count", lambda progress: {"answer": 42}, by="Rosa")
+    runtime.works.wait(work.id)
+    found = runtime.works.find(work.id)
     assert found is not None
     assert (found.state, found.result, found.by) == ("DONE", {"answer": 42}, "Rosa")
-    assert [each.id for each in house.works.recent()] == [work.id]
+    assert [each.id for each in runtime.works.recent()] == [work.id]
 
 
-def test_work_that_fails_says_how(house: House) -> None:
-    def failing(told: Told) -> None:
+def test_work_that_fails_says_how(runtime: Runtime) -> None:
+    def failing(progress: Progress) -> None:
         raise ValueError("the table is gone")
 
-    work = house.works.start("count", "Count", failing, by="Rosa")
-    house.works.wait(work.id)
-    found = house.works.find(work.id)
+    work = runtime.works.start("count", "Count", failing, by="Rosa")
+    runtime.works.wait(work.id)
+    found = runtime.works.find(work.id)
     assert found is not None
     assert (found.state, found.error) == ("FAILED", "ValueError: the table is gone")
 
 
-def test_the_same_work_is_not_begun_twice_at_once(house: House) -> None:
+def test_the_same_work_is_not_begun_twice_at_once(runtime: Runtime) -> None:
     go = threading.Event()
-    first = house.works.start("count", "Count", lambda told: go.wait(10), by="Rosa")
-    second = house.works.start("count", "Count", lambda told: None, by="Tom")
-    other = house.works.start("count", "Count another", lambda told: None, by="Tom")
+    first = runtime.works.start("count", "Count", lambda progress: go.wait(10), by="Rosa")
+    second = runtime.works.start("count", "Count", lambda progress: None, by="Tom")
+    other = runtime.works.start("count", "Count another", lambda progress: None, by="Tom")
     assert second.id == first.id
     assert other.id != first.id
     go.set()
-    house.works.wait(first.id)
-    assert house.works.start("count", "Count", lambda told: None, by="Tom").id != first.id
+    runtime.works.wait(first.id)
+    assert runtime.works.start("count", "Count", lambda progress: None, by="Tom").id != first.id
 
 
-def test_running_work_tells_percent_rate_and_time_left(house: House, clock: testing.Clock) -> None:
+def test_running_work_tells_percent_rate_and_time_left(runtime: Runtime, clock: testing.Clock) -> None:
     told_once, go = threading.Event(), threading.Event()
 
-    def job(told: Told) -> None:
-        told(25, 100, "items")
+    def job(progress: Progress) -> None:
+        progress(25, 100, "items")
         told_once.set()
         go.wait(10)
 
-    work = house.works.start("count", "Count", job, by="Rosa")
+    work = runtime.works.start("count", "Count", job, by="Rosa")
     assert told_once.wait(10)
     clock.move(timedelta(seconds=5))
-    found = house.works.find(work.id)
+    found = runtime.works.find(work.id)
     assert found is not None
-    progress = progress_of(found, house.world)
+    progress = progress_of(found, runtime.world)
     assert (progress.percent, progress.rate, progress.seconds_left) == (25, 5.0, 15.0)
     go.set()
 
@@ -66,28 +66,28 @@ def test_running_work_tells_percent_rate_and_time_left(house: House, clock: test
 def test_closing_interrupts_what_runs_and_a_restart_says_so(tmp_path: Path) -> None:
     begun = threading.Event()
 
-    def endless(told: Told) -> None:
+    def endless(progress: Progress) -> None:
         while True:
-            told(1, None, "items")
+            progress(1, None, "items")
             begun.set()
 
-    with open_house(tmp_path, systems=()) as house:
-        work = house.works.start("count", "Count", endless, by="Rosa")
+    with open_app(tmp_path, systems=()) as runtime:
+        work = runtime.works.start("count", "Count", endless, by="Rosa")
         assert begun.wait(10)
     with pytest.raises(WorkStopped):
-        house.works.start("count", "Count", endless, by="Rosa")
-    with open_house(tmp_path, systems=()) as house:
-        found = house.works.find(work.id)
+        runtime.works.start("count", "Count", endless, by="Rosa")
+    with open_app(tmp_path, systems=()) as runtime:
+        found = runtime.works.find(work.id)
         assert found is not None
         assert found.state == "INTERRUPTED"
 
 
 def test_work_of_a_process_that_was_killed_is_said_to_be_interrupted(tmp_path: Path) -> None:
-    with open_house(tmp_path, systems=()) as house:
-        now = house.world.now()
+    with open_app(tmp_path, systems=()) as runtime:
+        now = runtime.world.now()
         left = Work(id="w1", kind="count", title="Count", by="Rosa", started=now, updated=now)
-        house.db.write(works.create(left))
-    with open_house(tmp_path, systems=()) as house:
-        found = house.works.find("w1")
+        runtime.db.write(works.create(left))
+    with open_app(tmp_path, systems=()) as runtime:
+        found = runtime.works.find("w1")
         assert found is not None
         assert found.state == "INTERRUPTED"

@@ -14,13 +14,13 @@ import pytest
 from tests.browser.conftest import Keep, Open, Served
 from tests.browser.screens import on_every_screen
 
-from tablewright.app.house import House, open_house
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL
 from tablewright.edge import serving_app
 from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.seed import ADA, SARAH, TOM, seed
-from tablewright.systems.parental.service import Parental
 from tablewright.world import real_world
 
 HOME = "/console/parental"
@@ -49,22 +49,22 @@ def clock() -> Clock:
 
 
 @pytest.fixture(scope="module")
-def house(clock: Clock) -> Iterator[House]:
+def runtime(clock: Clock) -> Iterator[Runtime]:
     small = replace(PARENTAL, seed=lambda parental, told: seed(parental, told, families=0))
     world = replace(real_world(), now=clock.now)
-    with open_house(memory=True, systems=(small,), world=world) as opened:
+    with open_app(memory=True, systems=(small,), world=world) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def parental(house: House) -> Parental:
-    found: Parental = house.lived[0].service
+def parental(runtime: Runtime) -> Parental:
+    found: Parental = runtime.running[0].service
     return found
 
 
 @pytest.fixture(scope="module")
-def served(house: House) -> Iterator[Served]:
-    with serving_app(app_of(house)) as url:
+def served(runtime: Runtime) -> Iterator[Served]:
+    with serving_app(app_of(runtime)) as url:
         yield Served(url, "")
 
 

@@ -18,11 +18,11 @@ import pytest
 from tests.browser.conftest import Keep, Open, Served
 from tests.browser.screens import on_every_screen
 
-from tablewright.app.house import House, open_house
+from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import TRAVEL
 from tablewright.edge import serving_app
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 
 HOME = "/console/travel"
 MAYA, JONAS, LENA, INES = "traveller_maya", "traveller_jonas", "traveller_lena", "admin_ines"
@@ -30,20 +30,20 @@ PATIENT = 40_000
 
 
 @pytest.fixture(scope="module")
-def house() -> Iterator[House]:
-    with open_house(memory=True, systems=(TRAVEL,)) as opened:
+def runtime() -> Iterator[Runtime]:
+    with open_app(memory=True, systems=(TRAVEL,)) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def travel(house: House) -> Travel:
-    found: Travel = house.lived[0].service
+def travel(runtime: Runtime) -> Travel:
+    found: Travel = runtime.running[0].service
     return found
 
 
 @pytest.fixture(scope="module")
-def served(house: House) -> Iterator[Served]:
-    with serving_app(app_of(house)) as url:
+def served(runtime: Runtime) -> Iterator[Served]:
+    with serving_app(app_of(runtime)) as url:
         yield Served(url, "")
 
 

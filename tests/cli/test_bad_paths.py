@@ -14,7 +14,7 @@ import pytest
 from tests.cli.command import here, tablewright
 from tests.cli.stores import store_of_pets
 
-from tablewright.app.design import house
+from tablewright.app.design import app_design
 from tablewright.cli.commands import COMMANDS, Command
 from tablewright.client import embedded
 from tablewright.engine import Engine
@@ -98,7 +98,7 @@ def given(tmp: Path, command: str, name: str, bad: Path, store: Path) -> list[st
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = store_of_pets(tmp_path_factory.mktemp("bad-paths") / "store")
     with Engine.open(store, durability="relaxed") as engine:
-        for design in (PARENTAL, house):
+        for design in (PARENTAL, app_design):
             Db(embedded(engine), design).create_tables()
     here("db", "recovery", "pets", "--on", "--data", store)
     here("people", "add", "ada@example.com", "--data", store)

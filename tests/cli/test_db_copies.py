@@ -16,8 +16,8 @@ from tests.cli.command import here
 from tests.cli.stores import server_of
 
 from tablewright import Engine, testing
-from tablewright.app.copy_places import CopyPlace, place_of
-from tablewright.app.copy_restoring import TAG, TablesThere, refuse_there, restore_tables
+from tablewright.app.copies.restore import TAG, TablesThere, refuse_there, restore_tables
+from tablewright.app.copies.store import CopyPlace, place_of
 from tablewright.cli.db.copies_restore import temporary_name
 from tablewright.client import embedded
 from tablewright.engine import verify_store

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.command import Ran, here
 from tests.cli.stores import PETS
 
-from tablewright.app.design import house
+from tablewright.app.design import app_design
 from tablewright.cli.hints import add_target_to_hints, command_hint
 from tablewright.cli.parser import parse
 from tablewright.client import embedded
@@ -61,7 +61,7 @@ def patient() -> Iterator[None]:
 
 def filled(engine: Engine) -> None:
     engine.call("CreateTable", PETS)
-    for design in (TRAVEL, PARENTAL, house):
+    for design in (TRAVEL, PARENTAL, app_design):
         Db(embedded(engine), design).create_tables()
 
 

@@ -10,11 +10,11 @@ import pytest
 from tests.cli.command import here
 from tests.cli.stores import server_of
 
-from tablewright.app.house import open_house
+from tablewright.app.runtime import open_app
 from tablewright.app.systems import PARENTAL
 from tablewright.engine import Engine
+from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.seed import OPERATOR
-from tablewright.systems.parental.service import Parental
 
 LOAD, LIST = ("parental", "registry", "load"), ("parental", "registry", "list")
 OURS = {"appName": "Puzzles", "appCategory": "Gaming", "domains": ["*.puzzles.example"], "defaultPorts": []}
@@ -24,14 +24,14 @@ OURS = {"appName": "Puzzles", "appCategory": "Gaming", "domains": ["*.puzzles.ex
 def store(tmp_path: Path) -> Path:
     """A closed store with the tables of parental controls, and no app."""
     home = tmp_path / "store"
-    open_house(home, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False).close()
+    open_app(home, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False).close()
     return home
 
 
 def edited(store: Path) -> None:
     """TikTok as an operator wrote it."""
-    with open_house(store, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as house:
-        parental: Parental = house.lived[0].service
+    with open_app(store, systems=(PARENTAL,), seed=False, durability="relaxed", jobs=False) as runtime:
+        parental: Parental = runtime.running[0].service
         fields = {"appCategory": "Social Media", "domains": ["tiktok.com"], "defaultPorts": []}
         parental.registry.save("TikTok", fields, OPERATOR)
 

@@ -13,8 +13,8 @@ from tests.cli.command import COMMAND, here
 from tests.cli.stores import server_of
 
 from tablewright.app import passwords
-from tablewright.app.house import open_house
 from tablewright.app.passwords import is_password
+from tablewright.app.runtime import open_app
 from tablewright.engine import Engine
 
 ADA = "ada@example.com"
@@ -29,7 +29,7 @@ def passwords_are_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
 def store(tmp_path: Path) -> Path:
     """A closed store in which no accounts."""
     home = tmp_path / "store"
-    open_house(home, systems=(), durability="relaxed", jobs=False).close()
+    open_app(home, systems=(), durability="relaxed", jobs=False).close()
     return home
 
 
@@ -82,8 +82,8 @@ def test_a_password_comes_from_a_file_of_ones_own_and_is_told_to_nobody(store: P
     assert "horse" not in ran.out + ran.err
     assert "scrypt" not in ran.out
     assert "password and code" in here("people", "list", "--data", store).out
-    with open_house(store, systems=(), durability="relaxed", jobs=False) as house:
-        known = house.accounts.with_address(ADA)
+    with open_app(store, systems=(), durability="relaxed", jobs=False) as runtime:
+        known = runtime.accounts.with_address(ADA)
         assert known is not None
         assert is_password("correct horse battery", known.password or "")
 
@@ -133,8 +133,8 @@ def test_a_password_from_a_pipe_is_a_line_and_nobody_is_asked(store: Path) -> No
     )
     assert (piped.returncode, piped.stderr) == (0, "")
     assert json.loads(piped.stdout)["hasPassword"] is True
-    with open_house(store, systems=(), durability="relaxed", jobs=False) as house:
-        known = house.accounts.with_address(ADA)
+    with open_app(store, systems=(), durability="relaxed", jobs=False) as runtime:
+        known = runtime.accounts.with_address(ADA)
         assert known is not None
         assert is_password("correct horse battery", known.password or "")
 

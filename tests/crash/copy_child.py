@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from tests.app.away import copying_of, put
 
 from tablewright import Engine, testing
-from tablewright.app.copies import bring_further
-from tablewright.app.copy_places import place_of
+from tablewright.app.copies.job import bring_further
+from tablewright.app.copies.store import place_of
 from tablewright.engine.history import time_travel
 from tablewright.engine.transfer import export_lines
 from tablewright.world import real_world

@@ -20,7 +20,7 @@ from tests.crash import copy_child
 from tests.crash.copy_child import DayClock
 
 from tablewright import Engine, testing
-from tablewright.app.copy_places import CopiedTable, CopyPlace, made_ready, moment_name, place_of
+from tablewright.app.copies.store import CopiedTable, CopyPlace, made_ready, moment_name, place_of
 from tablewright.engine import verify_store
 
 KILLS = 3

@@ -11,12 +11,11 @@ import botocore.session
 import pytest
 from pydantic import BaseModel
 from tests.design.iam import Recorder, Right, allows, pairs, without
+from tests.systems.travel.account.test_privacy import erase, follow, lived
 from tests.systems.travel.people import Home, home_over
 from tests.systems.travel.talk import START
-from tests.systems.travel.test_privacy import erase, follow, lived
 
 from tablewright import testing
-from tablewright.app.system import Start, System
 from tablewright.app.systems import SYSTEMS
 from tablewright.client import embedded
 from tablewright.design import Design, Environment, Keys, begins
@@ -24,6 +23,7 @@ from tablewright.design.deployment import Deployment, NotDeployable
 from tablewright.design.iam import document, plain_arns
 from tablewright.design.policies import leading_key, operations, roles
 from tablewright.edge import Issuer
+from tablewright.kit.system import Start, System
 from tablewright.mapping import Db
 from tablewright.mapping.deployment import deployment_of
 from tablewright.systems.parental.design import DESIGNS as PARENTAL
@@ -64,7 +64,7 @@ def needed(tmp_path_factory: pytest.TempPathFactory) -> set[Right]:
         )
         issuer = Issuer(home_path / "keys", "https://id.example", clock.world(), longest=timedelta(days=400))
         home = home_over(call, clock, issuer, home_path, PROD)
-        jobs.follower(home.travel).create_tables()
+        home.travel.follower().create_tables()
         call.is_on = True
         a_day(home)
     return call.needed

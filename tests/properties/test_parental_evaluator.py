@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from tests.properties.effort import effort
 from tests.systems.parental.written import child, override, policy
 
-from tablewright.systems.parental.evaluator import Why, effective, next_visible, timeline
 from tablewright.systems.parental.model import EVERYTHING, Child, Override, Policy, PolicyStatus, Window
-from tablewright.systems.parental.windows import DAYS, edges, is_inside, merged, next_edge, week
+from tablewright.systems.parental.policy.effective import Why, effective, next_visible, timeline
+from tablewright.systems.parental.policy.windows import DAYS, edges, is_inside, merged, next_edge, week
 
 MINUTE = timedelta(minutes=1)
 INSTANT = timedelta(microseconds=1)

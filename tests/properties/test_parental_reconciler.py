@@ -20,10 +20,10 @@ from tests.systems.parental.rig import ANNA, BEN, DEVICE, START, Rig, closing, m
 from tablewright import testing
 from tablewright.client import embedded
 from tablewright.systems.parental import jobs
+from tablewright.systems.parental.enforcement.sessions import EventKind
 from tablewright.systems.parental.firewall.driver import PREFIX, Rule
 from tablewright.systems.parental.firewall.simulated import Faults
 from tablewright.systems.parental.model import EVERYTHING, OverrideKind
-from tablewright.systems.parental.sessions import EventKind
 from tablewright.testing import Clock
 
 CHILDREN = (ANNA, BEN)
@@ -96,13 +96,13 @@ class Meddle:
     how: Literal["wipe", "add"]
 
 
-Deed = Edit | Except | Hear | Fail | Wait | Work | Meddle
+Verb = Edit | Except | Hear | Fail | Wait | Work | Meddle
 
 _CHILD = st.integers(0, len(CHILDREN) - 1)
 _PLACES = st.sampled_from(
     [None, None, None, "ensure:before", "ensure:after", "remove:before", "remove:after"]
 )
-_DEEDS: st.SearchStrategy[Deed] = st.one_of(
+_VERBS: st.SearchStrategy[Verb] = st.one_of(
     st.builds(Edit, _CHILD, st.lists(st.sampled_from(APPS), unique=True, max_size=3).map(tuple)),
     st.builds(
         Except, _CHILD, st.sampled_from(["allow", "block"]), st.sampled_from([*APPS, EVERYTHING]), st.integers(1, 30)
@@ -123,8 +123,8 @@ _DEEDS: st.SearchStrategy[Deed] = st.one_of(
 
 
 @effort(40)
-@given(st.lists(_DEEDS, max_size=25))
-def test_devices_come_to_block_what_shall_be_blocked(deeds: Sequence[Deed]) -> None:
+@given(st.lists(_VERBS, max_size=25))
+def test_devices_come_to_block_what_shall_be_blocked(deeds: Sequence[Verb]) -> None:
     clock = Clock(START)
     with (
         testing.engine(world=clock.world()) as engine,
@@ -140,7 +140,7 @@ def test_devices_come_to_block_what_shall_be_blocked(deeds: Sequence[Deed]) -> N
         _settled(rig)
 
 
-def _do(rig: Rig, deed: Deed, number: int) -> None:
+def _do(rig: Rig, deed: Verb, number: int) -> None:
     match deed:
         case Edit(child, apps):
             for policy in rig.repository.policies_of(CHILDREN[child]):

@@ -45,7 +45,7 @@ Step = tuple[str, Any]
 
 
 @dataclass
-class House:
+class Runtime:
     """Three regions, everything in steps; and every write that was answered."""
 
     regions: Regions
@@ -130,7 +130,7 @@ def opened(path: Path | None, clock: Clock) -> Regions:
 
 
 @contextmanager
-def house(on_disk: bool = False, kind: type[House] = House) -> Iterator[House]:
+def runtime(on_disk: bool = False, kind: type[Runtime] = Runtime) -> Iterator[Runtime]:
     clock = Clock()
     with (
         small_steps(),
@@ -180,7 +180,7 @@ STEPS = st.one_of(
 )
 
 
-def check(made: House) -> None:
+def check(made: Runtime) -> None:
     """All regions are the same, whole, and hold for each key what was written last."""
     made.heal()
     assert made.regions.verify() == []
@@ -198,7 +198,7 @@ def check(made: House) -> None:
 @effort(60)
 @given(st.lists(STEPS, min_size=5, max_size=40))
 def test_after_healing_all_replicas_hold_the_last_write_of_every_key(steps: list[Step]) -> None:
-    with house() as made:
+    with runtime() as made:
         for step in steps:
             made.take(step)
         check(made)
@@ -207,7 +207,7 @@ def test_after_healing_all_replicas_hold_the_last_write_of_every_key(steps: list
 @effort(12)
 @given(st.lists(st.one_of(STEPS, STEPS, st.tuples(st.just("kill"), st.just(()))), min_size=5, max_size=25))
 def test_the_same_when_the_stores_are_closed_and_opened_in_between(steps: list[Step]) -> None:
-    with house(on_disk=True) as made:
+    with runtime(on_disk=True) as made:
         for step in steps:
             made.take(step)
         check(made)
@@ -216,7 +216,7 @@ def test_the_same_when_the_stores_are_closed_and_opened_in_between(steps: list[S
 @effort(30)
 @given(st.lists(STEPS, min_size=5, max_size=40))
 def test_stamps_of_deletes_are_pruned_in_the_end(steps: list[Step]) -> None:
-    with house() as made:
+    with runtime() as made:
         for step in steps:
             made.take(step)
         made.heal()
@@ -243,7 +243,7 @@ ROLE_STEPS = st.one_of(
 )
 
 
-class Arrangement(House):
+class Arrangement(Runtime):
     """One of the regions writes. What a region loses when it rejoins was listed before."""
 
     given_up: set[str]
@@ -280,7 +280,7 @@ class Arrangement(House):
         return {names[one.key] if isinstance(one.key, str) else one.key["pk"]["S"] for one in found}
 
 
-def fenced(made: House, region: str) -> bool:
+def fenced(made: Runtime, region: str) -> bool:
     return any(
         one.region == region and one.unreplicated is not None for one in statuses(made.regions.engines)
     )
@@ -304,7 +304,7 @@ FAILED_BACK = [*LOST, ("rejoin", (US,)), ("follow", (US, EU)), ("follow", (US, E
 @effort(40)
 @given(st.lists(ROLE_STEPS, min_size=5, max_size=40))
 def test_a_new_writer_lacks_only_what_is_listed(steps: list[Step]) -> None:
-    with house(on_disk=any(kind == "kill" for kind, _ in steps), kind=Arrangement) as made:
+    with runtime(on_disk=any(kind == "kill" for kind, _ in steps), kind=Arrangement) as made:
         assert isinstance(made, Arrangement)
         made.given_up = set()
         made.take(("fail_over", (HOME, set())))

@@ -29,12 +29,12 @@ from tablewright import testing
 from tablewright.client import embedded
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.devices import Gadget
-from tablewright.systems.travel.documents import Checkpoint, Document, PushedDocuments, Row, document
+from tablewright.systems.travel.account.devices import Gadget
 from tablewright.systems.travel.errors import NotThere, ResyncRequired
-from tablewright.systems.travel.merge import WHOLE, difference
-from tablewright.systems.travel.operations import FieldConflict, Result, visit_state
-from tablewright.systems.travel.service import Travel, open_travel
+from tablewright.systems.travel.sync.documents import Checkpoint, Document, PushedDocuments, Row, document
+from tablewright.systems.travel.sync.merge import WHOLE, difference
+from tablewright.systems.travel.sync.operations import FieldConflict, Result, visit_state
+from tablewright.systems.travel.travel import Travel, open_travel
 from tablewright.testing import Clock
 
 DEVICES = ("phone", "tablet", "laptop")

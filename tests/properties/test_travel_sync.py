@@ -26,11 +26,12 @@ from tablewright import testing
 from tablewright.client import embedded
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel import merge, statistics, tasks
 from tablewright.systems.travel.errors import Conflict, NotThere, VersionConflict
-from tablewright.systems.travel.merge import WHOLE
 from tablewright.systems.travel.model import SERVER, OperationType, Strategy
-from tablewright.systems.travel.operations import (
+from tablewright.systems.travel.places import statistics
+from tablewright.systems.travel.sync import merge, split
+from tablewright.systems.travel.sync.merge import WHOLE
+from tablewright.systems.travel.sync.operations import (
     Edit,
     EntityState,
     FieldConflict,
@@ -41,7 +42,7 @@ from tablewright.systems.travel.operations import (
     user_state,
     visit_state,
 )
-from tablewright.systems.travel.service import open_travel
+from tablewright.systems.travel.travel import open_travel
 from tablewright.testing import Clock
 
 DEVICES = ("phone", "tablet", "laptop")
@@ -102,7 +103,7 @@ class Travellers(RuleBasedStateMachine):
         self.clock = Clock(START)
         self._engine = testing.engine(world=self.clock.world())
         self._patch = pytest.MonkeyPatch()
-        self._patch.setattr(tasks, "PLACES", 2)  # a batch of all places is several transactions
+        self._patch.setattr(split, "PLACES", 2)  # a batch of all places is several transactions
         self._patch.setattr(merge, "STAMPS_OF_GONE", 1)
         db = Db(embedded(self._engine.__enter__()), d.TRAVEL, world=self.clock.world(), secret=SECRET)
         db.create_tables()
@@ -413,7 +414,7 @@ class Travellers(RuleBasedStateMachine):
         sync = self.travel.sync
         piece, settle = sync._piece, sync._settle
 
-        def seen_piece(source: Any, todo: Sequence[tasks.Task]) -> dict[str, Result]:
+        def seen_piece(source: Any, todo: Sequence[split.Task]) -> dict[str, Result]:
             if self.pieces_left == 0:
                 raise Died
             self.pieces_left -= 1

@@ -14,8 +14,15 @@ from datetime import date
 from typing import Any
 
 from tablewright.systems.travel import rules
-from tablewright.systems.travel.merge import WHOLE
-from tablewright.systems.travel.operations import Edit, EntityState, FieldConflict, Result, place_id, targets
+from tablewright.systems.travel.sync.merge import WHOLE
+from tablewright.systems.travel.sync.operations import (
+    Edit,
+    EntityState,
+    FieldConflict,
+    Result,
+    place_id,
+    targets,
+)
 
 LATEST = 10**9
 

@@ -25,9 +25,8 @@ from tablewright.design.deployment import Deployment
 from tablewright.design.terraform import tree, write
 from tablewright.mapping import Db
 from tablewright.mapping.deployment import deployment_of
-from tablewright.systems.travel import jobs
 from tablewright.systems.travel.design import TRAVEL
-from tablewright.systems.travel.service import open_travel
+from tablewright.systems.travel.travel import open_travel
 from tablewright.wire import serving
 from tablewright.world import real_world
 
@@ -198,7 +197,7 @@ def mapped() -> dict[str, dict[str, Any]]:
     with testing.engine() as engine:
         db = Db(embedded(engine), TRAVEL, environment=PROD)
         db.create_tables()
-        jobs.follower(open_travel(db, real_world())).create_tables()
+        open_travel(db, real_world()).follower().create_tables()
         with serving(engine) as url:
             client = client_of(url)
             found = {name: settings(client, name) for name in client.list_tables()["TableNames"]}

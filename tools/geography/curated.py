@@ -1,6 +1,6 @@
 """What no package says, by hand: which regions count, official and other names, figures of states and provinces.
 
-Facts, checked by sums that are known (tests/systems/travel/test_geography_data.py): populations of states are those of
+Facts, checked by sums that are known (tests/systems/travel/geography/test_data.py): populations of states are those of
 the United States census of 2020, of provinces those of the Canadian census of 2021; areas are total areas, land and
 water, of the Census Bureau's and Statistics Canada's tables. Retired codes: ISO 3166-3 and ISO 3166-2's newsletters.
 """

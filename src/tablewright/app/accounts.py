@@ -104,6 +104,10 @@ class Accounts:
 
     # --- what who runs the server does ---
 
+    def addresses(self, role: str) -> list[str]:
+        """Where those are reached who have a role and may sign in; a system writes to its staff there."""
+        return [one.email for one in self.all() if role in one.roles and one.closed is None]
+
     def new(self, email: str, name: str = "", roles: Iterable[str] = ()) -> Write[Account]:
         """An account to be written, alone or with what proved its address."""
         return accounts.create(

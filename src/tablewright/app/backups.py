@@ -1,4 +1,4 @@
-"""What a design says of recovery and backups, done in this house: a copy of each table, kept as long as it says.
+"""What a design says of recovery and backups, done in this process: a copy of each table, kept as long as it says.
 
 A design names several environments, and this process is one more: of what they say, what keeps the most holds here. In
 this process a copy is made once a day, whatever schedule they name: between two copies recovery has every second. In an
@@ -7,7 +7,7 @@ Must hold: what was not made by this job is never removed by it; a day (an hour)
 second; a copy is removed in its time, also one of a table that was left for another, or is gone. A copy that could not
 be made fails the job: the schedule logs an error, and keeps it with the job's turn.
 Elsewhere: recovery to a moment is switched on as tables are made (mapping/tables.py); copies outside of this machine
-(copies.py).
+(copies/job.py).
 """
 
 import logging
@@ -17,10 +17,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from tablewright.app.schedule import Job
 from tablewright.client import Call, CallRefused, pages
 from tablewright.design import Backups, Design, Environment
 from tablewright.design.cost.schedules import times_a_day
+from tablewright.kit.jobs import Job
 from tablewright.mapping import Db
 
 log = logging.getLogger("tablewright.app")
@@ -35,7 +35,7 @@ _NOT_NOW = ("BackupInUseException", "BackupNotFoundException")
 
 
 def environment_of(designs: Sequence[Design]) -> Environment:
-    """This house as a place where some designs live: its tables have their plain names."""
+    """This process as a place where some designs live: its tables have their plain names."""
     said = [env for design in designs for env in design.environments.values()]
     kept = [env.backups for env in said if env.backups is not None]
     longest = max(kept, key=lambda backups: backups.keep_days, default=None)
@@ -48,7 +48,7 @@ def environment_of(designs: Sequence[Design]) -> Environment:
     )
 
 
-def backup_job(db: Db, call: Call, plain: Call | None = None, sides: Sequence[str] = ()) -> list[Job]:
+def backup_job(db: Db, call: Call, plain: Call | None = None, sides: Sequence[str] = ()) -> list[Job[object]]:
     """The job of a system whose design wants backups; none for another.
 
     `call` leads to the side of a table that is open, `plain` to the table of the very name. `sides` are the tables of
@@ -60,7 +60,7 @@ def backup_job(db: Db, call: Call, plain: Call | None = None, sides: Sequence[st
     kept, every = timedelta(days=wanted.keep_days), period_of(wanted)
     names = [db.physical(name) for design in db.designs for name in design.tables]
 
-    def run() -> int:
+    def run(_: object) -> int:
         made = back_up(call, names, db.world.now(), kept, every)
         remove_old(plain or call, sides, db.world.now() - kept)
         return made

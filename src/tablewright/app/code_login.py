@@ -4,7 +4,7 @@ Must hold: only a code's keyed hash is stored; a try is counted before it is loo
 about whether an address has an account, or a password: what is said, what is counted and what is written is the same,
 only the letter is to nobody.
 Elsewhere: how many codes and tries there are (edge/codes.py), who has an account (accounts.py), the pace of one network
-and the pages (console/sign_in.py).
+and the pages (sign_in.py).
 """
 
 import hashlib

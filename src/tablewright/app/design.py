@@ -13,14 +13,16 @@ KEPT = timedelta(days=30)
 ACCOUNTS = "house_accounts"
 WorkState = Literal["RUNNING", "DONE", "FAILED", "INTERRUPTED"]
 
-house = Design(
+app_design = Design(
     "house", about="What the app itself remembers: seeded systems, long work, when jobs ran, accounts."
 )
-_table = house.table("house", pk="PK", sk="SK", ttl="expires", about="The app's own memory; a few items.")
+_table = app_design.table(
+    "house", pk="PK", sk="SK", ttl="expires", about="The app's own memory; a few items."
+)
 _by_start = _table.gsi("WorkByStart", pk="listKey", sk="startKey")
 
 
-_accounts = house.table(
+_accounts = app_design.table(
     # Not "accounts": people keep tables of their own in the same store.
     ACCOUNTS,
     pk="PK",
@@ -250,12 +252,12 @@ notes = _accounts.entity(
 )
 
 
-@house.query(notes, on=_by_state, pk="NOTES#{state}", page=50, load=Load(per_month=1_300_000, items=0))
+@app_design.query(notes, on=_by_state, pk="NOTES#{state}", page=50, load=Load(per_month=1_300_000, items=0))
 def notes_by_state(*, state: LetterState) -> None:
     """Letters that wait, or failed; the oldest first."""
 
 
-@house.query(
+@app_design.query(
     works,
     pk="WORK",
     on=_by_start,
@@ -268,9 +270,9 @@ def recent_work() -> None:
     """Long work, newest first."""
 
 
-@house.get(works, consistent=True, load=Load(per_month=5_000, item_bytes=600))
+@app_design.get(works, consistent=True, load=Load(per_month=5_000, item_bytes=600))
 def work_by_id(*, id: str) -> None:
     """How far one piece of work is."""
 
 
-house.build()
+app_design.build()

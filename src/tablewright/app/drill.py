@@ -24,11 +24,11 @@ from tablewright.engine import Regions
 from tablewright.engine.replication.failover import UnreplicatedWrite, failover, rejoin, unreplicated
 from tablewright.engine.verify.region_items import compare
 from tablewright.mapping import Db
-from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.design import PORTAL, tenants_table
 from tablewright.systems.portal.errors import PortalMistake
+from tablewright.systems.portal.orders.checkout import Line
+from tablewright.systems.portal.portal import Portal, open_portal
 from tablewright.systems.portal.repository import Actor
-from tablewright.systems.portal.service import Portal, open_portal
 from tablewright.world import World, real_world
 
 OLD, NEW = "af-south-1", "eu-west-1"

@@ -14,23 +14,13 @@ from fastapi import Request
 
 from tablewright.app import logins
 from tablewright.app.accounts import PREFIX, Accounts
-from tablewright.app.logins import DEMO, FOR
+from tablewright.app.logins import DEMO
 from tablewright.edge import ANYONE, Principal
 from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.edge.problems import unauthorized
+from tablewright.kit.system import in_system
 
 _FOUND = "login_as_of_now"
-
-
-def in_system(caller: Principal, system: str) -> Principal:
-    """The caller with the roles of one system, under their plain names; ANYONE if the login is another system's."""
-    if caller.claims.get(FOR, system) != system:
-        return ANYONE
-    prefix = f"{system}."
-    return replace(
-        caller,
-        roles=frozenset(role.removeprefix(prefix) for role in caller.roles if role.startswith(prefix)),
-    )
 
 
 def as_of_now(find: FindPrincipal, accounts: Accounts, is_demo: bool) -> FindPrincipal:

@@ -9,28 +9,18 @@ Elsewhere: all logins of an account at once (its epoch, accounts.py), what one i
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from tablewright.app.code_login import SignedIn
 from tablewright.app.design import EndedLogin, ended_logins
-from tablewright.app.people import Person
 from tablewright.edge import Issuer, Principal
 from tablewright.edge.identity.verifier import LEEWAY
+from tablewright.kit.system import FOR, LOGIN_LASTS, Issue, Person
 from tablewright.mapping import Db
 
 AUDIENCE = "tablewright"
-LOGIN_LASTS = timedelta(hours=12)
-# Claims of our tokens: of a person of the demo; of the one system that gave it.
-DEMO, FOR = "demo", "for"
+DEMO = "demo"  # a claim of our tokens: of a person of the demo
 _LONGER = LEEWAY + timedelta(minutes=1)
-
-
-class Issue(Protocol):
-    """(subject, roles by their plain names, proved e-mail address, further claims) -> a login for one system."""
-
-    def __call__(
-        self, subject: str, roles: tuple[str, ...], email: str, claims: Mapping[str, Any] | None = None, /
-    ) -> str: ...
 
 
 # --- made ---

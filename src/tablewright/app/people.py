@@ -2,43 +2,14 @@
 
 Each belongs to a system (or to none: the engineer) and has roles there. A token spells a role with its system in
 front, `portal.admin`, so that an admin of one system is nobody in the next.
-Elsewhere: signing in as one of them (console/sign_in.py), who tells the systems (identity.py).
+Elsewhere: signing in as one of them (sign_in.py), who tells the systems (identity.py).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from tablewright.kit.system import Person
 
 ENGINEER = "engineer"
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """Somebody to be. `role` and `sees` are for people to read, `roles` for programs."""
-
-    subject: str
-    name: str
-    role: str
-    sees: str
-    roles: tuple[str, ...] = ()
-    email: str | None = None
-    used_mfa: bool = False
-    system: str = ""
-    home: str = field(default="")
-
-    @property
-    def qualified_roles(self) -> tuple[str, ...]:
-        """The roles as a token spells them."""
-        return tuple(f"{self.system}.{role}" if self.system else role for role in self.roles)
-
-    @property
-    def initials(self) -> str:
-        return initials_of(self.name)
-
-
-def initials_of(name: str) -> str:
-    """`AL` for Ada Lovelace; of an address, its first letter."""
-    words = [word for word in name.split() if word[:1].isalpha()]
-    return "".join(word[0] for word in (words[:1] + words[-1:] if len(words) > 1 else words)).upper()
 
 
 THE_ENGINEER = Person(

@@ -3,7 +3,7 @@
 A code is a literal in capitals that is handed to what makes an error: `not_found("ORDER_NOT_FOUND", "There is ...")`,
 `require(who, code="ADMIN_ONLY")`, `code = "STALE"` in a class of errors, `NotThere("order")`.
 Parsing all of the source takes a second, so for one code only the files that mention it are parsed.
-Elsewhere: errors as answers (edge/problems.py), the pages (console/problem_pages.py).
+Elsewhere: errors as answers (edge/problems.py), the pages (problem_pages.py).
 """
 
 import ast

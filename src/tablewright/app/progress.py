@@ -1,23 +1,25 @@
 """How far long work has come: percent, rate, time left; as values, and as lines in a terminal.
 
-A worker tells `Told(done, total, what)`; a total of None is not known yet.
+A worker reports to a `Progress` of kit/system.py; a ProgressSnapshot is where it was at one moment.
 Must hold: a terminal gets one line that is rewritten, anything else gets plain lines, and few of them.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TextIO, TypeAlias
+from typing import TextIO
 
-Told: TypeAlias = Callable[[int, int | None, str], None]
+from tablewright.pages.words import duration
+
+__all__ = ["ProgressSnapshot", "Terminal", "bar", "duration", "silent", "spoken"]
 
 
 def silent(done: int, total: int | None, what: str) -> None:
-    """Tells nobody."""
+    """A Progress that is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ProgressSnapshot:
     """Where work stands after so many seconds."""
 
     done: int
@@ -47,21 +49,7 @@ class Progress:
         return max(self.total - self.done, 0) / self.rate
 
 
-def duration(seconds: float) -> str:
-    """`4 s`, `3 min 20 s`, `2 h 5 min`: as exact as it matters."""
-    if 0 < seconds < 1:
-        return "under a second"
-    whole = max(round(seconds), 0)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s" if rest and minutes < 10 else f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-
-
-def spoken(what: str, progress: Progress) -> str:
+def spoken(what: str, progress: ProgressSnapshot) -> str:
     """`portal: 40 %, 1200/s, 3 s left`."""
     parts = [f"{progress.percent} %" if progress.percent is not None else f"{progress.done} so far"]
     if progress.rate is not None:
@@ -78,7 +66,7 @@ def bar(share: float, width: int = 24) -> str:
 
 
 class Terminal:
-    """Progress as lines on a stream, with a bar if wanted. Call it as a Told; `end()` when the talk is over."""
+    """Progress as lines on a stream, with a bar if wanted. Call it as a Progress; `end()` when the talk is over."""
 
     def __init__(
         self,
@@ -101,7 +89,7 @@ class Terminal:
         if is_new:
             self.end()
             self._what, self._began = what, now
-        progress = Progress(done, total, now - self._began)
+        progress = ProgressSnapshot(done, total, now - self._began)
         is_last = progress.share == 1.0
         if is_new or is_last or now - self._last >= (0.1 if self._is_tty else 2.0):
             self._last = now

@@ -3,7 +3,7 @@
 When a job last ran is remembered in the store, so a daily job is daily however often the app is restarted; the turn
 is claimed before the work is done, so two processes on one database do not both take it.
 Must hold: a job that fails is logged, tried again at its next turn, and takes nothing down; close() ends every thread.
-Elsewhere: what the jobs are (each system's jobs.py), work that people ask for (work.py).
+Elsewhere: what a job is (kit/jobs.py), which there are (each system's jobs.py), work that people ask for (work.py).
 """
 
 import logging
@@ -13,9 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from tablewright.app.design import Turn, turns
 from tablewright.engine.errors import fault
+from tablewright.kit.jobs import Follower, Job
 from tablewright.mapping import AlreadyExists, Db, Stale
 from tablewright.world import World
 
@@ -27,30 +29,11 @@ STOP_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """Work with a period. `run` may be called again after a crash half-way."""
-
-    name: str
-    every: timedelta
-    run: Callable[[], object]
-    about: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Follower:
-    """Work without an end: `run` returns when the event is set, or raises."""
-
-    name: str
-    run: Callable[[threading.Event], None]
-    about: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Due:
     """A job with when it last had its turn."""
 
     system: str
-    job: Job
+    job: Job[Any]
     last: Turn | None
 
     @property
@@ -64,40 +47,41 @@ class Schedule:
 
     def __init__(self, db: Db, world: World) -> None:
         self._db, self._world = db, world
-        self._jobs: list[tuple[str, Job]] = []
-        self._followers: list[tuple[str, Follower]] = []
+        self._jobs: list[tuple[str, Job[Any], Any]] = []
+        self._followers: list[tuple[str, Follower[Any], Any]] = []
         self._threads: list[threading.Thread] = []
         self._stop = threading.Event()
 
-    def add(self, system: str, work: Sequence[Job | Follower]) -> None:
+    def add(self, system: str, work: Sequence[Job[Any] | Follower[Any]], service: Any = None) -> None:
+        """Take on what a system has to do; each is run with its service."""
         for each in work:
             if isinstance(each, Job):
-                self._jobs.append((system, each))
+                self._jobs.append((system, each, service))
             else:
-                self._followers.append((system, each))
+                self._followers.append((system, each, service))
 
     @property
-    def followers(self) -> Sequence[tuple[str, Follower]]:
-        return tuple(self._followers)
+    def followers(self) -> Sequence[tuple[str, Follower[Any]]]:
+        return tuple((system, follower) for system, follower, _ in self._followers)
 
     def listed(self) -> list[Due]:
         """Every job with its last turn."""
-        return [Due(system, job, self._last(system, job)) for system, job in self._jobs]
+        return [Due(system, job, self._last(system, job)) for system, job, _ in self._jobs]
 
     def run_due(self) -> list[str]:
         """Give each job whose time has come its turn, on this thread; their names."""
         ran = []
-        for system, job in self._jobs:
+        for system, job, service in self._jobs:
             if self._stop.is_set():
                 break
-            if self._take(system, job):
+            if self._take(system, job, service):
                 ran.append(f"{system}.{job.name}")
         return ran
 
     def start(self) -> None:
         """Begin, in threads of its own."""
-        for system, follower in self._followers:
-            self._begin(partial(self._follow, system, follower), f"{system}-{follower.name}")
+        for system, follower, service in self._followers:
+            self._begin(partial(self._follow, system, follower, service), f"{system}-{follower.name}")
         if self._jobs:
             self._begin(self._watch, "schedule")
 
@@ -121,12 +105,12 @@ class Schedule:
                 log.error("the schedule failed", extra=fault(mistake))
             self._stop.wait(LOOK_SECONDS)
 
-    def _follow(self, system: str, follower: Follower) -> None:
+    def _follow(self, system: str, follower: Follower[Any], service: Any) -> None:
         pause = FIRST_PAUSE
         while not self._stop.is_set():
             begun = self._world.now()
             try:
-                follower.run(self._stop)
+                follower.run(service, self._stop)
             except Exception as mistake:
                 log.error(
                     "a follower failed", extra={"system": system, "job": follower.name, **fault(mistake)}
@@ -137,10 +121,10 @@ class Schedule:
                 return
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    def _last(self, system: str, job: Job) -> Turn | None:
+    def _last(self, system: str, job: Job[Any]) -> Turn | None:
         return self._db.one(turns.get(system, job.name), consistent=True)
 
-    def _take(self, system: str, job: Job) -> bool:
+    def _take(self, system: str, job: Job[Any], service: Any) -> bool:
         """Run a job if its turn has come and nobody else took it."""
         now, last = self._world.now(), self._last(system, job)
         # Either way: a turn far ahead is of a clock that was, and nothing would run until that time comes.
@@ -156,7 +140,7 @@ class Schedule:
         assert taken is not None
         error: str | None = None
         try:
-            job.run()
+            job.run(service)
         except Exception as mistake:
             error = type(mistake).__name__
             log.error("a job failed", extra={"system": system, "job": job.name, **fault(mistake)})

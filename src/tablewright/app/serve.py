@@ -2,7 +2,8 @@
 
 Must hold: in the demo anyone who reaches the port could be anyone, so signing in as a demo person and listening beyond
 this machine exclude each other.
-Elsewhere: what is opened and closed (house.py), the command (cli/serve.py), the layers around the routes (edge/app.py).
+Elsewhere: what is opened and closed (runtime.py), the command (cli/serve.py), the layers around the routes
+(edge/app.py).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,25 +15,28 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from tablewright import __version__
-from tablewright.app.console.api_docs import docs_router
-from tablewright.app.console.assets import assets_router
-from tablewright.app.console.console import Console
-from tablewright.app.console.designs import designs_area, engineer
-from tablewright.app.console.home import home_router
-from tablewright.app.console.page_route import error_page
-from tablewright.app.console.problem_pages import problems_router
-from tablewright.app.console.sign_in import account_door_router, sign_in_router
-from tablewright.app.console.work_pages import work_router
-from tablewright.app.house import House
+from tablewright.app.accounts import PREFIX
+from tablewright.app.api_docs import docs_router
+from tablewright.app.designs import designs_area, engineer
+from tablewright.app.home import home_router
 from tablewright.app.identity import as_of_now, identity_of
 from tablewright.app.mail import Directory
+from tablewright.app.problem_pages import problems_router
+from tablewright.app.runtime import Runtime
+from tablewright.app.sign_in import account_door_router, sign_in_router
+from tablewright.app.work_pages import work_router
 from tablewright.design import KeyTextUnusable
 from tablewright.edge import SessionCookie, make_app, principal
 from tablewright.edge.problems import Problem, bad_request
 from tablewright.edge.routes import MountedRouter
 from tablewright.edge.security import LOOPBACK_HOSTS
+from tablewright.kit.system import System
 from tablewright.mapping import BadCursor, CursorExpired, KeyTooLong, PageTooLarge
 from tablewright.mapping.migrate import SideChanged, WritesPaused
+from tablewright.pages.area import Area
+from tablewright.pages.assets import assets_router
+from tablewright.pages.layout import Console
+from tablewright.pages.page_route import error_page
 from tablewright.wire.server import is_loopback
 
 # What every system may meet and none has to translate itself.
@@ -74,7 +78,7 @@ def check_reach(host: str, is_demo: bool) -> None:
 
 
 def app_of(
-    house: House,
+    runtime: Runtime,
     *,
     is_demo: bool = True,
     open_sign_up: bool = False,
@@ -89,43 +93,46 @@ def app_of(
     """
     # Cookies know no ports: two servers on one machine must not sign each other's people out.
     cookie = SessionCookie(f"tablewright-{port}", secure=is_https)
-    find = as_of_now(principal(house.verifier, cookie=cookie), house.accounts, is_demo)
-    keeps_mail = isinstance(house.mail.way, Directory)
-    console = Console(house.world, find, house.people, cookie, is_demo, url, keeps_mail)
-    areas = [
-        each.system.area(each.service, console, identity_of(find, each.system.name))
-        for each in house.lived
-        if each.system.area is not None
+    find = as_of_now(principal(runtime.verifier, cookie=cookie), runtime.accounts, is_demo)
+    keeps_mail = isinstance(runtime.mail.way, Directory)
+    console = Console(
+        runtime.world, find, runtime.people, cookie, is_demo, url, keeps_mail,
+        packages_of([each.system for each in runtime.running]), lambda caller: caller.subject.startswith(PREFIX),
+    )  # fmt: skip
+    areas: list[Area] = [
+        each.system.pages(each.service, console, identity_of(find, each.system.name))
+        for each in runtime.running
+        if each.system.pages is not None
     ]
     guard = engineer(find, is_demo)
-    areas.append(designs_area(house, console, guard))
+    areas.append(designs_area(runtime, console, guard))
     translations = {
         **TRANSLATIONS,
-        **{k: v for each in house.lived for k, v in each.system.translations.items()},
+        **{k: v for each in runtime.running for k, v in each.system.translations.items()},
     }
-    titles = {each.system.name: each.system.title for each in house.lived}
+    titles = {each.system.name: each.system.title for each in runtime.running}
     app = make_app(
         "Tablewright",
-        house.world,
-        verifier=house.verifier,
+        runtime.world,
+        verifier=runtime.verifier,
         version=__version__,
         routers=[
-            house.issuer.router(),
-            assets_router(),
-            home_router(console, house),
-            sign_in_router(console, titles, house, open_sign_up),
+            runtime.issuer.router(),
+            assets_router(console.assets),
+            home_router(console, runtime),
+            sign_in_router(console, titles, runtime, open_sign_up),
             docs_router(console, titles),
             problems_router(console),
-            work_router(console, house, guard),
+            work_router(console, runtime, guard),
             *(
-                MountedRouter(area.path, account_door_router(console, house, area, open_sign_up))
+                MountedRouter(area.path, account_door_router(console, runtime, area, open_sign_up))
                 for area in areas
                 if area.admits is not None
             ),
             *(MountedRouter(area.path, area.router) for area in areas),
-            *_apis(house, find),
+            *_apis(runtime, find),
         ],
-        checks={"store": house.is_answering, "integrity": house.integrity},
+        checks={"store": runtime.is_answering, "integrity": runtime.integrity},
         translations=translations,
         unusable=UNUSABLE,
         hosts={*LOOPBACK_HOSTS, *hosts},
@@ -135,14 +142,20 @@ def app_of(
     return app
 
 
+def packages_of(systems: Sequence[System]) -> dict[str, str]:
+    """Where templates and static files are, by the name in front of them."""
+    found = {system.name: system.package for system in systems if system.package}
+    return {"app": "tablewright.app", "designs": "tablewright.app.designs", **found}
+
+
 def _sentence(error: Exception) -> str:
     text = str(error)
     return text[:1].upper() + text[1:] + "."
 
 
-def _apis(house: House, find: Any) -> Iterator[MountedRouter]:
+def _apis(runtime: Runtime, find: Any) -> Iterator[MountedRouter]:
     """Each system's API under its name, tagged with its title for the docs."""
-    for each in house.lived:
+    for each in runtime.running:
         if each.system.router is not None:
             router = each.system.router(each.service, identity_of(find, each.system.name))
             yield MountedRouter(f"/{each.system.name}", router, (each.system.title,))

@@ -14,14 +14,15 @@ from typing import TypeAlias
 from pydantic import JsonValue
 
 from tablewright.app.design import Work, WorkState, recent_work, work_by_id, works
-from tablewright.app.progress import Progress, Told
+from tablewright.app.progress import ProgressSnapshot
 from tablewright.engine.errors import fault
+from tablewright.kit.system import Progress
 from tablewright.mapping import Db
 from tablewright.world import World
 
 log = logging.getLogger("tablewright.app")
 
-Job: TypeAlias = Callable[[Told], JsonValue]
+Job: TypeAlias = Callable[[Progress], JsonValue]
 WRITTEN_EVERY = 2.0
 STOP_SECONDS = 30.0
 
@@ -135,7 +136,7 @@ class Works:
 
 
 class _Teller:
-    """The Told of one piece of work: notes each step, writes some down."""
+    """The Progress of one piece of work: notes each step, writes some down."""
 
     def __init__(self, owner: Works, work: Work) -> None:
         self._owner, self.written = owner, work
@@ -149,7 +150,7 @@ class _Teller:
             self.written = live
 
 
-def progress_of(work: Work, world: World) -> Progress:
+def progress_of(work: Work, world: World) -> ProgressSnapshot:
     """How far it is, and how fast it got there."""
     until = world.now() if work.is_running else work.updated
-    return Progress(work.done, work.total, (until - work.started).total_seconds())
+    return ProgressSnapshot(work.done, work.total, (until - work.started).total_seconds())

@@ -11,13 +11,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tablewright.app.bucket_objects import ObjectsUnusable
-from tablewright.app.copy_places import CopiesUnusable
-from tablewright.app.house import open_house
-from tablewright.app.keepsake import SecretUnusable
+from tablewright.app.copies.store import CopiesUnusable
 from tablewright.app.mail import PASSWORD, MailMistake, password_in, smtp_from
 from tablewright.app.progress import Terminal
+from tablewright.app.runtime import open_app
 from tablewright.app.serve import DemoIsForThisMachine, app_of, check_reach
+from tablewright.app.token_secret import SecretUnusable
 from tablewright.cli import engine_options
 from tablewright.cli.engine_serve import port
 from tablewright.cli.files import buckets_location, error_text
@@ -29,11 +28,12 @@ from tablewright.edge import run as run_app
 from tablewright.edge.connections import raise_file_limit
 from tablewright.edge.json_logs import log_as_json
 from tablewright.engine import BucketsUnknown, NotAStore, RegionsMistake, StoreInUse
+from tablewright.kit.bucket_objects import ObjectsUnusable
 from tablewright.mapping import TableDiffers
 from tablewright.systems.parental.cache import CacheMistake
-from tablewright.systems.travel.apple import AppleSettingsUnusable
-from tablewright.systems.travel.keyring import SecretUnusable as TravelSecretUnusable
-from tablewright.systems.travel.secret_checks import SecretsAreOthers
+from tablewright.systems.travel.account.apple import AppleSettingsUnusable
+from tablewright.systems.travel.account.keyring import SecretUnusable as TravelSecretUnusable
+from tablewright.systems.travel.account.keyring_check import SecretsAreOthers
 from tablewright.wire import CannotListen as CannotListenThere
 from tablewright.wire.server import is_loopback
 
@@ -197,14 +197,14 @@ def run(given: argparse.Namespace) -> int:
         opened = listening(given.host, given.port)
         with opened:
             url = url_of(opened)
-            with open_house(
+            with open_app(
                 given.data,
                 memory=given.memory,
                 url=given.url or url,
                 durability=given.durability,
                 dynamodb_port=None if given.no_dynamodb else given.dynamodb_port,
                 seed=not given.no_seed,
-                told=progress,
+                progress=progress,
                 ttl_seconds=given.ttl_seconds,
                 ttl_lag=given.ttl_lag,
                 throttling=given.throttle,
@@ -213,10 +213,10 @@ def run(given: argparse.Namespace) -> int:
                 mail=mail,
                 cache=given.cache,
                 copies=given.copies,
-            ) as house:
+            ) as runtime:
                 progress.end()
                 app = app_of(
-                    house,
+                    runtime,
                     is_demo=is_demo,
                     open_sign_up=given.open_sign_up,
                     hosts=given.name,
@@ -230,7 +230,7 @@ def run(given: argparse.Namespace) -> int:
                     app,
                     opened=opened,
                     proxies=given.proxy,
-                    ready=lambda url: print(ready_lines(given, url, house), flush=True),
+                    ready=lambda url: print(ready_lines(given, url, runtime), flush=True),
                 )
     except STARTUP_ERRORS as error:
         progress.end()
@@ -286,27 +286,27 @@ def _error_text(given: argparse.Namespace, error: Exception) -> str:
     return error_text(error)
 
 
-def ready_lines(given: argparse.Namespace, url: str, house: Any) -> str:
+def ready_lines(given: argparse.Namespace, url: str, runtime: Any) -> str:
     """The URLs and locations, one line each."""
     lines = [f"tablewright: console   {url}/"]
     lines += [
-        f"tablewright: {each.system.title}   {url}{'/console' if each.system.area else ''}/{each.system.name}"
-        for each in house.lived
+        f"tablewright: {each.system.title}   {url}{'/console' if each.system.pages else ''}/{each.system.name}"
+        for each in runtime.running
     ]
     lines.append(f"tablewright: API docs  {url}/docs")
-    if house.dynamodb_url:
-        lines.append(f"tablewright: DynamoDB  {house.dynamodb_url} (any AWS SDK; any keys)")
+    if runtime.dynamodb_url:
+        lines.append(f"tablewright: DynamoDB  {runtime.dynamodb_url} (any AWS SDK; any keys)")
     store = "memory, lost at exit" if given.memory else f"{given.data} ({given.durability})"
     lines.append(f"tablewright: data      {store}")
     # Without demo sign-in the first code must be read before anyone can open that page.
-    mail_at = house.mail.way.where if given.no_demo_sign_in else f"{url}/console/designs/mail"
-    destination = house.mail.way.where if given.smtp else f"not sent; read it at {mail_at}"
+    mail_at = runtime.mail.way.where if given.no_demo_sign_in else f"{url}/console/designs/mail"
+    destination = runtime.mail.way.where if given.smtp else f"not sent; read it at {mail_at}"
     lines.append(f"tablewright: mail      {destination}")
     if given.copies:
         lines.append(f"tablewright: copies    once a day to {given.copies}")
-    lines += [f"tablewright: copies    {advice}" for advice in house.advice]
-    if given.no_demo_sign_in and house.dynamodb_url:
-        add = command_hint(argparse.Namespace(endpoint=house.dynamodb_url), "people", "add", "ADDRESS")
+    lines += [f"tablewright: copies    {advice}" for advice in runtime.advice]
+    if given.no_demo_sign_in and runtime.dynamodb_url:
+        add = command_hint(argparse.Namespace(endpoint=runtime.dynamodb_url), "people", "add", "ADDRESS")
         lines.append(f"tablewright: people    add an account with `{add}`")
     lines.append("tablewright: ready; Ctrl-C stops it")
     return "\n".join(lines)

@@ -9,8 +9,8 @@ neither can be locked out.
 Guessing: of the codes that unknown requesters get in a day the first ten have six digits, which allows fifty guesses;
 the others, and all after the fiftieth wrong one, have twelve, and the mail says why. Every try is counted in the store
 before it is checked, so the limits hold over processes; refusals are the same whether an address is known or not.
-Elsewhere: app/code_login.py, systems/travel/email_login.py, systems/portal/verification.py; for numbers of phones,
-where a signed-in family asks, systems/parental/numbers.py.
+Elsewhere: app/code_login.py, systems/travel/account/email_login.py, systems/portal/customers/verification.py; for
+numbers of phones, where a signed-in family asks, systems/parental/family/phone_proof.py.
 """
 
 import hashlib

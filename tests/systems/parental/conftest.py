@@ -12,12 +12,12 @@ from tests.systems.talk import served
 
 from tablewright.edge import Issuer, RateLimiter, principal
 from tablewright.mapping import Db
-from tablewright.systems.parental import api as parental_api
+from tablewright.systems.parental.api import router as parental_api
 from tablewright.systems.parental.design import PARENTAL
 from tablewright.systems.parental.firewall.driver import FirewallDriver
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.model import Device
-from tablewright.systems.parental.service import Parental, open_parental
+from tablewright.systems.parental.parental import Parental, open_parental
 from tablewright.testing import Clock
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from tests.systems.parental.rig import Rig
 
-from tablewright.systems.parental import jobs
+from tablewright.systems.parental.enforcement import due
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 
 PATIENCE = 60.0
@@ -41,7 +41,7 @@ def within(holds: Callable[[], bool]) -> bool:
 def watched(rig: Rig, hanging: Hanging | None = None) -> Iterator[None]:
     """Everything that runs by itself each second, in its threads; what hangs is let go in the end."""
     stop = threading.Event()
-    thread = threading.Thread(target=jobs.watch, args=(rig, stop, 0.02))
+    thread = threading.Thread(target=due.watch, args=(rig, stop, 0.02))
     thread.start()
     try:
         assert within(lambda: rig.lanes.is_open)

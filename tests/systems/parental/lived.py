@@ -7,9 +7,9 @@ from datetime import timedelta
 from tests.systems.parental.talk import ANNA, OTHER_PHONE, PHONE, SUPPORT, Place, window
 
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental.events import Batch, Event
+from tablewright.systems.parental.blocked.events import Batch, Event
 from tablewright.systems.parental.model import Child, Device, Quarantined
-from tablewright.systems.parental.policies import Draft
+from tablewright.systems.parental.policy.policies import Draft
 
 ADDRESS = "10.20.30.40"
 NAME = "Sarah-Marie"

@@ -16,12 +16,18 @@ from tablewright.edge.erased import ErasedList
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
-from tablewright.systems.parental.devices import Devices
-from tablewright.systems.parental.errands import Errands
+from tablewright.systems.parental.enforcement import due
+from tablewright.systems.parental.enforcement.plan import AppStatus
+from tablewright.systems.parental.enforcement.queue import Lanes
+from tablewright.systems.parental.enforcement.reconciler import Reconciler
+from tablewright.systems.parental.enforcement.sessions import Sessions
+from tablewright.systems.parental.family.notices import Notices
+from tablewright.systems.parental.family.rounds import purge_of
+from tablewright.systems.parental.family.tasks import Errands
+from tablewright.systems.parental.firewall.devices import Devices
 from tablewright.systems.parental.firewall.driver import DeviceRule
 from tablewright.systems.parental.firewall.flows import Flow
 from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
-from tablewright.systems.parental.lanes import Lanes
 from tablewright.systems.parental.model import (
     Action,
     BlockedApp,
@@ -37,13 +43,8 @@ from tablewright.systems.parental.model import (
     Session,
     Window,
 )
-from tablewright.systems.parental.notices import Notices
-from tablewright.systems.parental.planning import AppStatus
-from tablewright.systems.parental.reconciler import Reconciler
-from tablewright.systems.parental.registry import Registry
+from tablewright.systems.parental.policy.registry import Registry
 from tablewright.systems.parental.repository import Repository
-from tablewright.systems.parental.sessions import Sessions
-from tablewright.systems.parental.upkeep import purge_of
 from tablewright.testing import Clock
 from tablewright.world import World
 
@@ -164,13 +165,13 @@ class Rig:
     def follow(self) -> None:
         """Let every change that was made be followed, and those that follow from it."""
         for _ in range(3):
-            for consumer in jobs.followers(self):
+            for consumer in jobs.consumers(self):
                 consumer.run_once()
 
     def tick(self) -> None:
         """What happens each second."""
-        jobs.open_windows(self)
-        jobs.retry(self)
+        due.open_windows(self)
+        due.retry(self)
 
     def pass_time(self, seconds: int, step: int = 1) -> None:
         for _ in range(0, seconds, step):
@@ -248,7 +249,7 @@ def make_rig(
         engine,
         firewalls,
     )
-    for consumer in jobs.followers(rig):
+    for consumer in jobs.consumers(rig):
         consumer.create_tables()
     made = driver(rig.device(DEVICE))
     assert made is rig.firewall

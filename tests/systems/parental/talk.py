@@ -21,9 +21,9 @@ from tablewright.systems.parental import design as d
 from tablewright.systems.parental.errors import ParentalMistake
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.model import BlockedApp, Child, Family, MessageState, Policy
-from tablewright.systems.parental.policies import Draft
+from tablewright.systems.parental.parental import Parental
+from tablewright.systems.parental.policy.policies import Draft
 from tablewright.systems.parental.repository import Actor
-from tablewright.systems.parental.service import Parental
 from tablewright.testing import Clock
 
 Item = dict[str, Any]

@@ -13,14 +13,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.systems.parental.policy.test_registry import new_app, propagates
 from tests.systems.parental.talk import OPERATOR, Place
-from tests.systems.parental.test_registry import new_app, propagates
 
-from tablewright.app.house import open_house
+from tablewright.app.runtime import open_app
 from tablewright.app.systems import PARENTAL
 from tablewright.systems.parental import cache as caching
 from tablewright.systems.parental.cache import CacheUnavailable, MemoryCache, RedisCache, cache_at, through
-from tablewright.systems.parental.registry import Registry
+from tablewright.systems.parental.policy.registry import Registry
 from tablewright.testing import Clock
 from tablewright.world import real_world
 
@@ -160,12 +160,12 @@ def test_the_app_keeps_the_registry_in_the_redis_it_is_given(url: str, tmp_path:
     def kept() -> list[bytes]:
         return [redis.get(key) for key in redis.keys("tablewright:parental:apps@*")]
 
-    with open_house(tmp_path, systems=(PARENTAL,), seed=False, durability="relaxed", cache=url) as house:
-        registry = house.lived[0].service.registry
+    with open_app(tmp_path, systems=(PARENTAL,), seed=False, durability="relaxed", cache=url) as runtime:
+        registry = runtime.running[0].service.registry
         registry.load()
         assert registry.app("My Game") is None
         assert any(b"TikTok" in one for one in kept())
-        elsewhere = Registry(house.lived[0].service.repository, RedisCache(url, real_world()))
+        elsewhere = Registry(runtime.running[0].service.repository, RedisCache(url, real_world()))
         elsewhere.save("My Game", new_app(), OPERATOR)
         assert registry.app("My Game") is not None
         elsewhere.close()

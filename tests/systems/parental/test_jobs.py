@@ -16,7 +16,8 @@ from tablewright.client import embedded
 from tablewright.mapping import Consumer
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
-from tablewright.systems.parental.reconciler import Outcome, Reconciler
+from tablewright.systems.parental.enforcement import due
+from tablewright.systems.parental.enforcement.reconciler import Outcome, Reconciler
 from tablewright.testing import Clock
 
 
@@ -33,7 +34,7 @@ def rig() -> Iterator[Rig]:
 
 
 def consumer(rig: Rig, table: str) -> Consumer:
-    return next(one for one in jobs.followers(rig) if one.table == table)
+    return next(one for one in jobs.consumers(rig) if one.table == table)
 
 
 def counted(rig: Rig) -> list[str]:
@@ -41,10 +42,10 @@ def counted(rig: Rig) -> list[str]:
     looked: list[str] = []
 
     class Counting(Reconciler):
-        def reconcile_all(self, children, hurry=frozenset()) -> dict[str, Outcome]:  # type: ignore[no-untyped-def]
+        def reconcile_all(self, children, skip_backoff=frozenset()) -> dict[str, Outcome]:  # type: ignore[no-untyped-def]
             keys = list(children)
             looked.extend(keys)
-            return super().reconcile_all(keys, hurry)
+            return super().reconcile_all(keys, skip_backoff)
 
     rig.reconciler = Counting(rig.repository, rig.registry, rig.devices, b"a secret for names of rules")
     return looked
@@ -142,11 +143,11 @@ def test_a_poisonous_change_is_parked_after_five_attempts_and_keeps_no_other_chi
     tried: list[str] = []
     reconcile = Reconciler.reconcile
 
-    def poisoned(self: Reconciler, child: str, hurry: frozenset[str] = frozenset()) -> Outcome:
+    def poisoned(self: Reconciler, child: str, skip_backoff: frozenset[str] = frozenset()) -> Outcome:
         tried.append(child)
         if child == ANNA:
             raise RuntimeError("this child is trouble")
-        return reconcile(self, child, hurry)
+        return reconcile(self, child, skip_backoff)
 
     monkeypatch.setattr(Reconciler, "reconcile", poisoned)
     rig.policy("TikTok")
@@ -208,12 +209,12 @@ def test_a_child_that_is_trouble_keeps_nobody_elses_window_closed(
 
     monkeypatch.setattr(Reconciler, "_read", trouble)
     rig.move(hours=1)
-    assert jobs.open_windows(rig) == 2
+    assert due.open_windows(rig) == 2
     assert rig.is_blocked(ip=OTHER_IP)
-    assert jobs.open_windows(rig) == 0, "not every second"
+    assert due.open_windows(rig) == 0, "not every second"
     monkeypatch.setattr(Reconciler, "_read", read)
     rig.move(minutes=1)
-    assert jobs.open_windows(rig) == 1
+    assert due.open_windows(rig) == 1
     assert rig.is_blocked()
 
 
@@ -224,7 +225,7 @@ def test_the_watch_opens_windows_until_it_is_told_to_stop(rig: Rig) -> None:
     rig.follow()
     stop, done = threading.Event(), threading.Event()
     rig.firewall.at = lambda place: done.set() if place == "ensure:after" else None
-    thread = threading.Thread(target=jobs.watch, args=(rig, stop, 0.01))
+    thread = threading.Thread(target=due.watch, args=(rig, stop, 0.01))
     thread.start()
     try:
         rig.move(hours=1)
@@ -283,6 +284,6 @@ def test_a_failure_of_more_than_five_minutes_is_told_to_the_parents(rig: Rig) ->
 
 
 def test_every_table_with_a_stream_that_matters_has_a_follower(rig: Rig) -> None:
-    tables = [one.table for one in jobs.followers(rig)]
+    tables = [one.table for one in jobs.consumers(rig)]
     streams = [table.name for table in d.PARENTAL.tables.values() if table.stream is not None]
     assert sorted(tables) == sorted(streams)

@@ -21,12 +21,13 @@ from tests.systems.parental.rig import (
 )
 
 from tablewright import testing
-from tablewright.systems.parental import compiler, jobs
 from tablewright.systems.parental import design as d
+from tablewright.systems.parental import jobs
+from tablewright.systems.parental.enforcement.plan import NEVER
+from tablewright.systems.parental.firewall import compiler
 from tablewright.systems.parental.firewall.driver import PREFIX, DeviceRule, Rule
 from tablewright.systems.parental.firewall.simulated import SimulatedFirewall
 from tablewright.systems.parental.model import BlockedApp, IpRange
-from tablewright.systems.parental.planning import NEVER
 from tablewright.testing import Clock
 
 
@@ -339,7 +340,7 @@ def test_pc_s11_a_mapping_that_outlived_its_session_takes_its_rule_along(rig: Ri
     # Its session is swept away with it; nobody ran any job meanwhile.
     rig.move(days=9)
     rig.engine.settle()
-    for consumer in jobs.followers(rig):
+    for consumer in jobs.consumers(rig):
         if consumer.table == "FTDRuleMapping":
             consumer.run_once()
     assert [rule for rule in rig.on_device() if rule.name.startswith(PREFIX)] == []

@@ -108,7 +108,7 @@ def test_the_demos_sessions_are_kept_open(at: Place) -> None:
 
 def test_every_page_of_the_api_answers_on_the_seeded_world(at: Place, api: Api) -> None:
     _seeded(at)
-    for follower in jobs.followers(at.parental):
+    for follower in jobs.consumers(at.parental):
         follower.create_tables()
     family = at.parental.families.own(ANNA)
     policy = at.parental.policies.of_child(at.parental.families.child(ANNA, SARAH))[0]

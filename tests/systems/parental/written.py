@@ -18,7 +18,7 @@ from tablewright.systems.parental.model import (
     Port,
     Window,
 )
-from tablewright.systems.parental.windows import parse
+from tablewright.systems.parental.policy.windows import parse
 
 PHONE = "+15551234567"
 LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)

@@ -12,9 +12,9 @@ from tests.systems.talk import served
 
 from tablewright.edge import Issuer, RateLimiter, principal
 from tablewright.mapping import Db
-from tablewright.systems.portal import api as portal_api
+from tablewright.systems.portal.api import router as portal_api
 from tablewright.systems.portal.design import PORTAL
-from tablewright.systems.portal.service import Portal, open_portal
+from tablewright.systems.portal.portal import Portal, open_portal
 from tablewright.testing import Clock
 
 

@@ -19,11 +19,11 @@ from tablewright.client import Call
 from tablewright.edge import Issuer
 from tablewright.mapping import Db
 from tablewright.systems.portal import design as d
-from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Campaign, MessageState, Order, Product, Tenant
+from tablewright.systems.portal.orders.checkout import Line
+from tablewright.systems.portal.portal import Portal, open_portal
 from tablewright.systems.portal.repository import Actor
-from tablewright.systems.portal.service import Portal, open_portal
 from tablewright.testing import Clock
 
 Item = dict[str, Any]

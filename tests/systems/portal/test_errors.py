@@ -11,7 +11,7 @@ import httpx
 from tests.systems.portal.talk import ADMIN, Api, Json, Place, cart, meddled, new_campaign, new_product
 from tests.systems.talk import given, refused
 
-from tablewright.systems.portal.api import problem_of
+from tablewright.systems.portal.api.router import problem_of
 from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.repository import SYSTEM
 

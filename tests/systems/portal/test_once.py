@@ -11,8 +11,8 @@ from tests.client.ways import WAYS
 from tests.systems.portal.talk import ADMIN, Place
 from tests.systems.talk import at_once
 
-from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.model import Order
+from tablewright.systems.portal.orders.checkout import Line
 
 
 @pytest.fixture(params=list(WAYS))

@@ -14,8 +14,8 @@ from tablewright.design import Design
 from tablewright.mapping.items import size_of
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import field_rules, rules
-from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.model import Tenant
+from tablewright.systems.portal.orders.checkout import Line
 from tablewright.systems.portal.repository import SYSTEM
 
 

@@ -20,9 +20,9 @@ from tablewright.engine.metrics.replica_status import statuses
 from tablewright.engine.replication.failover import failover, rejoin, unreplicated
 from tablewright.engine.verify.region_items import compare
 from tablewright.mapping import Db
-from tablewright.systems.portal.checkout import Checkout
 from tablewright.systems.portal.design import PORTAL
-from tablewright.systems.portal.service import open_portal
+from tablewright.systems.portal.orders.checkout import Checkout
+from tablewright.systems.portal.portal import open_portal
 from tablewright.testing import Clock
 
 AF, EU = "af-south-1", "eu-west-1"

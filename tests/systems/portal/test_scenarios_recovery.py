@@ -16,17 +16,17 @@ from tests.engine.stepped_engine import SteppedEngine
 from tests.systems.portal.talk import ADMIN, SECRET, Place
 
 from tablewright.app.backups import backup_job, backup_name
-from tablewright.app.design import house
+from tablewright.app.design import app_design
 from tablewright.app.schedule import Schedule
 from tablewright.client import Call, CallRefused, embedded, pages
 from tablewright.client.comparison import differences
 from tablewright.design import Environment
 from tablewright.mapping import Db
 from tablewright.systems.portal import tallies
-from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.design import PORTAL, products_by_active
 from tablewright.systems.portal.model import Product
-from tablewright.systems.portal.service import Portal, open_portal
+from tablewright.systems.portal.orders.checkout import Line
+from tablewright.systems.portal.portal import Portal, open_portal
 from tablewright.testing import Clock
 
 
@@ -113,7 +113,7 @@ def test_cp_s13_a_backup_that_fails_raises_an_alarm_and_ninety_days_keep_2160_po
         portal = Db(
             _refusing(call, is_full), PORTAL, world=clock.world(), environment=PORTAL.environments["prod"]
         )
-        own = Db(call, house, world=clock.world())
+        own = Db(call, app_design, world=clock.world())
         portal.create_tables()
         own.create_tables()
         schedule = Schedule(own, clock.world())

@@ -24,7 +24,7 @@ def way(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def follow(at: Place) -> Callable[[], None]:
     """Takes every change there is since the fixture was asked for."""
-    consumers = jobs.followers(at.portal.repository)
+    consumers = jobs.consumers(at.portal)
     for consumer in consumers:
         consumer.create_tables()
 
@@ -88,23 +88,23 @@ def test_what_the_stream_no_longer_has_is_found_by_reconciling(at: Place, follow
     at.portal.tenants.change(gone.id, {"active": False}, ADMIN)
     at.product()
     at.clock.move(timedelta(hours=25))
-    assert jobs.reconcile_tallies(at.portal.repository) == {
+    assert jobs.reconcile_tallies(at.portal) == {
         "tenants": {"INACTIVE": 1, "UNVALIDATED": 1},
         "products": {"ACTIVE": 1},
         "campaigns": {},
     }
     assert counts(at) == {"UNVALIDATED": 1, "INACTIVE": 1}
     assert at.portal.tenants.tally().reconciled_at == at.clock.now()
-    assert jobs.reconcile_tallies(at.portal.repository) == {}
+    assert jobs.reconcile_tallies(at.portal) == {}
     at.clock.move(timedelta(days=1))
-    assert jobs.reconcile_tallies(at.portal.repository) == {"tenants": {}, "products": {}, "campaigns": {}}
+    assert jobs.reconcile_tallies(at.portal) == {"tenants": {}, "products": {}, "campaigns": {}}
 
 
 def test_a_tally_is_put_right_also_while_the_stream_is_off(at: Place, follow: Callable[[], None]) -> None:
     at.call("UpdateTable", {"TableName": "tenants", "StreamSpecification": {"StreamEnabled": False}})
     at.tenant("a@example.com")
     at.clock.move(timedelta(hours=25))
-    assert jobs.reconcile_tallies(at.portal.repository)["tenants"] == {"UNVALIDATED": 1}
+    assert jobs.reconcile_tallies(at.portal)["tenants"] == {"UNVALIDATED": 1}
 
 
 def test_a_tally_that_could_not_be_compared_is_due_again_at_once(
@@ -120,10 +120,10 @@ def test_a_tally_that_could_not_be_compared_is_due_again_at_once(
         return found
 
     monkeypatch.setattr(tallies, "counted", counted)
-    jobs.reconcile_tallies(at.portal.repository)
+    jobs.reconcile_tallies(at.portal)
     assert at.portal.tenants.tally().reconciled_at is None
     busy = False
-    assert list(jobs.reconcile_tallies(at.portal.repository)) == ["tenants"]
+    assert list(jobs.reconcile_tallies(at.portal)) == ["tenants"]
     assert at.portal.tenants.tally().reconciled_at == at.clock.now()
 
 
@@ -150,11 +150,11 @@ def test_what_waits_to_be_counted_is_not_corrected_first(at: Place, follow: Call
     """It would be counted twice: now, and when its turn comes. A demo world is one, and a follower that was away."""
     for name in "abc":
         at.tenant(f"{name}@example.com")
-    assert jobs.reconcile_tallies(at.portal.repository)["tenants"] == {}
+    assert jobs.reconcile_tallies(at.portal)["tenants"] == {}
     assert at.portal.tenants.tally().reconciled_at is None
     follow()
     assert counts(at) == {"UNVALIDATED": 3}
-    assert jobs.reconcile_tallies(at.portal.repository)["tenants"] == {}
+    assert jobs.reconcile_tallies(at.portal)["tenants"] == {}
     assert at.portal.tenants.tally().reconciled_at == at.clock.now()
     assert counts(at) == {"UNVALIDATED": 3}
 
@@ -175,5 +175,5 @@ def test_a_negative_count_is_shown_as_none(at: Place) -> None:
 
 
 def test_every_follower_reads_the_table_it_is_named_after(at: Place) -> None:
-    found: tuple[Consumer, ...] = jobs.followers(at.portal.repository)
+    found: tuple[Consumer, ...] = jobs.consumers(at.portal)
     assert [consumer.table for consumer in found] == list(tallies.KINDS)

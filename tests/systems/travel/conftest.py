@@ -13,9 +13,9 @@ from tests.systems.travel.talk import PHONE, SECRET, START, TABLET, Gadget, Plac
 
 from tablewright.edge import Issuer, RateLimiter, principal
 from tablewright.mapping import Db
-from tablewright.systems.travel import api as travel_api
+from tablewright.systems.travel.api import router as travel_api
 from tablewright.systems.travel.design import TRAVEL
-from tablewright.systems.travel.service import Travel, open_travel
+from tablewright.systems.travel.travel import Travel, open_travel
 from tablewright.testing import Clock
 
 

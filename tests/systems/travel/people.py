@@ -20,15 +20,15 @@ from tablewright.client import Call
 from tablewright.design import Environment
 from tablewright.edge import Issuer
 from tablewright.edge.outbox import OutgoingMessage
+from tablewright.kit.objects import Directory
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.accounts import Proved, SignedIn
-from tablewright.systems.travel.apple import DevelopmentApple
+from tablewright.systems.travel.account.accounts import Proved, SignedIn
+from tablewright.systems.travel.account.apple import DevelopmentApple
+from tablewright.systems.travel.account.devices import Gadget
+from tablewright.systems.travel.account.keyring import KeyDirectory, KeyRing
 from tablewright.systems.travel.design import TRAVEL
-from tablewright.systems.travel.devices import Gadget
-from tablewright.systems.travel.keyring import KeyDirectory, KeyRing
-from tablewright.systems.travel.objects import Directory
-from tablewright.systems.travel.service import Travel, open_travel
+from tablewright.systems.travel.travel import Travel, open_travel
 from tablewright.testing import Clock
 
 AUDIENCE = "travel"

@@ -17,7 +17,7 @@ from tablewright.client import Call, pages
 from tablewright.mapping import Db
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.model import Device, Head, Identity, OperationType, Profile, RegionType, Visit
-from tablewright.systems.travel.operations import (
+from tablewright.systems.travel.sync.operations import (
     Edit,
     EntityState,
     Pulled,
@@ -27,7 +27,7 @@ from tablewright.systems.travel.operations import (
     place_id,
     targets,
 )
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.travel import Travel
 from tablewright.testing import Clock
 
 # Late enough that no service sweeps away what these tests keep for a while.

@@ -12,11 +12,11 @@ from tests.systems.travel.people import PHONE, TABLET, Home
 
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import jobs, seed
-from tablewright.systems.travel.devices import Gadget
+from tablewright.systems.travel.account.devices import Gadget
 from tablewright.systems.travel.model import Device
 from tablewright.systems.travel.notices import Notice
-from tablewright.systems.travel.operations import Edit
-from tablewright.systems.travel.walking import travellers, walk
+from tablewright.systems.travel.rounds import travellers, walk
+from tablewright.systems.travel.sync.operations import Edit
 
 
 def _people(home: Home, count: int) -> set[str]:
@@ -124,7 +124,7 @@ def test_a_profile_that_counts_otherwise_than_the_head_is_put_right(home: Home) 
 
 
 def test_a_count_of_visitors_that_is_wrong_is_put_right_by_the_second_look(home: Home) -> None:
-    jobs.follower(home.travel).create_tables()
+    home.travel.follower().create_tables()
     for n in range(6):
         user_id = home.by_apple(f"{n:03}.visitor").profile.user_id
         home.travel.sync.change_user(user_id, {"privacy_settings": {"share_visits": True}})
@@ -136,7 +136,7 @@ def test_a_count_of_visitors_that_is_wrong_is_put_right_by_the_second_look(home:
     _all_regions(home)
     assert home.travel.regions.count("country", "FR") == 6
     home.travel.visits.unmark(user_id, "country", "FR")
-    jobs.follower(home.travel).run_once()  # goes on, though it was away too long
+    home.travel.follower().run_once()  # goes on, though it was away too long
     assert home.travel.regions.count("country", "FR") == 5
     for _ in range(2):
         home.clock.move(jobs.REGIONS_EVERY)

@@ -26,10 +26,10 @@ from tablewright.mapping.migrate import (
     verify,
 )
 from tablewright.systems.travel import design as d
+from tablewright.systems.travel.account.privacy import SETTLES
 from tablewright.systems.travel.design import TRAVEL
 from tablewright.systems.travel.migrations import VISITS_2, visits_to_1, visits_to_2
-from tablewright.systems.travel.privacy import SETTLES
-from tablewright.systems.travel.service import open_travel
+from tablewright.systems.travel.travel import open_travel
 from tablewright.testing import Clock
 
 SHARING: dict[str, Any] = {"privacy_settings": {"share_visits": True}}

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from tests.systems.travel.talk import ANNA, FR, Gadget, Place, sync_all
 
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.operations import FieldConflict, place_id, visit_state
+from tablewright.systems.travel.sync.operations import FieldConflict, place_id, visit_state
 
 FRANCE = "country#FR"
 

@@ -5,7 +5,7 @@
 
 A way is a value; its `opened(title)` gives what sends for one round. What that raises about one letter, and about all
 of them, is in edge/outbox.py.
-Elsewhere: what waits in each system (its `dispatch`), the page for people (console/designs/mail.py).
+Elsewhere: what waits in each system (its `dispatch`), the page for people (designs/mail.py).
 """
 
 from tablewright.app.mail.directory import Directory, Kept

@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from tablewright.app.copy_places import BucketUnusable, CopiesUnusable, Copy, CopyPlace, place_of
+from tablewright.app.copies.store import BucketUnusable, CopiesUnusable, Copy, CopyPlace, place_of
 from tablewright.cli.files import error_text
 from tablewright.cli.output import INTERRUPTED, discard_stdout, report_error
 from tablewright.client import CallFailed

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from tablewright.app.copy_places import Copy, CopyPlace, moment_name
-from tablewright.app.copy_standing import UnderWay, under_way
+from tablewright.app.copies.status import UnderWay, under_way
+from tablewright.app.copies.store import Copy, CopyPlace, moment_name
 from tablewright.cli.db import copies
 from tablewright.cli.format import as_json, as_table, count, moment, size
 from tablewright.world import machine_time

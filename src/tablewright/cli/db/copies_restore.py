@@ -3,7 +3,7 @@
 A data directory is filled under a temporary name and renamed at the end: if the command is killed, running it again
 continues. On an endpoint, a tag marks a table that is not complete.
 Must hold: existing data is not overwritten; without --yes nothing is changed.
-Elsewhere: the restore itself (app/copy_restoring.py).
+Elsewhere: the restore itself (app/copies/restore.py).
 """
 
 import argparse
@@ -11,8 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tablewright.app.copy_places import Copy, CopyPlace, moment_name
-from tablewright.app.copy_restoring import (
+from tablewright.app.copies.restore import (
     Restored,
     chosen,
     files_beside,
@@ -20,6 +19,7 @@ from tablewright.app.copy_restoring import (
     refuse_there,
     restore_tables,
 )
+from tablewright.app.copies.store import Copy, CopyPlace, moment_name
 from tablewright.app.progress import Terminal
 from tablewright.app.systems import SYSTEMS
 from tablewright.cli.confirm import add_yes_option, confirm_plan

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tablewright.app.backups import environment_of
-from tablewright.app.system import System
 from tablewright.app.systems import SYSTEMS
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.cli.usage_error import UsageError
+from tablewright.kit.system import System
 from tablewright.mapping import MappingMistake
 from tablewright.mapping.migrate import Migration, MigrationContext, State, migration_context
 

@@ -5,7 +5,7 @@ from tablewright.cli.usage_error import UsageError
 from tablewright.client import CallRefused
 from tablewright.mapping import Db
 from tablewright.systems.parental.design import PARENTAL, apps_table
-from tablewright.systems.parental.registry import Registry
+from tablewright.systems.parental.policy.registry import Registry
 from tablewright.systems.parental.repository import Repository
 
 

@@ -9,7 +9,7 @@ from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.cli.usage_error import UsageError
 from tablewright.mapping import MappingMistake
 from tablewright.systems.parental.model import App
-from tablewright.systems.parental.registry import EDITED
+from tablewright.systems.parental.policy.registry import EDITED
 
 EXAMPLES = """examples:
   tablewright parental registry list --data ./data

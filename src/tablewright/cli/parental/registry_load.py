@@ -13,7 +13,7 @@ from tablewright.cli.usage_error import UsageError
 from tablewright.mapping import MappingMistake
 from tablewright.systems.parental.errors import BadRequest
 from tablewright.systems.parental.model import App
-from tablewright.systems.parental.registry import EDITED, Loaded, Registry, apps_in, shipped_apps
+from tablewright.systems.parental.policy.registry import EDITED, Loaded, Registry, apps_in, shipped_apps
 from tablewright.world import real_world
 
 EXAMPLES = """Apps edited by an operator are overwritten only with --force and --yes; without --yes the plan is

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tablewright.app.accounts import TWO_FACTORS, AccountMistake, Accounts
-from tablewright.app.design import ACCOUNTS, Account, house
+from tablewright.app.design import ACCOUNTS, Account, app_design
 from tablewright.app.passwords import PasswordUnfit
 from tablewright.cli.format import as_json, as_pairs, moment
 from tablewright.cli.hints import command_hint
@@ -95,7 +95,7 @@ def _pairs(given: argparse.Namespace, account: Account) -> list[tuple[str, str]]
 
 def _accounts_at(target: Target) -> Accounts:
 
-    db = Db(target.call, house)
+    db = Db(target.call, app_design)
     name = db.physical(ACCOUNTS)
     try:
         target.call("DescribeTable", {"TableName": name})

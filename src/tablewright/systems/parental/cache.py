@@ -3,7 +3,7 @@
 A value is kept under the mark its key had before the value was read; `delete` gives the key another mark. Must hold:
 what was read before a `delete` is never found after it, even if it comes to be kept later than that. Nobody subscribes:
 each look compares marks, so there is no message that could be lost and leave a copy behind.
-Elsewhere: what is kept and who deletes it (registry.py, ingest.py).
+Elsewhere: what is kept and who deletes it (policy/registry.py, blocked/ingest.py).
 """
 
 import importlib

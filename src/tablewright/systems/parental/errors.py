@@ -1,7 +1,7 @@
 """What a caller of parental controls did wrong, with the code the API answers.
 
 Must hold: whatever is raised here, nothing was written. Elsewhere: what mistakes of all systems have in common
-(edge/errors.py), HTTP statuses (api.py).
+(edge/errors.py), HTTP statuses (api/router.py).
 """
 
 from pydantic import BaseModel

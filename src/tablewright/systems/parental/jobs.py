@@ -1,47 +1,48 @@
-"""What happens by itself: what follows a change, windows that open and close, retries, checks of devices, clean-up.
+"""What happens by itself: what follows a change, checks of devices, clean-up, notices.
 
 Each job may be run at any time and any number of times, in any number of processes: they all end in
-`reconciler.reconcile`, which may too. While `watch` runs, firewalls are asked in lanes (lanes.py): a follower notes in
-the table that a child is to be looked at, so that its change is not lost, and goes on. Without `watch`, who finds
-something to do does it in place. Must hold: neither a child that cannot be dealt with nor a firewall that is slow keeps
-anybody else waiting.
-Elsewhere: when they run (the app's schedule), what they call (reconciler.py, errands.py, notices.py).
+`reconciler.reconcile`, which may too. While `enforcement/due.py` watches, firewalls are asked in lanes
+(enforcement/queue.py); without it, who finds something to do does it in place. Every public function here is in JOBS,
+or makes them (`work`, `consumers`).
+Elsewhere: what keeps the schedule (app/schedule.py), what they call (enforcement/reconciler.py, family/tasks.py,
+family/notices.py).
 """
 
 import logging
 import threading
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from tablewright.kit.jobs import Follower, Job
 from tablewright.mapping import Consumer
 from tablewright.mapping.consumer.records import Change
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import following, gateways, planning, removing, upkeep, weekly
-from tablewright.systems.parental.devices import is_well
-from tablewright.systems.parental.errands import ON_DEVICES
+from tablewright.systems.parental import seed
+from tablewright.systems.parental.blocked import log_readers, weekly_report
+from tablewright.systems.parental.blocked.event_files import deliver_all
+from tablewright.systems.parental.blocked.events import Batch
+from tablewright.systems.parental.blocked.log_readers import Listen
+from tablewright.systems.parental.enforcement import due, on_change, plan
+from tablewright.systems.parental.enforcement.dispatch import Parts, look_at
+from tablewright.systems.parental.enforcement.queue import Task
+from tablewright.systems.parental.enforcement.reconciler import Verified
+from tablewright.systems.parental.family import rounds
+from tablewright.systems.parental.family.tasks import ON_DEVICES
+from tablewright.systems.parental.firewall import removal
 from tablewright.systems.parental.firewall.driver import FirewallMistake
-from tablewright.systems.parental.lanes import Task
-from tablewright.systems.parental.looking import Parts, at_once, look_at, work
-from tablewright.systems.parental.model import (
-    Device,
-    RuleMapping,
-)
-from tablewright.systems.parental.planning import NEVER
-from tablewright.systems.parental.reconciler import Verified
+from tablewright.systems.parental.parental import Parental
 
 log = logging.getLogger("tablewright.parental")
 
 FAMILIES_AT_ONCE = 200
-# How often it is asked anew where names lead: addresses of large services move within minutes.
-LOOK_UP_EVERY = timedelta(minutes=10)
 
 
 # --- what follows a change ---
 
 
-def followers(parental: Parts) -> tuple[Consumer, ...]:
+def consumers(parental: Parts) -> tuple[Consumer, ...]:
     """Who follows the tables' changes: of policies, families, children, sessions, rules and the registry (PC-40).
 
     After a day or more away some changes are lost to them. They go on all the same: what follows from a change follows
@@ -56,94 +57,17 @@ def followers(parental: Parts) -> tuple[Consumer, ...]:
         return Consumer(db, entities, table, d.FOLLOWER, follow, skip_to_horizon=True)
 
     return (
-        consumer([d.policies], "ParentalPolicies", lambda change: following.on_policy(parental, change)),
+        consumer([d.policies], "ParentalPolicies", lambda change: on_change.on_policy(parental, change)),
         consumer(
             [d.families, d.overrides],
             "ParentalFamilies",
-            lambda change: following.on_family(parental, change),
+            lambda change: on_change.on_family(parental, change),
         ),
-        consumer([d.children], "ChildProfiles", lambda change: following.on_child(parental, change)),
-        consumer([d.sessions], "SubscriberSessions", lambda change: following.on_session(parental, change)),
-        consumer([d.rules], "FTDRuleMapping", lambda change: following.on_rule(parental, change)),
-        parental.registry.follower(lambda change: following.on_app(parental, change)),
+        consumer([d.children], "ChildProfiles", lambda change: on_change.on_child(parental, change)),
+        consumer([d.sessions], "SubscriberSessions", lambda change: on_change.on_session(parental, change)),
+        consumer([d.rules], "FTDRuleMapping", lambda change: on_change.on_rule(parental, change)),
+        parental.registry.follower(lambda change: on_change.on_app(parental, change)),
     )
-
-
-# --- each second, each minute ---
-
-
-def watch(parental: Parts, stop: threading.Event, pause: float = 1.0) -> None:
-    """Windows and retries, as they come due, until told to stop; meanwhile firewalls are asked in lanes.
-
-    Gateways are told the names of the registry at the start, and look up again now and then where those lead.
-    """
-    lanes = parental.lanes
-    look_up_at: datetime | None = None
-    # Nobody knows how they were before.
-    lanes.ill.update(device.device_id for device in parental.devices.all())
-    with (
-        parental.reconciler.keeping_claims(),
-        lanes.open(partial(work, parental), partial(at_once, parental)),
-    ):
-        while not stop.is_set():
-            try:
-                open_windows(parental)
-                retry(parental)
-                if look_up_at is None or parental.repository.now() >= look_up_at:
-                    gateways.refresh_names(parental)
-                    look_up_at = parental.repository.now() + LOOK_UP_EVERY
-            except Exception as mistake:
-                # The lanes stay open: to close them is to wait for the slowest of all firewalls.
-                log.error("what is due was not found", extra={"mistake": type(mistake).__name__})
-            stop.wait(pause)
-
-
-def open_windows(parental: Parts) -> int:
-    """Everybody for whom what is blocked changes by now (PC-42), or who is to be looked at for another reason; how many
-    there were."""
-    repository = parental.repository
-    now = repository.now()
-    wakes = repository.db.all(d.wakes_due(since=parental.lanes.due_since(now), until=now))
-    due = {wake.child: wake.at for wake in wakes}
-    look_at(parental, due, cause="window", since=due)
-    return len(due)
-
-
-def retry(parental: Parts) -> int:
-    """What failed and may be tried again, and what somebody died over (PC-44); how many children were looked at."""
-    return sum([_retry(parental, device) for device in parental.devices.all()])
-
-
-def _retry(parental: Parts, device: Device) -> int:
-    ill, id, now = parental.lanes.ill, device.device_id, parental.repository.now()
-    if device.leaving_at is not None:
-        ill.discard(id)
-        removing.step(parental.repository, parental.devices, device)
-        return 0
-    if not device.enabled:
-        ill.add(id)
-        return 0
-    waiting = _unsettled(parental, device)
-    hurry = frozenset[str]()
-    due = [rule for rule in waiting if planning.is_due(rule, now)]
-    if not is_well(device):
-        # One of them finds out whether it is well again.
-        ill.add(id)
-    elif id in ill:
-        # It is back, or was switched on: nobody waits for the end of their pause.
-        ill.discard(id)
-        due, hurry = waiting, frozenset((id,))
-        if device.guard != device.guard_kept:
-            gateways.keep_guard(parental, device)
-    since = {rule.child: rule.failing_since for rule in due}
-    look_at(parental, since, hurry, cause="retry", since=since)
-    return len(since)
-
-
-def _unsettled(parental: Parts, device: Device) -> list[RuleMapping]:
-    """The rules of a device that are in doubt: they sort before all others."""
-    query = d.rules_of_device(device_id=device.device_id, until=NEVER)
-    return [rule for rule in parental.repository.db.all(query) if rule.status != "failed"]
 
 
 # --- now and then ---
@@ -189,9 +113,7 @@ def reap_sessions(parental: Parts) -> int:
         for rule in repository.db.all(d.rules_of_device(device_id=device.device_id)):
             named[rule.child, rule.session_id] = None
     sessions = repository.db.many([d.sessions.get(*key) for key in named], consistent=True)
-    over = [
-        one for one in sessions if one is not None and one.live_private_ip and planning.is_stale(one, now)
-    ]
+    over = [one for one in sessions if one is not None and one.live_private_ip and plan.is_stale(one, now)]
     closed = parental.sessions.close(over, now)
     look_at(parental, dict.fromkeys(one.child for one in over))
     return closed
@@ -201,26 +123,26 @@ def sweep(parental: Parts, at_most: int = FAMILIES_AT_ONCE) -> int:
     """Everybody, some at a time and all within a day, whether or not something happened: for changes that no stream
     told of. How many children were looked at now; the next call goes on after them."""
     repository = parental.repository
-    stretch = upkeep.next_stretch(repository, "sweep", at_most)
+    stretch = rounds.next_stretch(repository, "sweep", at_most)
     if stretch is None:
         return 0
-    upkeep.mend_families(repository, stretch.families)
+    rounds.mend_families(repository, stretch.families)
     for child in stretch.children:
-        upkeep.mend(repository, child)
-        removing.forget_sessions_nowhere(repository, child.child)
+        rounds.mend(repository, child)
+        removal.forget_sessions_nowhere(repository, child.child)
     look_at(parental, dict.fromkeys(child.child for child in stretch.children))
-    upkeep.walked(repository, stretch)
+    rounds.walked(repository, stretch)
     return len(stretch.children)
 
 
 def purge_policies(parental: Parts) -> int:
     """Policies that were deleted 30 days ago go for good (PC-D30); how many went."""
-    return upkeep.purge_policies(parental.repository)
+    return rounds.purge_policies(parental.repository)
 
 
 def forget_what_was_parked(parental: Parts) -> int:
     """Changes that could not be followed for a month; how many went."""
-    return upkeep.forget_what_was_parked(parental.repository)
+    return rounds.forget_what_was_parked(parental.repository)
 
 
 def run_errands(parental: Parts) -> int:
@@ -249,4 +171,61 @@ def erase_again(parental: Parts) -> int:
 
 def run_notices(parental: Parts) -> int:
     """What families are to be told by now; how many were."""
-    return parental.notices.failures() + weekly.run(parental.repository)
+    return parental.notices.failures() + weekly_report.run(parental.repository)
+
+
+def read_event_files(parental: Parental) -> int:
+    """Count what sensors have appended to `events/*.jsonl` in the system's directory."""
+
+    def take(batch: Batch) -> None:
+        parental.notices.blocked_often(parental.ingest.take(batch).touched)
+
+    return 0 if parental.inbox is None else deliver_all(parental.inbox, take)
+
+
+# --- when ---
+
+_MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
+JOBS: tuple[Job[Parental], ...] = (
+    Job("errands", _MINUTE, run_errands, "Erasures, moves and new addresses."),
+    Job("restored", _HOUR, erase_again, "Re-applies erasures after a restore."),
+    Job("sessions", _MINUTE, reap_sessions, "Ends those that are not heard of."),
+    Job("notices", 5 * _MINUTE, run_notices, "Alerts and weekly reports."),
+    Job("verify", 10 * _MINUTE, verify, "Compares each firewall with our records."),
+    Job("files", _MINUTE, read_event_files, "What sensors wrote into files."),
+    Job("purge", _HOUR, purge_policies, "Policies deleted 30 days ago."),
+    Job("parked", _HOUR, forget_what_was_parked, "Deletes changes parked for a month."),
+    Job("sweep", _MINUTE, sweep, "Looks at everybody, some at a time."),
+)
+_DEMO = Job("demo", _HOUR, seed.keep_alive, "Keeps the demo's children on the network.")
+
+
+def work(parental: Parental) -> Sequence[Job[Parental] | Follower[Parental]]:
+    """Everything that runs without a request; the demo is kept alive where there is one."""
+    demo = (_DEMO,) if seed.is_there(parental) else ()
+    return (*_followers(parental), *JOBS, *demo)
+
+
+def _followers(parental: Parental) -> Iterator[Follower[Parental]]:
+    for consumer in consumers(parental):
+        yield _follower(consumer)
+    yield Follower(
+        "windows and retries",
+        due.watch,
+        "Windows that open and close, exceptions that end, what failed and may be tried again; where names lead.",
+    )
+    if parental.listen is not None:
+        yield Follower(
+            "blocked connections of gateways",
+            partial(_listen, parental.listen),
+            "What gateways stopped, for the parents' dashboard.",
+        )
+
+
+def _follower(consumer: Consumer) -> Follower[Parental]:
+    about = "What they change on firewalls."
+    return Follower(f"changes of {consumer.table}", lambda _, stop: consumer.run(stop), about)
+
+
+def _listen(listen: Listen, parental: Parental, stop: threading.Event) -> None:
+    log_readers.watch(parental, listen, stop)

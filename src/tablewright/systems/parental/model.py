@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from tablewright.systems.parental.shared_networks import not_enforced
+from tablewright.systems.parental.policy.shared_networks import not_enforced
 
 Protocol = Literal["TCP", "UDP"]
 Day = Literal["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"]
@@ -309,7 +309,7 @@ class Session(Value):
     version: int = 1
 
 
-class Stay(Value):
+class AddressStay(Value):
     """A session had an address from a moment to another, and has left it: what was stopped then is told of later."""
 
     child: str = _child()

@@ -1,7 +1,7 @@
 """Reads and writes of parental controls, in their own words: mapping's refusals become ours.
 
 Must hold: a change that a person makes is written together with its audit entry and its messages, or not at all.
-Elsewhere: who may do what (families.py).
+Elsewhere: who may do what (family/families.py).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -65,7 +65,7 @@ SYSTEM = Actor("system:parental", "system")
 
 
 @contextmanager
-def in_our_words(noun: str) -> Iterator[None]:
+def translate_refusals(noun: str) -> Iterator[None]:
     """Translate what mapping refuses."""
     try:
         yield
@@ -96,7 +96,7 @@ class Repository(Tables):
 
     def __init__(self, db: Db, world: World, secret: bytes | None = None) -> None:
         """`secret` seals what is secret in messages; without one, what is sealed here opens in this process alone."""
-        super().__init__(db, world, RefusalTranslation(in_our_words, VersionConflict, _gives_up))
+        super().__init__(db, world, RefusalTranslation(translate_refusals, VersionConflict, _gives_up))
         own = secret or world.new_id().encode()
         self.texts = MessageTemplates(mail.TEMPLATES, seal_of(own, "parental messages", world))
 
@@ -139,7 +139,7 @@ class Repository(Tables):
         children = self.db.all(d.children_of_family(family_id=family_id))
         return [child for child in children if released or child.released_at is None]
 
-    def turn(self, what: str, whose: str) -> Write[Turn]:
+    def limit_guard(self, what: str, whose: str) -> Write[Turn]:
         """The next turn to add to what somebody may have a number of: taken before they are counted, and written with
         what is added. Stale, and so VERSION_CONFLICT, if another was added meanwhile. It does not say whose it is."""
         # By the store's own clock: who writes down the past would take turns that are over.

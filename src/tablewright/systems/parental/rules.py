@@ -1,7 +1,7 @@
 """What people write, in the one form in which it is kept; limits; what changed between two versions. Pure.
 
-Must hold: what a function here returns it takes again and returns unchanged. Elsewhere: times of day (windows.py),
-domains, ranges and ports (destinations.py).
+Must hold: what a function here returns it takes again and returns unchanged. Elsewhere: times of day
+(policy/windows.py), domains, ranges and ports (policy/destinations.py).
 """
 
 import hashlib
@@ -14,11 +14,11 @@ from pydantic import BaseModel
 
 from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
 from tablewright.mapping.diff import differences as differ
-from tablewright.systems.parental import windows
-from tablewright.systems.parental.compiler import check_entry
-from tablewright.systems.parental.destinations import check_cidr
 from tablewright.systems.parental.errors import BadRequest, LimitExceeded
+from tablewright.systems.parental.firewall.compiler import check_entry
 from tablewright.systems.parental.model import EVERYTHING, BlockedApp, DnsGuard
+from tablewright.systems.parental.policy import windows
+from tablewright.systems.parental.policy.destinations import check_cidr
 
 # PC-X13
 POLICIES_PER_CHILD = 50

@@ -6,16 +6,18 @@ before is written down directly, from what the policies say about them. Must hol
 there; nothing in it is left to chance.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from tablewright.kit.system import Person, Progress
 from tablewright.systems.parental import design as d
-from tablewright.systems.parental import evaluator, seed_past, weekly
+from tablewright.systems.parental import seed_past
+from tablewright.systems.parental.blocked import weekly_report
+from tablewright.systems.parental.blocked.events import Batch
 from tablewright.systems.parental.errors import Conflict, ParentalMistake
-from tablewright.systems.parental.events import Batch
-from tablewright.systems.parental.families import Families
+from tablewright.systems.parental.family.families import Families
 from tablewright.systems.parental.model import (
     EVERYTHING,
     BlockedApp,
@@ -26,11 +28,10 @@ from tablewright.systems.parental.model import (
     Guardian,
     Window,
 )
-from tablewright.systems.parental.policies import Draft, Policies
+from tablewright.systems.parental.parental import Parental
+from tablewright.systems.parental.policy import effective
+from tablewright.systems.parental.policy.policies import Draft, Policies
 from tablewright.systems.parental.repository import Actor, Repository
-from tablewright.systems.parental.service import Parental
-
-Told = Callable[[int, int | None, str], None]
 
 DAYS = 35
 METRIC_DAYS = 30
@@ -51,43 +52,42 @@ _SCHOOL: tuple[Day, ...] = ("MON", "TUE", "WED", "THU", "FRI")
 _SCHOOL_NIGHTS: tuple[Day, ...] = ("SUN", "MON", "TUE", "WED", "THU")
 
 
-@dataclass(frozen=True, slots=True)
-class DemoPerson:
-    """Somebody to sign in as."""
-
-    subject: str
-    name: str
-    role: str
-    sees: str
-    roles: tuple[str, ...]
-    email: str
-    used_mfa: bool = False
-    home: str = "/console/parental"
+# What reports from the network has a login as people have; its token is all it needs.
+GATEWAY = Person(
+    subject="gateway_east",
+    name="Gateway east",
+    role="Event source",
+    sees="No pages. Tells the API which address a child has and what was blocked.",
+    roles=("network",),
+    email="gateway-east@gateway.example",
+    home="/docs",
+)
 
 
-def people(parental: Parental) -> tuple[DemoPerson, ...]:
+def people(parental: Parental) -> tuple[Person, ...]:
     """Parents of two families, and who looks after the network."""
     return (
-        DemoPerson(
+        Person(
             ANNA.subject, "Anna Miller", "Parent", "Her family: what is blocked for Sarah and Tom, and when.", (),
             ANNA.name,
         ),
-        DemoPerson(
+        Person(
             BEN.subject, "Ben Miller", "Co-parent", "The same family, which he was invited to.", (), BEN.name,
         ),
-        DemoPerson(
+        Person(
             CHIDI.subject, "Chidi Okafor", "Parent", "Another family, in Berlin. Nothing of the Millers.", (),
             CHIDI.name,
         ),
-        DemoPerson(
+        Person(
             OPERATOR.subject, "Olga Petrova", "Network operator",
             "Firewalls, failures and the app list, without seeing whose they are.", ("operator",), OPERATOR.name, True,
-            "/console/parental/devices",
+            home="/console/parental/devices",
         ),
-        DemoPerson(
+        Person(
             SUPPORT.subject, "Sam Wright", "Support", "A family's pages, with a reason that the family can read.",
             ("support",), SUPPORT.name,
         ),
+        GATEWAY,
     )  # fmt: skip
 
 
@@ -186,21 +186,21 @@ class _Clock:
         return self.now
 
 
-def seed(parental: Parental, told: Told, families: int = 12) -> None:
-    """Fill an empty store; `told` hears how far it is. `families` are those nobody signs in as."""
+def seed(parental: Parental, progress: Progress, families: int = 12) -> None:
+    """Fill an empty store; `progress` is called with how far it is. `families` are those nobody signs in as."""
     homes = [*HOMES, *(_other_home(number) for number in range(families))]
     kids = [(home, kid) for home in homes for kid in home.kids]
     total = 2 + len(homes) + 2 * len(kids) + 2
     parental.registry.load()
-    told(1, total, "apps and firewalls")
+    progress(1, total, "apps and firewalls")
     _firewalls(parental)
-    told(2, total, "apps and firewalls")
+    progress(2, total, "apps and firewalls")
     done = 2
     start = parental.repository.now().replace(microsecond=0) - timedelta(days=DAYS)
     for number, home in enumerate(homes):
         _home(parental, _Clock(start + timedelta(hours=number)), home)
         done += 1
-        told(done, total, "families and policies")
+        progress(done, total, "families and policies")
     # When it was begun, however often it was broken off: what follows must be the same each time.
     (first,) = [family for family in parental.families.of(ANNA) if family.name == HOMES[0].name]
     today = first.created_at.replace(microsecond=0) + timedelta(days=DAYS)
@@ -209,14 +209,14 @@ def seed(parental: Parental, told: Told, families: int = 12) -> None:
         if child is not None:
             _month(parental, child, kid, today)
         done += 1
-        told(done, total, "a month of attempts and history")
+        progress(done, total, "a month of attempts and history")
     for _, kid in kids:
         _on_the_network(parental, kid)
         done += 1
-        told(done, total, "children on the network")
+        progress(done, total, "children on the network")
     _today(parental)
-    weekly.run(parental.repository)
-    told(total, total, "done")
+    weekly_report.run(parental.repository)
+    progress(total, total, "done")
 
 
 def is_there(parental: Parental) -> bool:
@@ -329,7 +329,7 @@ def _month(parental: Parental, child: Child, kid: _Kid, today: datetime) -> None
     """What was blocked when, how often it was tried, and what the firewalls were told."""
     policies = parental.repository.policies_of(child.child)
     start = today - timedelta(days=METRIC_DAYS)
-    spans = evaluator.timeline(child, policies, [], start, today)
+    spans = effective.timeline(child, policies, [], start, today)
     events = list(seed_past.attempts(child, kid.eager, spans))
     for number in range(0, len(events), EVENTS_IN_A_BATCH):
         batch = Batch(

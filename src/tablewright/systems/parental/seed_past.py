@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from tablewright.systems.parental.evaluator import Span
-from tablewright.systems.parental.events import Event
+from tablewright.systems.parental.blocked.events import Event
 from tablewright.systems.parental.model import EVERYTHING, Action, ActionKind, Child
+from tablewright.systems.parental.policy.effective import Span
 
 
 def attempts(child: Child, eager: int, spans: Sequence[Span]) -> Iterator[Event]:

@@ -1,168 +1,59 @@
-"""Parental controls as one value: everything they can do, over one database.
+"""Parental controls as the app runs them: SYSTEM.
 
-api.py, the console and the jobs speak to this; nothing above it knows of tables.
+Elsewhere: their parts as one value (parental.py), HTTP (api/router.py), pages (pages/area.py).
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
-from typing import TypeAlias
-
-from tablewright.edge.erased import ErasedList
-from tablewright.edge.outbox import OutboxDispatch
-from tablewright.mapping import Db
-from tablewright.systems.parental import enforced_spans, evaluator
-from tablewright.systems.parental.cache import Cache
-from tablewright.systems.parental.children import Children
-from tablewright.systems.parental.closing import Closing
-from tablewright.systems.parental.device_secrets import DeviceSecrets
-from tablewright.systems.parental.devices import Devices, Drivers
-from tablewright.systems.parental.errands import Errands
-from tablewright.systems.parental.evaluator import Effective, Span
-from tablewright.systems.parental.failing import FailingRules
-from tablewright.systems.parental.families import Families
-from tablewright.systems.parental.figures import Figures
-from tablewright.systems.parental.guardians import Guardians
-from tablewright.systems.parental.ingest import Ingest
-from tablewright.systems.parental.lanes import Lanes
-from tablewright.systems.parental.model import Child, Message, Override, Policy
-from tablewright.systems.parental.notices import Notices
-from tablewright.systems.parental.numbers import Numbers
-from tablewright.systems.parental.overrides import Overrides
-from tablewright.systems.parental.policies import Policies
-from tablewright.systems.parental.privacy import Privacy
-from tablewright.systems.parental.reconciler import Reconciler
-from tablewright.systems.parental.records import Records
-from tablewright.systems.parental.references import References
-from tablewright.systems.parental.registry import Registry
-from tablewright.systems.parental.repository import Repository
-from tablewright.systems.parental.sensors import Listen
-from tablewright.systems.parental.sessions import Sessions
-from tablewright.world import World
-
-# (subject, roles, e-mail) -> token
-Issue: TypeAlias = Callable[[str, tuple[str, ...], str], str]
-INVITATION_LINK = "/console/parental/invitations/{invitation}"
+from tablewright.edge.erased import FOLDER as ERASED_LIST
+from tablewright.kit.system import Start, System
+from tablewright.systems.parental import jobs, seed
+from tablewright.systems.parental.api.router import TRANSLATIONS, router
+from tablewright.systems.parental.blocked import log_readers
+from tablewright.systems.parental.cache import cache_at
+from tablewright.systems.parental.design import DESIGNS
+from tablewright.systems.parental.firewall.device_secrets import DeviceSecrets, secrets_in
+from tablewright.systems.parental.firewall.devices import open_driver
+from tablewright.systems.parental.pages.area import parental_area
+from tablewright.systems.parental.parental import INVITATION_LINK, Parental, open_parental
 
 
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """What holds at a moment, and what holds when next another set of apps is blocked."""
-
-    now: Effective
-    then: Effective | None
-
-
-@dataclass(frozen=True, slots=True)
-class Parental:
-    """The parts of parental controls. `listen` opens an ear at a gateway: else nobody hears what those stopped."""
-
-    repository: Repository
-    numbers: Numbers
-    families: Families
-    guardians: Guardians
-    children: Children
-    policies: Policies
-    overrides: Overrides
-    registry: Registry
-    sessions: Sessions
-    devices: Devices
-    reconciler: Reconciler
-    lanes: Lanes
-    records: Records
-    failing: FailingRules
-    ingest: Ingest
-    figures: Figures
-    errands: Errands
-    privacy: Privacy
-    closing: Closing
-    notices: Notices
-    dispatch: OutboxDispatch[Message]
-    listen: Listen | None
-    inbox: Path | None
-    issue: Issue
-    references: References
-
-    def holding(self, child: Child, at: datetime | None = None) -> Holding:
-        """What is blocked for a child, now or at another moment; nothing once its number was given up."""
-        moment = at or self.repository.now()
-        written = self._written(child)
-        return Holding(
-            evaluator.effective(child, *written, moment), evaluator.next_visible(child, *written, moment)
-        )
-
-    def blocked_until_now(self, child: Child, start: datetime) -> list[Span]:
-        """What firewalls confirmed as blocked from a moment up to now."""
-        return enforced_spans.of_child(self.repository, child.child, start, self.repository.now())
-
-    def timeline(self, child: Child, start: datetime, end: datetime) -> list[Span]:
-        """What is blocked when between two moments."""
-        return evaluator.timeline(child, *self._written(child), start, end)
-
-    def _written(self, child: Child) -> tuple[Sequence[Policy], Sequence[Override]]:
-        if child.released_at is not None:
-            return (), ()
-        return self.repository.policies_of(child.child), self.repository.overrides_of(child.child)
-
-    def close(self) -> None:
-        """Let go of what the drivers and the cache hold."""
-        self.devices.close()
-        self.registry.close()
-
-
-def open_parental(
-    db: Db,
-    world: World,
-    secret: bytes,
-    issue: Issue,
-    *,
-    drivers: Drivers,
-    secrets: DeviceSecrets | None = None,
-    cache: Cache | None = None,
-    listen: Listen | None = None,
-    inbox: Path | None = None,
-    invitation_link: str = INVITATION_LINK,
-    home: Path | None = None,
-) -> Parental:
-    """Parental controls over a database.
-
-    `secret` keys one-time codes, the seal of messages and the names of rules; `drivers` opens the way to a firewall,
-    `secrets` says which secret is for which; `cache` is where nodes share the registry, in this process if not given;
-    `inbox` is a directory of files that sensors append what was blocked to; `issue` makes a login for a subject with
-    roles and an address; `home` is a directory for the list of the erased.
-    """
-    repository = Repository(db, world, secret)
-    numbers = Numbers(repository, secret)
-    families = Families(repository)
-    registry = Registry(repository, cache)
-    devices = Devices(repository, drivers, secrets)
-    reconciler = Reconciler(repository, registry, devices, secret)
-    errands = Errands(repository, reconciler.reconcile, ErasedList(home))
-    return Parental(
-        repository=repository,
-        numbers=numbers,
-        families=families,
-        guardians=Guardians(repository, families, invitation_link),
-        children=Children(repository, families, numbers),
-        policies=Policies(repository, families, registry.all),
-        overrides=Overrides(repository, registry.all),
-        registry=registry,
-        sessions=Sessions(repository),
-        devices=devices,
-        reconciler=reconciler,
-        lanes=Lanes(repository),
-        records=Records(repository, families),
-        failing=FailingRules(repository),
-        ingest=Ingest(repository, registry),
-        figures=Figures(repository),
-        errands=errands,
-        privacy=Privacy(repository, errands),
-        closing=Closing(repository, families, errands),
-        notices=Notices(repository),
-        dispatch=repository.dispatch(),
-        listen=listen,
-        inbox=inbox,
-        issue=issue,
-        references=References(secret),
+def start(given: Start) -> Parental:
+    """Parental controls over their tables and firewalls, with the erased of before erased again."""
+    secrets = DeviceSecrets(secrets_in(given.home / "secrets"))
+    drivers = open_driver(given.home / "devices", given.world, secrets.of)
+    parental = open_parental(
+        given.db,
+        given.world,
+        given.secret,
+        given.issue,
+        drivers=drivers,
+        secrets=secrets,
+        cache=cache_at(given.cache, given.world),
+        listen=log_readers.open_log_readers(given.home / "devices", given.world),
+        inbox=given.home / "events",
+        invitation_link=given.url.rstrip("/") + INVITATION_LINK,
+        home=given.home,
     )
+    for consumer in jobs.consumers(parental):
+        consumer.create_tables()  # before anything is written: changes from before a stream are not in it
+    jobs.erase_again(parental)  # before anybody is served
+    return parental
+
+
+SYSTEM = System(
+    name="parental",
+    title="Parental controls",
+    about="What children may not use, and when: written by parents, enforced on firewalls, shown as it is.",
+    designs=DESIGNS,
+    start=start,
+    accent="violet",
+    router=router,
+    pages=parental_area,
+    package="tablewright.systems.parental.pages",
+    people=seed.people,
+    seed=seed.seed,
+    close=Parental.close,
+    dispatch=lambda parental: parental.dispatch,
+    jobs=jobs.work,
+    translations=TRANSLATIONS,
+    beside=(ERASED_LIST,),
+)

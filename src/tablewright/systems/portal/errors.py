@@ -1,7 +1,7 @@
 """What a caller of the portal did wrong, with the code the API answers (CP-79).
 
 Must hold: whatever is raised here, nothing was written. Elsewhere: what mistakes of all systems have in common
-(edge/errors.py), HTTP statuses (routes/common.py).
+(edge/errors.py), HTTP statuses (api/common.py).
 """
 
 from tablewright.edge import errors

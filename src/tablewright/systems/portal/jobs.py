@@ -1,18 +1,21 @@
 """What happens by itself: reminders, scheduled prices, notices of campaigns that end; and what follows a change.
 
-Each job may be run at any time and any number of times; what was done is written with it. Elsewhere: when they run
-(the app's schedule), what the tallies are (tallies.py).
+Each job may be run at any time and any number of times; what was done is written with it.
+Must hold: every public function here is in JOBS, or makes them (`work`, `consumers`).
+Elsewhere: what keeps the schedule (app/schedule.py), what the tallies are (tallies.py).
 """
 
 import logging
+from collections.abc import Sequence
 from datetime import timedelta
 
+from tablewright.kit.jobs import Follower, Job
 from tablewright.mapping import Consumer, Stale
-from tablewright.mapping.consumer.records import Change
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules, tallies
-from tablewright.systems.portal.catalogue import Catalogue
-from tablewright.systems.portal.model import Kind, Product
+from tablewright.systems.portal.catalogue import price_history
+from tablewright.systems.portal.model import Kind
+from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
 
 log = logging.getLogger("tablewright.portal")
@@ -20,20 +23,23 @@ log = logging.getLogger("tablewright.portal")
 REMIND_AFTER = timedelta(hours=24)
 REMIND_UNTIL = timedelta(days=7)
 PROPOSE_PURGE_AFTER = timedelta(days=90)
+PROPOSED_IN_A_MAIL = 100
+PROPOSAL_KEPT = timedelta(days=32)  # longer than a month
 ENDS_SOON = timedelta(days=3)
 RECONCILE_AFTER = timedelta(days=1)
-JOBS = Actor("system:jobs", "system")
+JOB_ACTOR = Actor("system:jobs", "system")
 
 
-def remind_unvalidated(repository: Repository) -> int:
+def remind_unvalidated(portal: Portal) -> int:
     """Mail each tenant once whose address was never verified (CP-10, CP-D57)."""
+    repository = portal.repository
     now = repository.now()
     sent = 0
     query = d.tenants_by_status(status="UNVALIDATED", since=now - REMIND_UNTIL, until=now - REMIND_AFTER)
     for tenant in repository.db.all(query):
         if tenant.reminder_sent_at is not None:
             continue
-        after = repository.stamped(tenant, JOBS, reminder_sent_at=now)
+        after = repository.stamped(tenant, JOB_ACTOR, reminder_sent_at=now)
         mail = repository.mail(tenant.email, "reminder", tenant_id=tenant.id)
         try:
             repository.db.write(d.tenants.change(tenant, after), mail)
@@ -43,35 +49,52 @@ def remind_unvalidated(repository: Repository) -> int:
     return sent
 
 
-def propose_purge(repository: Repository) -> list[str]:
-    """Tenants that never verified their address in 90 days: ids for a person to decide about (CP-X11)."""
-    until = repository.now() - PROPOSE_PURGE_AFTER
-    return [tenant.id for tenant in repository.db.all(d.tenants_by_status(status="UNVALIDATED", until=until))]
+def propose_purge(portal: Portal) -> list[str]:
+    """Tenants that never verified their address in 90 days: ids for a person to decide about (CP-X11).
+
+    Staff gets a list once a month; nothing is deleted by this.
+    """
+    repository = portal.repository
+    now = repository.now()
+    query = d.tenants_by_status(status="UNVALIDATED", until=now - PROPOSE_PURGE_AFTER)
+    found = [tenant.id for tenant in repository.db.all(query)]
+    if found:
+        values = {"count": str(len(found)), "ids": "\n".join(found[:PROPOSED_IN_A_MAIL])}
+        mails = [repository.mail(to, "purge proposal", values) for to in portal.staff()]
+        repository.db.write(*mails, once=f"purge-proposal:{now:%Y-%m}", kept=PROPOSAL_KEPT)
+    return found
 
 
-def apply_due_prices(repository: Repository) -> int:
-    return Catalogue(repository).apply_due_prices(SYSTEM)
+def apply_due_prices(portal: Portal) -> int:
+    """Give products the price that was scheduled for now; how many got one."""
+    return portal.catalogue.apply_due_prices(SYSTEM)
 
 
-def notify_ending_campaigns(repository: Repository, to: str) -> int:
+def notify_ending_campaigns(portal: Portal) -> int:
     """Tell the staff of campaigns that end soon; each once."""
+    repository, staff = portal.repository, portal.staff()
+    if not staff:
+        return 0
     today = rules.local_day(repository.now())
     told = 0
     for campaign in repository.db.all(d.campaigns_by_active(active=True, until=today)):
         if not today <= campaign.to_date <= today + ENDS_SOON:
             continue
         values = {"code": campaign.code, "day": campaign.to_date.isoformat()}
-        mail = repository.mail(to, "campaign ends", values)
-        done = repository.db.write(mail, once=f"campaign-ends:{campaign.code}:{campaign.to_date.isoformat()}")
+        mails = [repository.mail(to, "campaign ends", values) for to in staff]
+        done = repository.db.write(
+            *mails, once=f"campaign-ends:{campaign.code}:{campaign.to_date.isoformat()}"
+        )
         told += not done.repeated
     return told
 
 
-def reconcile_tallies(repository: Repository) -> dict[Kind, dict[str, int]]:
+def reconcile_tallies(portal: Portal) -> dict[Kind, dict[str, int]]:
     """Compare tallies with a real count, each once a day (CP-D56); by how much each was off.
 
     One that could not be compared, because changes were being counted all the while, is due again at once.
     """
+    repository = portal.repository
     off = {kind: tallies.reconcile(repository, kind) for kind in tallies.KINDS if _is_due(repository, kind)}
     for kind, found in off.items():
         if found:
@@ -84,21 +107,69 @@ def _is_due(repository: Repository, kind: Kind) -> bool:
     return last is None or repository.now() - last >= RECONCILE_AFTER
 
 
-def followers(repository: Repository) -> tuple[Consumer, ...]:
+def expire_unpaid_orders(portal: Portal) -> int:
+    """Orders that were not paid within a day; how many."""
+    return portal.orders.expire_unpaid()
+
+
+def erase_again(portal: Portal) -> int:
+    """Erase again those on the list of the erased whom a restored table brought back; how many there were."""
+    return portal.tenants.erase_again()
+
+
+JOBS: tuple[Job[Portal], ...] = (
+    Job("prices", timedelta(minutes=1), apply_due_prices, "Applies scheduled prices."),
+    Job(
+        "unpaid orders",
+        timedelta(minutes=5),
+        expire_unpaid_orders,
+        "Expires orders that were not paid within a day, and frees their campaign's use.",
+    ),
+    Job("restored", timedelta(hours=1), erase_again, "Re-applies erasures after a restore."),
+    Job(
+        "reminders",
+        timedelta(hours=1),
+        remind_unvalidated,
+        "Reminds people who haven't confirmed their address after a day.",
+    ),
+    Job(
+        "purge proposal",
+        timedelta(days=1),
+        propose_purge,
+        "Lists customers who haven't confirmed their address in 90 days, once a month, for staff to decide.",
+    ),
+    Job(
+        "ending campaigns",
+        timedelta(hours=1),
+        notify_ending_campaigns,
+        "Tells staff of campaigns that end within three days.",
+    ),
+    Job(
+        "tallies",
+        timedelta(minutes=10),
+        reconcile_tallies,
+        "Compares each tally with a real count, once a day.",
+    ),
+)
+
+
+def consumers(portal: Portal) -> tuple[Consumer, ...]:
     """Who follows the tables' changes: tallies of all three, and the price history of products."""
+    repository = portal.repository
     return (
         tallies.consumer_of(repository, "tenants"),
-        tallies.consumer_of(repository, "products", lambda change: on_product_change(repository, change)),
+        tallies.consumer_of(
+            repository, "products", lambda change: price_history.on_product_change(repository, change)
+        ),
         tallies.consumer_of(repository, "campaigns"),
     )
 
 
-def on_product_change(repository: Repository, change: Change[Product]) -> bool:
-    """A product's change record in the price history; the same record twice is one entry (CP-D33).
+def work(portal: Portal) -> Sequence[Job[Portal] | Follower[Portal]]:
+    """Everything that runs without a request."""
+    return (*(_follower(consumer) for consumer in consumers(portal)), *JOBS)
 
-    The service writes the entry with the change already; this is for changes made around it, on the table itself.
-    """
-    if change.after is None:
-        return False
-    steps = rules.price_steps(change.before, change.after)
-    return any([repository.db.get_or_create(d.prices.create(step))[1] for step in steps])
+
+def _follower(consumer: Consumer) -> Follower[Portal]:
+    about = "Tallies, and the price history of products."
+    return Follower(f"changes of {consumer.table}", lambda _, stop: consumer.run(stop), about)

@@ -41,5 +41,9 @@ TEMPLATES = {
         "Order {number} {ended} when your payment arrived, so we return {amount} to you.",
     ),
     "reminder": Template("Please confirm your address", "Ask for a code on our page to confirm it."),
+    "purge proposal": Template(
+        "{count} customers have not confirmed their address",
+        "{count} customers have not confirmed their address in 90 days. Decide whether to delete them.\n\n{ids}",
+    ),
     "campaign ends": Template("Campaign {code} ends soon", "{code} ends on {day}."),
 }

@@ -1,7 +1,7 @@
 """What the portal keeps: tenants, products, campaigns, orders, and what happened to them.
 
 Plain values that know nothing of storage. Names in JSON and in items are camelCase, as the API's are. Everything that
-the server alone may set has no place in the inputs of views.py.
+the server alone may set has no place in the inputs of api/bodies.py.
 """
 
 from datetime import date, datetime

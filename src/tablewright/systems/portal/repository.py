@@ -69,7 +69,7 @@ SYSTEM = Actor("system:portal", "system")
 
 
 @contextmanager
-def in_our_words(noun: str) -> Iterator[None]:
+def translate_refusals(noun: str) -> Iterator[None]:
     """Translate what mapping refuses."""
     try:
         yield
@@ -114,7 +114,7 @@ class Repository(Tables):
 
     def __init__(self, db: Db, world: World, secret: bytes) -> None:
         """`secret` seals what is secret in messages."""
-        super().__init__(db, world, RefusalTranslation(in_our_words, Changed, _gives_up))
+        super().__init__(db, world, RefusalTranslation(translate_refusals, Changed, _gives_up))
         self.texts = MessageTemplates(mail.TEMPLATES, seal_of(secret, "portal mail", world))
 
     def new_order_id(self, placed: datetime) -> str:
@@ -184,7 +184,7 @@ class Repository(Tables):
             update={**changes, "date_last_updated": moment, "last_updated_by": actor.name}
         )
 
-    def weighed(self, write: Write[E], noun: str) -> Write[E]:
+    def within_item_limit(self, write: Write[E], noun: str) -> Write[E]:
         """The write, if its record is as light as its indexes were designed for (CP-74)."""
         check_size(size_of(write.shape, write.item), noun)
         return write

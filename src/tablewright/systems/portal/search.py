@@ -20,7 +20,7 @@ from tablewright.design import Query
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Order, OrderStatus, Tenant
-from tablewright.systems.portal.service import Portal
+from tablewright.systems.portal.portal import Portal
 
 E = TypeVar("E", bound=BaseModel)
 LOOKED_THROUGH = 2_000

@@ -11,14 +11,13 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from tablewright.kit.system import Person, Progress
 from tablewright.systems.portal import rules
-from tablewright.systems.portal.checkout import Line
 from tablewright.systems.portal.errors import PortalMistake, Taken
 from tablewright.systems.portal.model import Campaign, Tenant
+from tablewright.systems.portal.orders.checkout import Line
+from tablewright.systems.portal.portal import Portal, open_portal
 from tablewright.systems.portal.repository import Actor
-from tablewright.systems.portal.service import Portal, open_portal
-
-Told = Callable[[int, int | None, str], None]
 
 ADMIN = Actor("thandi@bbws.example", "admin", "admin_thandi")
 SUPPORT = Actor("sipho@bbws.example", "support", "support_sipho")
@@ -100,39 +99,25 @@ FIRST = ("Amahle", "Bongani", "Chloe", "Dumisani", "Elna", "Fatima", "Gareth", "
 HOUSES = ("kaapbakery", "karoobikes", "durbandive", "jozicoffee", "protea-print")
 
 
-@dataclass(frozen=True, slots=True)
-class DemoPerson:
-    """Somebody to sign in as."""
-
-    subject: str
-    name: str
-    role: str
-    sees: str
-    roles: tuple[str, ...]
-    email: str
-    used_mfa: bool = False
-    home: str = "/console/portal"
-
-
-def people(portal: Portal) -> tuple[DemoPerson, ...]:
+def people(portal: Portal) -> tuple[Person, ...]:
     """One customer with orders, then the staff: the sign-in page shows them in this order."""
     staff = (
-        DemoPerson(
+        Person(
             ADMIN.subject, "Thandi Nkosi", "Portal admin", "Tenants, products, campaigns, orders and audit, to change.",
-            ("admin",), ADMIN.name, True, "/console/portal/tenants",
+            ("admin",), ADMIN.name, True, home="/console/portal/tenants",
         ),
-        DemoPerson(
+        Person(
             SUPPORT.subject, "Sipho Dlamini", "Support", "The same lists, to read; may not change prices or statuses.",
-            ("support",), SUPPORT.name, False, "/console/portal/tenants",
+            ("support",), SUPPORT.name, home="/console/portal/tenants",
         ),
     )  # fmt: skip
     customer = portal.repository.tenant_of(CUSTOMER)
     if customer is None:
         return staff
     return (
-        DemoPerson(
+        Person(
             customer.id, "Lerato Mokoena", "Customer", "The public pages, and her own account and orders.",
-            ("tenant",), CUSTOMER, False, "/console/portal/account",
+            ("tenant",), CUSTOMER, home="/console/portal/account",
         ),
         *staff,
     )  # fmt: skip
@@ -150,8 +135,8 @@ class _Clock:
         return self.now
 
 
-def seed(portal: Portal, told: Told, tenants: int = 130) -> None:
-    """Fill an empty portal; `told` hears how far it is."""
+def seed(portal: Portal, progress: Progress, tenants: int = 130) -> None:
+    """Fill an empty portal; `progress` is called with how far it is."""
     world = portal.repository.world
     today = world.now()
     clock = _Clock(today - timedelta(days=DAYS))
@@ -160,7 +145,7 @@ def seed(portal: Portal, told: Told, tenants: int = 130) -> None:
         payments=portal.payments,
     )  # fmt: skip
     total = len(PRODUCTS) + tenants + 12
-    _products(past, lambda done: told(done, total, "products"))
+    _products(past, lambda done: progress(done, total, "products"))
     _campaigns(past, rules.local_day(today))
     done = len(PRODUCTS) + 6
     for number in range(tenants):
@@ -168,14 +153,14 @@ def seed(portal: Portal, told: Told, tenants: int = 130) -> None:
         _tenant(past, number)
         if number == tenants // 2:
             _price_rise(past)
-        told(done + number + 1, total, "customers and orders")
+        progress(done + number + 1, total, "customers and orders")
     clock.now = today - timedelta(hours=1)
     _customer(past)
     _staff_work(past)
-    told(total, total, "done")
+    progress(total, total, "done")
 
 
-def _products(portal: Portal, told: Callable[[int], None]) -> None:
+def _products(portal: Portal, progress: Callable[[int], None]) -> None:
     for number, plan in enumerate(PRODUCTS):
         fields: dict[str, Any] = {
             "name": plan.name,
@@ -187,7 +172,7 @@ def _products(portal: Portal, told: Callable[[int], None]) -> None:
         }
         with suppress(Taken):
             portal.catalogue.create_product(fields, ADMIN, id=plan.id)
-        told(number + 1)
+        progress(number + 1)
     retired = portal.catalogue.product(RETIRED, deleted=True)
     if retired.active:
         portal.catalogue.change_product(RETIRED, {"active": False}, ADMIN)

@@ -1,85 +1,50 @@
-"""The portal as one value: everything it can do, over one database.
+"""The customer portal as the app runs it: SYSTEM.
 
-api.py, the console and the jobs speak to this; nothing above it knows of tables.
+Elsewhere: its parts as one value (portal.py), HTTP (api/router.py), pages (pages/area.py).
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeAlias
-
-from tablewright.edge.erased import ErasedList
-from tablewright.edge.outbox import OutboxDispatch
-from tablewright.mapping import Db
-from tablewright.systems.portal.catalogue import Catalogue
-from tablewright.systems.portal.checkout import Checkout
-from tablewright.systems.portal.guest_limits import GuestLimits
-from tablewright.systems.portal.model import Message, Tenant
-from tablewright.systems.portal.orders import Orders
-from tablewright.systems.portal.payments import Payments, SimulatedGateway
-from tablewright.systems.portal.previews import Previews
-from tablewright.systems.portal.repository import Repository
-from tablewright.systems.portal.tenants import Tenants
-from tablewright.systems.portal.verification import Verification
-from tablewright.world import World
-
-# (subject, roles, e-mail) -> token
-Issue: TypeAlias = Callable[[str, tuple[str, ...], str], str]
-ORDER_LINK = "/console/portal/orders/{order_id}"
-VERIFY_LINK = "/console/portal/verify?purpose={purpose}&address={address}&secret={secret}"
+from tablewright.edge.erased import FOLDER as ERASED_LIST
+from tablewright.kit.system import Start, System
+from tablewright.systems.portal import jobs, seed
+from tablewright.systems.portal.api.router import TRANSLATIONS, router
+from tablewright.systems.portal.design import DESIGNS
+from tablewright.systems.portal.pages.area import portal_area
+from tablewright.systems.portal.portal import ORDER_LINK, VERIFY_LINK, Portal, open_portal
 
 
-@dataclass(frozen=True, slots=True)
-class Portal:
-    """The parts of the portal."""
-
-    repository: Repository
-    tenants: Tenants
-    catalogue: Catalogue
-    checkout: Checkout
-    orders: Orders
-    verification: Verification
-    payments: Payments
-    previews: Previews
-    dispatch: OutboxDispatch[Message]
-    issue: Issue
-
-    def token_for(self, tenant: Tenant) -> str:
-        """What a proved address may do: everything of a tenant's own once registered, register before that."""
-        role = "tenant" if tenant.status == "REGISTERED" else "verified"
-        return self.issue(tenant.id, (role,), tenant.email)
-
-
-def open_portal(
-    db: Db,
-    world: World,
-    secret: bytes,
-    issue: Issue,
-    *,
-    payments: Payments | None = None,
-    verify_link: str = VERIFY_LINK,
-    order_link: str = ORDER_LINK,
-    home: Path | None = None,
-) -> Portal:
-    """The portal over a database.
-
-    `secret` keys its one-time codes, the seal of messages, preview links and the simulated gateway; `issue` makes a
-    login for a subject with roles and a proved address. `home` is a directory for the list of who was erased:
-    `tenants.erase_again` heeds it.
-    """
-    repository = Repository(db, world, secret)
-    tenants = Tenants(repository, ErasedList(home))
-    gateway = payments or SimulatedGateway(secret)
-    orders = Orders(repository, gateway, order_link)
-    return Portal(
-        repository,
-        tenants,
-        Catalogue(repository),
-        Checkout(repository, tenants, orders, GuestLimits(repository, secret)),
-        orders,
-        Verification(repository, secret, verify_link),
-        gateway,
-        Previews(secret),
-        repository.dispatch(),
-        issue,
+def start(given: Start) -> Portal:
+    """The portal over its tables, with the erased of before erased again."""
+    url = given.url.rstrip("/")
+    portal = open_portal(
+        given.db,
+        given.world,
+        given.secret,
+        given.issue,
+        verify_link=url + VERIFY_LINK,
+        order_link=url + ORDER_LINK,
+        home=given.home,
+        staff=lambda: given.staff("admin"),
     )
+    for consumer in jobs.consumers(portal):
+        consumer.create_tables()  # before anything is written: changes from before a stream are not in it
+    portal.tenants.erase_again()
+    return portal
+
+
+SYSTEM = System(
+    name="portal",
+    title="Customer portal",
+    about="Sells WordPress hosting: a catalogue, campaigns, checkout, and the customers that come of it.",
+    designs=DESIGNS,
+    start=start,
+    accent="teal",
+    router=router,
+    pages=portal_area,
+    package="tablewright.systems.portal.pages",
+    people=seed.people,
+    seed=seed.seed,
+    dispatch=lambda portal: portal.dispatch,
+    jobs=jobs.work,
+    translations=TRANSLATIONS,
+    beside=(ERASED_LIST,),
+)

@@ -1,8 +1,8 @@
 """What a caller of Skratch did wrong, with the code the API answers.
 
 Must hold: whatever is raised here, nothing was written. Elsewhere: what mistakes of all systems have in common
-(edge/errors.py), HTTP statuses (routes/common.py); what is wrong with one operation of a push is its result, not an
-error (operations.py).
+(edge/errors.py), HTTP statuses (api/common.py); what is wrong with one operation of a push is its result, not an
+error (sync/operations.py).
 """
 
 from collections.abc import Mapping

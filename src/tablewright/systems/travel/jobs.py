@@ -3,25 +3,27 @@
 A push is done when it is answered, so there is no queue of operations to work off; what is left to do for operations is
 to say that two devices disagree. Each job may be run at any time and any number of times, in any number of processes.
 Must hold: a run is bounded by an index or a cursor; one traveller who cannot be dealt with keeps nobody else waiting.
-Elsewhere: when they run (the app's schedule), walking along everybody (walking.py).
+Every public function here is in JOBS, or makes them (`work`, `consumers`).
+Elsewhere: what keeps the schedule (app/schedule.py), walking along everybody (rounds.py).
 """
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
 from typing import Any
 
 from tablewright.design import Write
 from tablewright.edge.messages import render
+from tablewright.kit.jobs import Follower, Job
 from tablewright.mapping import BadCursor, Consumer
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.mail import TEMPLATES
 from tablewright.systems.travel.model import REGION_TYPES, Device, Operation, Profile
 from tablewright.systems.travel.notices import Notice
-from tablewright.systems.travel.service import Travel
-from tablewright.systems.travel.walking import A_DAY, Round, Stretch, named, walk, walk_along_everybody
+from tablewright.systems.travel.rounds import A_DAY, Round, Stretch, named, walk, walk_along_everybody
+from tablewright.systems.travel.travel import Travel
 
 log = logging.getLogger("tablewright.travel")
 
@@ -33,11 +35,6 @@ WEEK = timedelta(days=7)
 TELL_AFTER = timedelta(hours=1)
 INACTIVE_AFTER = timedelta(days=365)
 RECEIPTS_KEPT = timedelta(days=30)
-
-
-def follower(travel: Travel) -> Consumer:
-    """Who follows the table's changes: figures, visitors of regions, lists after a switch was turned."""
-    return travel.follower()
 
 
 # --- for everybody, some at a time ---
@@ -255,3 +252,38 @@ def publish_geography(travel: Travel) -> int:
     A later release stays: while a program is being replaced by its successor both run. Only an admin goes back.
     """
     return 0 if travel.places.is_outdated() else travel.places.publish()
+
+
+# --- when ---
+
+_MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
+JOBS: tuple[Job[Travel], ...] = (
+    Job("erasures", _MINUTE, erase, "Accounts whose week is over."),
+    Job("restored", _HOUR, clean_restored, "Re-applies erasures after a restore."),
+    Job("conflicts", _MINUTE, tell_conflicts, "Who has something to settle is told."),
+    Job("recount", _MINUTE, recount, "Counts everybody's places, some at a time."),
+    Job("visitors", _MINUTE, recount_regions, "Counts who has been to each region."),
+    Job("tombstones", _MINUTE, purge_tombstones, "What every device knows is gone."),
+    Job("addresses", _MINUTE, rekey, "Hashes of addresses, with the newest secret."),
+    Job("figures", _MINUTE, warm_statistics, "Today's, for who had some yesterday."),
+    Job("weekly", _MINUTE, weekly_statistics, "Mail with figures, to who wants it."),
+    Job("inactive", _MINUTE, tell_inactive, "Mail to who was not seen for a year."),
+    Job("analytics", _MINUTE, export_week, "The file of the week, without names."),
+    # Thousands of writes: until they are done searches read the files.
+    Job("geography", _HOUR, publish_geography, "Regions, for searches."),
+)
+
+
+def consumers(travel: Travel) -> tuple[Consumer, ...]:
+    """Who follows the table's changes: figures, visitors of regions, lists after a switch was turned."""
+    return (travel.follower(),)
+
+
+def work(travel: Travel) -> Sequence[Job[Travel] | Follower[Travel]]:
+    """Everything that runs without a request."""
+    return (*(_follower(consumer) for consumer in consumers(travel)), *JOBS)
+
+
+def _follower(consumer: Consumer) -> Follower[Travel]:
+    about = "Figures, and who has been to a region."
+    return Follower(f"changes of {consumer.table}", lambda _, stop: consumer.run(stop), about)

@@ -13,7 +13,7 @@ from tablewright.edge.messages import MessageTemplates, after_attempt
 from tablewright.edge.outbox import OutboxDispatch, OutgoingMessage
 from tablewright.edge.sealed_text import Seal, SealBroken
 from tablewright.systems.travel import design as d
-from tablewright.systems.travel.keyring import KeyRing
+from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.mail import TEMPLATES
 from tablewright.systems.travel.model import Message
 from tablewright.systems.travel.repository import Repository

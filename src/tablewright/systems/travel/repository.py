@@ -1,6 +1,6 @@
 """Reads and writes of Skratch, in its own words: mapping's refusals become ours.
 
-Must hold: tombstones are shown only to who asks for them (SK-D35). Elsewhere: what a push writes (sync.py).
+Must hold: tombstones are shown only to who asks for them (SK-D35). Elsewhere: what a push writes (sync/push.py).
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ E = TypeVar("E", bound=BaseModel)
 
 
 @contextmanager
-def in_our_words(noun: str) -> Iterator[None]:
+def translate_refusals(noun: str) -> Iterator[None]:
     """Translate what mapping refuses."""
     try:
         yield
@@ -66,7 +66,7 @@ class Repository(Tables):
     """The table of Skratch."""
 
     def __init__(self, db: Db, world: World) -> None:
-        super().__init__(db, world, RefusalTranslation(in_our_words, VersionConflict, _gives_up))
+        super().__init__(db, world, RefusalTranslation(translate_refusals, VersionConflict, _gives_up))
 
     # --- one ---
 

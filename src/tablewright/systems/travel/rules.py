@@ -17,7 +17,6 @@ from pydantic import JsonValue, ValidationError
 
 from tablewright.systems.travel.errors import BadRequest
 from tablewright.systems.travel.geography.regions import Geography, Region
-from tablewright.systems.travel.merge import NOTES_AT_MOST, Fields
 from tablewright.systems.travel.model import (
     MarkCountry,
     NotificationSettings,
@@ -27,6 +26,7 @@ from tablewright.systems.travel.model import (
     Trip,
     Visit,
 )
+from tablewright.systems.travel.sync.merge import NOTES_AT_MOST, Fields
 
 TRIPS_AT_MOST, TRIP_NOTES_AT_MOST = 20, 100
 DATA_BYTES = 32 * 1024

@@ -4,56 +4,42 @@ Everything is made by signing up, registering devices and pushing, as real devic
 passes over what is there; nothing in it is left to chance.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from pydantic import JsonValue
 
-from tablewright.systems.travel.accounts import Proved
-from tablewright.systems.travel.devices import Gadget
+from tablewright.kit.system import Person, Progress
+from tablewright.systems.travel.account.accounts import Proved
+from tablewright.systems.travel.account.devices import Gadget
 from tablewright.systems.travel.errors import Conflict, NotThere
 from tablewright.systems.travel.model import RegionType
-from tablewright.systems.travel.operations import Edit, Target
-from tablewright.systems.travel.service import Travel
+from tablewright.systems.travel.sync.operations import Edit, Target
+from tablewright.systems.travel.travel import Travel
 
-Told = Callable[[int, int | None, str], None]
 Data = dict[str, JsonValue]
 
 MAYA, JONAS, LENA, ADMIN = "traveller_maya", "traveller_jonas", "traveller_lena", "admin_ines"
 PHONE, TABLET, LAPTOP = "phone", "tablet", "laptop"
 
 
-@dataclass(frozen=True, slots=True)
-class DemoPerson:
-    """Somebody to sign in as."""
-
-    subject: str
-    name: str
-    role: str
-    sees: str
-    roles: tuple[str, ...]
-    email: str
-    used_mfa: bool = False
-    home: str = "/console/travel"
-
-
-def people(travel: Travel) -> tuple[DemoPerson, ...]:
+def people(travel: Travel) -> tuple[Person, ...]:
     """Three travellers, and who looks after the system."""
     return (
-        DemoPerson(
+        Person(
             MAYA, "Maya Okonkwo", "Traveller", "Her map, three devices, and two things they disagree on.", (),
             "maya@skratch.example",
         ),
-        DemoPerson(
+        Person(
             JONAS, "Jonas Weber", "Traveller", "His map, which is public. Nothing of Maya's.", (),
             "jonas@skratch.example",
         ),
-        DemoPerson(
+        Person(
             LENA, "Lena Weber", "Young traveller", "A child's map: it stays private.", (), "lena@skratch.example",
         ),
-        DemoPerson(
+        Person(
             ADMIN, "Ines Duarte", "Skratch admin", "What sync refused, conflicts, the geography. Nobody's notes.",
             ("admin",), "ines@skratch.example", True,
         ),
@@ -130,13 +116,13 @@ _OTHERS = tuple(
 LIVES = (_MAYA, _JONAS, _LENA, *_OTHERS)
 
 
-def seed(travel: Travel, told: Told = lambda done, total, what: None) -> None:
+def seed(travel: Travel, progress: Progress = lambda done, total, what: None) -> None:
     """Make the world, or what is missing of it."""
     for number, life in enumerate(LIVES):
-        told(number, len(LIVES), life.name)
+        progress(number, len(LIVES), life.name)
         if not _is_lived(travel, life):
             _live(travel, life)
-    told(len(LIVES), len(LIVES), "")
+    progress(len(LIVES), len(LIVES), "")
 
 
 def is_there(travel: Travel) -> bool:

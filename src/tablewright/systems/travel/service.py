@@ -1,140 +1,74 @@
-"""Skratch as one value: everything it can do, over one database.
+"""Skratch as the app runs it: SYSTEM.
 
-api.py, the console and the jobs speak to this; nothing above it knows of tables.
+Elsewhere: its parts as one value (travel.py), HTTP (api/router.py), pages (pages/area.py).
 """
 
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from tablewright.edge import Principal
+from tablewright.kit.bucket_objects import objects_of
+from tablewright.kit.system import Start, System
+from tablewright.systems.travel import jobs, seed
+from tablewright.systems.travel.account.apple import apple_in
+from tablewright.systems.travel.account.data_export import FOLDER as ANALYTICS
+from tablewright.systems.travel.account.keyring_check import CHECKS, checked_keyring
+from tablewright.systems.travel.account.pictures import PICTURES
+from tablewright.systems.travel.account.privacy import ERASED
+from tablewright.systems.travel.api.router import TRANSLATIONS, router
+from tablewright.systems.travel.design import DESIGNS
+from tablewright.systems.travel.migrations import MIGRATIONS
+from tablewright.systems.travel.pages.area import travel_area
+from tablewright.systems.travel.travel import Travel, open_travel
 
-from tablewright.edge.outbox import OutboxDispatch
-from tablewright.mapping import Change, Consumer, Db
-from tablewright.systems.travel import design as d
-from tablewright.systems.travel.accounts import Accounts, Issue, no_tokens
-from tablewright.systems.travel.apple import AppleVerifier, Nonces
-from tablewright.systems.travel.devices import Devices
-from tablewright.systems.travel.documents import Documents
-from tablewright.systems.travel.email_login import EmailLogin
-from tablewright.systems.travel.errors import NotThere
-from tablewright.systems.travel.exporting import Exporting
-from tablewright.systems.travel.feed import Feed
-from tablewright.systems.travel.geography.regions import Geography, geography
-from tablewright.systems.travel.importing import Importing
-from tablewright.systems.travel.keyring import KeyRing, passing_keyring
-from tablewright.systems.travel.model import Message
-from tablewright.systems.travel.notices import Logged, Notifier
-from tablewright.systems.travel.objects import InMemory, Objects
-from tablewright.systems.travel.outbox import Outbox
-from tablewright.systems.travel.pictures import Pictures
-from tablewright.systems.travel.places import Places
-from tablewright.systems.travel.privacy import Privacy
-from tablewright.systems.travel.regions import Regions
-from tablewright.systems.travel.repository import Repository
-from tablewright.systems.travel.sessions import Sessions
-from tablewright.systems.travel.sharing import Sharing
-from tablewright.systems.travel.statistics import Statistics
-from tablewright.systems.travel.sync import Sync
-from tablewright.systems.travel.visits import Visits
-from tablewright.world import World
+_SECRETS = "secrets"
+_OBJECTS = "objects"
 
 
-@dataclass(frozen=True, slots=True)
-class Travel:
-    """The parts of Skratch."""
+def start(given: Start) -> Travel:
+    """Skratch over its table and its objects, cleaned if the table is an older copy."""
 
-    repository: Repository
-    geography: Geography
-    sync: Sync
-    feed: Feed
-    documents: Documents
-    visits: Visits
-    statistics: Statistics
-    regions: Regions
-    # --- people, and what they see of each other ---
-    accounts: Accounts
-    devices: Devices
-    sessions: Sessions
-    nonces: Nonces
-    apple: AppleVerifier | None
-    email_login: EmailLogin
-    outbox: Outbox
-    dispatch: OutboxDispatch[Message]
-    notifier: Notifier
-    privacy: Privacy
-    sharing: Sharing
-    exporting: Exporting
-    importing: Importing
-    pictures: Pictures
-    places: Places
+    def issue(user_id: str, session_id: str, email: str | None) -> str:
+        """A login of a device: it ends with the session it names."""
+        return given.issue(user_id, (), email or "", {"sid": session_id})
 
-    def follow(self, told: Change[Any]) -> None:
-        """What follows a change: figures, visitors of regions, lists after a switch was turned."""
-        match told.shape.tag:
-            case d.changes.shape.tag if told.after is not None:
-                with suppress(NotThere):  # erased since
-                    self.statistics.of(told.after.user_id)
-            case d.visits.shape.tag:
-                self.regions.follow_visit(told)
-            case d.heads.shape.tag:
-                self.regions.follow_head(told)
-
-    def follower(self) -> Consumer:
-        """Follows every change; one for each process that helps.
-
-        After a day or more away some changes are lost to it. It goes on all the same: figures are made from what is
-        there, and recounts put the rest right.
-        """
-        followed, table = (d.changes, d.visits, d.heads), d.table.table.name
-        return Consumer(self.repository.db, followed, table, d.FOLLOWER, self.follow, skip_to_horizon=True)
-
-
-def open_travel(
-    db: Db,
-    world: World,
-    *,
-    places: Geography | None = None,
-    keyring: KeyRing | None = None,
-    issue: Issue = no_tokens,
-    apple: AppleVerifier | None = None,
-    objects: Objects | None = None,
-    notifier: Notifier | None = None,
-) -> Travel:
-    """Skratch over a database. `places` is the geography, the one in the box if not given.
-
-    Without a `keyring` nobody is found by their address after a restart, without `objects` pictures and lists die with
-    the process, without `issue` nobody can sign in here, without `apple` nobody with Apple; without a
-    `notifier` devices are told nothing before they ask.
-    """
-    repository, known = Repository(db, world), places or geography()
-    ring, kept = keyring or passing_keyring(world), objects or InMemory()
-    regions = Regions(repository, known)
-    sync, feed = Sync(repository, known, regions.relist), Feed(repository)
-    statistics, sessions = Statistics(repository, known), Sessions(repository)
-    devices = Devices(repository, sessions)
-    outbox = Outbox(repository, ring)
-    exporting = Exporting(repository, known, ring, kept, outbox)
-    return Travel(
-        repository=repository,
-        geography=known,
-        sync=sync,
-        feed=feed,
-        documents=Documents(repository, known, sync, feed),
-        visits=Visits(repository, known, sync),
-        statistics=statistics,
-        regions=regions,
-        accounts=Accounts(repository, ring, issue, sync, devices, sessions),
-        devices=devices,
-        sessions=sessions,
-        nonces=Nonces(repository, ring),
-        apple=apple,
-        email_login=EmailLogin(repository, ring, outbox),
-        outbox=outbox,
-        dispatch=outbox.dispatch(),
-        notifier=notifier or Logged(),
-        privacy=Privacy(repository, ring, kept, outbox, exporting.without),
-        sharing=Sharing(repository, regions, statistics),
-        exporting=exporting,
-        importing=Importing(repository, known, sync),
-        pictures=Pictures(repository, kept),
-        places=Places(repository, known),
+    objects = objects_of(given.home, _OBJECTS, (PICTURES, ANALYTICS, ERASED, CHECKS), given.world)
+    # With others, who was erased would not be known in a restored copy.
+    keyring = checked_keyring(given.home / _SECRETS, objects, given.world)
+    travel = open_travel(
+        given.db,
+        given.world,
+        keyring=keyring,
+        issue=issue,
+        apple=apple_in(given.home, given.world),
+        objects=objects,
     )
+    for consumer in jobs.consumers(travel):
+        consumer.create_tables()  # before anything is written: changes from before a stream are not in it
+    jobs.clean_restored(travel)  # before anybody is served
+    return travel
+
+
+def _sign_out(travel: Travel, caller: Principal) -> None:
+    session_id = caller.claims.get("sid")
+    if isinstance(session_id, str):
+        travel.sessions.sign_out(caller.subject, session_id)
+
+
+SYSTEM = System(
+    name="travel",
+    title="Skratch",
+    about="A map that colours in where somebody has been: on any device, with or without a network.",
+    designs=DESIGNS,
+    start=start,
+    accent="amber",
+    router=router,
+    pages=travel_area,
+    package="tablewright.systems.travel.pages",
+    people=seed.people,
+    seed=seed.seed,
+    sign_out=_sign_out,
+    dispatch=lambda travel: travel.dispatch,
+    jobs=jobs.work,
+    translations=TRANSLATIONS,
+    beside=(f"{_OBJECTS}/{ERASED}", f"{_OBJECTS}/{CHECKS}"),
+    apart=(_SECRETS,),
+    migrations=MIGRATIONS,
+)

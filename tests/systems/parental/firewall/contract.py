@@ -11,7 +11,7 @@ from typing import Protocol
 
 import pytest
 
-from tablewright.systems.parental.compiler import digest
+from tablewright.systems.parental.firewall.compiler import digest
 from tablewright.systems.parental.firewall.driver import PREFIX, FirewallDriver, PortOf, Rule
 from tablewright.systems.parental.firewall.flows import Flow
 

@@ -17,8 +17,8 @@ from tests.systems.parental.firewall import fake_fmc
 from tests.systems.parental.firewall.contract import CHILD, HOSTS, SIBLING, WEB, rule, to
 from tests.systems.parental.firewall.fake_fmc import PASSWORD, FakeFmc, Served
 
-from tablewright.systems.parental.compiler import SAFE
 from tablewright.systems.parental.firewall.cisco_fmc import CiscoFmc
+from tablewright.systems.parental.firewall.compiler import SAFE
 from tablewright.systems.parental.firewall.driver import (
     PREFIX,
     Conflict,

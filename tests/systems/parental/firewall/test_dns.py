@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.systems.parental.destinations import check_domain
 from tablewright.systems.parental.firewall.dns import (
     AAAA,
     ENCRYPTED_DNS_ADDRESSES,
@@ -27,6 +26,7 @@ from tablewright.systems.parental.firewall.dns import (
 )
 from tablewright.systems.parental.firewall.driver import Unavailable
 from tablewright.systems.parental.firewall.nft_script import dnsmasq_sets
+from tablewright.systems.parental.policy.destinations import check_domain
 
 
 def sets_of(name: str) -> list[str]:

@@ -23,13 +23,14 @@ from tablewright.edge import Issuer
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs
-from tablewright.systems.parental.devices import guard_of
+from tablewright.systems.parental.blocked.log_readers import Sensors
+from tablewright.systems.parental.enforcement import due
+from tablewright.systems.parental.firewall.devices import guard_of
 from tablewright.systems.parental.firewall.nflog import NflogReader
 from tablewright.systems.parental.firewall.nftables import NftablesFirewall, NftOptions
 from tablewright.systems.parental.model import BlockedApp, Child, Device, DnsGuard, Port
-from tablewright.systems.parental.policies import Draft
-from tablewright.systems.parental.sensors import Sensors
-from tablewright.systems.parental.service import Parental, open_parental
+from tablewright.systems.parental.parental import Parental, open_parental
+from tablewright.systems.parental.policy.policies import Draft
 from tablewright.testing import Clock
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=f"no real packets: {why_not()}")
@@ -44,7 +45,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
 
 
 @dataclass(frozen=True)
-class House:
+class Runtime:
     """A family behind a real gateway."""
 
     place: Place
@@ -81,7 +82,7 @@ class House:
         # Session and firewall are heard of in between, or the session would be over after a day.
         self.place.clock.move(then - self.place.clock.now())
         self.parental.sessions.event("heartbeat", PHONE, "s1", heartbeat_seconds=86_400)
-        jobs.open_windows(self.parental)
+        due.open_windows(self.parental)
         over_tcp, over_quic, other = self.blocked()
         assert over_tcp == over_quic
         assert not other
@@ -89,7 +90,7 @@ class House:
 
 
 @contextmanager
-def _opened(network: Network, tmp_path: Path) -> Iterator[House]:
+def _opened(network: Network, tmp_path: Path) -> Iterator[Runtime]:
     network.nft("flush", "ruleset")
     clock = Clock(START)
     issuer = Issuer(tmp_path / "keys", "https://id.example", clock.world())
@@ -106,18 +107,18 @@ def _opened(network: Network, tmp_path: Path) -> Iterator[House]:
         )
         parental.registry.load()
         parental.devices.add(GATEWAY)
-        yield House(Place(parental, db, embedded(engine), clock, issuer, engine), network)
+        yield Runtime(Place(parental, db, embedded(engine), clock, issuer, engine), network)
         parental.close()
 
 
 @pytest.fixture
-def house(network: Network, tmp_path: Path) -> Iterator[House]:
+def runtime(network: Network, tmp_path: Path) -> Iterator[Runtime]:
     with _opened(network, tmp_path) as opened:
         yield opened
 
 
 @pytest.fixture
-def guarded(network: Network, tmp_path: Path) -> Iterator[House]:
+def guarded(network: Network, tmp_path: Path) -> Iterator[Runtime]:
     """A gateway that answers DNS itself and refuses encrypted DNS."""
     with _opened(network, tmp_path) as opened:
         guard = DnsGuard(guarded=["10.20.30.0/24"], refuses_encrypted_dns=True)
@@ -126,75 +127,75 @@ def guarded(network: Network, tmp_path: Path) -> Iterator[House]:
     network.nft("flush", "ruleset")
 
 
-def test_anchor_quic_is_no_way_around_and_nothing_else_is_blocked(house: House) -> None:
-    assert house.blocked() == (False, False, False)
-    child = house.child()
-    assert house.blocked() == (True, True, False)
-    assert house.blocked(SIBLING) == (False, False, False)
-    assert [(one.app, one.state) for one in house.parental.reconciler.status(child.child)] == [
+def test_anchor_quic_is_no_way_around_and_nothing_else_is_blocked(runtime: Runtime) -> None:
+    assert runtime.blocked() == (False, False, False)
+    child = runtime.child()
+    assert runtime.blocked() == (True, True, False)
+    assert runtime.blocked(SIBLING) == (False, False, False)
+    assert [(one.app, one.state) for one in runtime.parental.reconciler.status(child.child)] == [
         ("Video", "enforced")
     ]
 
 
-def test_anchor_a_temporary_grant_frees_for_its_time_and_blocks_again_by_itself(house: House) -> None:
-    child, clock = house.child(), house.place.clock
-    house.parental.overrides.add(child, "allow", "Video", clock.now() + timedelta(minutes=30), ANNA)
-    house.parental.reconciler.reconcile(child.child)
-    assert house.blocked() == (False, False, False)
+def test_anchor_a_temporary_grant_frees_for_its_time_and_blocks_again_by_itself(runtime: Runtime) -> None:
+    child, clock = runtime.child(), runtime.place.clock
+    runtime.parental.overrides.add(child, "allow", "Video", clock.now() + timedelta(minutes=30), ANNA)
+    runtime.parental.reconciler.reconcile(child.child)
+    assert runtime.blocked() == (False, False, False)
     clock.move(timedelta(minutes=30))
-    jobs.open_windows(house.parental)
-    assert house.blocked() == (True, True, False)
+    due.open_windows(runtime.parental)
+    assert runtime.blocked() == (True, True, False)
 
 
-def test_anchor_a_rule_follows_the_child_to_another_address(house: House) -> None:
-    child = house.child()
-    house.parental.sessions.event("update-ip", PHONE, "s1", ip=SIBLING, device=GATEWAY.device_id)
-    house.parental.reconciler.reconcile(child.child)
-    assert house.blocked(SIBLING) == (True, True, False)
-    assert house.blocked(CHILD) == (False, False, False)
+def test_anchor_a_rule_follows_the_child_to_another_address(runtime: Runtime) -> None:
+    child = runtime.child()
+    runtime.parental.sessions.event("update-ip", PHONE, "s1", ip=SIBLING, device=GATEWAY.device_id)
+    runtime.parental.reconciler.reconcile(child.child)
+    assert runtime.blocked(SIBLING) == (True, True, False)
+    assert runtime.blocked(CHILD) == (False, False, False)
 
 
 # --- schedules: June 14th 2030 is a Friday; where the child lives it is ten in the morning ---
 
 
-def test_anchor_several_windows_on_one_day_open_and_close_each(house: House) -> None:
-    house.child(window("11:00", "12:00"), window("13:30", "14:00"), window("18:00", "20:00"))
+def test_anchor_several_windows_on_one_day_open_and_close_each(runtime: Runtime) -> None:
+    runtime.child(window("11:00", "12:00"), window("13:30", "14:00"), window("18:00", "20:00"))
     times = ("10:59", "11:00", "11:59", "12:00", "13:30", "14:00", "17:59", "18:00", "19:59", "20:00")
-    shown = {time: house.is_blocked_at(14, time) for time in times}
+    shown = {time: runtime.is_blocked_at(14, time) for time in times}
     assert [time for time, is_blocked in shown.items() if is_blocked] == [
         "11:00", "11:59", "13:30", "18:00", "19:59",
     ]  # fmt: skip
 
 
-def test_anchor_a_window_past_midnight_belongs_to_the_day_it_begins_on(house: House) -> None:
-    house.child(window("22:00", "06:00", "FRI"))
-    assert not house.is_blocked_at(14, "21:59")
-    assert house.is_blocked_at(14, "22:00")
-    assert house.is_blocked_at(15, "00:00")
-    assert house.is_blocked_at(15, "05:59")
-    assert not house.is_blocked_at(15, "06:00")
-    assert not house.is_blocked_at(15, "22:00")
+def test_anchor_a_window_past_midnight_belongs_to_the_day_it_begins_on(runtime: Runtime) -> None:
+    runtime.child(window("22:00", "06:00", "FRI"))
+    assert not runtime.is_blocked_at(14, "21:59")
+    assert runtime.is_blocked_at(14, "22:00")
+    assert runtime.is_blocked_at(15, "00:00")
+    assert runtime.is_blocked_at(15, "05:59")
+    assert not runtime.is_blocked_at(15, "06:00")
+    assert not runtime.is_blocked_at(15, "22:00")
 
 
-def test_anchor_a_schedule_may_be_about_a_domain_of_the_parents_own(house: House) -> None:
-    child = house.child(window("16:00", "17:00"))
-    (policy,) = house.parental.policies.of_child(child)
+def test_anchor_a_schedule_may_be_about_a_domain_of_the_parents_own(runtime: Runtime) -> None:
+    child = runtime.child(window("16:00", "17:00"))
+    (policy,) = runtime.parental.policies.of_child(child)
     assert policy.blocked_apps[0].domains == ["video.example"]
-    assert house.parental.registry.app("Video") is None
-    assert [house.is_blocked_at(14, time) for time in ("15:59", "16:00", "17:00")] == [False, True, False]
+    assert runtime.parental.registry.app("Video") is None
+    assert [runtime.is_blocked_at(14, time) for time in ("15:59", "16:00", "17:00")] == [False, True, False]
 
 
 @pytest.mark.parametrize("zone", ["Asia/Kathmandu", "Europe/Berlin", "America/New_York"])
-def test_anchor_windows_go_by_the_clock_on_the_childs_own_wall(house: House, zone: str) -> None:
-    house.child(window("20:00", "21:00"), zone=zone)
-    days = [house.is_blocked_at(15, time, zone) for time in ("19:59", "20:00", "20:59", "21:00")]
+def test_anchor_windows_go_by_the_clock_on_the_childs_own_wall(runtime: Runtime, zone: str) -> None:
+    runtime.child(window("20:00", "21:00"), zone=zone)
+    days = [runtime.is_blocked_at(15, time, zone) for time in ("19:59", "20:00", "20:59", "21:00")]
     assert days == [False, True, True, False]
 
 
 # --- ways around ---
 
 
-def test_anchor_another_dns_server_is_no_way_around(guarded: House) -> None:
+def test_anchor_another_dns_server_is_no_way_around(guarded: Runtime) -> None:
     guarded.child()
     # Whom the child asks, the gateway answers, and so it knows where the name leads.
     assert guarded.network.look_up("video.example", DOH_SERVER) == {VIDEO, HOSTS6["video.example"]}
@@ -203,16 +204,16 @@ def test_anchor_another_dns_server_is_no_way_around(guarded: House) -> None:
     assert guarded.network.connects(OTHER, 443)
 
 
-def test_anchor_dns_over_https_and_over_tls_are_no_way_around(guarded: House) -> None:
+def test_anchor_dns_over_https_and_over_tls_are_no_way_around(guarded: Runtime) -> None:
     guarded.child()
     assert not guarded.network.connects(DOH_SERVER, 443), "DNS over HTTPS, by a server that is known for it"
     assert not guarded.network.connects(OTHER, 853), "DNS over TLS, whose port is its own"
     assert guarded.network.connects(OTHER, 443)
 
 
-def test_a_guard_that_an_operator_sets_is_in_force_at_once_and_so_is_its_end(house: House) -> None:
-    house.child()
-    devices, go = house.parental.devices, house.network
+def test_a_guard_that_an_operator_sets_is_in_force_at_once_and_so_is_its_end(runtime: Runtime) -> None:
+    runtime.child()
+    devices, go = runtime.parental.devices, runtime.network
     assert go.connects(DOH_SERVER, 443)
     guard = DnsGuard(guarded=["10.20.30.0/24"], refuses_encrypted_dns=True, safe=[f"{VIDEO}/32"])
     told = devices.change(GATEWAY.device_id, guard=guard)
@@ -226,44 +227,46 @@ def test_a_guard_that_an_operator_sets_is_in_force_at_once_and_so_is_its_end(hou
     assert not go.connects(VIDEO, 443), "the rule was there all the time"
 
 
-def test_anchor_without_the_guard_encrypted_dns_is_blocked_by_a_policy_that_names_it(house: House) -> None:
-    child = house.child()
-    assert house.network.connects(DOH_SERVER, 443)
+def test_anchor_without_the_guard_encrypted_dns_is_blocked_by_a_policy_that_names_it(
+    runtime: Runtime,
+) -> None:
+    child = runtime.child()
+    assert runtime.network.connects(DOH_SERVER, 443)
     entry = BlockedApp(app_name="Encrypted DNS")
-    house.parental.policies.create(child, Draft([entry]), ANNA)
-    house.parental.reconciler.reconcile(child.child)
-    assert not house.network.connects(DOH_SERVER, 443)
+    runtime.parental.policies.create(child, Draft([entry]), ANNA)
+    runtime.parental.reconciler.reconcile(child.child)
+    assert not runtime.network.connects(DOH_SERVER, 443)
 
 
 # --- and what holds beside ---
 
 
-def test_a_gateway_that_lost_its_rules_has_them_again_after_the_check(house: House) -> None:
-    house.child()
-    house.network.nft("flush", "ruleset")
-    assert house.blocked() == (False, False, False)
-    house.place.clock.move(timedelta(minutes=30))
-    jobs.verify(house.parental)
-    assert house.blocked() == (True, True, False)
+def test_a_gateway_that_lost_its_rules_has_them_again_after_the_check(runtime: Runtime) -> None:
+    runtime.child()
+    runtime.network.nft("flush", "ruleset")
+    assert runtime.blocked() == (False, False, False)
+    runtime.place.clock.move(timedelta(minutes=30))
+    jobs.verify(runtime.parental)
+    assert runtime.blocked() == (True, True, False)
 
 
-def test_what_was_stopped_is_counted_once_each_for_the_parents(house: House) -> None:
-    child = house.child()
-    world = house.place.clock.world()
+def test_what_was_stopped_is_counted_once_each_for_the_parents(runtime: Runtime) -> None:
+    child = runtime.child()
+    world = runtime.place.clock.world()
     sensors = Sensors(
         world,
-        house.parental.devices.all,
-        lambda device: NflogReader(world, namespace=house.network.gateway),
-        house.parental.ingest.take,
+        runtime.parental.devices.all,
+        lambda device: NflogReader(world, namespace=runtime.network.gateway),
+        runtime.parental.ingest.take,
     )
     try:
         sensors.step(0)
         for _ in range(3):
-            assert house.blocked() == (True, True, False)
+            assert runtime.blocked() == (True, True, False)
         heard, end = 0, time.monotonic() + 5
         while heard < 6 and time.monotonic() < end:
             heard += sensors.step(0.3)
     finally:
         sensors.close()
-    today = house.parental.figures.of_child(child).day
+    today = runtime.parental.figures.of_child(child).day
     assert (heard, today.blocked) == (6, 6)

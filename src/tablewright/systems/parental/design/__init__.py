@@ -5,18 +5,18 @@ holds who belongs together and what staff works with. Every table of a child is 
 number (see model.py). Must hold: only what failed or waits is in StatusTimestampIndex, only addresses in use in the
 PrivateIPIndexes.
 
-Each part holds some of the tables, with what is asked of them: base.py what all rest on, written.py what parents write,
-enforced.py what is done on firewalls, present.py who has which address, counted.py what was blocked, people.py who
-belongs together.
+Each part holds some of the tables, with what is asked of them: base.py what all rest on, policies.py what parents
+write, rules.py what is done on firewalls, sessions.py who has which address, metrics.py what was blocked, families.py
+who belongs together.
 """
 
 from tablewright.systems.parental.design.base import *  # noqa: F403  # its `__all__`
 from tablewright.systems.parental.design.base import PARENTAL
-from tablewright.systems.parental.design.counted import *  # noqa: F403  # its `__all__`
-from tablewright.systems.parental.design.enforced import *  # noqa: F403  # its `__all__`
-from tablewright.systems.parental.design.people import *  # noqa: F403  # its `__all__`
-from tablewright.systems.parental.design.present import *  # noqa: F403  # its `__all__`
-from tablewright.systems.parental.design.written import *  # noqa: F403  # its `__all__`
+from tablewright.systems.parental.design.families import *  # noqa: F403  # its `__all__`
+from tablewright.systems.parental.design.metrics import *  # noqa: F403  # its `__all__`
+from tablewright.systems.parental.design.policies import *  # noqa: F403  # its `__all__`
+from tablewright.systems.parental.design.rules import *  # noqa: F403  # its `__all__`
+from tablewright.systems.parental.design.sessions import *  # noqa: F403  # its `__all__`
 
 PARENTAL.build()
 DESIGNS = (PARENTAL,)

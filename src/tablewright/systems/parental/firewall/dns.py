@@ -20,9 +20,9 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Protocol
 
-from tablewright.systems.parental.destinations import is_under
 from tablewright.systems.parental.firewall.driver import Unavailable
 from tablewright.systems.parental.firewall.namespace import made_inside
+from tablewright.systems.parental.policy.destinations import is_under
 
 # What dnsmasq is told about a name: the sets its addresses go into, as `4#inet#table#set`.
 SetsOf = Callable[[str], Sequence[str]]

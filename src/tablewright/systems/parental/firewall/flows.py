@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import ip_address, ip_network
 
-from tablewright.systems.parental.destinations import is_under
 from tablewright.systems.parental.firewall.driver import PortOf, Rule
+from tablewright.systems.parental.policy.destinations import is_under
 
 # Without names nothing works, what is allowed included; who may be asked for them is the device's business.
 DNS_PORT = 53

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
-from tablewright.systems.parental.compiler import CARRIER
-from tablewright.systems.parental.destinations import is_under
+from tablewright.systems.parental.firewall.compiler import CARRIER
 from tablewright.systems.parental.firewall.driver import PortOf, Rejected, Rule
 from tablewright.systems.parental.firewall.flows import DNS_PORT
+from tablewright.systems.parental.policy.destinations import is_under
 
 # Part of every key: another form of access rules must not be taken for this one.
 FORM = 1

@@ -6,7 +6,8 @@ other attribute names than the roots they lie beside (`orderStatus`, `placedAt`,
 the roots' indexes.
 
 Each part holds some of the tables, with what is asked of them: base.py what all rest on, customers.py tenants and their
-orders, catalogue.py products, discounts.py campaigns, history.py who changed what, desk.py what dies by itself.
+orders, catalogue.py products, campaigns.py campaigns, history.py who changed what, mail_and_codes.py what dies by
+itself.
 """
 
 # In the order in which they are listed.
@@ -15,9 +16,9 @@ from tablewright.systems.portal.design.base import *  # noqa: F403  # its `__all
 from tablewright.systems.portal.design.base import PORTAL
 from tablewright.systems.portal.design.customers import *  # noqa: F403  # its `__all__`
 from tablewright.systems.portal.design.catalogue import *  # noqa: F403  # its `__all__`
-from tablewright.systems.portal.design.discounts import *  # noqa: F403  # its `__all__`
+from tablewright.systems.portal.design.campaigns import *  # noqa: F403  # its `__all__`
 from tablewright.systems.portal.design.history import *  # noqa: F403  # its `__all__`
-from tablewright.systems.portal.design.desk import *  # noqa: F403  # its `__all__`
+from tablewright.systems.portal.design.mail_and_codes import *  # noqa: F403  # its `__all__`
 
 PORTAL.build()
 DESIGNS = (PORTAL,)

@@ -4,9 +4,9 @@ from datetime import datetime
 
 from tablewright.design import Data, DesignTable, Entity, Index, Keys, Load, Retention, begins
 from tablewright.systems.portal.design.base import PORTAL, SEVEN_YEARS
+from tablewright.systems.portal.design.campaigns import campaigns_table
 from tablewright.systems.portal.design.catalogue import products_table
 from tablewright.systems.portal.design.customers import tenants_table
-from tablewright.systems.portal.design.discounts import campaigns_table
 from tablewright.systems.portal.model import AuditEntry
 
 __all__ = [

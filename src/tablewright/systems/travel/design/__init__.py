@@ -6,8 +6,8 @@ live ones in GSI2; popular regions, statuses and days are written to sixteen par
 (`item_type`) and which form it has (`schema_version`).
 
 Each part holds some of the entities, with what is asked of them: base.py what all rest on, accounts.py travellers,
-marked.py what they marked, sync.py what their devices did, geography.py regions, figures.py what is counted, upkeep.py
-what is kept beside them and how an account ends.
+visits.py what they marked, sync.py what their devices did, geography.py regions, statistics.py what is counted,
+housekeeping.py what is kept beside them and how an account ends.
 """
 
 # In the order in which they are listed.
@@ -15,11 +15,11 @@ what is kept beside them and how an account ends.
 from tablewright.systems.travel.design.base import *  # noqa: F403  # its `__all__`
 from tablewright.systems.travel.design.base import TRAVEL
 from tablewright.systems.travel.design.accounts import *  # noqa: F403  # its `__all__`
-from tablewright.systems.travel.design.marked import *  # noqa: F403  # its `__all__`
+from tablewright.systems.travel.design.visits import *  # noqa: F403  # its `__all__`
 from tablewright.systems.travel.design.sync import *  # noqa: F403  # its `__all__`
 from tablewright.systems.travel.design.geography import *  # noqa: F403  # its `__all__`
-from tablewright.systems.travel.design.figures import *  # noqa: F403  # its `__all__`
-from tablewright.systems.travel.design.upkeep import *  # noqa: F403  # its `__all__`
+from tablewright.systems.travel.design.statistics import *  # noqa: F403  # its `__all__`
+from tablewright.systems.travel.design.housekeeping import *  # noqa: F403  # its `__all__`
 
 TRAVEL.build()
 DESIGNS = (TRAVEL,)

@@ -1,0 +1,1 @@
+"""Copies of the systems' tables outside of this machine: the daily job, where they are kept, their status, restores."""

@@ -1,0 +1,54 @@
+"""The area for engineers: designs as they are, patterns that can be run, items as they are stored.
+
+designs.py (designs, tables, entities), patterns.py (run one), cost.py (what a month costs), browse.py (items),
+secrets.py (what is covered), metrics.py (figures over time), store.py (tables, long work), mail.py
+(letters that stay here, or where they go).
+"""
+
+from tablewright.app.designs.browse import add_browsing
+from tablewright.app.designs.cost import add_costs
+from tablewright.app.designs.designs import add_designs
+from tablewright.app.designs.mail import add_mail
+from tablewright.app.designs.metrics import add_metrics
+from tablewright.app.designs.patterns import add_patterns
+from tablewright.app.designs.search import finder
+from tablewright.app.designs.store import add_store
+from tablewright.app.people import ENGINEER
+from tablewright.app.runtime import Runtime
+from tablewright.edge import require
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.pages.area import Area, Nav
+from tablewright.pages.layout import Console
+
+NAME = "designs"
+
+
+def engineer(find: FindPrincipal, is_demo: bool) -> FindPrincipal:
+    """Who may look at everything: engineers, with a second factor; in the demo, whoever is signed in."""
+    return require(find) if is_demo else require(find, ENGINEER, mfa=True)
+
+
+def designs_area(runtime: Runtime, console: Console, allowed: FindPrincipal) -> Area:
+    router = console.router()
+    # The store's own pages come first: their paths would else be read as the name of a design.
+    for add in (add_store, add_mail, add_browsing, add_metrics, add_designs, add_costs, add_patterns):
+        add(router, runtime, console, allowed)
+    return Area(
+        NAME,
+        "Designs",
+        "designs",
+        "violet",
+        (
+            Nav("All designs"),
+            Nav("Items", "items", ()),
+            Nav("Metrics", "metrics", ()),
+            Nav("Store and work", "store", ()),
+            Nav("Mail", "mail", ()),
+        ),
+        router,
+        about="Tables, keys, access patterns with what they cost, and the items themselves.",
+        search=finder(runtime),
+        finds="a table, an entity, an access pattern",
+        also=(("/console/running", "store"),),
+        is_workbench=True,
+    )

@@ -1,0 +1,191 @@
+"""Designs, their tables and entities, as they are. Reading only."""
+
+from typing import Any, get_args
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.designs.diagrams import described, key_diagram, key_words, measured, projection
+from tablewright.app.designs.states import state_diagram
+from tablewright.app.runtime import Runtime
+from tablewright.design import Design, EntitySpec, Plan, Table
+from tablewright.design.cost import usual_environment
+from tablewright.design.prices import PRICES, Prices, RegionHasNoPrices
+from tablewright.design.requests import WriteKind
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.problems import not_found
+from tablewright.mapping import Db
+from tablewright.mapping.meter import Spent
+from tablewright.pages.charts import Bar
+from tablewright.pages.layout import Console, Crumb
+
+
+def add_designs(router: APIRouter, runtime: Runtime, console: Console, allowed: FindPrincipal) -> None:
+    guard = [Depends(allowed)]
+
+    @router.get("", dependencies=guard)
+    def overview(request: Request) -> Response:
+        return console.page(
+            request,
+            "designs/overview.html",
+            title="Designs",
+            designs=[design for design, _ in runtime.designs.values()],
+        )
+
+    @router.get("/{design}", dependencies=guard)
+    def one(request: Request, design: str) -> Response:
+        found, db = find_design(runtime, design)
+        spent = db.meter.spent()
+        return console.page(
+            request,
+            "designs/design.html",
+            title=found.name,
+            design=found,
+            diagrams=[(table, key_diagram(found, table)) for table in found.tables.values()],
+            patterns=[pattern_row(found, plan, spent) for plan in found.plans],
+            region=usual_environment(found).region,
+            writes=[measured(name, cost) for name, cost in spent.items() if cost.write],
+            unit_bars=_bars(found, spent),
+        )
+
+    @router.get("/{design}/environments", dependencies=guard)
+    def environments(request: Request, design: str) -> Response:
+        found, _ = find_design(runtime, design)
+        return console.page(
+            request,
+            "designs/environments.html",
+            title="Environments",
+            crumbs=[Crumb(found.name, f"/console/designs/{found.name}")],
+            design=found,
+            recoveries={
+                each.name: [(f"Recovery, {case}", words) for case, words in each.recovery.items()]
+                for each in found.environments.values()
+            },
+        )
+
+    @router.get("/{design}/tables/{table}", dependencies=guard)
+    def table(request: Request, design: str, table: str) -> Response:
+        found, db = find_design(runtime, design)
+        here = found.tables.get(table)
+        if here is None:
+            raise not_found("NO_SUCH_TABLE", f"The design {found.name} has no table of this name.")
+        live = runtime.call_of(db)("DescribeTable", {"TableName": db.physical(table)})["Table"]
+        return console.page(
+            request,
+            "designs/table.html",
+            title=here.name,
+            crumbs=[Crumb(found.name, f"/console/designs/{found.name}")],
+            design=found,
+            table=here,
+            live=live,
+            physical=live["TableName"],
+            diagram=key_diagram(found, here),
+            indexes=[index for index in found.indexes if index.table == here],
+            live_indexes=_live_indexes(live),
+            projection=projection,
+            shapes=[shape for shape in found.shapes if shape.table == here],
+            patterns=[
+                pattern_row(found, plan, db.meter.spent()) for plan in found.plans if plan.table == here
+            ],
+            region=usual_environment(found).region,
+        )
+
+    @router.get("/{design}/entities/{tag}", dependencies=guard)
+    def entity(request: Request, design: str, tag: str) -> Response:
+        found, db = find_design(runtime, design)
+        shape = next((shape for shape in found.shapes if shape.tag == tag), None)
+        if shape is None:
+            raise not_found("NO_SUCH_ENTITY", f"The design {found.name} has no entity of this name.")
+        return console.page(
+            request,
+            "designs/entity.html",
+            title=shape.tag,
+            crumbs=[
+                Crumb(found.name, f"/console/designs/{found.name}"),
+                Crumb(shape.table.name, f"/console/designs/{found.name}/tables/{shape.table.name}"),
+            ],
+            design=found,
+            shape=shape,
+            physical=runtime.open_table(db, shape.table.name),
+            attributes=described(shape),
+            states=state_diagram(shape.states) if shape.states else None,
+            keys=_keys(shape),
+            guards=[
+                (guard, key_words(guard.pk), key_words(guard.sk) if guard.sk else "")
+                for guard in shape.guards
+            ],
+            operations=_operations(shape, db),
+            patterns=[plan for plan in found.plans if any(each.tag == tag for each in plan.shapes)],
+        )
+
+
+def find_design(runtime: Runtime, name: str) -> tuple[Design, Db]:
+    found = runtime.designs.get(name)
+    if found is None:
+        raise not_found("NO_SUCH_DESIGN", "There is no design of this name here.")
+    return found
+
+
+def pattern_row(design: Design, plan: Plan, spent: dict[str, Spent]) -> dict[str, Any]:
+    """A pattern with what it is expected to do and what it has done. A batch is as many calls as it has keys."""
+    cost = measured(plan.name, spent.get(plan.name, Spent()))
+    calls, prices = calls_of(plan), prices_of(design)
+    monthly = prices.cost(cost.read_per_call * calls) if prices and calls is not None and cost.calls else None
+    return {"plan": plan, "measured": cost, "calls": calls, "monthly": monthly}
+
+
+def calls_of(plan: Plan) -> float | None:
+    """How many calls a month the design states, counted as the meter counts them: of a get, each key."""
+    if plan.load is None:
+        return None
+    return plan.load.calls_a_month * (plan.load.items if plan.kind == "get" else 1)
+
+
+def prices_of(design: Design) -> Prices | None:
+    """The prices where the cost page prices a design first; None if none are known of that region."""
+    try:
+        return PRICES.of(usual_environment(design).region)
+    except RegionHasNoPrices:
+        return None
+
+
+def _bars(design: Design, spent: dict[str, Spent]) -> list[Bar]:
+    rows = [
+        Bar(plan.name, cost.read, "units", f"/console/designs/{design.name}/patterns/{plan.name}")
+        for plan in design.plans
+        if (cost := spent.get(plan.name)) is not None and cost.read
+    ]
+    return sorted(rows, key=lambda row: -row.value)[:12]
+
+
+def _live_indexes(live: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    kinds = ("GlobalSecondaryIndexes", "LocalSecondaryIndexes")
+    return {index["IndexName"]: index for kind in kinds for index in live.get(kind, ())}
+
+
+def _keys(shape: EntitySpec) -> list[tuple[str, str, Any]]:
+    rows = [("table", key.name, key_words(key.template)) for key in shape.primary]
+    for name, keys in shape.index_keys.items():
+        rows += [(name, key.name, key_words(key.template)) for key in keys]
+    return rows
+
+
+def _operations(shape: EntitySpec, db: Db) -> list[tuple[Any, Any]]:
+    """What was measured of single reads and writes, with the design's own figure beside it."""
+    spent = db.meter.spent()
+    kinds = ("get", *get_args(WriteKind))
+    rows = []
+    for kind in kinds:
+        cost = spent.get(f"{shape.tag}.{kind}")
+        load = shape.load.get(kind)
+        if cost or load:
+            rows.append((measured(kind, cost or Spent()), load))
+    return rows
+
+
+def table_of(runtime: Runtime, physical: str) -> tuple[Design | None, Table | None]:
+    """The design and table behind a physical name, on whichever side of a migration, if any design has it."""
+    for design, db in runtime.designs.values():
+        for table in design.tables.values():
+            if physical in runtime.names_of(db, table.name):
+                return design, table
+    return None, None

@@ -1,0 +1,166 @@
+"""A design as a page shows it: whose item a key is, keys with their parts, attributes with what is said of them.
+
+Pure. Elsewhere: pages (designs.py), running patterns (patterns.py), raw items (browse.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from markupsafe import Markup
+
+from tablewright.design import Design, EntitySpec, Index, Table
+from tablewright.design.entity_spec import Guard, KeyAttribute
+from tablewright.design.templates import Part, Template, matcher
+from tablewright.mapping.meter import Spent
+from tablewright.mapping.receipts import TABLE as RECEIPTS
+from tablewright.values import Value
+
+_LETTERS = {
+    "S": "text", "N": "number", "B": "binary", "BOOL": "true or false", "L": "list", "M": "map",
+    "SS": "set of texts", "NS": "set of numbers", "BS": "set of binaries", "NULL": "null",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose item this is."""
+
+    kind: Literal["entity", "guard", "receipt", "stranger"]
+    name: str
+    shape: EntitySpec | None = None
+
+
+def owner_of(design: Design | None, table: str, item: Mapping[str, Value]) -> Owner:
+    """Told by the item's key. `table` is the design's own name for it."""
+    if table == RECEIPTS.name:
+        return Owner("receipt", "receipt")
+    for shape in design.shapes if design else ():
+        if shape.table.name == table and shape.recognises(item):
+            return Owner("entity", shape.tag, shape)
+    for shape in design.shapes if design else ():
+        for guard in shape.guards:
+            if guard.table.name == table and _guards(guard, item):
+                return Owner("guard", f"{shape.tag}, unique {guard.unique.name}")
+    return Owner("stranger", "not in the design")
+
+
+def _guards(guard: Guard, item: Mapping[str, Value]) -> bool:
+    pairs = [(guard.table.pk, guard.pk), (guard.table.sk, guard.sk)]
+    for name, template in pairs:
+        if name is not None and template is not None:
+            text = item.get(name, {}).get("S")
+            if text is None or matcher(template).fullmatch(text) is None:
+                return False
+    return True
+
+
+def key_words(template: Template) -> Markup:
+    """A template with its parts set off from its literals."""
+    pieces = (
+        Markup("<i>{}</i>").format(str(piece)) if isinstance(piece, Part) else Markup("{}").format(piece)
+        for piece in template.pieces
+    )
+    return Markup('<span class="key">{}</span>').format(Markup("").join(pieces))
+
+
+def key_cell(key: KeyAttribute | None) -> Markup:
+    return key_words(key.template) if key is not None else Markup('<span class="key none">–</span>')
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """Who stands where: rows of entities, columns of key attributes."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[Markup, ...]], ...]
+
+
+def key_diagram(design: Design, table: Table) -> Diagram:
+    """The keys of every entity and guard of a table, in the table and in each index."""
+    indexes = [index for index in design.indexes if index.table == table]
+    columns = [*table.key_names, *(f"{index.name} · {name}" for index in indexes for name in index.key_names)]
+    rows = []
+    for shape in (shape for shape in design.shapes if shape.table == table):
+        cells = [key_cell(key) for key in shape.primary]
+        for index in indexes:
+            placed = shape.index_keys.get(index.name)
+            cells += [key_cell(key) for key in placed] if placed else [key_cell(None)] * len(index.key_names)
+        rows.append((shape.tag, shape.tag, tuple(cells)))
+    for shape in design.shapes:
+        for guard in (guard for guard in shape.guards if guard.table == table):
+            cells = [key_words(guard.pk)] + ([key_words(guard.sk)] if guard.sk else [])
+            cells += [key_cell(None)] * (len(columns) - len(cells))
+            rows.append((f"{shape.tag}: unique {guard.unique.name}", "", tuple(cells)))
+    return Diagram(tuple(columns), tuple(rows))
+
+
+def projection(index: Index) -> str:
+    return index.project if isinstance(index.project, str) else "INCLUDE " + ", ".join(index.project)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """An attribute of an entity and everything the design says about it."""
+
+    field: str
+    stored: str
+    type: str
+    optional: bool
+    notes: tuple[str, ...]
+    data: str
+
+
+def described(shape: EntitySpec) -> list[Described]:
+    """The fields in order, with what they are used for."""
+    return [
+        Described(
+            each.field,
+            each.stored,
+            _type(each.kind.letter, each.kind.choices),
+            each.optional,
+            tuple(_notes(shape, each.field)),
+            shape.data[each.field].value if each.field in shape.data else "",
+        )
+        for each in shape.attributes
+    ]
+
+
+def _type(letter: str, choices: Sequence[str]) -> str:
+    return "one of " + ", ".join(choices) if choices else _LETTERS[letter]
+
+
+def _notes(shape: EntitySpec, field: str) -> list[str]:
+    notes = [f"in {key.name}" for key in shape.primary if field in key.template.fields]
+    for name, keys in shape.index_keys.items():
+        if any(field in key.template.fields for key in keys):
+            notes.append(f"in {name}")
+    notes += [f"unique {guard.unique.name}" for guard in shape.guards if field in guard.value.fields]
+    if shape.version == field:
+        notes.append("version")
+    if shape.states is not None and shape.states.field == field:
+        notes.append("state")
+    if shape.soft_delete is not None and shape.soft_delete.field == field:
+        notes.append("soft delete")
+    if shape.expires is not None and shape.expires.field == field:
+        notes.append("expiry")
+    if field in shape.immutable:
+        notes.append("never changes")
+    notes += [f"copy of {copy.of}.{copy.source}" for copy in shape.copies if copy.field == field]
+    return notes
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What calls of one name have cost since the process began, and in how many requests they were sent."""
+
+    name: str
+    calls: int
+    requests: int
+    read_per_call: float
+    write_per_call: float
+
+
+def measured(name: str, spent: Spent) -> Measured:
+    calls = spent.calls or 1
+    return Measured(name, spent.calls, spent.requests, spent.read / calls, spent.write / calls)

@@ -1,0 +1,119 @@
+"""The store as a whole: its tables, how much is in them, and long work on it."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.app.copies.status import Standing, standing
+from tablewright.app.designs.browse import describe, indexes_of
+from tablewright.app.designs.designs import table_of
+from tablewright.app.designs.jobs import measure, verify
+from tablewright.app.designs.migrations import standings
+from tablewright.app.runtime import Runtime
+from tablewright.app.work import progress_of
+from tablewright.app.work_words import WORDS
+from tablewright.design import Design, Table
+from tablewright.edge import Principal
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.pages.forms import Form, posted
+from tablewright.pages.layout import Console
+
+
+def add_store(router: APIRouter, runtime: Runtime, console: Console, allowed: FindPrincipal) -> None:
+    Caller = Annotated[Principal, Depends(allowed)]
+
+    @router.get("/store", dependencies=[Depends(allowed)])
+    def store(request: Request) -> Response:
+        works = runtime.works.recent()
+        return console.page(
+            request,
+            "designs/store.html",
+            title="Store and work",
+            rows=[_row(runtime, name) for name in runtime.call("ListTables", {})["TableNames"]],
+            works=[(work, progress_of(work, runtime.world), *WORDS[work.state]) for work in works],
+            jobs=runtime.schedule.listed(),
+            followers=runtime.schedule.followers,
+            is_running=any(work.is_running for work in works),
+            where=str(runtime.data) if runtime.data else "",
+            dynamodb=runtime.dynamodb_url,
+            advice=runtime.advice,
+            copies=_copies(runtime),
+            scrub=_scrub(runtime),
+            migrations=standings(runtime),
+        )
+
+    @router.post("/store/verify")
+    def start_verify(caller: Caller) -> Response:
+        work = runtime.works.start(
+            "verify",
+            "Verify the store",
+            lambda progress: verify(runtime.engine, progress),
+            by=_name(console, caller),
+        )
+        return console.go(f"/console/running/{work.id}")
+
+    @router.post("/store/measure")
+    def start_measure(caller: Caller, form: Annotated[Form, Depends(posted)]) -> Response:
+        physical = describe(runtime, form.get("table"))["TableName"]
+        design, table = table_of(runtime, physical)
+        name = table.name if table else physical
+        work = runtime.works.start(
+            "measure",
+            f"Count and measure {physical}",
+            lambda progress: measure(runtime.call, physical, design, name, progress),
+            by=_name(console, caller),
+        )
+        return console.go(f"/console/running/{work.id}")
+
+
+def _copies(runtime: Runtime) -> Standing | None:
+    it = runtime.copying
+    return None if it is None else standing(it.place, it.store, runtime.world.now())
+
+
+def _scrub(runtime: Runtime) -> dict[str, Any]:
+    """The last pass of the scrub, the one under way, and what is known to be damaged."""
+    scrub = runtime.engine.scrub
+    last, current = scrub.last(), scrub.current
+    return {
+        "last": last,
+        "last_ended": _moment(last.ended) if last is not None and last.ended is not None else None,
+        "current": current,
+        "begun": _moment(current.begun) if current is not None else None,
+        "percent": min(99, 100 * current.rows // max(1, current.total)) if current is not None else 0,
+        "damage": scrub.damage(),
+    }
+
+
+def _moment(microseconds: int) -> datetime:
+    return datetime.fromtimestamp(microseconds / 1_000_000, UTC)
+
+
+def _row(runtime: Runtime, name: str) -> dict[str, Any]:
+    described = describe(runtime, name)
+    design, table = table_of(runtime, name)
+    return {
+        "name": name,
+        "design": design,
+        "table": table,
+        "open": _open(runtime, design, table),
+        "status": described["TableStatus"],
+        "items": described["ItemCount"],
+        "bytes": described["TableSizeBytes"],
+        "indexes": len(indexes_of(described)),
+    }
+
+
+def _open(runtime: Runtime, design: Design | None, table: Table | None) -> str:
+    """The table that is open under the design's name; reads and writes go there."""
+    if design is None or table is None:
+        return ""
+    _, db = runtime.designs[design.name]
+    return runtime.open_table(db, table.name)
+
+
+def _name(console: Console, caller: Principal) -> str:
+    return next(
+        (person.name for person in console.people if person.subject == caller.subject), caller.subject
+    )

@@ -1,0 +1,159 @@
+"""What the app needs from a system to run it: a value of functions, nothing to inherit from.
+
+The app opens the store, makes the tables of `designs`, calls `start` for the service, `seed` once in the life of a
+store, mounts `router` under `/<name>` and `pages` under `/console/<name>`, and runs `jobs`. Each system's service.py
+exports its `SYSTEM`.
+Must hold: `seed` may be called again after a crash, so it passes over what is there already; it reports its progress.
+A role of one system never counts in another: `portal.admin` in a token is `admin` to the portal, and nothing elsewhere.
+Elsewhere: which systems there are (app/systems.py), jobs and followers (jobs.py).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
+
+from fastapi import APIRouter
+
+from tablewright.design import Design
+from tablewright.edge import ANYONE, Principal
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.outbox import OutboxDispatch
+from tablewright.edge.problems import Problem
+from tablewright.kit.jobs import Follower, Job
+from tablewright.mapping import Db
+from tablewright.mapping.migrate import Migration
+from tablewright.world import World
+
+Accent: TypeAlias = Literal["slate", "blue", "teal", "green", "violet", "amber", "rose"]
+# (done, total, what): how far work has come; a total of None is not known yet.
+Progress: TypeAlias = Callable[[int, int | None, str], None]
+LOGIN_LASTS = timedelta(hours=12)
+FOR = "for"  # a claim of our tokens: the one system that issued it
+
+
+class Issue(Protocol):
+    """(subject, roles by their plain names, proved e-mail address, further claims) -> a login for one system."""
+
+    def __call__(
+        self, subject: str, roles: tuple[str, ...], email: str, claims: Mapping[str, Any] | None = None, /
+    ) -> str: ...
+
+
+# --- people ---
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person of the demo to sign in as. `role` and `sees` are for people to read, `roles` for programs."""
+
+    subject: str
+    name: str
+    role: str
+    sees: str
+    roles: tuple[str, ...] = ()
+    email: str | None = None
+    used_mfa: bool = False
+    system: str = ""
+    home: str = field(default="")
+
+    @property
+    def qualified_roles(self) -> tuple[str, ...]:
+        """The roles as a token spells them."""
+        return tuple(f"{self.system}.{role}" if self.system else role for role in self.roles)
+
+    @property
+    def initials(self) -> str:
+        return initials_of(self.name)
+
+
+def initials_of(name: str) -> str:
+    """`AL` for Ada Lovelace; of an address, its first letter."""
+    words = [word for word in name.split() if word[:1].isalpha()]
+    return "".join(word[0] for word in (words[:1] + words[-1:] if len(words) > 1 else words)).upper()
+
+
+def in_system(caller: Principal, system: str) -> Principal:
+    """The caller with the roles of one system, under their plain names; ANYONE if the login is another system's."""
+    if caller.claims.get(FOR, system) != system:
+        return ANYONE
+    prefix = f"{system}."
+    return replace(
+        caller,
+        roles=frozenset(role.removeprefix(prefix) for role in caller.roles if role.startswith(prefix)),
+    )
+
+
+# --- a system ---
+
+
+def _nobody(service: Any) -> Sequence[Person]:
+    return ()
+
+
+def _no_jobs(service: Any) -> Sequence[Job[Any] | Follower[Any]]:
+    return ()
+
+
+def _no_staff(role: str) -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a system is started with. `secret` is its own, no two have the same; `url` is where people reach us.
+
+    `home` is a directory of its own for what is not an item; the first write there makes it. `cache` is the address of
+    a Redis for what is read often, if there is one. `staff` gives the e-mail addresses of the accounts with a role.
+    """
+
+    db: Db
+    world: World
+    secret: bytes = field(repr=False)
+    issue: Issue
+    url: str
+    home: Path
+    cache: str | None = None
+    staff: Callable[[str], Sequence[str]] = _no_staff
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """One system. `name` is its path and its roles' prefix; what `start` returns is handed to the other functions."""
+
+    name: str
+    title: str
+    about: str
+    designs: tuple[Design, ...]
+    start: Callable[[Start], Any]
+    accent: Accent = "blue"
+    router: Callable[[Any, FindPrincipal], APIRouter] | None = None
+    # (service, Console, who asks) -> Area, both of pages/, which imports this package.
+    pages: Callable[[Any, Any, FindPrincipal], Any] | None = None
+    # The package with the templates/ and static/ of its pages; they are found under its name.
+    package: str = ""
+    people: Callable[[Any], Sequence[Person]] = _nobody
+    seed: Callable[[Any, Progress], None] | None = None
+    close: Callable[[Any], None] | None = None
+    # What it keeps of a login ends with it.
+    sign_out: Callable[[Any, Principal], None] | None = None
+    # What it has to say to people by mail.
+    dispatch: Callable[[Any], OutboxDispatch[Any]] | None = None
+    # What runs without a request while the app is up.
+    jobs: Callable[[Any], Sequence[Job[Any] | Follower[Any]]] = _no_jobs
+    translations: Mapping[type[Exception], Callable[[Any], Problem]] = field(default_factory=dict)
+    # Folders of its directory that go with a copy of its tables (app/copies/job.py). Nothing secret, and nothing that
+    # changes.
+    beside: tuple[str, ...] = ()
+    # Folders without which a copy is of no use, and which are in none: whoever restores one puts them back.
+    apart: tuple[str, ...] = ()
+    # Tables of its designs that have, or may be given, another form.
+    migrations: tuple[Migration, ...] = ()
+
+
+class SystemsClash(ValueError):
+    """Two systems want the same name, path or table."""
+
+    def __init__(self, what: str, name: str) -> None:
+        super().__init__(f"two systems have the {what} '{name}'; rename it in one of them")

@@ -1,0 +1,126 @@
+"""An area of the console: a name on the left, its pages under it, and the routes that answer for them.
+
+A system adds an area; the frame around it is the console's. Must hold: a page that asks for a role is shown on the
+left only to who has it, and its route asks for it too (the list on the left protects nothing).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from fastapi import APIRouter
+
+from tablewright.edge import Principal
+from tablewright.kit.system import Accent, in_system
+
+SIGN_IN = "/sign-in"  # the server's own sign-in page, for staff; in the demo, for its people
+
+
+@dataclass(frozen=True, slots=True)
+class Nav:
+    """A page on the left. `path` is below the area's own; `roles` None is everybody, empty is anybody signed in.
+
+    `except_for` are roles whose pages are others: they may come, but are not shown the way.
+    """
+
+    title: str
+    path: str = ""
+    roles: tuple[str, ...] | None = None
+    except_for: tuple[str, ...] = ()
+
+    def is_for(self, caller: Principal) -> bool:
+        """Whether to show it to a caller who has the roles of this area's system."""
+        if not caller.roles.isdisjoint(self.except_for):
+            return False
+        if self.roles is None:
+            return True
+        return caller.is_known and (not self.roles or not caller.roles.isdisjoint(self.roles))
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Something a search found."""
+
+    title: str
+    href: str
+    about: str = ""
+
+
+def _everybody(caller: Principal) -> bool:
+    return True
+
+
+def _finds_nothing(caller: Principal, text: str) -> Sequence[Hit]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """One area. Its routes are mounted at `/console/<name>`; `icon` is a name in icons.py.
+
+    `serves` says whether its pages have anything for a caller; who is not served finds at its own address what it is.
+    `finds` are examples of what its search finds, for a reader who found nothing.
+    `has_door`: it has a sign-in page of its own, at `door`. Its router answers there, unless `admits` is given: then
+    the page signs in to accounts, and `admits` says which addresses get one there (app/sign_in.py).
+    `is_workbench`: not a system's, so its roles are spelled as in tokens. `scripts` are loaded on its own pages,
+    `everywhere` on all pages of the server: files of static/, in this order.
+    """
+
+    name: str
+    title: str
+    icon: str
+    accent: Accent
+    pages: tuple[Nav, ...]
+    router: APIRouter
+    about: str = ""
+    search: Callable[[Principal, str], Sequence[Hit]] = field(default=_finds_nothing)
+    finds: str = ""
+    also: tuple[tuple[str, str], ...] = ()  # other addresses of ours, each with the page it belongs to
+    serves: Callable[[Principal], bool] = field(default=_everybody)
+    has_door: bool = False
+    admits: Callable[[str], bool] | None = None
+    is_workbench: bool = False
+    scripts: tuple[str, ...] = ()
+    everywhere: tuple[str, ...] = ()
+
+    @property
+    def door(self) -> str:
+        """Where its people sign in."""
+        return f"{self.path}{SIGN_IN}" if self.has_door else SIGN_IN
+
+    @property
+    def path(self) -> str:
+        return f"/console/{self.name}"
+
+    def href(self, page: Nav) -> str:
+        return f"{self.path}/{page.path}" if page.path else self.path
+
+    def local(self, caller: Principal) -> Principal:
+        """The caller with the roles of this area's system."""
+        return caller if self.is_workbench else in_system(caller, self.name)
+
+    def pages_for(self, caller: Principal) -> tuple[Nav, ...]:
+        """The pages that lead a caller somewhere who has the roles of this area's system."""
+        found = tuple(page for page in self.pages if page.is_for(caller))
+        return found if not found or self.serves(caller) else ()
+
+    def has(self, path: str) -> bool:
+        """Whether an address is one of this area's."""
+        ours = (self.path, *(prefix for prefix, _ in self.also))
+        return any(path == prefix or path.startswith(prefix + "/") for prefix in ours)
+
+    def page_at(self, path: str) -> Nav | None:
+        """The page a path belongs to: the one with the longest path in front of it; the door belongs to none."""
+        if self.has_door and (path == self.door or path.startswith(f"{self.door}/")):
+            return None
+        for prefix, page in self.also:
+            if path.startswith(prefix + "/"):
+                return next((each for each in self.pages if each.path == page), None)
+        fitting = [
+            page for page in self.pages if path == self.href(page) or path.startswith(self.href(page) + "/")
+        ]
+        return max(fitting, key=lambda page: len(page.path), default=None)
+
+
+def door_at(areas: Sequence[Area], path: str) -> str:
+    """The sign-in page for an address: its area's, or the server's own."""
+    return next((area.door for area in areas if area.has(path)), SIGN_IN)

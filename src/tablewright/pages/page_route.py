@@ -1,0 +1,114 @@
+"""Errors on pages are pages: what happened, in a sentence, and a way on.
+
+Every route of the console is of this kind. Must hold: a reader who is not signed in is sent to the sign-in page of the
+system they wanted a page of, and comes back to it; a fault of ours shows its request id and nothing else, and is logged
+once by kind and place.
+Elsewhere: the same errors for programs (edge/problems.py).
+"""
+
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from tablewright.edge.field_errors import field_error
+from tablewright.edge.problems import Problem
+from tablewright.edge.request_ids import request_id_of
+from tablewright.edge.unusable_keys import unusable_value
+from tablewright.engine.errors import fault
+from tablewright.pages.area import door_at
+
+log = logging.getLogger("tablewright.app")
+
+_TITLES = {
+    400: "This cannot be read",
+    401: "Sign in first",
+    403: "You don't have access",
+    404: "Page not found",
+    405: "Not supported",
+    409: "Conflict",
+    410: "This is gone",
+    412: "Changed by someone else",
+    422: "Please check your entries",
+    429: "Too many requests",
+    500: "Something went wrong on our side",
+    503: "Not available right now",
+}
+
+
+# Where the code says more to its reader than the status does.
+_TITLES_OF_CODES = {"TENANT_CLOSED": "Your account was deleted"}
+
+
+class PageRoute(APIRoute):
+    """A route whose errors are shown in the console's frame."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        answer = super().get_route_handler()
+
+        async def answer_with_a_page(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except Exception as error:
+                return await run_in_threadpool(error_page, request, problem_of(request, error))
+
+        return answer_with_a_page
+
+
+def problem_of(request: Request, error: Exception) -> Problem:
+    """Any error as a problem, by the same translations as the API's."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, request.app.state.unusable):
+        return unusable_value(request, error)
+    if isinstance(error, RequestValidationError):
+        mistake = field_error(error.errors()[0])
+        return Problem(422, "INVALID_FIELD", mistake.message, mistake.field)
+    if isinstance(error, HTTPException):
+        return Problem(error.status_code, "REFUSED", str(error.detail))
+    for kind in type(error).__mro__:
+        translate = request.app.state.translations.get(kind)
+        if translate is not None:
+            found: Problem = translate(error)
+            return found
+    log.error("page failed", extra={"request": request_id_of(request.scope), **fault(error)})
+    return Problem(500, "INTERNAL", "The fault is in our log. Name the request id when you report it.")
+
+
+def error_page(request: Request, problem: Problem) -> Response:
+    """The problem in the frame; or the way to sign in, where that is all that is missing."""
+    # The sign-in page itself is refused only for a header that is no login; to lead there again would never end.
+    is_door = request.url.path == door_at(request.app.state.areas, request.url.path)
+    if problem.status == 401 and request.method == "GET" and not is_door:
+        said = "" if problem.code == "LOGIN_REQUIRED" else problem.message
+        onward: Response = request.app.state.console.go(sign_in_link(request), said, "note")
+        return onward
+    response: Response = request.app.state.console.page(
+        request,
+        "problem.html",
+        title=_TITLES_OF_CODES.get(problem.code) or _TITLES.get(problem.status, "This did not work"),
+        status=problem.status,
+        problem=problem,
+        request_id=request_id_of(request.scope),
+        start=request.url.path if request.url.query else "",
+    )
+    for name, value in problem.headers.items():
+        if name.lower() != "www-authenticate":
+            response.headers[name] = value
+    return response
+
+
+def sign_in_link(request: Request) -> str:
+    """The sign-in page for the page that was asked for, with the way back to it, if it is one to come back to."""
+    path = request.url.path
+    door = door_at(request.app.state.areas, path)
+    if request.method not in ("GET", "HEAD") or path in ("/", door) or path.startswith(f"{door}/"):
+        return door
+    back = path + (f"?{request.url.query}" if request.url.query else "")
+    return f"{door}?next={quote(back, safe='')}"

@@ -1,0 +1,44 @@
+"""What the pages of a system are made with, as far as it is the same for all: the console, who asks, a folder of
+templates, and the words that all of its pages use. Each system's page.py adds its service and who may do what."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fastapi import APIRouter, Request, Response
+
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.pages.layout import Console, Crumb
+
+
+@dataclass(frozen=True)
+class SystemPages(ABC):
+    """A system's pages. `folder` is where its templates are, below templates/."""
+
+    folder: ClassVar[str]
+
+    console: Console
+    who: FindPrincipal
+
+    def router(self) -> APIRouter:
+        return self.console.router()
+
+    @abstractmethod
+    def words(self, request: Request) -> Mapping[str, Any]:
+        """What every template of the folder knows."""
+
+    def page(
+        self,
+        request: Request,
+        name: str,
+        *,
+        title: str,
+        crumbs: tuple[Crumb, ...] = (),
+        status: int = 200,
+        **values: Any,
+    ) -> Response:
+        """A page of the folder. `crumbs` are the steps between the area and this page."""
+        template = f"{self.folder}/{name}.html"
+        given = {**self.words(request), **values}
+        return self.console.page(request, template, title=title, crumbs=crumbs, status=status, **given)

@@ -1,0 +1,144 @@
+"""What was done, what failed, which rules there are and how it stands: what the API gives of them."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+from pydantic.alias_generators import to_camel
+
+from tablewright.systems.parental.blocked.dashboard import Dashboard
+from tablewright.systems.parental.enforcement.failing_rules import Failing
+from tablewright.systems.parental.enforcement.plan import AppStatus
+from tablewright.systems.parental.model import Action, RuleMapping, RuleStatus, Value
+from tablewright.systems.parental.rules import masked
+
+
+class ActionView(Value):
+    """One attempt to change a device, as its family sees it."""
+
+    action_id: str
+    occurred_at: datetime
+    action: str
+    app_name: str
+    status: str
+    error_message: str | None = None
+    private_ip: str = Field(alias="privateIP")
+    rule_id: str | None = None
+    policy_ids: list[str] = Field(default_factory=list)
+    attempt: int
+    duration_ms: int = Field(alias="duration_ms")
+
+
+def action_view(action: Action) -> ActionView:
+    return ActionView(**{name: getattr(action, name) for name in ActionView.model_fields})
+
+
+class FailureView(ActionView):
+    """What failed, for operators: they need not know whose it is."""
+
+    failure_id: str
+    child: str
+    device_id: str | None = None
+
+
+def failure_view(action: Action) -> FailureView:
+    return FailureView(
+        **{name: getattr(action, name) for name in ActionView.model_fields},
+        failure_id=failure_id(action),
+        child=masked(action.child),
+        device_id=action.ftd_response.get("deviceId"),
+    )
+
+
+def failure_id(action: Action) -> str:
+    """Where a failure stands in the list, without whose it is."""
+    return f"{int(action.occurred_at.timestamp() * 1000):x}.{action.action_id}"
+
+
+class FailingView(Value):
+    """A rule that failed or waits, for operators. `failure_id` is its newest attempt; `tried` counts those made."""
+
+    failure_id: str
+    child: str
+    device_id: str | None = None
+    rule_id: str | None = None
+    action: str
+    app_name: str
+    private_ip: str = Field(alias="privateIP")
+    status: str
+    error_message: str | None = None
+    tried: int
+    since: datetime
+    last_at: datetime
+    next_try_at: datetime | None = None
+    latest: list[FailureView]
+
+
+def failing_view(failing: Failing) -> FailingView:
+    newest = failure_view(failing.newest)
+    shared = FailingView.model_fields.keys() & FailureView.model_fields.keys()
+    return FailingView(
+        **{name: getattr(newest, name) for name in shared},
+        tried=failing.tried,
+        since=failing.since,
+        last_at=failing.newest.occurred_at,
+        next_try_at=failing.next_try_at,
+        latest=[failure_view(action) for action in failing.latest],
+    )
+
+
+class RuleView(Value):
+    """A rule as it is, or should be, on a device. It names nobody."""
+
+    rule_id: str
+    rule_name: str
+    app_name: str
+    private_ip: str = Field(alias="privateIP")
+    ftd_device_id: str
+    device_rule_id: str | None = None
+    status: RuleStatus
+    policy_ids: list[str]
+    attempt: int
+    next_try_at: datetime | None = None
+    error: str | None = None
+    created_at: datetime
+    last_verified: datetime
+
+
+def rule_view(rule: RuleMapping) -> RuleView:
+    return RuleView(**{name: getattr(rule, name) for name in RuleView.model_fields})
+
+
+class StatusView(Value):
+    """Whether an app is really blocked. `wanted` is false for what shall be free and is blocked still."""
+
+    app_name: str
+    state: str
+    wanted: bool
+    reason: str | None = None
+    policy_ids: list[str]
+    since: datetime | None = None
+
+
+def status_view(status: AppStatus) -> StatusView:
+    return StatusView(
+        app_name=status.app,
+        state=status.state,
+        wanted=status.wanted,
+        reason=status.reason or None,
+        policy_ids=list(status.policy_ids),
+        since=status.since,
+    )
+
+
+def dashboard_view(figures: Dashboard) -> dict[str, Any]:
+    """The figures of a child by the names of the API."""
+    found: dict[str, Any] = _camel(asdict(figures))
+    return found
+
+
+def _camel(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {to_camel(name): _camel(part) for name, part in value.items()}
+    return [_camel(part) for part in value] if isinstance(value, list | tuple) else value

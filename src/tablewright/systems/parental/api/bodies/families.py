@@ -1,0 +1,191 @@
+"""Families, guardians, children: what the API takes and gives of them."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from tablewright.systems.parental.api.bodies.common import Body, Moment
+from tablewright.systems.parental.family.deletion import ClosingPlan
+from tablewright.systems.parental.model import (
+    Child,
+    Errand,
+    Family,
+    Guardian,
+    Invitation,
+    Outage,
+    Role,
+    Value,
+)
+from tablewright.systems.parental.rules import masked
+
+# --- families ---
+
+
+class NewFamily(Body):
+    name: str
+    guardian_name: str = ""
+
+
+class FamilyChange(Body):
+    """What is not sent stays as it is."""
+
+    name: str = ""
+    allowed_domains: list[str] = Field(default_factory=list)
+    on_outage: Outage = "keep"
+    alert_after_blocks: int | None = None
+    version: int | None = None
+
+
+class FamilyView(Family):
+    """A family with who belongs to it."""
+
+    guardians: list[Guardian] = Field(default_factory=list)
+    my_role: Role | None = None
+
+
+def family_view(family: Family, guardians: list[Guardian], subject: str) -> FamilyView:
+    mine = next((guardian.role for guardian in guardians if guardian.subject == subject), None)
+    return FamilyView(**family.__dict__, guardians=guardians, my_role=mine)
+
+
+class LeavingView(Value):
+    """A child that would go with its family."""
+
+    child_name: str
+    phone_number: str
+    policies: int
+    rules: int
+
+
+class FamilyDeletion(Value):
+    """What would go with a family, and when; `isOnItsWay`: it was asked for."""
+
+    name: str
+    is_on_its_way: bool
+    closes_at: datetime
+    children: list[LeavingView]
+    guardians: list[str]
+    invitations: list[str]
+    backups: str
+
+
+def family_deletion(plan: ClosingPlan, backups: str) -> FamilyDeletion:
+    return FamilyDeletion(
+        name=plan.family.name,
+        is_on_its_way=plan.family.closes_at is not None,
+        closes_at=plan.closes_at,
+        children=[
+            LeavingView(
+                child_name=one.child.child_name,
+                phone_number=one.child.phone,
+                policies=one.policies,
+                rules=one.rules,
+            )
+            for one in plan.children
+        ],
+        guardians=[guardian.email for guardian in plan.guardians],
+        invitations=[invitation.email for invitation in plan.invitations],
+        backups=backups,
+    )
+
+
+class Closes(Value):
+    """When a family goes; until then it can be kept."""
+
+    closes_at: datetime | None
+    backups: str
+
+
+class NewInvitation(Body):
+    email: str = Field(max_length=320)
+
+
+class Acceptance(Body):
+    guardian_name: str = ""
+
+
+class Me(Value):
+    """Who is asking, their families, and where they are invited to."""
+
+    subject: str
+    email: str | None
+    families: list[FamilyView]
+    invitations: list[Invitation]
+
+
+# --- children ---
+
+
+class NumberProof(Body):
+    phone_number: str = Field(max_length=40)
+    family_id: str | None = None
+
+
+class NewChild(Body):
+    phone_number: str = Field(max_length=40)
+    code: str = Field(max_length=20)
+    child_name: str
+    timezone: str
+    family_id: str | None = None
+
+
+class ChildChange(Body):
+    """What is not sent stays as it is; `pausedUntil: null` ends a pause."""
+
+    child_name: str = ""
+    timezone: str = ""
+    paused_until: Moment = None
+    version: int | None = None
+
+
+class NumberChange(Body):
+    phone_number: str = Field(max_length=40)
+    code: str = Field(max_length=20)
+
+
+class Reason(Body):
+    reason: str | None = None
+
+
+class ChildView(Value):
+    """A child as its family sees it. `child` is its own name, which stays when the number goes to somebody else."""
+
+    child: str
+    phone_number: str
+    family_id: str
+    child_name: str
+    timezone: str
+    parent_email: str
+    paused_until: datetime | None = None
+    created_at: datetime
+    updated_at: datetime
+    released_at: datetime | None = None
+    version: int
+
+
+def child_view(child: Child) -> ChildView:
+    names = set(ChildView.model_fields) & set(Child.model_fields)
+    return ChildView(**{name: getattr(child, name) for name in names}, phone_number=child.phone)
+
+
+class Released(Value):
+    """A number that was given up, for an operator: not whose it was."""
+
+    phone_number: str
+    released_at: datetime | None = None
+
+
+def released_view(child: Child) -> Released:
+    return Released(phone_number=masked(child.phone), released_at=child.released_at)
+
+
+class Erasing(Value):
+    """How far an erasure is: what it waits for, and when it is looked at for the last time."""
+
+    waits_for: str | None = None
+    finished_after: datetime
+    backups: str
+
+
+def erasing(errand: Errand, backups: str) -> Erasing:
+    return Erasing(waits_for=errand.waits_for, finished_after=errand.settles_at, backups=backups)

@@ -1,0 +1,127 @@
+"""Apps, devices, and what the network tells: what the API takes and gives of them."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from tablewright.systems.parental.api.bodies.common import Body, Moment
+from tablewright.systems.parental.blocked.events import Batch, Event
+from tablewright.systems.parental.blocked.ingest import Counted
+from tablewright.systems.parental.firewall.removal import RemovalPlan
+from tablewright.systems.parental.model import Device, DnsGuard, IpRange, Port, Quarantined, Value
+from tablewright.systems.parental.rules import masked
+
+
+class AppBody(Body):
+    """An app as it shall be: without ports, on all of them. A range may be text, or `{cidr, enforce}` with the
+    operator's own word."""
+
+    app_category: str
+    default_ports: list[Port] = Field(default_factory=list)
+    domains: list[str] = Field(default_factory=list)
+    ip_ranges: list[str | IpRange] = Field(default_factory=list)
+    description: str | None = None
+    popularity: int | None = None
+    source: str | None = None
+    retired: bool = False
+    version: int | None = None
+
+    def fields(self) -> dict[str, Any]:
+        # What was not said of a range stays unsaid: `enforce` is then ours to judge.
+        sent = self.model_dump(mode="json", by_alias=True, exclude={"version"}, exclude_unset=True)
+        return {"defaultPorts": [], "domains": [], "ipRanges": [], **sent}
+
+
+class NewDevice(Body):
+    device_id: str = Field(min_length=1, max_length=80)
+    kind: Literal["simulated", "nftables", "cisco_fmc"]
+    name: str = Field(min_length=1, max_length=80)
+    address: str = ""
+    access_policy_id: str = ""
+    secret_name: str | None = None
+
+    def device(self) -> Device:
+        return Device(**{name: getattr(self, name) for name in type(self).model_fields})
+
+
+class DeviceChange(Body):
+    """What is not sent stays as it is."""
+
+    name: str = Field("", min_length=1, max_length=80)
+    address: str = ""
+    access_policy_id: str = ""
+    secret_name: str | None = None
+    guard: DnsGuard = DnsGuard()
+    enabled: bool = True
+    version: int | None = None
+
+
+class Removal(Value):
+    """What is given up with a device. `rulesLeft`: rules it may still have; `rulesWaiting`: those it was never asked
+    for; of how many children, and for how many sessions they were made."""
+
+    rules_left: int
+    rules_waiting: int
+    children: int
+    sessions: int
+
+
+def removal_view(plan: RemovalPlan) -> Removal:
+    return Removal(
+        rules_left=plan.left, rules_waiting=plan.waiting, children=plan.children, sessions=plan.sessions
+    )
+
+
+class SessionEvent(Body):
+    """A device of a child came, moved, is still there, or went."""
+
+    event_id: str | None = Field(None, min_length=1, max_length=200)
+    kind: Literal["start", "update-ip", "heartbeat", "stop"]
+    phone_number: str = Field(max_length=40)
+    session_id: str = Field(max_length=200)
+    private_ip: str | None = Field(None, alias="privateIP", max_length=64)
+    device_id: str | None = Field(None, max_length=80)
+    at: Moment = None
+    heartbeat_seconds: int | None = None
+
+
+class BatchBody(Body):
+    """What firewalls stopped, delivered together. The same batch has the same id however often it comes."""
+
+    batch_id: str
+    events: list[Event]
+
+    def batch(self) -> Batch:
+        return Batch(self.batch_id, self.events)
+
+
+class QuarantineView(Value):
+    """Blocked events that could not be counted, and why. A number may be a known child's: its end is enough."""
+
+    quarantine_id: str
+    day: str
+    reason: str
+    events: list[dict[str, str]]
+    expires_at: datetime
+
+
+def quarantine_view(kept: Quarantined) -> QuarantineView:
+    return QuarantineView(
+        quarantine_id=kept.quarantine_id,
+        day=kept.day,
+        reason=kept.reason,
+        events=[_masked(event) for event in kept.events],
+        expires_at=kept.expires_at,
+    )
+
+
+def _masked(event: dict[str, str]) -> dict[str, str]:
+    return {name: masked(text) if name == "phoneNumber" else text for name, text in event.items()}
+
+
+def counted_view(counted: Counted) -> dict[str, int]:
+    """What became of a batch, in blocked requests."""
+    return {
+        "counted": counted.counted, "repeated": counted.repeated, "quarantined": counted.quarantined
+    }  # fmt: skip

@@ -1,0 +1,161 @@
+"""Policies and exceptions, and what holds: what the API takes and gives of them."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import Field
+
+from tablewright.systems.parental.api.bodies.common import Body, Moment
+from tablewright.systems.parental.enforcement.plan import AppStatus
+from tablewright.systems.parental.errors import BadRequest
+from tablewright.systems.parental.model import BlockedApp, OverrideKind, Policy, PolicyStatus, Value, Window
+from tablewright.systems.parental.policy.effective import Effective, Span, Why
+from tablewright.systems.parental.policy.policies import Draft, Saved, WrittenStatus
+
+# --- policies ---
+
+
+class NewPolicy(Body):
+    """Windows are read one by one, so that a mistake names its own field."""
+
+    blocked_apps: list[BlockedApp]
+    time_windows: list[dict[str, Any]] = Field(default_factory=list)
+    status: WrittenStatus = "active"
+    timezone: str | None = None
+    notes: str | None = None
+
+    def draft(self) -> Draft:
+        return Draft(self.blocked_apps, self.time_windows, self.status, self.timezone, self.notes)
+
+
+class PolicyChange(NewPolicy):
+    """A policy as it shall be; `version` is the one that was read (or If-Match says it)."""
+
+    version: int | None = None
+
+
+class NoticeView(Value):
+    code: str
+    field: str
+    message: str
+
+
+class PolicyView(Value):
+    """A policy as its family sees it."""
+
+    policy_id: str
+    child: str
+    child_name: str
+    blocked_apps: list[BlockedApp]
+    time_windows: list[Window]
+    status: PolicyStatus
+    paused_until: datetime | None = None
+    timezone: str | None = None
+    notes: str | None = None
+    created_at: datetime
+    updated_at: datetime
+    version: int
+    notices: list[NoticeView] = Field(default_factory=list)
+
+
+def policy_view(policy: Policy) -> PolicyView:
+    names = set(PolicyView.model_fields) & set(Policy.model_fields)
+    return PolicyView(**{name: getattr(policy, name) for name in names})
+
+
+def saved_view(saved: Saved) -> PolicyView:
+    notices = [NoticeView(code=one.code, field=one.field, message=one.message) for one in saved.notices]
+    return policy_view(saved.policy).model_copy(update={"notices": notices})
+
+
+class Pause(Body):
+    until: Moment = None
+    version: int | None = None
+
+
+class Resume(Body):
+    version: int | None = None
+
+
+class NewOverride(Body):
+    """Until a time, or for so many minutes; `*` is everything."""
+
+    kind: OverrideKind
+    app_name: str
+    minutes: int | None = Field(None, ge=1, le=7 * 24 * 60)
+    until: Moment = None
+    begins_at: Moment = None
+    reason: str | None = None
+
+    def end(self) -> datetime | timedelta:
+        """When it is over, or how long after it begins."""
+        if (self.minutes is None) == (self.until is None):
+            raise BadRequest("INVALID_TIME", "Say either for how many minutes, or until when.", "until")
+        return self.until or timedelta(minutes=self.minutes or 0)
+
+
+# --- what holds ---
+
+
+class BlockedNow(Value):
+    """An app that is blocked, what blocks it, and whether that is so on the network, and what of it is not."""
+
+    app_name: str
+    policy_ids: list[str]
+    override_id: str | None = None
+    enforcement: str | None = None
+    reason: str | None = None
+    not_enforced: list[str] = Field(default_factory=list)
+
+
+class EffectiveView(Value):
+    """What is blocked at a moment, and when another set of apps is."""
+
+    at: datetime
+    everything: bool
+    blocked: list[BlockedNow]
+    allowed: list[str]
+    next_change: datetime | None = None
+    blocked_then: list[str] | None = None
+
+
+def blocked_now(app: str, why: Why, status: AppStatus | None) -> BlockedNow:
+    return BlockedNow(
+        app_name=app,
+        policy_ids=list(why.policy_ids),
+        override_id=why.override_id,
+        enforcement=status.state if status else None,
+        reason=(status.reason or None) if status else None,
+        not_enforced=list(status.unmet) if status else [],
+    )
+
+
+def effective_view(now: Effective, then: Effective | None, blocked: list[BlockedNow]) -> EffectiveView:
+    return EffectiveView(
+        at=now.at,
+        everything=now.everything,
+        blocked=blocked,
+        allowed=list(now.allowed),
+        next_change=then.at if then is not None else None,
+        blocked_then=sorted(then.blocked) if then is not None else None,
+    )
+
+
+class SpanView(Value):
+    """An app is blocked from a moment up to another."""
+
+    start: datetime
+    end: datetime
+    app_name: str
+    policy_ids: list[str]
+    override_id: str | None = None
+
+
+def span_view(span: Span) -> SpanView:
+    return SpanView(
+        start=span.start,
+        end=span.end,
+        app_name=span.app,
+        policy_ids=list(span.why.policy_ids),
+        override_id=span.why.override_id,
+    )

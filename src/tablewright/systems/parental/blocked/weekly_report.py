@@ -1,0 +1,108 @@
+"""The report of a week, told to every guardian of a family on Monday morning (PC-X10).
+
+When a family is next to be told is an item of its own, found by its time: a run reads what is due and nothing else.
+Must hold: a week is told once, whoever runs and however often, for the message is written with a receipt; a run is
+short, and goes on where the last one stopped; a family that is trouble keeps nobody else waiting.
+Elsewhere: the item of a new family (family/families.py), families that have none (family/rounds.py), when it runs
+(jobs.py).
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, timezone
+from itertools import islice
+
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental.family.notices import app_words, most, tell
+from tablewright.systems.parental.model import Child, Family, ReportDue
+from tablewright.systems.parental.policy.windows import zone
+from tablewright.systems.parental.repository import Repository
+
+log = logging.getLogger("tablewright.parental")
+
+REPORT_HOUR = time(7)
+A_WEEK = timedelta(days=7)
+AFTER_TROUBLE = timedelta(hours=1)
+# A run takes so many, some seconds' work; of a morning when more are due the next run takes the next.
+AT_MOST = 1_000
+# Where Monday begins first.
+EARLIEST = timezone(timedelta(hours=14))
+
+
+@dataclass(frozen=True, slots=True)
+class WeekOfChild:
+    """A child's week in figures."""
+
+    name: str
+    attempts: int
+    before: int
+    apps: tuple[tuple[str, int], ...]
+
+
+def run(repository: Repository, at_most: int = AT_MOST) -> int:
+    """Tell of the week that ended, from Monday seven o'clock on the clock of a family's first child; how many were
+    told."""
+    due = list(islice(repository.db.all(d.reports_due(until=repository.now())), at_most))
+    return sum([_told(repository, one) for one in due])
+
+
+def _told(repository: Repository, due: ReportDue) -> bool:
+    family = repository.db.one(d.families.get(due.family_id), consistent=True)
+    if family is None:
+        repository.db.write(d.reports.discard(due.family_id))
+        return False
+    is_told, now = False, repository.now()
+    try:
+        children = repository.children_of(family.family_id)
+        at = _this_week(children, now)
+        if at <= now:
+            is_told = bool(children) and _tell(repository, family, children, at.date())
+            at += A_WEEK  # the same hour on the wall, also where clocks change in between
+    except Exception as mistake:
+        log.error("week not reported", extra={"mistake": type(mistake).__name__})
+        at = now + AFTER_TROUBLE
+    # Last: who dies before does it again and finds the receipt. Who else did it meanwhile has set the same time.
+    repository.try_write(d.reports.change(due, due.model_copy(update={"at": at})))
+    return is_told
+
+
+def _this_week(children: Sequence[Child], now: datetime) -> datetime:
+    """When the week before this one is to be told; without a child, when it would be at the earliest anywhere."""
+    clock = zone(children[0].timezone) if children else EARLIEST
+    local = now.astimezone(clock).date()
+    return datetime.combine(local - timedelta(days=local.weekday()), REPORT_HOUR, clock)
+
+
+def _tell(repository: Repository, family: Family, children: Sequence[Child], monday: date) -> bool:
+    once = f"weekly:{family.family_id}:{monday.isoformat()}"
+    # What was there before the week began is not reported on for the time before.
+    if family.created_at.date() >= monday or repository.db.done(once, d.PARENTAL) is not None:
+        return False
+    first = monday - A_WEEK
+    weeks = [_week(repository, child, first) for child in children]
+    to = [guardian.email for guardian in repository.guardians_of(family.family_id)]
+    values = {"family": family.name, "report": report(weeks, first)}
+    about = [child.child for child in children]
+    return tell(repository, to, family.family_id, "week", values, once, about)
+
+
+def _week(repository: Repository, child: Child, first: date) -> WeekOfChild:
+    since, until = first - A_WEEK, first + timedelta(days=6)
+    metrics = list(repository.db.all(d.metrics_of_child(child=child.child, since=since, until=until)))
+    now = [metric for metric in metrics if metric.date >= first]
+    before = sum(metric.blocked_count for metric in metrics if metric.date < first)
+    total = sum(metric.blocked_count for metric in now)
+    return WeekOfChild(child.child_name, total, before, most(now))
+
+
+def report(weeks: Sequence[WeekOfChild], first: date) -> str:
+    """A week in sentences."""
+    until = first + timedelta(days=6)
+    lines = [f"Blocked attempts from {first:%d %B} to {until:%d %B}."]
+    for week in weeks:
+        change = week.attempts - week.before
+        compared = "as many as" if not change else f"{abs(change)} {'more' if change > 0 else 'fewer'} than"
+        lines.append(f"\n{week.name}: {week.attempts}, {compared} the week before.")
+        lines += [f"  {app_words(app)}: {count}" for app, count in week.apps]
+    return "\n".join(lines)

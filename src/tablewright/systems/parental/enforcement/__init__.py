@@ -1,0 +1,1 @@
+"""What is blocked on firewalls: sessions, plans, their application, and the record of it."""

@@ -1,0 +1,98 @@
+"""Devices that block by names: told beforehand which, asked to look up again where those lead, kept at guarding DNS.
+
+Each is asked in its own lane, if there are lanes, for one may be slow.
+Elsewhere: when (jobs.py, and on_change.py for a change of the registry), what a device does with it (firewall/).
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from tablewright.systems.parental.enforcement.dispatch import Parts
+from tablewright.systems.parental.enforcement.queue import Task
+from tablewright.systems.parental.firewall.devices import GUARDS_DNS
+from tablewright.systems.parental.firewall.driver import FirewallDriver, FirewallMistake, LearnsNames
+from tablewright.systems.parental.model import (
+    Device,
+)
+from tablewright.systems.parental.rules import digest
+
+log = logging.getLogger("tablewright.parental")
+
+
+def refresh_names(parental: Parts) -> None:
+    """Have gateways guard DNS as they shall, tell them the registry's names, and let them look up where those lead."""
+    for device in parental.devices.all():
+        keep_guard(parental, device)
+    tell_names(parental, [name for app in parental.registry.all() for name in app.domains])
+    look_up_again(parental)
+
+
+def tell_names(parental: Parts, names: Iterable[str]) -> int:
+    """Names that may be blocked, to devices that have to know them before; how many devices took them by now."""
+    told = tuple(dict.fromkeys(names))
+    if not told:
+        return 0
+    # Others' names are other work: in a lane neither may stand for both.
+    return _each_gateway(parental, f"learn {digest(*told)}", lambda driver: driver.learn(told))
+
+
+def look_up_again(parental: Parts) -> int:
+    """Where names lead, asked anew by devices that block addresses; how many devices did by now."""
+    return _each_gateway(parental, "look up again", lambda driver: driver.look_up_again())
+
+
+def keep_guard(parental: Parts, device: Device) -> None:
+    """Also where nothing changed: somebody else may have changed it on the device."""
+    if device.kind not in GUARDS_DNS or not device.enabled:
+        return
+    id, now = device.device_id, parental.repository.now()
+    ask = partial(_ask_guard, parental, id)
+    if parental.lanes.is_open:
+        parental.lanes.take(Task(f"guard: {id}", since=now, run=ask), (id,))
+    else:
+        ask()
+
+
+def _ask_guard(parental: Parts, device_id: str) -> None:
+    try:
+        parental.devices.keep_guard(device_id)
+    except FirewallMistake as mistake:
+        log.warning(
+            "gateway not told its guard", extra={"device": device_id, "mistake": type(mistake).__name__}
+        )
+
+
+def _each_gateway(parental: Parts, name: str, work: Callable[[LearnsNames], object]) -> int:
+    """Each in its own lane, if there are lanes, for one may be slow."""
+    done = 0
+    for device in parental.devices.all():
+        id, now = device.device_id, parental.repository.now()
+        if not device.enabled or parental.devices.needs_no_names(id):
+            continue
+        ask = partial(_ask_gateway, parental, id, work)
+        if parental.lanes.is_open:
+            parental.lanes.take(Task(f"{name}: {id}", since=now, run=ask), (id,))
+        else:
+            done += ask()
+    return done
+
+
+def _ask_gateway(parental: Parts, device_id: str, work: Callable[[LearnsNames], object]) -> bool:
+    """Whether it has to know names, and was asked."""
+
+    def asked(driver: FirewallDriver) -> None:
+        if isinstance(driver, LearnsNames):
+            work(driver)
+
+    try:
+        # Others are not even asked: that would be taken for a sign of life.
+        is_one = parental.devices.learns_names(device_id)
+        if is_one:
+            parental.devices.call(device_id, asked)
+        return is_one
+    except FirewallMistake as mistake:
+        log.warning(
+            "gateway does not know names", extra={"device": device_id, "mistake": type(mistake).__name__}
+        )
+        return False

@@ -1,0 +1,122 @@
+"""What was done and counted, to be read: the history of enforcement, rules, metrics (PC-21 to PC-23, PC-28 to PC-30).
+
+Every child that comes in here was looked up by family/families.py. Elsewhere: sums and pictures of metrics
+(blocked/dashboard.py), who writes all this (reconciler.py, blocked/ingest.py).
+"""
+
+import re
+from datetime import UTC, date, datetime
+
+from tablewright.mapping import Page
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental.errors import BadRequest, NotThere
+from tablewright.systems.parental.family.families import Families
+from tablewright.systems.parental.model import (
+    Action,
+    Child,
+    Metric,
+    OpenStatus,
+    RuleMapping,
+)
+from tablewright.systems.parental.repository import Actor, Repository
+
+_FAILURE = re.compile(r"([0-9a-f]{9,12})\.([\x21-\x7e]{1,100})")
+
+
+class Records:
+    """Reads of what happened."""
+
+    def __init__(self, repository: Repository, families: Families) -> None:
+        self._repository, self._families = repository, families
+
+    # --- enforcement ---
+
+    def history(
+        self,
+        child: Child,
+        reader: Actor,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        size: int | None = None,
+        after: str | None = None,
+    ) -> Page[Action]:
+        """PC-21, PC-22: what was done for a child, newest first."""
+        _in_order(since, until)
+        query = d.actions_of_child(child=child.child, since=since, until=until)
+        return self._repository.page(query, size, after, reader.subject)
+
+    def failures(
+        self,
+        reader: Actor,
+        status: OpenStatus = "failed",
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        size: int | None = None,
+        after: str | None = None,
+    ) -> Page[Action]:
+        """PC-23: what failed or waits, newest first; for operators."""
+        _in_order(since, until)
+        query = d.actions_by_status(status=status, since=since, until=until)
+        return self._repository.page(query, size, after, reader.subject)
+
+    def failure(self, failure_id: str) -> Action:
+        """One of the list, by its place in it."""
+        found = _FAILURE.fullmatch(failure_id)
+        if found is not None:
+            moment = datetime.fromtimestamp(int(found[1], 16) / 1000, UTC)
+            for status in ("failed", "pending"):
+                for action in self._repository.db.all(
+                    d.actions_by_status(status=status, since=moment, until=moment)
+                ):
+                    if action.action_id == found[2]:
+                        return action
+        raise NotThere("FAILURE", "There is no such failure, or it was put right meanwhile.")
+
+    def rules(self, child: Child) -> list[RuleMapping]:
+        """PC-35: the rules of a child."""
+        return list(self._repository.db.all(d.rules_of_child(child=child.child)))
+
+    def rules_of_device(
+        self, device_id: str, reader: Actor, size: int | None = None, after: str | None = None
+    ) -> Page[RuleMapping]:
+        """The rules of a device, those verified longest ago first; for operators."""
+        return self._repository.page(d.rules_of_device(device_id=device_id), size, after, reader.subject)
+
+    # --- metrics ---
+
+    def metrics(
+        self, child: Child, since: date | None = None, until: date | None = None, app: str | None = None
+    ) -> list[Metric]:
+        """PC-28, PC-30: a child's metrics from a day to a day, of one app if wanted."""
+        _in_order(since, until)
+        if app is not None and since is not None and since == until:
+            one = self._repository.db.one(d.metric_of_day(child=child.child, date=since, app_name=app))
+            return [one] if one is not None else []
+        found = self._repository.db.all(d.metrics_of_child(child=child.child, since=since, until=until))
+        return [metric for metric in found if app is None or metric.app_name == app]
+
+    def metrics_of_parent(
+        self,
+        reader: Actor,
+        email: str | None = None,
+        *,
+        since: date | None = None,
+        until: date | None = None,
+        size: int | None = None,
+        after: str | None = None,
+    ) -> Page[Metric]:
+        """PC-29: a parent's metrics, the newest day first. NOT_GUARDIAN for an address that is not the reader's."""
+        _in_order(since, until)
+        address = self._families.address_of(reader, email)
+        children = {child.child for child in self._families.children(reader)}
+        query = d.metrics_of_parent(parent_email=address, since=since, until=until)
+        page = self._repository.page(query, size, after, reader.subject)
+        own = tuple(metric for metric in page.items if metric.child in children)
+        return Page(own, page.next, page.read_units)
+
+
+def _in_order(since: date | None, until: date | None) -> None:
+    if since is not None and until is not None and until < since:
+        raise BadRequest("DATE_ORDER", "The range ends before it begins.", "to")

@@ -1,0 +1,319 @@
+"""How enforcement is doing, for operators and their monitors: by device and by stream, as numbers and as text.
+
+What is in the tables holds for everybody; what was measured (meters.py) is of this process. Must hold: nothing here
+names a child or an address.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental import jobs
+from tablewright.systems.parental.enforcement.dispatch import Parts
+from tablewright.systems.parental.enforcement.failing_rules import rule_of
+from tablewright.systems.parental.enforcement.meters import BOUNDS, Measured, Times
+from tablewright.systems.parental.enforcement.plan import NEVER
+from tablewright.systems.parental.enforcement.queue import Backlog
+from tablewright.systems.parental.firewall.devices import RATES, is_well
+from tablewright.systems.parental.model import Device, OpenStatus, RuleMapping
+
+# Every active rule is to be compared with its device within this (PC-43).
+VERIFIED_WITHIN = timedelta(minutes=30)
+# What is counted one by one is counted so far and no further.
+COUNTED = 1000
+NOBODY = Backlog()
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFigures:
+    """One device. `in_doubt`: nobody knows whether they are there; `unverified`: active, and not compared for long.
+
+    `queued`: children for whom something is to be looked at in this process; `overdue`: how long ago it was to be done
+    for the first of them.
+    """
+
+    device: Device
+    rules: Mapping[str, int]
+    in_doubt: int
+    unverified: int
+    failing: int
+    failing_since: datetime | None
+    waiting: int
+    queued: int
+    overdue: timedelta
+    calls_lately: int
+    calls_a_minute: int | None
+    asked: int
+    failed: int
+    not_asked: int
+    call_times: Times
+    enforced: Times
+
+    @property
+    def failure_ratio(self) -> float | None:
+        return self.failed / self.asked if self.asked else None
+
+    @property
+    def is_well(self) -> bool:
+        return self.device.enabled and is_well(self.device)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """All of it at one moment. `lag` is how far behind each table's follower is; `failures` are rules, not
+    attempts; of attempts, and of `due`, COUNTED are read.
+
+    `due`: children who are to be looked at by now, in whatever process; `overdue`: since how long the first of them.
+    """
+
+    devices: tuple[DeviceFigures, ...]
+    failures: Mapping[OpenStatus, int]
+    lag: Mapping[str, timedelta]
+    due: int
+    overdue: timedelta
+    measured: Measured
+
+    @property
+    def enforced(self) -> Times:
+        return sum((one.enforced for one in self.devices), Times())
+
+    @property
+    def longest_lag(self) -> timedelta:
+        return max(self.lag.values(), default=timedelta())
+
+
+def read(parental: Parts) -> Figures:
+    """As it is now."""
+    repository = parental.repository
+    measured = parental.devices.meters.measured()
+    statuses: tuple[OpenStatus, ...] = ("failed", "pending")
+    now = repository.now()
+    wakes = [wake.at for wake in islice(repository.db.all(d.wakes_due(until=now)), COUNTED)]
+    return Figures(
+        tuple(of_device(parental, device, measured) for device in parental.devices.all()),
+        {
+            status: len(
+                {
+                    rule_of(one)
+                    for one in islice(repository.db.all(d.actions_by_status(status=status)), COUNTED)
+                }
+            )
+            for status in statuses
+        },
+        {consumer.table: consumer.lag() for consumer in jobs.consumers(parental)},
+        len(wakes),
+        now - min(wakes, default=now),
+        measured,
+    )
+
+
+def of_device(parental: Parts, device: Device, measured: Measured) -> DeviceFigures:
+    """One device as it is now."""
+    id = device.device_id
+    rules = parental.repository.db.all(d.rules_of_device(device_id=id))
+    return device_figures(
+        device,
+        rules,
+        measured,
+        parental.repository.now(),
+        waiting=parental.devices.waiting(id),
+        backlog=parental.lanes.backlog(id),
+        calls_lately=parental.devices.calls_lately(id),
+    )
+
+
+def device_figures(
+    device: Device,
+    rules: Iterable[RuleMapping],
+    measured: Measured,
+    now: datetime,
+    *,
+    waiting: int = 0,
+    backlog: Backlog = NOBODY,
+    calls_lately: int = 0,
+) -> DeviceFigures:
+    """The figures of a device from its rules and what was measured. Pure."""
+    counts: Counter[str] = Counter()
+    in_doubt = unverified = 0
+    failing = []
+    for rule in rules:
+        counts[rule.status] += 1
+        in_doubt += rule.last_verified == NEVER
+        unverified += rule.status == "active" and now - rule.last_verified > VERIFIED_WITHIN
+        if rule.failing_since is not None:
+            failing.append(rule.failing_since)
+    id = device.device_id
+    return DeviceFigures(
+        device=device,
+        rules=dict(counts),
+        in_doubt=in_doubt,
+        unverified=unverified,
+        failing=len(failing),
+        failing_since=min(failing, default=None),
+        waiting=waiting,
+        queued=backlog.count,
+        overdue=max(now - (backlog.since or now), timedelta()),
+        calls_lately=calls_lately,
+        calls_a_minute=RATES[device.kind],
+        asked=measured.calls_of(id),
+        failed=measured.calls_of(id, "unavailable", "limited", "refused"),
+        not_asked=measured.calls_of(id, "not asked"),
+        call_times=measured.call_times.get(id, Times()),
+        enforced=measured.enforced_on(id),
+    )
+
+
+# --- told ---
+
+
+def as_json(figures: Figures) -> dict[str, Any]:
+    """The figures as an answer of the API."""
+    return {
+        "failures": dict(figures.failures),
+        "streamLagSeconds": {table: lag.total_seconds() for table, lag in figures.lag.items()},
+        "due": figures.due,
+        "overdueSeconds": figures.overdue.total_seconds(),
+        "enforcement": _times_json(figures.enforced),
+        "devices": [
+            {
+                "deviceId": one.device.device_id,
+                "isWell": one.is_well,
+                "rules": dict(one.rules),
+                "inDoubt": one.in_doubt,
+                "unverified": one.unverified,
+                "failing": one.failing,
+                "waiting": one.waiting,
+                "queued": one.queued,
+                "overdueSeconds": one.overdue.total_seconds(),
+                "calls": one.asked,
+                "failedCalls": one.failed,
+                "callSeconds": _times_json(one.call_times),
+                "enforcement": _times_json(one.enforced),
+            }
+            for one in figures.devices
+        ],
+    }
+
+
+def _times_json(times: Times) -> dict[str, float | int | None]:
+    return {"count": times.count, "p50": times.share(0.5), "p95": times.share(0.95), "most": times.most}
+
+
+def as_prometheus(figures: Figures) -> str:
+    """The figures in Prometheus' text format (0.0.4)."""
+    return "".join(f"{line}\n" for line in _lines(figures))
+
+
+def _lines(figures: Figures) -> Iterator[str]:
+    devices = figures.devices
+
+    def by_device(value: Any) -> list[tuple[dict[str, str], float]]:
+        return [({"device": one.device.device_id}, float(value(one))) for one in devices]
+
+    rules = [
+        ({"device": one.device.device_id, "status": status}, float(count))
+        for one in devices
+        for status, count in sorted(one.rules.items())
+    ]
+    yield from _told("rules", "gauge", "Rules by device and status", rules)
+    yield from _told(
+        "rules_in_doubt", "gauge", "Rules nobody is sure of", by_device(lambda one: one.in_doubt)
+    )
+    yield from _told(
+        "rules_unverified",
+        "gauge",
+        "Active rules not compared with their device for 30 minutes",
+        by_device(lambda one: one.unverified),
+    )
+    yield from _told(
+        "rules_failing",
+        "gauge",
+        "Rules that could not be made or taken away",
+        by_device(lambda one: one.failing),
+    )
+    yield from _told(
+        "device_up", "gauge", "1 if the device answered when last asked", by_device(lambda one: one.is_well)
+    )
+    yield from _told(
+        "device_waiting",
+        "gauge",
+        "Callers of this process that wait for the device",
+        by_device(lambda one: one.waiting),
+    )
+    yield from _told(
+        "device_queued",
+        "gauge",
+        "Children that wait for the device in this process, or are being dealt with",
+        by_device(lambda one: one.queued),
+    )
+    yield from _told(
+        "device_overdue_seconds",
+        "gauge",
+        "How long ago it was to be done for the first of them",
+        by_device(lambda one: one.overdue.total_seconds()),
+    )
+    yield from _told(
+        "due", "gauge", f"Children to be looked at by now, at most {COUNTED}", [({}, float(figures.due))]
+    )
+    yield from _told(
+        "overdue_seconds",
+        "gauge",
+        "How long the first of them has been due",
+        [({}, figures.overdue.total_seconds())],
+    )
+    calls = [
+        ({"device": id, "answer": answer}, float(count))
+        for (id, answer), count in sorted(figures.measured.calls.items())
+    ]
+    yield from _told("device_calls_total", "counter", "Calls of devices by their answer", calls)
+    failures = [({"status": str(status)}, float(count)) for status, count in figures.failures.items()]
+    yield from _told("failures", "gauge", f"Open failures, at most {COUNTED}", failures)
+    lag = [({"table": table}, behind.total_seconds()) for table, behind in sorted(figures.lag.items())]
+    yield from _told("stream_lag_seconds", "gauge", "How far behind its changes a table's follower is", lag)
+    yield from _histogram(
+        "device_call_seconds",
+        "How long devices take to answer",
+        [({"device": id}, times) for id, times in sorted(figures.measured.call_times.items())],
+    )
+    yield from _histogram(
+        "enforcement_seconds",
+        "From a cause to the rule on the device",
+        [
+            ({"device": id, "cause": cause}, times)
+            for (id, cause), times in sorted(figures.measured.enforced.items())
+        ],
+    )
+
+
+def _told(name: str, kind: str, about: str, values: Iterable[tuple[dict[str, str], float]]) -> Iterator[str]:
+    yield f"# HELP tablewright_parental_{name} {about}."
+    yield f"# TYPE tablewright_parental_{name} {kind}"
+    for labels, value in values:
+        yield f"tablewright_parental_{name}{_labels(labels)} {value:g}"
+
+
+def _histogram(name: str, about: str, values: Iterable[tuple[dict[str, str], Times]]) -> Iterator[str]:
+    yield from _told(name, "histogram", about, ())
+    full = f"tablewright_parental_{name}"
+    for labels, times in values:
+        passed = 0
+        for bound, count in zip((*(f"{one:g}" for one in BOUNDS), "+Inf"), times.spread, strict=True):
+            passed += count
+            yield f"{full}_bucket{_labels({**labels, 'le': bound})} {passed}"
+        yield f"{full}_sum{_labels(labels)} {times.sum:g}"
+        yield f"{full}_count{_labels(labels)} {times.count}"
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    if not labels:
+        return ""
+    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items()) + "}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,0 +1,1 @@
+"""Families: guardians, children, their phone numbers, notices to them, and the end of all of it."""

@@ -1,0 +1,195 @@
+"""Guardians: who is invited to look after children together, who comes and goes, and under which address (PC-X2).
+
+Must hold: an invitation is taken by who has its address, once, and to anybody else it is not there; a family has one
+owner at any time. Elsewhere: who may (families.py), what a change of address entails (tasks.py).
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from tablewright.design import Write
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental import rules
+from tablewright.systems.parental.errors import Conflict, NotThere
+from tablewright.systems.parental.family import erased_list
+from tablewright.systems.parental.family.families import Families
+from tablewright.systems.parental.model import Family, Guardian, Invitation, Role
+from tablewright.systems.parental.repository import Actor, Repository, found
+
+INVITED_FOR = timedelta(days=7)
+
+
+class Guardians:
+    """What can be done with the people of a family."""
+
+    def __init__(self, repository: Repository, families: Families, invitation_link: str) -> None:
+        """`invitation_link` is where an invitation leads, with {invitation} in it."""
+        self._repository, self._families, self._link = repository, families, invitation_link
+
+    def of(self, family_id: str, actor: Actor) -> list[Guardian]:
+        """Who belongs to a family, for one of them."""
+        self._families.membership(actor, family_id)
+        return self._repository.guardians_of(family_id)
+
+    # --- invitations ---
+
+    def invite(self, family_id: str, email: str, actor: Actor) -> Invitation:
+        """Offer a place in the family to an address; asked again, the same invitation for another week."""
+        return self._repository.retried(None, lambda: self._invite(family_id, email, actor))
+
+    def _invite(self, family_id: str, email: str, actor: Actor) -> Invitation:
+        turn = self._repository.limit_guard("guardians", family_id)
+        owner = self._families.owner(actor, family_id)
+        address = rules.email_address(email)
+        guardians = self._repository.guardians_of(family_id)
+        if any(guardian.email == address for guardian in guardians):
+            raise Conflict("ALREADY_GUARDIAN", "This person belongs to the family already.", "email")
+        waiting = self.invitations(family_id, actor)
+        same = next((one for one in waiting if one.email == address), None)
+        if same is None:
+            rules.limited(len(waiting) + 1, rules.INVITATIONS_PER_FAMILY, "open invitations")
+            rules.limited(len(guardians) + 1, rules.GUARDIANS_PER_FAMILY, "guardians in a family")
+        invitation = Invitation(
+            invitation_id=same.invitation_id if same else self._repository.new_id("inv"),
+            family_id=family_id,
+            email=address,
+            invited_by=owner.name,
+            expires_at=self._repository.now() + INVITED_FOR,
+        )
+        family = self._repository.family(family_id)
+        mail = self._repository.message(
+            address, family_id, "invitation", {"owner": owner.name, "family": family.name},
+            secrets={"link": self._link.format(invitation=invitation.invitation_id)}, until=invitation.expires_at,
+        )  # fmt: skip
+        self._repository.write(
+            "INVITATION",
+            d.invitations.put(invitation),
+            mail,
+            self._repository.audit(family_id, address, "guardian invited", actor),
+            turn,
+        )
+        return invitation
+
+    def invitations(self, family_id: str, actor: Actor) -> list[Invitation]:
+        """Who was invited and has not answered."""
+        self._families.membership(actor, family_id)
+        return list(self._repository.db.all(d.invitations_of_family(family_id=family_id)))
+
+    def invited(self, actor: Actor) -> list[Invitation]:
+        """The invitations that wait for the caller."""
+        if actor.email is None:
+            return []
+        email = rules.email_address(actor.email)
+        return list(self._repository.db.all(d.invitations_of_address(email=email)))
+
+    def accept(self, invitation_id: str, actor: Actor, *, person: str = "") -> Family:
+        """Take the place that was offered to the caller's own address."""
+        return self._repository.retried(None, lambda: self._accept(invitation_id, actor, person))
+
+    def _accept(self, invitation_id: str, actor: Actor, person: str) -> Family:
+        invitation = self._offered(invitation_id, actor)
+        family_id = invitation.family_id
+        used = d.invitations.discard(invitation_id).when(lambda i: i.family_id == family_id)
+        if self._families.has(actor, family_id):
+            self._repository.write("INVITATION", used)
+            return self._repository.family(family_id)
+        turn = self._repository.limit_guard("guardians", family_id)
+        guardians = self._repository.guardians_of(family_id)
+        rules.limited(len(guardians) + 1, rules.GUARDIANS_PER_FAMILY, "guardians in a family")
+        guardian = Guardian(
+            family_id=family_id,
+            subject=actor.subject,
+            email=invitation.email,
+            name=rules.name_of(person or actor.name, "guardianName"),
+            joined_at=self._repository.now(),
+        )
+        audit = self._repository.audit(
+            family_id, invitation.email, "invitation accepted", actor, None, guardian
+        )
+        self._repository.write("INVITATION", used, d.guardians.create(guardian), audit, turn)
+        return self._repository.family(family_id)
+
+    def decline(self, invitation_id: str, actor: Actor) -> None:
+        """Say no to an invitation."""
+        invitation = self._offered(invitation_id, actor)
+        audit = self._repository.audit(invitation.family_id, invitation.email, "invitation declined", actor)
+        self._repository.write("INVITATION", d.invitations.discard(invitation_id), audit)
+
+    def withdraw(self, family_id: str, invitation_id: str, actor: Actor) -> None:
+        """Take an invitation back."""
+        self._families.owner(actor, family_id)
+        invitation = self._repository.db.one(d.invitations.get(invitation_id), consistent=True)
+        if invitation is None or invitation.family_id != family_id:
+            raise NotThere("INVITATION")
+        audit = self._repository.audit(family_id, invitation.email, "invitation withdrawn", actor)
+        self._repository.write("INVITATION", d.invitations.discard(invitation_id), audit)
+
+    def _offered(self, invitation_id: str, actor: Actor) -> Invitation:
+        """An invitation to the caller; to anybody else there is none, so that ids are of no use to guess."""
+        invitation = found(
+            self._repository.db.one(d.invitations.get(invitation_id), consistent=True), "INVITATION"
+        )
+        if actor.email is None or rules.email_address(actor.email) != invitation.email:
+            raise NotThere("INVITATION", "There is no such invitation to the address you signed in with.")
+        return invitation
+
+    # --- who they are ---
+
+    def remove(self, family_id: str, subject: str, actor: Actor) -> None:
+        """The owner removes somebody, or somebody leaves; the owner hands over first."""
+        if subject != actor.subject:
+            self._families.owner(actor, family_id)
+        guardian = self._guardian(family_id, subject)
+        if guardian.role == "owner":
+            words = "The owner cannot leave the family. Make somebody else the owner first."
+            raise Conflict("OWNER_STAYS", words)
+        audit = self._repository.audit(family_id, guardian.email, "guardian removed", actor, guardian)
+        entry = erased_list.guardian_entry(guardian)
+        errand = self._repository.errand("guardian", family_id, actor, target=entry)
+        self._repository.write("GUARDIAN", d.guardians.delete(guardian), d.errands.create(errand), audit)
+
+    def hand_over(self, family_id: str, subject: str, actor: Actor) -> Guardian:
+        """Make somebody else the owner; the family's records go to their address."""
+        before = self._families.owner(actor, family_id)
+        heir = self._guardian(family_id, subject)
+        if heir.subject == before.subject:
+            return before
+        owner = heir.model_copy(update={"role": "owner"})
+        role: Role = "guardian"
+        self._repository.write(
+            "GUARDIAN",
+            d.guardians.change(before, before.model_copy(update={"role": role})),
+            d.guardians.change(heir, owner),
+            self._repository.audit(family_id, heir.email, "owner changed", actor, heir, owner),
+            *self._errand_for_address(family_id, before.email, heir.email, actor),
+        )
+        return owner
+
+    def change_email(self, actor: Actor) -> list[Guardian]:
+        """Take over the address the caller signed in with, in all their families (PC-D23)."""
+        email = self._families.address(actor)
+        changed = []
+        for place in list(self._repository.db.all(d.families_of_guardian(subject=actor.subject))):
+            before = self._guardian(place.family_id, actor.subject)
+            if before.email == email:
+                continue
+            after = before.model_copy(update={"email": email})
+            writes: list[Write[Any]] = [d.guardians.change(before, after)]
+            if before.role == "owner":
+                writes += self._errand_for_address(place.family_id, before.email, email, actor)
+            audit = self._repository.audit(place.family_id, email, "e-mail changed", actor, before, after)
+            self._repository.write("GUARDIAN", *writes, audit)
+            changed.append(after)
+        return changed
+
+    def _errand_for_address(self, family_id: str, old: str, new: str, actor: Actor) -> Sequence[Write[Any]]:
+        if old == new:
+            return ()
+        errand = self._repository.errand("email", family_id, actor, source=old, target=new)
+        return (d.errands.create(errand),)
+
+    def _guardian(self, family_id: str, subject: str) -> Guardian:
+        return found(
+            self._repository.db.one(d.guardians.get(family_id, subject), consistent=True), "GUARDIAN"
+        )

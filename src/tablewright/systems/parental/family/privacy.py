@@ -1,0 +1,143 @@
+"""What is kept about a child, to be taken away and to be erased (PC-X12).
+
+Must hold: an export has everything that is kept; after an erasure no table says anything of the child. What backups
+hold goes when they do: point-in-time recovery keeps 35 days. Elsewhere: the steps of an erasure (erasure.py),
+the end of a whole family (deletion.py).
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from tablewright.edge.messages import STORED_FIELDS
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental.family import erasure
+from tablewright.systems.parental.family.tasks import Errands
+from tablewright.systems.parental.model import Action, Child, Errand, Metric, Policy
+from tablewright.systems.parental.policy.windows import text as window_text
+from tablewright.systems.parental.repository import Actor, Repository
+
+BACKUPS = "Backups made before keep it until they are over: at most 35 days."
+Sheet = Literal["policies", "history", "metrics"]
+_HOURS = tuple(f"{hour:02}" for hour in range(24))
+
+
+class Privacy:
+    """Export and erasure of a child. Who may is decided before (families.py)."""
+
+    def __init__(self, repository: Repository, errands: Errands) -> None:
+        self._repository, self._errands = repository, errands
+
+    def export(self, child: Child) -> dict[str, Any]:
+        """Everything kept about a child."""
+        db, key = self._repository.db, child.child
+        words = [key, child.phone]
+        return {
+            "exportedAt": self._repository.now().isoformat(),
+            "child": _shown([child])[0],
+            "policies": _shown(db.all(d.policies_of_child(child=key))),
+            "overrides": _shown(db.all(d.overrides_of_child(child=key))),
+            "enforcement": _shown(db.all(d.actions_of_child(child=key))),
+            "metrics": _shown(db.all(d.metrics_of_child(child=key))),
+            "sessions": _shown(db.all(d.sessions_of_child(child=key))),
+            "formerAddresses": _shown(db.all(d.stays_of_child(child=key))),
+            "rules": _shown(db.all(d.rules_of_child(child=key))),
+            "formerRules": _shown(db.all(d.former_rules_of_child(child=key))),
+            "audit": _shown(
+                entry
+                for entry in db.all(d.audit_of_family(family_id=child.family_id))
+                if erasure.scrubbed(entry, [*words, child.child_name]) != entry
+            ),
+            "messages": _shown(
+                (
+                    self._repository.covered(message)
+                    for message in db.all(d.messages_of_family(family_id=child.family_id))
+                    if erasure.is_about(message, child)
+                ),
+                # Of the other children it names by their key, too.
+                STORED_FIELDS | {"children"},
+            ),
+        }
+
+    def sheet(self, child: Child, of: Sheet) -> str:
+        """One list of a child as CSV."""
+        db, key = self._repository.db, child.child
+        match of:
+            case "policies":
+                return _csv(_POLICY, (_policy_row(one) for one in db.all(d.policies_of_child(child=key))))
+            case "history":
+                return _csv(_ACTION, (_action_row(one) for one in db.all(d.actions_of_child(child=key))))
+            case "metrics":
+                return _csv(_METRIC, (_metric_row(one) for one in db.all(d.metrics_of_child(child=key))))
+
+    def erase(self, child: Child, actor: Actor) -> Errand:
+        """Erase a child: at once what can be, and again a while later; the errand says what it waits for."""
+        errand = self._repository.retried(None, lambda: erasure.begin(self._repository, child.child, actor))
+        self._errands.step(errand)
+        return self._repository.db.one(d.errands.get(errand.errand_id), consistent=True) or errand
+
+
+def _shown(items: Iterable[BaseModel], without: frozenset[str] = frozenset()) -> list[dict[str, Any]]:
+    return [
+        item.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=set(without)) for item in items
+    ]
+
+
+# --- sheets ---
+
+_POLICY = ("policyId", "status", "apps", "windows", "timezone", "createdAt", "updatedAt", "notes")
+_ACTION = ("occurredAt", "action", "appName", "status", "attempt", "durationMs", "privateIP", "error")
+_METRIC = ("date", "appName", "blockedCount", "first", "last", "timezone", *_HOURS)
+
+
+def _policy_row(policy: Policy) -> Sequence[object]:
+    return (
+        policy.policy_id,
+        policy.status,
+        "; ".join(entry.app_name for entry in policy.blocked_apps),
+        "; ".join(window_text(window) for window in policy.time_windows) or "always",
+        policy.timezone or "",
+        policy.created_at,
+        policy.updated_at,
+        policy.notes or "",
+    )
+
+
+def _action_row(action: Action) -> Sequence[object]:
+    return (
+        action.occurred_at,
+        action.action,
+        action.app_name,
+        action.status,
+        action.attempt,
+        action.duration_ms,
+        action.private_ip,
+        action.error_message or "",
+    )
+
+
+def _metric_row(metric: Metric) -> Sequence[object]:
+    hours = (metric.hourly.get(hour, 0) for hour in _HOURS)
+    first, last = metric.timestamp_first or "", metric.timestamp_last or ""
+    return (metric.date, metric.app_name, metric.blocked_count, first, last, metric.tz, *hours)
+
+
+def _csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(head)
+    writer.writerows([_cell(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    # A spreadsheet would run what begins like a formula.
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return f"'{value}"
+    return value

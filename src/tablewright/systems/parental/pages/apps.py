@@ -1,0 +1,42 @@
+"""The apps that can be blocked, by category, with what is known of them and what is not enforced, and why (PC-S14)."""
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.pages.forms import Form
+from tablewright.pages.layout import Crumb
+from tablewright.systems.parental.errors import NotThere
+from tablewright.systems.parental.firewall.compiler import left_out
+from tablewright.systems.parental.model import BlockedApp
+from tablewright.systems.parental.pages.forms import shelves
+from tablewright.systems.parental.pages.page import HOME, ParentalPages
+
+LIST = f"{HOME}/apps"
+
+
+def apps_router(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+
+    @router.get("/apps", dependencies=[Depends(pages.signed_in)])
+    def apps(request: Request, find: str = "") -> Response:
+        offered = pages.parental.registry.offered()
+        return pages.page(
+            request,
+            "apps",
+            title="Apps",
+            form=Form({"find": find}),
+            shelves=shelves(offered, find),
+            count=len(offered),
+        )
+
+    @router.get("/apps/{name}", dependencies=[Depends(pages.signed_in)])
+    def app(request: Request, name: str) -> Response:
+        found = pages.parental.registry.app(name)
+        if found is None:
+            raise NotThere("APP", "No app of this name is known here.")
+        children = pages.parental.families.children(pages.actor(request))
+        return pages.page(
+            request, "app", title=found.app_name, crumbs=(Crumb("Apps", LIST),), app=found, children=children,
+            left_out=left_out(found, [BlockedApp(app_name=found.app_name)], ()),
+        )  # fmt: skip
+
+    return router

@@ -1,0 +1,76 @@
+"""What was tried and blocked: today, 7 and 30 days; by app, by hour, this week against the last.
+
+Must hold: all of it is of the days of the child's own clock, and every number of a picture stands as text as well.
+Elsewhere: the sums (systems/parental/blocked/dashboard.py).
+"""
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.pages.words import plural
+from tablewright.systems.parental.blocked.dashboard import Dashboard, Period
+from tablewright.systems.parental.pages.charts import Column, columns, heat_rows, meter
+from tablewright.systems.parental.pages.page import ParentalPages
+from tablewright.systems.parental.pages.words import SHORT_DAYS, change_of_weeks, date_words
+
+PERIODS = (("1", "Today"), ("7", "7 days"), ("30", "30 days"))
+_TAB = "/dashboard"
+
+
+def dashboard_router(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+
+    @router.get("/children/{key}/dashboard", dependencies=[Depends(pages.signed_in)])
+    def dashboard(request: Request, key: str, days: str = "7") -> Response:
+        look = pages.look(request, key)
+        found = pages.parental.figures.of_child(look.child)
+        period = {"1": found.day, "30": found.month}.get(days, found.week)
+        return pages.child_page(
+            request,
+            look,
+            "dashboard",
+            tab=_TAB,
+            period=period,
+            periods=[(words, look.at(_TAB, days=n), str(period.days) == n) for n, words in PERIODS],
+            over_time=_over_time(period),
+            heat=heat_rows(period.heat),
+            weeks=found.weeks,
+            compared=_compared(found),
+            change=change_of_weeks(found.weeks.change),
+            apps=[(app, meter(app.share)) for app in period.by_app],
+        )
+
+    return router
+
+
+def _over_time(period: Period) -> str:
+    if period.days == 1:
+        hours = [sum(row[hour] for row in period.heat) for hour in range(24)]
+        given = [
+            Column(f"{hour:02}:00", count, f"{hour:02}:00: {plural(count, 'attempt')}")
+            for hour, count in enumerate(hours)
+        ]
+        return columns(given, "Blocked attempts in each hour of today")
+    given = [
+        Column(
+            SHORT_DAYS[day.date.weekday()] if period.days <= 7 else f"{day.date.day}.{day.date.month}.",
+            day.blocked,
+            f"{SHORT_DAYS[day.date.weekday()]} {date_words(day.date)}: {plural(day.blocked, 'attempt')}",
+        )
+        for day in period.by_day
+    ]
+    return columns(given, f"Blocked attempts on each of {period.days} days")
+
+
+def _compared(found: Dashboard) -> str:
+    given = [
+        Column(
+            SHORT_DAYS[this.date.weekday()],
+            this.blocked,
+            f"{SHORT_DAYS[this.date.weekday()]}: {this.blocked}, the week before {before.blocked}",
+            before.blocked,
+        )
+        for this, before in found.weeks.days
+    ]
+    return columns(
+        given, f"The last seven days, {found.weeks.this}, beside the seven before, {found.weeks.before}"
+    )

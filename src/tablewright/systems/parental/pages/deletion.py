@@ -1,0 +1,60 @@
+"""The end of a family: what would go, in a week or now; and changing one's mind while that can be done.
+
+Must hold: what can be undone takes a button, what cannot takes the family's name as well. Only the owner may; the
+service asks again. Elsewhere: what happens then (systems/parental/family/deletion.py).
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.pages.forms import Form, posted
+from tablewright.pages.layout import Crumb
+from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.family.privacy import BACKUPS
+from tablewright.systems.parental.pages.page import HOME, ParentalPages, zone_of_family
+from tablewright.systems.parental.pages.words import date_at
+
+
+def closing_router(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+    closing = pages.parental.closing
+
+    def show(request: Request, id: str, form: Form, status: int = 200) -> Response:
+        plan = closing.plan(id, pages.actor(request))
+        return pages.page(
+            request, "family_close", title="Delete the family", crumbs=(Crumb(plan.family.name, HOME),), plan=plan,
+            form=form, status=status, backups=BACKUPS, path=f"{HOME}/families/{id}", zone=zone_of_family(pages, id),
+        )  # fmt: skip
+
+    @router.get("/families/{id}/close", dependencies=[Depends(pages.signed_in)])
+    def ask(request: Request, id: str) -> Response:
+        return show(request, id, Form())
+
+    @router.post("/families/{id}/close", dependencies=[Depends(pages.signed_in)])
+    def close(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        actor = pages.actor(request)
+        at_once = form.get("do") == "now"
+        name = closing.plan(id, actor).family.name
+        if at_once and form.get("name").strip().casefold() != name.casefold():
+            words = f"Write {name} to delete it now."
+            return show(request, id, Form({"name": "", **form.values}).wrong("name", words), 422)
+        family = closing.delete(id, actor, at_once=at_once)
+        if at_once or family.closes_at is None:
+            return pages.console.go(
+                HOME, f"{name} is being deleted, with everything of its children.", "note"
+            )
+        when = date_at(family.closes_at, zone_of_family(pages, id))
+        return pages.console.go(
+            HOME, f"{name} will be deleted on {when}. Until then all holds as before.", "note"
+        )
+
+    @router.post("/families/{id}/keep", dependencies=[Depends(pages.signed_in)])
+    def keep(request: Request, id: str) -> Response:
+        try:
+            family = closing.keep(id, pages.actor(request))
+        except ParentalMistake as mistake:
+            return pages.console.go(HOME, mistake.message, "bad")
+        return pages.console.go(HOME, f"{family.name} stays.")
+
+    return router

@@ -1,0 +1,355 @@
+"""The family: its children with how it stands for each, guardians and invitations, and what holds for all of them.
+
+Must hold: buttons only an owner may press are shown to owners only, and the service asks again. To support the first
+page is a question: which number, and why.
+Elsewhere: adding a child (add_child.py), one child (overview.py).
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.edge.routes import gather
+from tablewright.pages.forms import Form, FormWrong, form_of, posted
+from tablewright.pages.layout import Crumb
+from tablewright.systems.parental import rules
+from tablewright.systems.parental.errors import NotThere, ParentalMistake, VersionConflict
+from tablewright.systems.parental.model import Child, Family, Guardian, Invitation
+from tablewright.systems.parental.pages.confirmation import confirmation
+from tablewright.systems.parental.pages.page import (
+    HOME,
+    REASON,
+    VERSION,
+    ParentalPages,
+    keep_reason,
+    refused,
+    status_of,
+    version_of,
+    zone_of_family,
+)
+from tablewright.systems.parental.pages.words import change_words, zone_of
+from tablewright.systems.parental.repository import Actor
+
+DEVICES = f"{HOME}/devices"
+OUTAGES = (
+    ("keep", "Leave everything as it is until it answers"),
+    ("open", "If in doubt, allow"),
+    ("closed", "If in doubt, block"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A child on the family's page: what is confirmed, what is next, and a badge that says how far it is confirmed."""
+
+    child: Child
+    headline: str
+    change: str
+    state: str
+    tone: str
+    clock: str
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A family with who belongs to it."""
+
+    family: Family
+    cards: list[Card]
+    released: list[Child]
+    guardians: list[Guardian]
+    invitations: list[Invitation]
+    is_owner: bool
+    zone: str
+
+    @property
+    def path(self) -> str:
+        return f"{HOME}/families/{self.family.family_id}"
+
+
+def family_router(pages: ParentalPages) -> APIRouter:
+    """The area's outermost router: only there may a path be empty."""
+    router = pages.router()
+
+    @router.get("", dependencies=[Depends(pages.signed_in)])
+    def home(request: Request) -> Response:
+        actor = pages.actor(request)
+        if actor.role == "operator" and not pages.parental.families.of(actor):
+            return pages.console.go(DEVICES)
+        if "network" in pages.who(request).roles:
+            said = "This login is a gateway's: it reports to the API, and has no pages."
+            return pages.console.go("/docs", said, "note")
+        return home_page(pages, request)
+
+    gather(router, (part(pages) for part in (_beginning, _settings, _guardians, _invitations)))
+    return router
+
+
+def card_of(pages: ParentalPages, child: Child) -> Card:
+    now = pages.now()
+    holding = pages.parental.blocked_now(child)
+    found = confirmation(holding.now, pages.parental.reconciler.status(child.child))
+    change = change_words(holding.now, holding.then, child.timezone, now)
+    return Card(
+        child,
+        found.headline,
+        f"{found.more} {change}".strip(),
+        found.badge,
+        found.tone,
+        f"{now.astimezone(zone_of(child)):%H:%M}",
+    )
+
+
+def home_of(pages: ParentalPages, family: Family, actor: Actor) -> Home:
+    repository = pages.parental.repository
+    children = repository.children_of(family.family_id, released=True)
+    guardians = pages.parental.guardians.of(family.family_id, actor)
+    return Home(
+        family,
+        [card_of(pages, child) for child in children if child.released_at is None],
+        [child for child in children if child.released_at is not None and child.erased_at is None],
+        sorted(guardians, key=lambda one: (one.role != "owner", one.name.casefold())),
+        pages.parental.guardians.invitations(family.family_id, actor),
+        any(one.subject == actor.subject and one.role == "owner" for one in guardians),
+        zone_of_family(pages, family.family_id),
+    )
+
+
+def home_page(
+    pages: ParentalPages, request: Request, form: Form | None = None, invite: tuple[str, Form] | None = None,
+    status: int = 200,
+) -> Response:  # fmt: skip
+    """The first page. `invite` is a family's id with the form that invites somebody to it."""
+    actor = pages.actor(request)
+    families = pages.parental.families.of(actor)
+    invited = [
+        (one, pages.parental.repository.family(one.family_id).name)
+        for one in pages.parental.guardians.invited(actor)
+    ]
+    return pages.page(
+        request,
+        "family",
+        title=families[0].name if len(families) == 1 else "Your families" if families else "Family",
+        status=status,
+        homes=[home_of(pages, family, actor) for family in families],
+        invited=invited,
+        actor=actor,
+        form=form or Form(),
+        invite=invite or ("", Form()),
+    )
+
+
+def _beginning(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+
+    @router.post("/families", dependencies=[Depends(pages.signed_in)])
+    def create(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        actor = pages.actor(request)
+        try:
+            made = pages.parental.families.create(
+                form.get("name"), actor, person=form.get("guardianName") or _name(pages, request)
+            )
+        except ParentalMistake as mistake:
+            return home_page(pages, request, refused(form, mistake), status=status_of(mistake))
+        return pages.console.go(
+            f"{HOME}/children/new?family={made.family_id}", f"{made.name} is there. Add a child now."
+        )
+
+    @router.post("/look", dependencies=[Depends(pages.signed_in)])
+    def look(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        """Support looks for a child by its number, and says why."""
+        try:
+            number = rules.child_key(form.get("phoneNumber"))
+            child = pages.parental.families.child(
+                pages.actor(request), number, reason=form.get(REASON) or None
+            )
+        except ParentalMistake as mistake:
+            again = refused(form, mistake, {"": "phoneNumber"} if mistake.field is None else None)
+            return home_page(pages, request, again, status=status_of(mistake))
+        home = pages.child_path(child)
+        answer = pages.console.go(home)
+        keep_reason(answer, home, form.get(REASON))
+        return answer
+
+    return router
+
+
+def _name(pages: ParentalPages, request: Request) -> str:
+    caller = pages.who(request)
+    return str(caller.claims.get("name") or caller.email or caller.subject)
+
+
+# --- settings ---
+
+
+def _settings(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+    families = pages.parental.families
+
+    def show(request: Request, family: Family, form: Form, status: int = 200) -> Response:
+        actor = pages.actor(request)
+        own = home_of(pages, family, actor)
+        return pages.page(
+            request, "family_settings", title="Settings", crumbs=(Crumb(family.name, HOME),), family=family,
+            form=form, status=status, outages=OUTAGES, own=own,
+        )  # fmt: skip
+
+    @router.get("/families/{id}/settings", dependencies=[Depends(pages.signed_in)])
+    def settings(request: Request, id: str) -> Response:
+        family = families.own(pages.actor(request), id)
+        return show(request, family, form_of(family))
+
+    @router.post("/families/{id}/settings", dependencies=[Depends(pages.signed_in)])
+    def save(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        actor = pages.actor(request)
+        family = families.own(actor, id)
+        try:
+            families.change(id, _typed_settings(form), actor, version_of(form))
+        except FormWrong as wrong:
+            return show(request, family, wrong.form, 422)
+        except VersionConflict:
+            current = families.own(actor, id)
+            words = "Somebody changed the settings meanwhile. What you typed is still here; saving again puts it over."
+            late = Form({**form.values, VERSION: str(current.version)}, error=words)
+            return show(request, current, late, 409)
+        except ParentalMistake as mistake:
+            again = _beside_domains(form, mistake)
+            return show(request, family, again, status_of(mistake))
+        return pages.console.go(HOME, "The settings are saved.")
+
+    return router
+
+
+def _typed_settings(form: Form) -> dict[str, Any]:
+    most = form.get("alertAfterBlocks").strip()
+    if most and not (most.isascii() and most.isdigit()):
+        raise FormWrong(form.wrong("alertAfterBlocks", "Write a number, or leave it empty."))
+    outage = form.get("onOutage")
+    if outage not in dict(OUTAGES):
+        raise FormWrong(form.wrong("onOutage", "Choose one of these."))
+    return {
+        "name": form.get("name"),
+        "allowed_domains": form.get("allowedDomains").split(),
+        "on_outage": outage,
+        "alert_after_blocks": int(most) if most else None,
+    }
+
+
+def _beside_domains(form: Form, mistake: ParentalMistake) -> Form:
+    if (mistake.field or "").startswith("allowedDomains"):
+        return form.wrong("allowedDomains", mistake.message)
+    return refused(form, mistake)
+
+
+# --- guardians ---
+
+
+def _guardians(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+    guardians = pages.parental.guardians
+
+    @router.post("/families/{id}/invitations", dependencies=[Depends(pages.signed_in)])
+    def invite(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        try:
+            made = guardians.invite(id, form.get("email"), pages.actor(request))
+        except ParentalMistake as mistake:
+            again = refused(form, mistake)
+            return home_page(pages, request, invite=(id, again), status=status_of(mistake))
+        return pages.console.go(
+            f"{HOME}#guardians", f"{made.email} is invited. The invitation holds for a week."
+        )
+
+    @router.post("/families/{id}/invitations/{invitation}/withdraw", dependencies=[Depends(pages.signed_in)])
+    def withdraw(request: Request, id: str, invitation: str) -> Response:
+        guardians.withdraw(id, invitation, pages.actor(request))
+        return pages.console.go(f"{HOME}#guardians", "The invitation is taken back.")
+
+    def one_of(request: Request, id: str, subject: str) -> tuple[Guardian, bool]:
+        actor = pages.actor(request)
+        found = {one.subject: one for one in guardians.of(id, actor)}
+        if subject not in found:
+            raise NotThere("GUARDIAN")
+        return found[subject], subject == actor.subject
+
+    @router.get("/families/{id}/guardians/{subject}/remove", dependencies=[Depends(pages.signed_in)])
+    def ask_remove(request: Request, id: str, subject: str) -> Response:
+        guardian, is_me = one_of(request, id, subject)
+        return pages.console.confirm(
+            request,
+            title="Leave the family?" if is_me else f"Remove {guardian.name}?",
+            happens=("You no longer see" if is_me else f"{guardian.name} no longer sees")
+            + " the children of this family, and can change nothing for them.",
+            button="Leave the family" if is_me else f"Remove {guardian.name}",
+            back=HOME,
+            undo="To come back takes a new invitation.",
+        )
+
+    @router.post("/families/{id}/guardians/{subject}/remove", dependencies=[Depends(pages.signed_in)])
+    def remove(request: Request, id: str, subject: str) -> Response:
+        guardian, is_me = one_of(request, id, subject)
+        try:
+            guardians.remove(id, subject, pages.actor(request))
+        except ParentalMistake as mistake:
+            return pages.console.go(HOME, mistake.message, "bad")
+        return pages.console.go(HOME, "You left the family." if is_me else f"{guardian.name} was removed.")
+
+    @router.get("/families/{id}/guardians/{subject}/make-owner", dependencies=[Depends(pages.signed_in)])
+    def ask_hand_over(request: Request, id: str, subject: str) -> Response:
+        guardian, _ = one_of(request, id, subject)
+        return pages.console.confirm(
+            request,
+            title=f"Make {guardian.name} the owner?",
+            happens=f"{guardian.name} then decides who belongs to the family, and whether a child is released or "
+            f"erased. Reports and alerts go to {guardian.email}. You stay a guardian.",
+            button=f"Make {guardian.name} the owner",
+            back=HOME,
+            undo=f"Only {guardian.name} can undo it.",
+        )
+
+    @router.post("/families/{id}/guardians/{subject}/make-owner", dependencies=[Depends(pages.signed_in)])
+    def hand_over(request: Request, id: str, subject: str) -> Response:
+        owner = guardians.hand_over(id, subject, pages.actor(request))
+        return pages.console.go(HOME, f"{owner.name} is the owner now.")
+
+    return router
+
+
+# --- invitations to the caller ---
+
+
+def _invitations(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+    guardians = pages.parental.guardians
+
+    def offered(request: Request, id: str) -> Invitation | None:
+        return next((one for one in guardians.invited(pages.actor(request)) if one.invitation_id == id), None)
+
+    @router.get("/invitations/{id}", dependencies=[Depends(pages.signed_in)])
+    def invitation(request: Request, id: str) -> Response:
+        """Where the link of an invitation leads."""
+        found = offered(request, id)
+        family = pages.parental.repository.family(found.family_id) if found else None
+        return pages.page(
+            request, "invitation", title="An invitation", status=200 if found else 404, invitation=found,
+            family=family, form=Form({"guardianName": _name(pages, request)}), actor=pages.actor(request),
+        )  # fmt: skip
+
+    @router.post("/invitations/{id}/accept", dependencies=[Depends(pages.signed_in)])
+    def accept(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        person = form.get("guardianName").strip() or _name(pages, request)
+        try:
+            family = guardians.accept(id, pages.actor(request), person=person)
+        except ParentalMistake as mistake:
+            return pages.console.go(HOME, mistake.message, "bad")
+        return pages.console.go(HOME, f"Welcome to {family.name}.")
+
+    @router.post("/invitations/{id}/decline", dependencies=[Depends(pages.signed_in)])
+    def decline(request: Request, id: str) -> Response:
+        try:
+            guardians.decline(id, pages.actor(request))
+        except ParentalMistake as mistake:
+            return pages.console.go(HOME, mistake.message, "bad")
+        return pages.console.go(HOME, "The invitation is declined.", "note")
+
+    return router

@@ -1,0 +1,248 @@
+"""What was done: the history of enforcement, who changed or looked at what, and the messages to the family.
+
+Must hold: a reader sees messages to their own address, codes and links covered. What support looked at is in the
+family's record, with its reason.
+"""
+
+from ast import literal_eval
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import date, datetime
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import ValidationError
+
+from tablewright.edge.routes import gather
+from tablewright.mapping import Page
+from tablewright.pages.forms import Form, FormWrong, asked
+from tablewright.pages.lists import Listing, here
+from tablewright.pages.words import exact, label
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental import rules
+from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.model import AuditEntry, Child, Family, Message, Window
+from tablewright.systems.parental.pages.page import ParentalPages
+from tablewright.systems.parental.pages.words import (
+    OUTCOMES,
+    app_words,
+    listed,
+    policy_title,
+    window_words,
+    zone_of,
+)
+from tablewright.systems.parental.policy.windows import day_bounds
+from tablewright.systems.parental.repository import Actor
+
+_TAB = "/history"
+_SIZE = 40
+_MOST_MESSAGES = 60
+_MOST_LETTERS = 240
+# What a record keeps for programs.
+_HIDDEN = frozenset(
+    (
+        "familyId",
+        "childPhoneNumber",
+        "overrideId",
+        "policyId",
+        "subject",
+        "parentEmail",
+        "heldPhone",
+        "tenure",
+        "createdAt",
+    )
+)
+_MOMENTS = frozenset(("beginsAt", "until", "pausedUntil", "createdAt", "joinedAt", "deletedAt", "releasedAt"))
+
+
+def records_router(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+    gather(router, (part(pages) for part in (_history, _activity, _notices)))
+    return router
+
+
+def listing_of(request: Request, page: Page[Any]) -> Listing[Any]:
+    """A page of the service with where the next and the first are."""
+    is_later = "after" in request.query_params
+    return Listing(
+        page.items,
+        next=here(request, after=page.next) if page.next else None,
+        first=here(request, after=None) if is_later else None,
+    )
+
+
+# --- enforcement ---
+
+
+def _history(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+
+    @router.get("/children/{key}/history", dependencies=[Depends(pages.signed_in)])
+    def history(
+        request: Request, key: str, form: Annotated[Form, Depends(asked)], after: str = ""
+    ) -> Response:
+        look = pages.look(request, key)
+        found: Listing[Any] = Listing(())
+        form = Form({"from": "", "to": "", **form.values})
+        try:
+            since, until = _days(form, look.child)
+            page = pages.parental.records.history(
+                look.child, look.actor, since=since, until=until, size=_SIZE, after=after or None
+            )
+            found = listing_of(request, page)
+        except FormWrong as wrong:
+            form = wrong.form
+        except ParentalMistake as mistake:
+            if mistake.field != "to":
+                raise
+            form = form.wrong("to", mistake.message)
+        return pages.child_page(
+            request, look, "history", tab=_TAB, listing=found, form=form, outcomes=OUTCOMES,
+            status=422 if form.is_wrong else 200,
+        )  # fmt: skip
+
+    return router
+
+
+def _days(form: Form, child: Child) -> tuple[datetime | None, datetime | None]:
+    """`from` and `to` of the filter as moments of the child's clock; both days are included."""
+    found: list[datetime | None] = []
+    for place, name in enumerate(("from", "to")):
+        moment = None
+        if form.get(name):
+            try:
+                moment = day_bounds(date.fromisoformat(form.get(name)), zone_of(child))[place]
+            except (ValueError, OverflowError):
+                raise FormWrong(form.wrong(name, "This is not a day such as 2026-01-31.")) from None
+        found.append(moment)
+    return found[0], found[1]
+
+
+# --- who did what ---
+
+
+def _activity(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+
+    @router.get("/activity", dependencies=[Depends(pages.signed_in)])
+    def activity(request: Request, family: str = "", after: str = "") -> Response:
+        actor = pages.actor(request)
+        families = pages.parental.families.of(actor)
+        chosen = chosen_family(families, family)
+        found: Listing[Any] = Listing(())
+        zone = _zone(pages, actor)
+        names: Mapping[str, str] = {}
+        people: Mapping[str, str] = {}
+        titles: Mapping[str, str] = {}
+        if chosen is not None:
+            page = pages.parental.families.audit(chosen.family_id, actor, _SIZE, after or None)
+            found = listing_of(request, page)
+            names = {
+                child.child: child.child_name
+                for child in pages.parental.repository.children_of(chosen.family_id, released=True)
+            }
+            titles = {
+                f"{child}/{policy.policy_id}": policy_title(policy)
+                for child in {entry.subject.partition("/")[0] for entry in page.items} & names.keys()
+                for policy in pages.parental.repository.policies_of(child, deleted=True)
+            }
+            people = {one.email: one.name for one in pages.parental.guardians.of(chosen.family_id, actor)}
+        return pages.page(
+            request, "activity", title="Activity", families=families, family=chosen, listing=found,
+            subject=lambda entry: subject_words(entry, names, titles), changes_of=partial(changes_of, zone=zone),
+            zone=zone, people=people,
+        )  # fmt: skip
+
+    return router
+
+
+def chosen_family(families: list[Family], id: str) -> Family | None:
+    return next((one for one in families if one.family_id == id), families[0] if families else None)
+
+
+def subject_words(entry: AuditEntry, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    """What an entry is about: a child by its name, with the app or the policy; `titles` are those of policies."""
+    key, _, _ = entry.subject.partition("/")
+    if key in names:
+        about = _about(entry, titles)
+        return f"{names[key]}: {about}" if about else names[key]
+    return "the family" if entry.subject == entry.family_id else entry.subject
+
+
+def _about(entry: AuditEntry, titles: Mapping[str, str]) -> str:
+    said = {**entry.before, **entry.after}
+    if "appName" in said:
+        return app_words(said["appName"])
+    if entry.subject in titles:
+        return f"“{titles[entry.subject]}”"
+    return readable("blockedApps", said.get("blockedApps"), "UTC") or ""  # a policy that is there no more
+
+
+def changes_of(entry: AuditEntry, zone: str) -> list[tuple[str, str | None, str | None]]:
+    """What an entry says changed, by field: a word for it, before, after (None where there was nothing)."""
+    names = [name for name in {**entry.before, **entry.after} if name not in _HIDDEN]
+    return [
+        (
+            label(name),
+            readable(name, entry.before.get(name), zone),
+            readable(name, entry.after.get(name), zone),
+        )
+        for name in names
+    ]
+
+
+def readable(name: str, text: str | None, zone: str) -> str | None:
+    """A recorded value for people: lists in words, and no more of a long text than fits."""
+    if text is None:
+        return None
+    with suppress(ValueError, SyntaxError, TypeError, ValidationError):
+        if name == "timeWindows":
+            found = [window_words(Window.model_validate(one)) for one in literal_eval(text)]
+            text = "; ".join(found) or "always"
+        elif name == "blockedApps":
+            text = listed([str(one["appName"]) for one in literal_eval(text)], 12) or "nothing"
+        elif name == "allowedDomains":
+            text = ", ".join(literal_eval(text)) or "none"
+        elif name == "appName":
+            text = app_words(text)
+        elif name in _MOMENTS:
+            text = exact(datetime.fromisoformat(text), zone)
+    return text if len(text) <= _MOST_LETTERS else text[:_MOST_LETTERS] + "…"
+
+
+# --- messages ---
+
+
+def _notices(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+
+    @router.get("/notices", dependencies=[Depends(pages.signed_in)])
+    def notices(request: Request, family: str = "") -> Response:
+        actor = pages.actor(request)
+        families = pages.parental.families.of(actor)
+        chosen = chosen_family(families, family)
+        found = messages(pages, chosen, actor) if chosen is not None else []
+        return pages.page(
+            request, "notices", title="Notices", families=families, family=chosen, messages=found,
+            zone=_zone(pages, actor),
+        )  # fmt: skip
+
+    return router
+
+
+def messages(pages: ParentalPages, family: Family, reader: Actor) -> list[Message]:
+    """The latest messages of a family the reader may see, newest first."""
+    own = rules.email_address(reader.email) if reader.email else None
+    found = [
+        message
+        for message in pages.parental.repository.db.all(d.messages_of_family(family_id=family.family_id))
+        if message.recipient == own
+    ]
+    latest = sorted(found, key=lambda one: one.created_at, reverse=True)[:_MOST_MESSAGES]
+    return [pages.parental.repository.covered(message) for message in latest]
+
+
+def _zone(pages: ParentalPages, actor: Actor) -> str:
+    children = pages.parental.families.children(actor)
+    return children[0].timezone if children else "UTC"

@@ -1,0 +1,38 @@
+"""The operator's pages: firewalls, what failed, rules beside what devices have, the app registry, what waits.
+
+operator_page.py is what they are made with; the pages are operator_devices.py operator_failures.py operator_rules.py
+operator_registry.py operator_queues.py.
+"""
+
+from fastapi import APIRouter
+
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import gather
+from tablewright.pages.area import Nav
+from tablewright.pages.layout import Console
+from tablewright.systems.parental.pages.operator_devices import devices_router
+from tablewright.systems.parental.pages.operator_failures import failures_router
+from tablewright.systems.parental.pages.operator_page import pages_of
+from tablewright.systems.parental.pages.operator_queues import queues_router
+from tablewright.systems.parental.pages.operator_registry import registry_router
+from tablewright.systems.parental.pages.operator_rules import rules_router
+from tablewright.systems.parental.parental import Parental
+
+ROLES = ("operator",)
+OPERATOR_PAGES = (
+    Nav("Firewalls", "devices", ROLES),
+    Nav("Failures", "failures", ROLES),
+    Nav("Rules", "rules", ROLES),
+    Nav("App registry", "registry", ROLES),
+    Nav("Quarantine", "quarantine", ROLES),
+    Nav("Background jobs", "errands", ROLES),
+)
+
+
+def operator_router(parental: Parental, console: Console, who: FindPrincipal) -> APIRouter:
+    """All pages of who runs the network."""
+    pages = pages_of(parental, console, who)
+    router = console.router()
+    parts = (devices_router, failures_router, rules_router, registry_router, queues_router)
+    gather(router, (part(pages) for part in parts))
+    return router

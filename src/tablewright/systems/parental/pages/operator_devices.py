@@ -1,0 +1,410 @@
+"""Firewalls: how each is doing, in numbers; adding one, switching one off, comparing one now.
+
+A Linux gateway is told here whose questions for names it answers, and whom it never blocks.
+A simulated one can be made slow, unreliable or deaf here, to see what parents see then, and asked what it would stop.
+Must hold: a list of firewalls asks none of them, so one that hangs hangs no page.
+"""
+
+from ipaddress import ip_address
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import Field
+
+from tablewright.edge.routes import gather
+from tablewright.pages.forms import Form, FormWrong, asked, form_of, posted, read
+from tablewright.pages.layout import Crumb
+from tablewright.pages.words import plural
+from tablewright.systems.parental.api.bodies.operators import DeviceChange, NewDevice
+from tablewright.systems.parental.enforcement import monitoring
+from tablewright.systems.parental.enforcement.meters import Measured, Times
+from tablewright.systems.parental.enforcement.reconciler import Verified
+from tablewright.systems.parental.errors import Conflict, NotThere, ParentalMistake
+from tablewright.systems.parental.firewall import removal
+from tablewright.systems.parental.firewall.devices import GUARDS_DNS
+from tablewright.systems.parental.firewall.driver import PREFIX, FirewallMistake
+from tablewright.systems.parental.firewall.flows import Flow
+from tablewright.systems.parental.firewall.removal import RemovalPlan
+from tablewright.systems.parental.firewall.simulated import Faults, SimulatedFirewall
+from tablewright.systems.parental.model import Device, DnsGuard, Value
+from tablewright.systems.parental.pages.operator_page import CAUSES, HOME, KINDS, OperatorPages, device_path
+from tablewright.systems.parental.pages.page import refused, status_of, version_of
+
+_LISTED = Crumb("Firewalls", f"{HOME}/devices")
+
+
+class TypedFaults(Value):
+    """What shall go wrong with a simulated firewall, as it is typed: shares in percent."""
+
+    latency: float = Field(0.0, ge=0, le=30)
+    failures: float = Field(0.0, ge=0, le=100)
+    lost_answers: float = Field(0.0, ge=0, le=100)
+    calls_per_minute: int | None = Field(None, ge=1, le=100_000)
+    is_down: bool = False
+
+    def faults(self, before: Faults) -> Faults:
+        return Faults(
+            self.latency,
+            self.failures / 100,
+            self.lost_answers / 100,
+            self.calls_per_minute,
+            self.is_down,
+            before.rejected_labels,
+        )
+
+
+def devices_router(pages: OperatorPages) -> APIRouter:
+    router = pages.router()
+    # "new" before what would read it as a device.
+    gather(router, (part(pages) for part in (_forms, _lists, _actions, _guards, _simulated)))
+    return router
+
+
+# --- to look at ---
+
+
+def _lists(pages: OperatorPages) -> APIRouter:
+    router = pages.router()
+    parental = pages.parental
+
+    @router.get("/devices", dependencies=[Depends(pages.operator)])
+    def list_devices(request: Request) -> Response:
+        figures = monitoring.read(parental)
+        return pages.page(request, "devices", title="Firewalls", figures=figures)
+
+    @router.get("/devices/{id}", dependencies=[Depends(pages.operator)])
+    def device(request: Request, id: str, form: Annotated[Form, Depends(asked)]) -> Response:
+        return show_device(pages, request, id, tried=form)
+
+    return router
+
+
+def show_device(
+    pages: OperatorPages,
+    request: Request,
+    id: str,
+    *,
+    guard: Form | None = None,
+    faults: Form | None = None,
+    tried: Form | None = None,
+    status: int = 200,
+) -> Response:
+    """A firewall's page; `guard`, `faults` and `tried` are what was typed into its forms."""
+    parental = pages.parental
+    device = parental.devices.get(id)
+    measured = parental.devices.meters.measured()
+    simulated, closed = _simulation(pages, device)
+    tried, verdict = _tried(simulated, tried or Form())
+    return pages.page(
+        request,
+        "device",
+        title=device.name,
+        crumbs=(_LISTED,),
+        status=status,
+        device=device,
+        one=monitoring.of_device(parental, device, measured),
+        causes=_causes(measured, id),
+        guards=device.kind in GUARDS_DNS,
+        no_guard=DnsGuard(),
+        guard=guard or _form_of_guard(device.guard),
+        simulated=simulated,
+        closed=closed,
+        faults=faults or (_form_of_faults(simulated.faults) if simulated else Form()),
+        has_faults=simulated is not None and simulated.faults != Faults(),
+        tried=tried,
+        verdict=verdict,
+    )
+
+
+def _simulation(pages: OperatorPages, device: Device) -> tuple[SimulatedFirewall | None, str]:
+    """The device, if it is a simulated one; and why it cannot be opened, if it cannot."""
+    try:
+        return pages.parental.devices.simulated(device.device_id), ""
+    except FirewallMistake as mistake:
+        return None, str(mistake)
+
+
+def _causes(measured: Measured, id: str) -> list[tuple[str, Times]]:
+    found = [(CAUSES[cause], times) for (of, cause), times in measured.enforced.items() if of == id]
+    return sorted(found, key=lambda pair: -pair[1].count)
+
+
+def _tried(simulated: SimulatedFirewall | None, form: Form) -> tuple[Form, tuple[str, str] | None]:
+    """Whether a connection would be stopped, as a sentence and its colour."""
+    source, name = form.get("source").strip(), form.get("destination").strip().lower()
+    if simulated is None or not (source or name):
+        return Form({"source": source, "destination": name}), None
+    form = Form({"source": source, "destination": name})
+    try:
+        ip_address(source)
+    except ValueError:
+        return form.wrong("source", "Write the address a child's device has, such as 10.20.30.40."), None
+    is_address = name.replace(".", "").isdigit() or ":" in name
+    try:
+        flow = Flow(
+            source, ip_address(name).compressed if is_address else "", name="" if is_address else name
+        )
+    except ValueError:
+        return form.wrong("destination", "Write a name such as www.tiktok.com, or an address."), None
+    if simulated.is_blocked(flow):
+        return form, (f"Stopped: {source} cannot reach {name or 'anything'} on TCP 443.", "bad")
+    return form, (f"It goes through: {source} reaches {name or 'everything'} on TCP 443.", "good")
+
+
+# --- to change ---
+
+
+def _forms(pages: OperatorPages) -> APIRouter:
+    router = pages.router()
+    devices = pages.parental.devices
+
+    def show(request: Request, form: Form, device: Device | None = None, status: int = 200) -> Response:
+        crumbs = (_LISTED, Crumb(device.name, device_path(device.device_id))) if device else (_LISTED,)
+        return pages.page(
+            request, "device_form", title="Edit" if device else "New firewall", crumbs=crumbs, status=status,
+            form=form, device=device, options=list(KINDS.items()),
+        )  # fmt: skip
+
+    @router.get("/devices/new", dependencies=[Depends(pages.operator)])
+    def new(request: Request) -> Response:
+        return show(request, Form({"kind": "simulated"}))
+
+    @router.post("/devices/new", dependencies=[Depends(pages.operator)])
+    def add(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        try:
+            made = devices.add(read(form, NewDevice).device())
+        except FormWrong as wrong:
+            return show(request, wrong.form, status=422)
+        except ParentalMistake as mistake:
+            again = refused(form, mistake)
+            if mistake.code == "EXISTS":
+                again = form.wrong("deviceId", "There is a firewall of this name already.")
+            return show(request, again, status=status_of(mistake))
+        said = f"{made.name} is known. Rules come when a child's device is reported behind it."
+        return pages.console.go(device_path(made.device_id), said)
+
+    @router.get("/devices/{id}/edit", dependencies=[Depends(pages.operator)])
+    def edit(request: Request, id: str) -> Response:
+        device = devices.get(id)
+        return show(request, form_of(device), device)
+
+    @router.post("/devices/{id}/edit", dependencies=[Depends(pages.operator)])
+    def save(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        device = devices.get(id)
+        try:
+            typed = {name: form.get(name).strip() for name in ("name", "address", "accessPolicyId")}
+            change = read(Form(form.values), DeviceChange)
+            fields: dict[str, Any] = {
+                "name": change.name,
+                "address": typed["address"],
+                "access_policy_id": typed["accessPolicyId"],
+                "secret_name": form.get("secretName").strip() or None,
+            }
+            devices.change(id, version_of(form), **fields)
+        except FormWrong as wrong:
+            return show(request, wrong.form, device, 422)
+        except ParentalMistake as mistake:
+            return show(request, refused(form, mistake), device, status_of(mistake))
+        return pages.console.go(device_path(id), "Saved. It is reached in this way from now on.")
+
+    return router
+
+
+def _actions(pages: OperatorPages) -> APIRouter:
+    router = pages.router()
+    parental = pages.parental
+
+    @router.post("/devices/{id}/health", dependencies=[Depends(pages.operator)])
+    def health(id: str) -> Response:
+        told = parental.devices.health(id)
+        if told.is_ok:
+            said = ", ".join(word for word in (told.version, told.detail) if word)
+            return pages.console.go(device_path(id), f"It answers: {said or 'healthy'}.")
+        return pages.console.go(
+            device_path(id), f"It does not answer: {told.detail or 'no reason told'}.", "bad"
+        )
+
+    @router.post("/devices/{id}/verify", dependencies=[Depends(pages.operator)])
+    def verify(id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        parental.devices.get(id)
+        back = f"{HOME}/rules?device={id}" if form.get("to") == "rules" else device_path(id)
+        try:
+            done = parental.reconciler.verify(id)
+        except FirewallMistake as mistake:
+            return pages.console.go(back, f"It could not be compared: {mistake}.", "bad")
+        return pages.console.go(back, verified_words(done))
+
+    @router.post("/devices/{id}/switch", dependencies=[Depends(pages.operator)])
+    def switch(id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        is_on = form.get("to") == "on"
+        parental.devices.change(id, version_of(form), enabled=is_on)
+        if is_on:
+            said = "Switched on: what waits for it is done now."
+            return pages.console.go(device_path(id), said)
+        said = "Switched off: it keeps what it has, and nothing is asked of it until it is switched on."
+        return pages.console.go(device_path(id), said, "note")
+
+    @router.get("/devices/{id}/remove", dependencies=[Depends(pages.operator)])
+    def ask_to_remove(request: Request, id: str) -> Response:
+        plan = removal.plan(parental.repository, parental.devices, id)
+        known = plan.device
+        return pages.console.confirm(
+            request,
+            title=f"Remove {known.name}?",
+            happens=removal_words(plan),
+            button="Remove it",
+            back=device_path(id),
+            crumbs=(_LISTED, Crumb(known.name, device_path(id))),
+            form=Form({"version": str(known.version)}),
+            details={
+                "Rules it may still have": plan.left,
+                "Rules it was never asked for": plan.waiting,
+                "Children concerned": plan.children,
+                "Sessions behind it": plan.sessions,
+            },
+            undo=f"It cannot be undone. Rules that are left on it have names that begin with {PREFIX}.",
+        )
+
+    @router.post("/devices/{id}/remove", dependencies=[Depends(pages.operator)])
+    def remove(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        who, expected = pages.actor(request), version_of(form)
+        name = parental.devices.get(id).name
+        try:
+            left = removal.remove(parental.repository, parental.devices, id, who, expected)
+        except Conflict as mistake:
+            return pages.console.go(device_path(id), mistake.message, "bad")
+        may = f" It may still have {plural(left, 'rule')}." if left else ""
+        return pages.console.go(f"{HOME}/devices", f"{name} is removed.{may}", "note")
+
+    return router
+
+
+def removal_words(plan: RemovalPlan) -> str:
+    """What happens when a firewall is removed."""
+    keeps = f"It is not asked any more, and may keep {plural(plan.left, 'rule')}: take them off there."
+    return (
+        f"{plan.device.name} is forgotten with its rules and the {plural(plan.sessions, 'session')} they were for; who "
+        f"else is behind it counts as gone. The history of each child says "
+        f"so. {keeps if plan.left else 'Nothing of ours is left on it.'} What waited for it, such as the erasure of a "
+        "child, goes on without it."
+    )
+
+
+def verified_words(done: Verified) -> str:
+    """What a comparison found and put right."""
+    parts = [f"Compared: {plural(done.seen, 'rule')} on the firewall"]
+    if done.missing:
+        parts.append(f"{done.missing} made again")
+    if done.adopted:
+        parts.append(f"{done.adopted} recognised as ours")
+    if done.removed:
+        parts.append(f"{done.removed} that nobody knew removed")
+    return (", ".join(parts) if len(parts) > 1 else f"{parts[0]}, all as they shall be") + "."
+
+
+# --- what only a gateway can do ---
+
+
+def _guards(pages: OperatorPages) -> APIRouter:
+    router = pages.router()
+    devices = pages.parental.devices
+
+    @router.post("/devices/{id}/guard", dependencies=[Depends(pages.operator)])
+    def guard(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        typed = DnsGuard(
+            safe=form.get("safe").split(),
+            guarded=form.get("guarded").split(),
+            refuses_encrypted_dns=form.is_ticked("refusesEncryptedDns"),
+        )
+        # Not by the device's version: that moves with every sign of life.
+        now = devices.get(id).guard.model_dump_json()
+        if form.get("was") != now:
+            words = "Somebody changed this meanwhile. What you typed is still here; saving again puts it over theirs."
+            late = Form({**form.values, "was": now}, error=words)
+            return show_device(pages, request, id, guard=late, status=409)
+        try:
+            device = devices.change(id, guard=typed)
+        except ParentalMistake as mistake:
+            again = _beside_networks(form, mistake)
+            return show_device(pages, request, id, guard=again, status=status_of(mistake))
+        if device.guard_kept == device.guard:
+            return pages.console.go(device_path(id), "Saved, and in force on the gateway.")
+        said = "Saved, but the gateway could not be told. It is tried again by itself."
+        return pages.console.go(device_path(id), said, "note")
+
+    return router
+
+
+def _form_of_guard(guard: DnsGuard) -> Form:
+    return form_of({**guard.model_dump(by_alias=True), "was": guard.model_dump_json()})
+
+
+def _beside_networks(form: Form, mistake: ParentalMistake) -> Form:
+    """A refusal beside the list it is about: `guard.safe[2]` is in the field `safe`."""
+    name = (mistake.field or "").removeprefix("guard.").partition("[")[0]
+    return form.wrong(name, mistake.message) if name in ("safe", "guarded") else refused(form, mistake)
+
+
+# --- what only a simulated one can do ---
+
+
+def _simulated(pages: OperatorPages) -> APIRouter:
+    router = pages.router()
+
+    def device(id: str) -> SimulatedFirewall:
+        found = pages.parental.devices.simulated(id)
+        if found is None:
+            raise NotThere("DEVICE", "Only a simulated firewall can be made to fail.")
+        return found
+
+    @router.post("/devices/{id}/faults", dependencies=[Depends(pages.operator)])
+    def faults(request: Request, id: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        simulated = device(id)
+        try:
+            typed = read(form, TypedFaults, isDown=form.is_ticked("isDown"))
+        except FormWrong as wrong:
+            return show_device(pages, request, id, faults=wrong.form, status=422)
+        simulated.faults = typed.faults(simulated.faults)
+        if simulated.faults == Faults():
+            return pages.console.go(
+                device_path(id), "Faults cleared. What waits is tried again automatically."
+            )
+        return pages.console.go(device_path(id), "Fault settings applied.", "note")
+
+    @router.post("/devices/{id}/mend", dependencies=[Depends(pages.operator)])
+    def mend(id: str) -> Response:
+        device(id).faults = Faults()
+        return pages.console.go(device_path(id), "Faults cleared. What waits is tried again automatically.")
+
+    @router.get("/devices/{id}/wipe", dependencies=[Depends(pages.operator)])
+    def ask_to_wipe(request: Request, id: str) -> Response:
+        device(id)
+        known = pages.parental.devices.get(id)
+        return pages.console.confirm(
+            request,
+            title=f"Wipe the rules of {known.name}?",
+            happens="The simulated firewall forgets all of its rules, as one that was replaced overnight. Nothing is "
+            "blocked there until it is compared with our records, which happens by itself within 10 minutes.",
+            button="Wipe its rules",
+            back=device_path(id),
+            crumbs=(_LISTED, Crumb(known.name, device_path(id))),
+            undo="“Compare now” brings every rule back at once.",
+        )
+
+    @router.post("/devices/{id}/wipe", dependencies=[Depends(pages.operator)])
+    def wipe(id: str) -> Response:
+        device(id).wipe()
+        said = "It has lost its rules. Compare it now, or see what differs under Rules."
+        return pages.console.go(device_path(id), said, "note")
+
+    return router
+
+
+def _form_of_faults(faults: Faults) -> Form:
+    values = {
+        "latency": f"{faults.latency:g}",
+        "failures": f"{faults.failures * 100:g}",
+        "lostAnswers": f"{faults.lost_answers * 100:g}",
+        "callsPerMinute": "" if faults.calls_per_minute is None else str(faults.calls_per_minute),
+    }
+    return Form({**values, "isDown": "on"} if faults.is_down else values)

@@ -1,0 +1,65 @@
+"""What failed or waits, rule by rule, the one tried last first; and trying it again now, whatever the pause."""
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.pages.lists import AFTER, Listing, here
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental.api.bodies.enforcement import failing_view
+from tablewright.systems.parental.errors import NotThere
+from tablewright.systems.parental.model import Action, OpenStatus, RuleMapping
+from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages, app_words
+
+PAGE = 25
+
+
+def failures_router(pages: OperatorPages) -> APIRouter:
+    router = pages.router()
+    parental = pages.parental
+
+    @router.get("/failures", dependencies=[Depends(pages.operator)])
+    def failures(request: Request, show: str = "") -> Response:
+        status: OpenStatus = "pending" if show == "waiting" else "failed"
+        after = request.query_params.get(AFTER)
+        found = parental.failing.page(pages.actor(request), status, PAGE, after)
+        return pages.page(
+            request,
+            "failures",
+            title="Failures",
+            listing=Listing(
+                found.items,
+                next=here(request, after=found.next) if found.next else None,
+                first=here(request, after=None) if after else None,
+            ),
+            failing=[failing_view(one) for one in found.items],
+            show=show,
+            names={device.device_id: device.name for device in parental.devices.all()},
+        )
+
+    @router.post("/failures/{id}/retry", dependencies=[Depends(pages.operator)])
+    def retry(id: str) -> Response:
+        action = parental.records.failure(id)
+        if action.rule_id is None:
+            parental.reconciler.reconcile(action.child)
+            return pages.console.go(
+                f"{HOME}/failures", f"{app_words(action.app_name)}: looked at again.", "note"
+            )
+        try:
+            parental.reconciler.retry(action.child, action.rule_id)
+        except NotThere:
+            # Whoever was faster has taken the rule away, which is what was wanted.
+            return pages.console.go(f"{HOME}/failures", retried_words(action, None))
+        rule = parental.repository.db.one(d.rules.get(action.child, action.rule_id), consistent=True)
+        is_done = rule is None or rule.status == "active"
+        return pages.console.go(f"{HOME}/failures", retried_words(action, rule), "good" if is_done else "bad")
+
+    return router
+
+
+def retried_words(action: Action, rule: RuleMapping | None) -> str:
+    """What came of trying again, by what is now and not by what was meant."""
+    app = app_words(action.app_name)
+    if rule is None:
+        return f"{app}: done, no rule is left on the firewall."
+    if rule.status == "active":
+        return f"{app}: done, the rule is in force."
+    return f"{app}: still not done. The firewall says: {rule.error or 'nothing yet'}."

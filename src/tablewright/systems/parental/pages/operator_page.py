@@ -1,0 +1,112 @@
+"""What the operator's pages are made with: the service, the console, and that only operators come in.
+
+Must hold: an operator sees devices, rules and failures, not whose they are: numbers are masked, names not shown.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from fastapi import Request
+
+from tablewright.design import Query
+from tablewright.edge import require
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.pages.layout import Console
+from tablewright.pages.lists import Listing
+from tablewright.pages.system_pages import SystemPages
+from tablewright.systems.parental.api.router import actor_of
+from tablewright.systems.parental.model import EVERYTHING, Device
+from tablewright.systems.parental.parental import Parental
+from tablewright.systems.parental.repository import Actor
+
+HOME = "/console/parental"
+KINDS = {"simulated": "Simulated", "nftables": "Linux gateway (nftables)", "cisco_fmc": "Cisco FMC"}
+ACTIONS = {
+    "block": "Block {}",
+    "unblock": "Unblock {}",
+    "verify": "Check that {} is blocked",
+    "reassign": "Block {} at a new address",
+}
+CAUSES: Mapping[str, str] = {
+    "policy": "A policy was written",
+    "exception": "An exception began or was ended",
+    "family": "A family allows something else",
+    "child": "A child's clock or pause",
+    "session": "A device came, moved or went",
+    "window": "A window opened or closed",
+    "app": "The registry changed",
+    "retry": "Done after it had failed",
+}
+
+
+@dataclass(frozen=True)
+class OperatorPages(SystemPages):
+    """Parental controls as operators see them."""
+
+    folder = "parental/operator"
+
+    parental: Parental
+    operator: FindPrincipal
+
+    def actor(self, request: Request) -> Actor:
+        return actor_of(self.who(request))
+
+    def words(self, request: Request) -> Mapping[str, Any]:
+        return {
+            "base": HOME,
+            "kinds": KINDS,
+            "actions": ACTIONS,
+            "app_words": app_words,
+            "seconds": seconds_words,
+            "device_path": device_path,
+            "state_of_device": state_of_device,
+        }
+
+    def list(self, request: Request, query: Query[Any], size: int = 25) -> Listing[Any]:
+        return self.console.list(request, self.parental.repository.db, query, size=size)
+
+
+def pages_of(parental: Parental, console: Console, who: FindPrincipal) -> OperatorPages:
+    return OperatorPages(console, who, parental, require(who, "operator", code="OPERATOR_ONLY"))
+
+
+def device_path(device_id: str) -> str:
+    return f"{HOME}/devices/{quote(device_id, safe='')}"
+
+
+def at(path: str, **query: str) -> str:
+    """An address of ours with a query."""
+    given = {name: text for name, text in query.items() if text}
+    return f"{HOME}/{path}?{urlencode(given)}" if given else f"{HOME}/{path}"
+
+
+def state_of_device(device: Device) -> tuple[str, str]:
+    """How a device is, as a word and its colour: by how it answered when it was last asked."""
+    if device.leaving_at is not None:
+        return "being removed", "warn"
+    if not device.enabled:
+        return "switched off", ""
+    if device.breaker_until is not None:
+        return "paused after failures", "bad"
+    if device.failures:
+        return "failing", "warn"
+    return ("healthy", "good") if device.last_ok_at is not None else ("not asked yet", "")
+
+
+def app_words(app: str) -> str:
+    return "Everything" if app == EVERYTHING else app
+
+
+def seconds_words(seconds: float | None) -> str:
+    """`0.3 s`, `12 s`, `4 min`; a dash where nothing was measured."""
+    if seconds is None:
+        return "–"
+    if seconds < 0.995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"

@@ -1,0 +1,328 @@
+"""The registry of apps: what is known of each, whom a change is about, editing and retiring (PC-X15).
+
+Must hold: a change rests on the version that was shown; whoever retires an app reads first how many have it. What is
+typed is checked by the registry itself, and what it says stands beside the field. An app's name may have any letters,
+so it is in the query of an address and not in its path.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.edge.routes import gather
+from tablewright.pages.forms import Form, asked, posted
+from tablewright.pages.layout import Crumb
+from tablewright.pages.lists import Listing, here
+from tablewright.pages.words import plural
+from tablewright.systems.parental import design as d
+from tablewright.systems.parental.errors import BadRequest, NotThere, ParentalMistake, VersionConflict
+from tablewright.systems.parental.firewall import compiler
+from tablewright.systems.parental.model import App, AuditEntry, BlockedApp, IpRange
+from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages, at
+from tablewright.systems.parental.pages.page import status_of, version_of
+from tablewright.systems.parental.policy.registry import AUDITED_AS, EDITED, Affected
+
+_LISTED = Crumb("App registry", f"{HOME}/registry")
+_AUDIT_READ = 500
+AT_A_TIME = 50
+ON, OFF = "on", "off"
+
+
+def registry_router(pages: OperatorPages) -> APIRouter:
+    router = pages.router()
+    gather(router, (part(pages) for part in (_lists, _forms, _actions)))
+    return router
+
+
+# --- to look at ---
+
+
+def _lists(pages: OperatorPages) -> APIRouter:
+    router = pages.router()
+    registry = pages.parental.registry
+
+    @router.get("/registry", dependencies=[Depends(pages.operator)])
+    def list_apps(request: Request, form: Annotated[Form, Depends(asked)]) -> Response:
+        apps = registry.all()
+        found = [app for app in apps if _fits(app, form)]
+        listing, first = part_of(request, found, form.get("from"))
+        return pages.page(
+            request,
+            "registry",
+            title="App registry",
+            form=form,
+            listing=listing,
+            first=first,
+            count=len(found),
+            total=len(apps),
+            categories=categories(apps),
+            app_path=app_path,
+            edited=EDITED,
+        )
+
+    @router.get("/registry/app", dependencies=[Depends(pages.operator)])
+    def app(request: Request, name: str = "") -> Response:
+        found = one(pages, name)
+        return pages.page(
+            request,
+            "app",
+            title=found.app_name,
+            crumbs=(_LISTED,),
+            app=found,
+            affected=registry.affected(found.app_name),
+            left_out=compiler.left_out(found, [BlockedApp(app_name=found.app_name)], ()),
+            entries=_entries(pages, found.app_name),
+            edited=EDITED,
+            app_query=app_query(found.app_name),
+        )
+
+    return router
+
+
+def part_of(request: Request, found: Sequence[App], start: str) -> tuple[Listing[App], int]:
+    """Some of the apps, and the place of the first of them: the registry is read whole, so places are known."""
+    at = min(int(start), len(found)) if start.isascii() and start.isdigit() else 1
+    at = max(at, 1)
+    items = tuple(found[at - 1 : at - 1 + AT_A_TIME])
+    following = str(at + AT_A_TIME) if at - 1 + AT_A_TIME < len(found) else None
+    before = str(max(at - AT_A_TIME, 1)) if at > 1 else None
+    return Listing(
+        items,
+        next=here(request, **{"from": following}) if following else None,
+        previous=here(request, **{"from": before if before != "1" else None}) if before else None,
+    ), at
+
+
+def one(pages: OperatorPages, name: str) -> App:
+    found = pages.parental.registry.app(name) if name.strip() else None
+    if found is None:
+        raise NotThere("APP")
+    return found
+
+
+def categories(apps: tuple[App, ...]) -> list[str]:
+    return sorted({app.app_category for app in apps}, key=str.casefold)
+
+
+def app_query(name: str) -> str:
+    return at("", name=name).partition("?")[2]
+
+
+def app_path(name: str) -> str:
+    return at("registry/app", name=name)
+
+
+def _fits(app: App, form: Form) -> bool:
+    wanted = form.get("q").strip().casefold()
+    if form.get("category") and app.app_category != form.get("category"):
+        return False
+    match form.get("show"):
+        case "retired" if not app.retired:
+            return False
+        case "edited" if app.data_version != EDITED:
+            return False
+        case "" if app.retired and not wanted:
+            return False
+        case _:
+            texts = (app.app_name, app.app_category, app.description or "", *app.domains)
+            return not wanted or any(wanted in text.casefold() for text in texts)
+
+
+def _entries(pages: OperatorPages, name: str) -> list[AuditEntry]:
+    recent = islice(pages.parental.repository.db.all(d.audit_of_family(family_id=AUDITED_AS)), _AUDIT_READ)
+    return [entry for entry in recent if entry.subject == name][:10]
+
+
+def affected_words(found: Affected) -> str:
+    """How many a change is about."""
+    if not found.policies:
+        return "No policy has it"
+    policies = plural(len(found.policies), "policy has", "policies have")
+    return f"{policies} it, for {plural(len(found.children), 'child', 'children')}"
+
+
+# --- to write ---
+
+
+def _forms(pages: OperatorPages) -> APIRouter:
+    router = pages.router()
+    registry = pages.parental.registry
+
+    def show(request: Request, form: Form, app: App | None = None, status: int = 200) -> Response:
+        crumbs = (_LISTED, Crumb(app.app_name, app_path(app.app_name))) if app else (_LISTED,)
+        return pages.page(
+            request,
+            "app_form",
+            title="Edit" if app else "New app",
+            crumbs=crumbs,
+            status=status,
+            form=form,
+            app=app,
+            categories=categories(registry.all()),
+            affected=affected_words(registry.affected(app.app_name)) if app else "",
+            app_query=app_query(app.app_name) if app else "",
+        )
+
+    def save(request: Request, form: Form, before: App | None, name: str) -> Response:
+        try:
+            version = version_of(form) if before is not None else None
+            if before is None and registry.app(name) is not None:
+                raise BadRequest("EXISTS", "There is an app of this name already; edit that one.", "appName")
+            saved = registry.save(name, typed(form, before), pages.actor(request), version)
+        except VersionConflict:
+            words = (
+                "Somebody else has changed it meanwhile. What you typed is still here; look at theirs first."
+            )
+            current = one(pages, name)
+            values = {**form.values, "version": str(current.version)}
+            return show(request, Form(values, error=words), current, 409)
+        except ParentalMistake as mistake:
+            return show(request, beside(form, mistake), before, status_of(mistake))
+        said = "Saved. Rules that have it follow within a minute."
+        return pages.console.go(app_path(saved.app_name), said)
+
+    @router.get("/registry/new", dependencies=[Depends(pages.operator)])
+    def new(request: Request) -> Response:
+        return show(request, Form({"defaultPorts": "443 TCP"}))
+
+    @router.post("/registry/new", dependencies=[Depends(pages.operator)])
+    def create(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        return save(request, form, None, form.get("appName"))
+
+    @router.get("/registry/edit", dependencies=[Depends(pages.operator)])
+    def edit(request: Request, name: str = "") -> Response:
+        app = one(pages, name)
+        return show(request, form_of_app(app), app)
+
+    @router.post("/registry/edit", dependencies=[Depends(pages.operator)])
+    def change(request: Request, form: Annotated[Form, Depends(posted)], name: str = "") -> Response:
+        app = one(pages, name)
+        return save(request, form, app, app.app_name)
+
+    return router
+
+
+def form_of_app(app: App) -> Form:
+    """An app as it is edited: a domain, a port or a range on each line."""
+    values = {
+        "appCategory": app.app_category,
+        "description": app.description or "",
+        "popularity": "" if app.popularity is None else str(app.popularity),
+        "domains": "\n".join(app.domains),
+        "defaultPorts": "\n".join(f"{port.port} {port.protocol}" for port in app.default_ports),
+        "ipRanges": "\n".join(range_line(each) for each in app.ip_ranges),
+        "source": app.source or "",
+        "version": str(app.version),
+    }
+    return Form(values)
+
+
+def range_line(given: IpRange) -> str:
+    """A range as it is typed: with the operator's own word where it is not what would be decided without."""
+    if IpRange.model_validate({"cidr": given.cidr}).enforce == given.enforce:
+        return given.cidr
+    return f"{given.cidr} {ON if given.enforce else OFF}"
+
+
+def typed(form: Form, before: App | None) -> dict[str, Any]:
+    """What was typed as the fields of an app; a line that cannot be read is a mistake beside its field."""
+    known = {each.cidr: each for each in before.ip_ranges} if before is not None else {}
+    popularity = form.get("popularity").strip()
+    if popularity and not (popularity.isascii() and popularity.isdigit()):
+        raise BadRequest("INVALID_APP", "Popularity is a rank: 1, 2, 3 and so on.", "popularity")
+    return {
+        "appCategory": form.get("appCategory"),
+        "description": form.get("description"),
+        "source": form.get("source"),
+        "popularity": int(popularity) if popularity else None,
+        "domains": _lines(form, "domains"),
+        "defaultPorts": [_port(line, number) for number, line in enumerate(_lines(form, "defaultPorts"))],
+        "ipRanges": [_range(line, number, known) for number, line in enumerate(_lines(form, "ipRanges"))],
+        "retired": before.retired if before is not None else False,
+    }
+
+
+def _lines(form: Form, name: str) -> list[str]:
+    return [line.strip() for line in form.get(name).splitlines() if line.strip()]
+
+
+def _port(line: str, number: int) -> dict[str, Any]:
+    port, _, protocol = line.replace("/", " ").partition(" ")
+    if not (port.isascii() and port.isdigit()) or protocol.strip().upper() not in ("", "TCP", "UDP"):
+        words = f"“{line}” is no port: write 443 TCP or 3478 UDP."
+        raise BadRequest("INVALID_PORT", words, f"defaultPorts[{number}]")
+    return {"port": int(port), "protocol": protocol.strip().upper() or "TCP"}
+
+
+def _range(line: str, number: int, known: dict[str, IpRange]) -> dict[str, Any]:
+    cidr, _, word = line.partition(" ")
+    word = word.strip().lower()
+    if word not in ("", ON, OFF):
+        words = f"“{line}”: after a range stands “on”, “off” or nothing."
+        raise BadRequest("INVALID_CIDR", words, f"ipRanges[{number}]")
+    before = known.get(cidr)
+    if before is not None and range_line(before) == line:
+        return before.model_dump(mode="json", by_alias=True)  # with why, as somebody once wrote it
+    if not word:
+        return {"cidr": cidr}
+    return {"cidr": cidr, "enforce": word == ON, "why": "an operator said so" if word == OFF else None}
+
+
+def beside(form: Form, mistake: ParentalMistake) -> Form:
+    """A refusal beside the field it is about; of a line, with its number."""
+    name, _, rest = (mistake.field or "").partition("[")
+    if name not in ("appName", *form.values):
+        return Form(form.values, error=mistake.message)
+    line = rest.partition("]")[0]
+    words = f"Line {int(line) + 1}: {mistake.message}" if line.isdigit() else mistake.message
+    return form.wrong(name, words)
+
+
+# --- to retire, to bring back, to begin with ---
+
+
+def _actions(pages: OperatorPages) -> APIRouter:
+    router = pages.router()
+    registry = pages.parental.registry
+
+    @router.get("/registry/retire", dependencies=[Depends(pages.operator)])
+    def ask_to_retire(request: Request, name: str = "") -> Response:
+        app = one(pages, name)
+        found = registry.affected(app.app_name)
+        return pages.console.confirm(
+            request,
+            title=f"Retire {app.app_name}?",
+            happens=f"Parents can no longer choose {app.app_name}. {affected_words(found)}: those go on blocking it.",
+            button=f"Retire {app.app_name}",
+            back=app_path(app.app_name),
+            crumbs=(_LISTED, Crumb(app.app_name, app_path(app.app_name))),
+            form=Form({"name": app.app_name, "version": str(app.version)}),
+            details={
+                "Policies that have it": len(found.policies),
+                "Children they are for": len(found.children),
+            },
+            undo="It can be brought back at any time.",
+        )
+
+    @router.post("/registry/retire", dependencies=[Depends(pages.operator)])
+    def retire(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        app = registry.retire(form.get("name"), pages.actor(request), version_of(form))
+        return pages.console.go(app_path(app.app_name), f"{app.app_name} is no longer offered.", "note")
+
+    @router.post("/registry/restore", dependencies=[Depends(pages.operator)])
+    def restore(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        app = one(pages, form.get("name"))
+        fields = {**app.model_dump(mode="json", by_alias=True), "retired": False}
+        registry.save(app.app_name, fields, pages.actor(request), version_of(form))
+        return pages.console.go(app_path(app.app_name), f"{app.app_name} is offered again.")
+
+    @router.post("/registry/load", dependencies=[Depends(pages.operator)])
+    def load() -> Response:
+        done = registry.load()
+        said = f"{plural(len(done.created), 'app')} new, {len(done.updated)} brought up to date"
+        kept = f", {len(done.kept)} kept as somebody edited them" if done.kept else ""
+        return pages.console.go(f"{HOME}/registry", f"{said}{kept}.")
+
+    return router

@@ -1,0 +1,184 @@
+"""What every page of parental controls is made with: the service, the console, who is asking, and whose child it is.
+
+Must hold: a child is found through the caller's family (families.py); somebody else's is a page that says that nothing
+is there. Support looks only with a reason, which is kept in a cookie of the child's pages and read by the family; it
+changes nothing. Neither a phone number nor a reason is in an address: those end in histories and in logs of proxies.
+Times are those of the child's clock, and the clock's zone is named.
+"""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+
+from tablewright.design import Query
+from tablewright.edge import require
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.pages.forms import Form
+from tablewright.pages.layout import Console, Crumb
+from tablewright.pages.lists import Listing
+from tablewright.pages.system_pages import SystemPages
+from tablewright.systems.parental.api.router import actor_of, problem_of
+from tablewright.systems.parental.errors import ParentalMistake
+from tablewright.systems.parental.model import Child, Override
+from tablewright.systems.parental.pages import words as texts
+from tablewright.systems.parental.parental import Parental
+from tablewright.systems.parental.repository import Actor
+
+HOME = "/console/parental"
+VERSION = "version"
+REASON = "reason"
+_REASON_SECONDS = 8 * 3600
+# The views of one child: what they are called, and their path below it.
+TABS = (
+    ("Now", ""),
+    ("Policies", "/policies"),
+    ("Dashboard", "/dashboard"),
+    ("History", "/history"),
+    ("Settings", "/settings"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A child as somebody looks at it. `may_change` is False for support, and once the number was given up."""
+
+    child: Child
+    home: str
+    actor: Actor
+    reason: str
+    may_change: bool
+
+    def at(self, path: str = "", **query: str) -> str:
+        """An address below the child."""
+        given = {name: text for name, text in query.items() if text}
+        return f"{self.home}{path}?{urlencode(given)}" if given else f"{self.home}{path}"
+
+
+@dataclass(frozen=True)
+class ParentalPages(SystemPages):
+    """Parental controls with the console around them."""
+
+    folder = "parental"
+
+    parental: Parental
+    signed_in: FindPrincipal
+
+    def now(self) -> datetime:
+        return self.parental.repository.now()
+
+    def actor(self, request: Request) -> Actor:
+        return actor_of(self.who(request))
+
+    def look(self, request: Request, key: str) -> Look:
+        """The child that is meant, for who may see it; a page for anybody else says that nothing is there."""
+        actor = self.actor(request)
+        reason = _kept_reason(request) if actor.role == "support" else ""
+        child = self.parental.families.child(actor, self.key_of(key), reason=reason or None)
+        may_change = child.released_at is None and not reason
+        return Look(child, self.child_path(child), actor, reason, may_change)
+
+    def open(self, request: Request, key: str) -> Look:
+        """The same, to be changed: never for support."""
+        actor = self.actor(request)
+        child = self.parental.families.open_child(actor, self.key_of(key))
+        return Look(child, self.child_path(child), actor, "", True)
+
+    def key_of(self, reference: str) -> str:
+        """The child that a part of an address means: a reference, or else a number that was typed."""
+        return self.parental.references.open(reference) or reference
+
+    def child_path(self, child: Child) -> str:
+        return child_path(self.parental, child)
+
+    def overrides_of(self, child: Child) -> list[Override]:
+        """The child's exceptions, by the names of who made them."""
+        people = {one.email: one.name for one in self.parental.repository.guardians_of(child.family_id)}
+        return [
+            one.model_copy(update={"by": people.get(one.by, one.by)})
+            for one in self.parental.overrides.of_child(child)
+        ]
+
+    def words(self, request: Request) -> Mapping[str, Any]:
+        return {
+            "base": HOME,
+            "is_demo": self.console.is_demo,
+            "words": texts,
+            "child_path": self.child_path,
+        }
+
+    def child_page(
+        self, request: Request, look: Look, name: str, *, tab: str, title: str = "", status: int = 200, **values: Any
+    ) -> Response:  # fmt: skip
+        """A page about one child, under its name and the tabs of its views."""
+        child, now = look.child, self.now()
+        crumbs = (Crumb(child.child_name, look.at()),) if title else ()
+        return self.page(
+            request,
+            name,
+            title=title or child.child_name,
+            crumbs=crumbs,
+            status=status,
+            look=look,
+            child=child,
+            zone=child.timezone,
+            local=now.astimezone(texts.zone_of(child)),
+            now=now,
+            tabs=[(words, look.at(path), path == tab) for words, path in TABS],
+            **values,
+        )
+
+    def list(self, request: Request, query: Query[Any], size: int = 25) -> Listing[Any]:
+        """One page of a request of the service."""
+        return self.console.list(request, self.parental.repository.db, query, size=size)
+
+
+def pages_of(parental: Parental, console: Console, who: FindPrincipal) -> ParentalPages:
+    return ParentalPages(console, who, parental, signed_in=require(who))
+
+
+def zone_of_family(pages: ParentalPages, family_id: str) -> str:
+    """The clock of what is about a whole family: its first child's."""
+    children = pages.parental.repository.children_of(family_id)
+    return children[0].timezone if children else "UTC"
+
+
+def child_path(parental: Parental, child: Child) -> str:
+    return f"{HOME}/children/{parental.references.of(child.child)}"
+
+
+def keep_reason(response: Response, home: str, reason: str) -> None:
+    """Keep why support looks at a child, for the pages of that child and for a working day."""
+    text = base64.urlsafe_b64encode(reason.encode()).decode()
+    response.set_cookie(REASON, text, max_age=_REASON_SECONDS, path=home, httponly=True, samesite="strict")
+
+
+def _kept_reason(request: Request) -> str:
+    try:
+        return base64.urlsafe_b64decode(request.cookies.get(REASON, "")).decode()
+    except ValueError:
+        return ""
+
+
+def version_of(form: Form) -> int | None:
+    """The version a form was filled from; None lets the change through whatever is stored."""
+    text = form.get(VERSION)
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def refused(form: Form, mistake: ParentalMistake, fields: Mapping[str, str] | None = None) -> Form:
+    """The form with the refusal beside its field; `fields` say what a field of the API is called in this form."""
+    name = (fields or {}).get(mistake.field or "", mistake.field)
+    if name == VERSION:  # hidden in the form: a sentence beside it is not read
+        return replace(form, error=mistake.message)
+    if name is not None and (name in form.values or name in (fields or {}).values()):
+        return form.wrong(name, mistake.message)
+    return form.refused(problem_of(mistake))
+
+
+def status_of(mistake: ParentalMistake) -> int:
+    return problem_of(mistake).status

@@ -1,0 +1,201 @@
+"""Settings of a child; what is kept about it to take away; giving its number up; erasing it.
+
+Must hold: what cannot be undone shows first what goes and what stays, and asks for the child's name. Only the owner of
+the family may; the service asks again. Elsewhere: the steps of an erasure (systems/parental/family/tasks.py).
+"""
+
+import json
+from typing import Annotated, Any, get_args
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.edge.downloads import attachment
+from tablewright.edge.problems import not_found
+from tablewright.edge.routes import gather
+from tablewright.pages.forms import Form, form_of, posted
+from tablewright.pages.layout import Crumb
+from tablewright.systems.parental.errors import ParentalMistake, VersionConflict
+from tablewright.systems.parental.family.privacy import BACKUPS, Sheet
+from tablewright.systems.parental.pages.add_child import zones
+from tablewright.systems.parental.pages.page import (
+    HOME,
+    VERSION,
+    Look,
+    ParentalPages,
+    refused,
+    status_of,
+    version_of,
+)
+from tablewright.systems.parental.repository import Actor
+
+_TAB = "/settings"
+SHEETS: tuple[Sheet, ...] = get_args(Sheet)
+
+
+def privacy_router(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+    gather(router, (part(pages) for part in (_settings, _exports, _release, _erase)))
+    return router
+
+
+def is_owner(pages: ParentalPages, look: Look) -> bool:
+    try:
+        pages.parental.families.owner(look.actor, look.child.family_id)
+    except ParentalMistake:
+        return False
+    return True
+
+
+def _settings(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+
+    def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
+        return pages.child_page(
+            request, look, "child_settings", tab=_TAB, form=form, status=status, zones=zones(), sheets=SHEETS,
+            is_owner=is_owner(pages, look),
+        )  # fmt: skip
+
+    @router.get("/children/{key}/settings", dependencies=[Depends(pages.signed_in)])
+    def settings(request: Request, key: str) -> Response:
+        look = pages.look(request, key)
+        return show(request, look, form_of(look.child))
+
+    @router.post("/children/{key}/settings", dependencies=[Depends(pages.signed_in)])
+    def save(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        look = pages.open(request, key)
+        changes = {"child_name": form.get("childName"), "timezone": form.get("timezone").strip()}
+        try:
+            changed = pages.parental.children.change(look.child, changes, look.actor, version_of(form))
+        except VersionConflict:
+            current = pages.open(request, key)
+            words = "Somebody changed this meanwhile. What you typed is still here; saving again puts it over theirs."
+            late = Form({**form.values, VERSION: str(current.child.version)}, error=words)
+            return show(request, current, late, 409)
+        except ParentalMistake as mistake:
+            return show(request, look, refused(form, mistake), status_of(mistake))
+        said = "Saved."
+        if changed.timezone != look.child.timezone:
+            said = f"Saved. Times of policies are those of {changed.timezone} now."
+        return pages.console.go(look.at(_TAB), said)
+
+    return router
+
+
+# --- to take away ---
+
+
+def _exports(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+
+    @router.get("/children/{key}/export.json", dependencies=[Depends(pages.signed_in)])
+    def export(request: Request, key: str) -> Response:
+        look = pages.look(request, key)
+        text = json.dumps(pages.parental.privacy.export(look.child), indent=2, ensure_ascii=False)
+        return _file(
+            text, "application/json", attachment("parental", look.child.child_name, pages.now(), "json")
+        )
+
+    @router.get("/children/{key}/{of}.csv", dependencies=[Depends(pages.signed_in)])
+    def sheet(request: Request, key: str, of: str) -> Response:
+        look = pages.look(request, key)
+        wanted = next((each for each in SHEETS if each == of), None)
+        if wanted is None:
+            raise not_found("NO_SUCH_PAGE", f"There are sheets of {', '.join(SHEETS)}.")
+        headers = attachment("parental", f"{look.child.child_name} {wanted}", pages.now(), "csv")
+        return _file(pages.parental.privacy.sheet(look.child, wanted), "text/csv", headers)
+
+    return router
+
+
+def _file(text: str, kind: str, headers: dict[str, str]) -> Response:
+    return Response(text, media_type=f"{kind}; charset=utf-8", headers=headers)
+
+
+# --- the number is given up ---
+
+
+def _release(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+
+    @router.get("/children/{key}/release", dependencies=[Depends(pages.signed_in)])
+    def ask(request: Request, key: str) -> Response:
+        look = pages.open(request, key)
+        pages.parental.families.owner(look.actor, look.child.family_id)
+        name, phone = look.child.child_name, look.child.phone
+        return pages.console.confirm(
+            request,
+            title="Release this number?",
+            happens=f"Nothing is blocked for {phone} any more, and the next family that proves it may have it. They "
+            f"see nothing of {name}. {name}'s records stay here; you can still read, export or erase them.",
+            button="Release the number",
+            back=look.at(_TAB),
+            crumbs=_crumbs(look),
+            undo="To have it back takes a new code, and a new beginning: policies are not taken over.",
+        )
+
+    @router.post("/children/{key}/release", dependencies=[Depends(pages.signed_in)])
+    def release(request: Request, key: str) -> Response:
+        look = pages.open(request, key)
+        pages.parental.children.release(look.child, look.actor)
+        return pages.console.go(HOME, f"{look.child.phone} is given up. Its rules leave the firewalls now.")
+
+    return router
+
+
+def _crumbs(look: Look) -> tuple[Crumb, ...]:
+    return (Crumb(look.child.child_name, look.at()), Crumb("Settings", look.at(_TAB)))
+
+
+# --- erased ---
+
+
+def _erase(pages: ParentalPages) -> APIRouter:
+    router = pages.router()
+
+    def owned(request: Request, key: str) -> Look:
+        """The child, for the owner of its family; also one whose number was given up."""
+        actor = pages.actor(request)
+        parent = Actor(actor.name, "parent", actor.subject, actor.email)
+        child = pages.parental.families.child(parent, pages.key_of(key))
+        pages.parental.families.owner(actor, child.family_id)
+        return Look(child, pages.child_path(child), actor, "", child.released_at is None)
+
+    def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
+        return pages.child_page(
+            request, look, "child_erase", tab=_TAB, title="Erase", form=form, status=status,
+            plan=plan_of(pages.parental.privacy.export(look.child)), backups=BACKUPS,
+        )  # fmt: skip
+
+    @router.get("/children/{key}/erase", dependencies=[Depends(pages.signed_in)])
+    def ask(request: Request, key: str) -> Response:
+        return show(request, owned(request, key), Form())
+
+    @router.post("/children/{key}/erase", dependencies=[Depends(pages.signed_in)])
+    def erase(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
+        look = owned(request, key)
+        if form.get("name").strip().casefold() != look.child.child_name.casefold():
+            words = f"Write {look.child.child_name} to confirm."
+            return show(request, look, Form({"name": "", **form.values}).wrong("name", words), 422)
+        errand = pages.parental.privacy.erase(look.child, look.actor)
+        said = f"Everything of {look.child.child_name} is erased. {BACKUPS}"
+        if errand.waits_for:
+            said = (
+                f"{look.child.child_name} is being erased. It still waits for: {errand.waits_for}. {BACKUPS}"
+            )
+        return pages.console.go(HOME, said, "note")
+
+    return router
+
+
+def plan_of(export: dict[str, Any]) -> list[tuple[str, str, int]]:
+    """What goes, counted: a word for one, for many, and how many there are."""
+    names = (
+        ("policies", "policy", "policies"),
+        ("overrides", "exception", "exceptions"),
+        ("enforcement", "entry of the enforcement history", "entries of the enforcement history"),
+        ("metrics", "count of a day and an app", "counts of blocked attempts, by day and app"),
+        ("sessions", "session on the network", "sessions on the network"),
+        ("rules", "rule on a firewall", "rules on firewalls"),
+        ("messages", "message that names the child", "messages that name the child"),
+    )
+    return [(one, many, len(export[name])) for name, one, many in names]

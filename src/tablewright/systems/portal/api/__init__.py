@@ -1,0 +1,1 @@
+"""The routes of the portal, by what they are about. router.py puts them together."""

@@ -1,0 +1,58 @@
+"""What staff looks at: `/admin/audit`, `/admin/metrics`."""
+
+import re
+from datetime import datetime
+from typing import Annotated, Any, get_args
+
+from fastapi import APIRouter, Depends, Query
+
+from tablewright.edge import Principal
+from tablewright.edge.problems import bad_request
+from tablewright.systems.portal.api.bodies import Page
+from tablewright.systems.portal.api.common import Doors, PageSize, StartAt, actor_of, page_of
+from tablewright.systems.portal.model import ACTIVE, INACTIVE, AuditEntry, Kind, Status
+from tablewright.systems.portal.portal import Portal
+from tablewright.systems.portal.tallies import KINDS, tally_of
+
+
+def admin(portal: Portal, doors: Doors) -> APIRouter:
+    api = APIRouter(prefix="/admin", tags=["administration"])
+
+    @api.get("/audit", response_model_exclude_none=True)
+    def audit(
+        caller: Annotated[Principal, Depends(doors.staff)],
+        of: Kind = "tenants",
+        month: Annotated[str | None, Query(description="such as 2025-06; this one if not given")] = None,
+        size: PageSize = None,
+        after: StartAt = None,
+    ) -> Page[AuditEntry]:
+        """Who changed what in a month (UTC), newest first."""
+        moment = _month(month) if month else portal.repository.now()
+        page = portal.catalogue.audit_of_month(of, moment, actor_of(caller), size, after)
+        return page_of(list(page.items), page.next)
+
+    @api.get("/metrics")
+    def metrics(caller: Annotated[Principal, Depends(doors.staff)]) -> dict[str, Any]:
+        """How many there are, as kept from the changes: active tenants by status, products and campaigns by activity.
+
+        `reconciledAt` is when the tenants were last compared with a real count.
+        """
+        tenants, products, campaigns = (tally_of(portal.repository, kind) for kind in KINDS)
+        by_status = {status: tenants.number(status) for status in get_args(Status)}
+        return {
+            "tenants": by_status,
+            "activeTenants": tenants.active,
+            "inactiveTenants": tenants.number(INACTIVE),
+            "activeProducts": products.number(ACTIVE),
+            "activeCampaigns": campaigns.number(ACTIVE),
+            "changedAt": tenants.changed_at,
+            "reconciledAt": tenants.reconciled_at,
+        }
+
+    return api
+
+
+def _month(text: str) -> datetime:
+    if re.fullmatch(r"(?a:[2-8]\d{3}-(0[1-9]|1[0-2]))", text) is None:
+        raise bad_request("INVALID_DATE", "month must look like 2025-06.", "month")
+    return datetime.fromisoformat(f"{text}-01T00:00:00+00:00")

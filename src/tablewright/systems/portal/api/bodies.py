@@ -1,0 +1,474 @@
+"""What the API takes and gives, as models: inputs with only what a caller may set, outputs with what was computed."""
+
+import json
+import re
+from contextlib import suppress
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic.alias_generators import to_camel
+
+from tablewright.edge.code_requesters import KNOWN_DEVICE, TICKET
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.catalogue.catalogue import Offer
+from tablewright.systems.portal.errors import BadRequest, Refused
+from tablewright.systems.portal.model import (
+    BillingCycle,
+    Campaign,
+    Money,
+    Order,
+    OrderItem,
+    OrderStatus,
+    Product,
+    Status,
+    Tenant,
+    Value,
+)
+from tablewright.systems.portal.orders.pricing import Priced
+
+T = TypeVar("T", bound=BaseModel)
+
+
+# --- dates and times ---
+
+
+def _day(value: Any, info: ValidationInfo) -> Any:
+    """A date as people write it; nothing else that could be taken for one, such as a number of seconds."""
+    if isinstance(value, date):
+        return value
+    if isinstance(value, str) and re.fullmatch(r"(?a:\d{4}-\d\d-\d\d)", value):
+        with suppress(ValueError):
+            return date.fromisoformat(value)
+    field = to_camel(info.field_name or "date")
+    raise BadRequest("INVALID_DATE", f"{field} must be a date such as 2025-06-01.", field)
+
+
+def moment_of(value: Any, field: str) -> datetime | None:
+    """A time with its zone; INVALID_DATE if it is none."""
+    if value is None or isinstance(value, datetime):
+        return value
+    if isinstance(value, str):
+        with suppress(ValueError):
+            found = datetime.fromisoformat(value)
+            if found.tzinfo is not None and 2000 <= found.year < 9000:
+                return found
+    raise BadRequest(
+        "INVALID_DATE", f"{field} must be a time with its zone, such as 2025-06-01T00:00:00Z.", field
+    )
+
+
+Day = Annotated[date, BeforeValidator(_day)]
+Moment = Annotated[
+    datetime | None,
+    BeforeValidator(lambda value, info: moment_of(value, to_camel(info.field_name or "time"))),
+]
+
+
+# --- bodies ---
+
+
+class Body(Value):
+    """What a caller sends. Half a surrogate pair passes for text in JSON, but no store or answer can carry it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_text(cls, sent: Any) -> Any:
+        try:
+            json.dumps(sent, ensure_ascii=False, default=str).encode()
+        except UnicodeEncodeError:
+            raise ValueError("must be text that UTF-8 can carry") from None
+        return sent
+
+
+class Input(Body):
+    """A body. Fields that exist but never change are named, so that sending one gets its own answer."""
+
+    def changes(self) -> dict[str, Any]:
+        """The fields that were sent, by our names; IMMUTABLE_FIELD if one of them never changes."""
+        for name in sorted(self.model_fields_set & IMMUTABLE):
+            field = _alias(self, name)
+            words = _ELSEWHERE.get(name, f"{field} is set once and never changes.")
+            raise Refused("IMMUTABLE_FIELD", words, field)
+        return {name: getattr(self, name) for name in self.model_fields_set if name not in IMMUTABLE}
+
+
+IMMUTABLE = frozenset(
+    (
+        "id",
+        "email",
+        "code",
+        "product_id",
+        "status",
+        "date_created",
+        "date_last_updated",
+        "last_updated_by",
+        "version",
+    )
+)
+
+
+_ELSEWHERE = {
+    "email": "The address is not changed here; an admin may, at POST /tenants/{id}:email.",
+    "status": "The status is not changed here; staff may, at PUT /tenants/{id}/status.",
+}
+
+
+def _alias(value: BaseModel, name: str) -> str:
+    return type(value).model_fields[name].alias or name
+
+
+class ServerSet(Input):
+    """What records carry and only the server sets; here to be refused by name."""
+
+    id: Any = None
+    date_created: Any = None
+    date_last_updated: Any = None
+    last_updated_by: Any = None
+    version: Any = None
+
+
+# --- tenants ---
+
+
+class NewTenant(Body):
+    email: str = Field(max_length=320)
+    organization_name: str | None = Field(None, max_length=200)
+    destination_email: str | None = Field(None, max_length=320)
+
+
+class TenantChange(ServerSet):
+    email: Any = None
+    status: Any = None
+    organization_name: str | None = Field(None, max_length=200)
+    destination_email: str | None = Field(None, max_length=320)
+    active: bool = True
+
+
+class StatusChange(Body):
+    """Without a status, a suspended tenant goes back where it was."""
+
+    status: Status | None = None
+    reason: str | None = Field(None, max_length=500)
+    override: bool = False
+
+
+class Reason(Body):
+    reason: str = Field(min_length=3, max_length=500)
+
+
+class NewAddress(Body):
+    email: str = Field(max_length=320)
+
+
+class VerifiedAddress(NewAddress):
+    known_device: str = Field("", max_length=200, description=KNOWN_DEVICE)
+
+
+class CodeSent(Value):
+    message: str
+    ticket: str
+
+
+class Profile(ServerSet):
+    email: Any = None
+    status: Any = None
+    organization_name: str | None = Field(None, max_length=200)
+
+
+class Me(Value):
+    """What a tenant sees of itself."""
+
+    id: str
+    email: str
+    status: Status
+    organization_name: str | None = None
+    destination_email: str
+    pending_destination_email: str | None = None
+    date_created: datetime
+
+
+def me_of(tenant: Tenant) -> Me:
+    return Me(
+        id=tenant.id,
+        email=tenant.email,
+        status=tenant.status,
+        organization_name=tenant.organization_name,
+        destination_email=tenant.submissions_go_to,
+        pending_destination_email=tenant.pending_destination_email,
+        date_created=tenant.date_created,
+    )
+
+
+# --- products and campaigns ---
+
+
+class NewProduct(Body):
+    name: str
+    description: str
+    price: Money
+    features: list[str] = Field(default_factory=list)
+    billing_cycle: BillingCycle
+    draft: bool = False
+
+
+class ProductChange(ServerSet):
+    """What is not sent stays as it is; the values here only say of what type each field is."""
+
+    name: str = ""
+    description: str = ""
+    price: Money = Decimal(0)
+    features: list[str] = Field(default_factory=list)
+    billing_cycle: BillingCycle = "monthly"
+    draft: bool = False
+    active: bool = True
+    next_price: Money | None = None
+    next_price_from: Moment = None
+
+
+class ProductView(Product):
+    """A product with what it costs now, and what of that is VAT."""
+
+    current_price: Money
+    vat_included: Money
+    warnings: list[str] = Field(default_factory=list)
+
+
+def product_view(product: Product, now: datetime, warnings: list[str] | None = None) -> ProductView:
+    price = rules.price_at(product, now)
+    vat = rules.cents(price * rules.VAT / (100 + rules.VAT))
+    return ProductView(**product.__dict__, current_price=price, vat_included=vat, warnings=warnings or [])
+
+
+class PublicProduct(Value):
+    """What the public sees of a product: nothing of who wrote it, or of prices to come."""
+
+    id: str
+    name: str
+    description: str
+    price: Money
+    vat_included: Money
+    currency: str
+    features: list[str]
+    billing_cycle: BillingCycle
+
+
+def public_product(product: Product, now: datetime) -> PublicProduct:
+    seen = product_view(product, now)
+    return PublicProduct(
+        id=product.id,
+        name=product.name,
+        description=product.description,
+        price=seen.current_price,
+        vat_included=seen.vat_included,
+        currency=product.currency,
+        features=product.features,
+        billing_cycle=product.billing_cycle,
+    )
+
+
+class NewCampaign(Body):
+    code: str = Field(max_length=100)
+    description: str
+    discount_percentage: Money
+    product_id: str
+    also_product_ids: list[str] = Field(default_factory=list)
+    terms_conditions_link: str
+    from_date: Day
+    to_date: Day
+    redemption_limit: int | None = None
+    per_tenant_limit: int | None = None
+
+
+class CampaignChange(ServerSet):
+    code: Any = None
+    product_id: Any = None
+    description: str = ""
+    discount_percentage: Money = Decimal(0)
+    also_product_ids: list[str] = Field(default_factory=list)
+    terms_conditions_link: str = ""
+    from_date: Day = date.min
+    to_date: Day = date.max
+    redemption_limit: int | None = None
+    per_tenant_limit: int | None = None
+    active: bool = True
+
+
+class PublicCampaign(Value):
+    """What the public sees of a campaign (CP-37). Prices are absent while its product is not for sale."""
+
+    id: str
+    code: str
+    description: str
+    discount_percentage: Money
+    product_id: str
+    also_product_ids: list[str] = Field(default_factory=list)
+    terms_conditions_link: str
+    from_date: date
+    to_date: date
+    product_name: str
+    original_price: Money | None
+    discounted_price: Money | None
+    currency: str = "ZAR"
+    is_valid: bool
+    state: str
+
+
+class CampaignView(Campaign):
+    """A campaign for staff."""
+
+    product_name: str
+    original_price: Money | None
+    discounted_price: Money | None
+    is_valid: bool
+    state: str
+    redemptions: int
+    warnings: list[str] = Field(default_factory=list)
+
+
+def public_campaign(offer: Offer) -> PublicCampaign:
+    campaign = offer.campaign
+    names = set(PublicCampaign.model_fields) & set(Campaign.model_fields)
+    return PublicCampaign(
+        **{name: getattr(campaign, name) for name in names},
+        product_name=offer.product_name,
+        original_price=offer.original_price,
+        discounted_price=offer.discounted_price,
+        is_valid=offer.is_valid,
+        state=offer.state,
+    )
+
+
+def campaign_view(offer: Offer, warnings: list[str] | None = None) -> CampaignView:
+    return CampaignView(
+        **offer.campaign.__dict__,
+        product_name=offer.product_name,
+        original_price=offer.original_price,
+        discounted_price=offer.discounted_price,
+        is_valid=offer.is_valid,
+        state=offer.state,
+        redemptions=offer.used,
+        warnings=warnings or [],
+    )
+
+
+# --- checkout ---
+
+
+class CartLine(Body):
+    product_id: str
+    quantity: int = 1
+
+
+class PreviewRequest(Body):
+    items: list[CartLine]
+    campaign_codes: list[str] = Field(default_factory=list, max_length=5)
+
+
+class CheckoutRequest(PreviewRequest):
+    """`agreedTotal` is the total the customer saw: the order is refused if it is another one by now."""
+
+    email: str = Field(max_length=320)
+    agreed_total: Money | None = None
+    organization_name: str | None = Field(None, max_length=200)
+    payment_token: str | None = Field(None, max_length=200)
+
+
+class Placed(Value):
+    """What the buyer learns: the same for a new address and a known one."""
+
+    tenant_id: str
+    order_id: str
+    order_number: str
+    order_status: OrderStatus
+    items: list[OrderItem]
+    campaign_code: str | None = None
+    currency: str
+    subtotal: Money
+    discount: Money
+    tax: Money
+    total: Money
+
+
+def placed(order: Order) -> Placed:
+    return Placed(
+        tenant_id=order.tenant_id,
+        order_id=order.order_id,
+        order_number=order.order_number,
+        order_status=order.order_status,
+        items=order.items,
+        campaign_code=order.campaign.code if order.campaign else None,
+        currency=order.currency,
+        subtotal=order.subtotal,
+        discount=order.discount,
+        tax=order.tax,
+        total=order.total,
+    )
+
+
+class Preview(Value):
+    """What a cart costs now. `lesserCode` is a code that was sent and would have saved less than `campaignCode`."""
+
+    items: list[OrderItem]
+    campaign_code: str | None = None
+    lesser_code: str | None = None
+    subtotal: Money
+    discount: Money
+    tax: Money
+    total: Money
+
+
+def preview(priced: Priced) -> Preview:
+    return Preview(
+        items=list(priced.items),
+        campaign_code=priced.campaign.code if priced.campaign else None,
+        lesser_code=priced.beaten,
+        subtotal=priced.subtotal,
+        discount=priced.discount,
+        tax=priced.tax,
+        total=priced.total,
+    )
+
+
+class Payment(Body):
+    payment_token: str = Field(min_length=1, max_length=200)
+
+
+class PaymentByHand(Body):
+    """A payment that did not come through the gateway, such as a bank transfer."""
+
+    reference: str = Field(min_length=3, max_length=100)
+    reason: str = Field(min_length=3, max_length=500)
+
+
+class Secret(Body):
+    email: str = Field(max_length=320)
+    code: str = Field(min_length=6, max_length=64)
+
+
+class TypedSecret(Secret):
+    known_device: str = Field("", max_length=200, description=KNOWN_DEVICE)
+    ticket: str = Field("", max_length=200, description=TICKET)
+
+
+class Confirmed(Value):
+    """What a proved address opens: a registration, or a session for who is registered."""
+
+    tenant_id: str
+    status: Status
+    token: str
+
+
+class Proved(Confirmed):
+    """With what makes the next codes of this address this device's own."""
+
+    known_device: str
+
+
+class Page(Value, Generic[T]):
+    """Some of a list; `startAt` asks for the next."""
+
+    items: list[T]
+    more_available: bool
+    start_at: str | None = None

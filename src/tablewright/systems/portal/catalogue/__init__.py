@@ -1,0 +1,1 @@
+"""What is sold: products, campaigns, and what each product cost when."""

@@ -1,0 +1,378 @@
+"""Tenants: found or made at checkout, moved through their states, deleted softly, erased for good.
+
+Must hold: one tenant for one address (the guard); every change by staff has its audit entry in the same transaction;
+nothing here deletes a tenant's record.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from tablewright.design import Query, Write, absent
+from tablewright.edge.erased import ErasedList
+from tablewright.edge.messages import STORED_FIELDS
+from tablewright.mapping import Page
+from tablewright.systems.portal import design as d
+from tablewright.systems.portal import field_rules, rules, tallies
+from tablewright.systems.portal.errors import Changed, Conflict, Forbidden, RaceLost, Refused
+from tablewright.systems.portal.model import AuditEntry, Order, Purpose, Status, Tally, Tenant
+from tablewright.systems.portal.repository import CHECKOUT, SYSTEM, Actor, Repository, translate_refusals
+
+_ERASED = "[erased]"
+_ERASURE = "erased"
+_BACK = "erased before; a copy that was restored did not know of it"
+_PERSONAL = {"email", "organizationName", "destinationEmail", "pendingDestinationEmail", "suspensionReason"}
+
+
+class Tenants:
+    """What can be done with tenants."""
+
+    def __init__(self, repository: Repository, erased: ErasedList) -> None:
+        self._repository, self._erased = repository, erased
+
+    # --- reads ---
+
+    def get(self, id: str) -> Tenant:
+        return self._repository.tenant(id)
+
+    def page(
+        self,
+        reader: Actor,
+        *,
+        status: Status | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        active: bool | None = True,
+        size: int | None = None,
+        after: str | None = None,
+    ) -> Page[Tenant]:
+        """Newest first: what is active, what is deleted, or (None) both; by status and time if wanted."""
+        query = self.listed(status=status, since=since, until=until, active=active)
+        return self._repository.page(query, size, after, reader.subject)
+
+    def listed(
+        self,
+        *,
+        status: Status | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        active: bool | None = True,
+    ) -> Query[Tenant]:
+        """The list as a request, to be read in either direction."""
+        if since is not None and until is not None and until < since:
+            raise Refused("DATE_ORDER", "The range ends before it begins.", "to")
+        if status is None and (since or until):
+            raise Refused("STATUS_NEEDED", "Choose a status to filter by date.", "status")
+        if status is not None:
+            query = d.tenants_by_status(status=status, since=since, until=until)
+            if active is not None:
+                query = query.where(lambda tenant: tenant.active == active)
+        elif active is None:
+            query = d.tenants_by_active(active=True).beside(d.tenants_by_active(active=False))
+        else:
+            query = d.tenants_by_active(active=active)
+        return query
+
+    def tally(self) -> Tally:
+        """How many tenants there are of each sort (tallies.py); behind by a second or so."""
+        return tallies.tally_of(self._repository, "tenants")
+
+    def history(
+        self, id: str, reader: Actor, size: int | None = None, after: str | None = None
+    ) -> Page[AuditEntry]:
+        return self._repository.page(d.history_of_tenant(subject_id=id), size, after, reader.subject)
+
+    # --- checkout ---
+
+    def at_checkout(self, email: str, organization_name: str | None, *, is_guest: bool = True) -> Tenant:
+        """The tenant of an address: found, made, or brought back (CP-19, CP-D15).
+
+        TENANT_SUSPENDED is for the tenant alone: a guest could be anyone, and gets the tenant as it is.
+        """
+        address = rules.email_address(email)
+        now = self._repository.now()
+        new = Tenant(
+            id=self._repository.new_id("tenant"),
+            email=address,
+            organization_name=organization_name or None,
+            date_created=now,
+            date_last_updated=now,
+            last_updated_by=CHECKOUT.name,
+        )
+        for _ in range(10):
+            tenant, created = self._repository.db.get_or_create(
+                self._repository.within_item_limit(d.tenants.create(new), "tenant")
+            )
+            if created:
+                return tenant
+            if tenant.status == "SUSPENDED" and not is_guest:
+                rules.check_open(tenant)
+            if tenant.active or tenant.status == "SUSPENDED":
+                return tenant
+            try:
+                return self._reactivate(tenant)
+            except Changed:
+                continue  # another checkout was bringing it back
+        raise Conflict("STATUS_CONFLICT", "This account is being changed. Try again in a moment.")
+
+    def _reactivate(self, tenant: Tenant) -> Tenant:
+        after = self._repository.stamped(
+            tenant, CHECKOUT, active=True, status="UNVALIDATED", previous_status=None, reminder_sent_at=None
+        )
+        move = d.tenants.move(tenant, after, by=d.OVERRIDE)
+        reason = "the address was used at checkout"
+        audit = self._repository.audit("tenants", tenant.id, "reactivated", CHECKOUT, tenant, after, reason)
+        self._repository.write("TENANT", move, audit)
+        assert move.item is not None
+        return move.item
+
+    # --- changes ---
+
+    def create(
+        self, email: str, organization_name: str | None, destination_email: str | None, actor: Actor
+    ) -> Tenant:
+        """A tenant made by hand; EMAIL_EXISTS if there is one."""
+        field_rules.check(
+            field_rules.tenant_mistakes({"email": email, "destination_email": destination_email})
+        )
+        now = self._repository.now()
+        tenant = Tenant(
+            id=self._repository.new_id("tenant"),
+            email=rules.email_address(email),
+            organization_name=organization_name or None,
+            destination_email=rules.email_address(destination_email, "destinationEmail")
+            if destination_email
+            else None,
+            date_created=now,
+            date_last_updated=now,
+            last_updated_by=actor.name,
+        )
+        audit = self._repository.audit("tenants", tenant.id, "created", actor, None, tenant)
+        self._repository.write(
+            "TENANT", self._repository.within_item_limit(d.tenants.create(tenant), "tenant"), audit
+        )
+        return tenant
+
+    def change(self, id: str, changes: dict[str, Any], actor: Actor, expected: int | None = None) -> Tenant:
+        """Change what may be changed; also soft delete and restore, which are `active`."""
+        if changes.get("destination_email"):
+            address = rules.email_address(changes["destination_email"], "destinationEmail")
+            changes = {**changes, "destination_email": address}
+        return self._repository.retried(expected, lambda: self._change(id, changes, actor, expected))
+
+    def _change(self, id: str, changes: dict[str, Any], actor: Actor, expected: int | None) -> Tenant:
+        before = self._seen(id, expected)
+        if actor.role == "tenant":
+            rules.check_open(before)
+        after = self._repository.stamped(before, actor, **changes)
+        if rules.is_same(before, after):
+            return before
+        action = "changed"
+        if before.active != after.active:
+            action = "restored" if after.active else "deleted"
+        write = self._repository.within_item_limit(d.tenants.change(before, after), "tenant")
+        return self._saved(write, before, action, actor)
+
+    def restore(self, id: str, actor: Actor, expected: int | None = None) -> Tenant:
+        return self.change(id, {"active": True}, actor, expected)
+
+    def move(
+        self,
+        id: str,
+        status: Status | None,
+        actor: Actor,
+        *,
+        reason: str | None = None,
+        override: bool = False,
+        expected: int | None = None,
+    ) -> Tenant:
+        """Put a tenant into a status; without one, out of suspension and back where it was."""
+        before = self._seen(id, expected)
+        if status is None:
+            status = before.previous_status or "REGISTERED"
+        if override and actor.role != "admin":
+            raise Forbidden("ADMIN_ONLY", "Only an admin may force a status.")
+        as_whom = d.OVERRIDE if override else actor.role
+        if status == "SUSPENDED" and not reason:
+            raise Refused("REASON_NEEDED", "Say why the tenant is suspended.", "reason")
+        after = rules.moved(before, status, as_whom, reason)
+        if before.status == "UNVALIDATED" and status != "SUSPENDED":
+            after = after.model_copy(update={"address_verified_at": self._repository.now()})
+        after = self._repository.stamped(after, actor)
+        action = "forced" if override else "moved"
+        with _or_conflict(expected):
+            return self._saved(d.tenants.move(before, after, by=as_whom), before, action, actor, reason)
+
+    def change_email(self, id: str, email: str, actor: Actor, expected: int | None = None) -> Tenant:
+        """A new address, by an admin: the guard of the new one is taken, the old one's given up (CP-D3)."""
+        before = self._seen(id, expected)
+        after = self._repository.stamped(before, actor, email=rules.email_address(email))
+        write = self._repository.within_item_limit(d.tenants.change(before, after), "tenant")
+        with _or_conflict(expected):
+            return self._saved(write, before, "e-mail changed", actor)
+
+    def _seen(self, id: str, expected: int | None) -> Tenant:
+        before = self._repository.tenant(id)
+        if before.erased_at is not None:
+            raise Conflict("TENANT_ERASED", "This tenant was erased; nothing is left to change.")
+        if expected is not None and before.version != expected:
+            raise Changed
+        return before
+
+    def _saved(
+        self, write: Write[Tenant], before: Tenant, action: str, actor: Actor, reason: str | None = None
+    ) -> Tenant:
+        assert write.item is not None
+        audit = self._repository.audit("tenants", before.id, action, actor, before, write.item, reason)
+        self._repository.write("TENANT", write, audit)
+        return write.item
+
+    # --- privacy ---
+
+    def export(self, id: str, *, own: bool = False) -> dict[str, Any]:
+        """Everything kept about a tenant (CP-X6); their `own` export leaves out orders that are not theirs yet."""
+        db = self._repository.db
+        tenant = self._repository.tenant(id)
+
+        def shown(values: Any, without: frozenset[str] = frozenset()) -> list[Any]:
+            return [
+                value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=set(without))
+                for value in values
+            ]
+
+        return {
+            "tenant": tenant.model_dump(mode="json", by_alias=True, exclude_none=True),
+            "orders": shown(db.all(self._orders(tenant, own=own))),
+            "history": shown(db.all(d.history_of_tenant(subject_id=id))),
+            "messages": shown(
+                map(self._repository.covered, db.all(d.messages_of_tenant(tenant_id=id))), STORED_FIELDS
+            ),
+        }
+
+    def erase(self, id: str, actor: Actor, reason: str) -> Tenant:
+        """Take the person out of the record: id, orders and amounts stay, names and addresses go (CP-D17).
+
+        The list first, so that no copy brings them back; then the record, so that nothing new can be written about the
+        person; then secrets, history and mail. Asked again, or started again, it goes on where it was broken off.
+        """
+        self._erased.note(self._repository.tenant(id).id)
+        tenant = self._repository.retried(None, lambda: self._forgotten(id, actor, reason))
+        self._scrub(id)
+        return tenant
+
+    def erase_again(self) -> int:
+        """After a table was restored: erase who is on the list and came back, or whose mail did; how many."""
+        found = self._repository.tenants_by_id(list(self._erased.ids()))
+        back = [
+            tenant.id for tenant in found.values() if tenant.erased_at is None or self._has_mail(tenant.id)
+        ]
+        for id in back:
+            self.erase(id, SYSTEM, _BACK)
+        return len(back)
+
+    def _has_mail(self, id: str) -> bool:
+        return self._repository.db.first(d.messages_of_tenant(tenant_id=id)) is not None
+
+    def _forgotten(self, id: str, actor: Actor, reason: str) -> Tenant:
+        before = self._repository.tenant(id)
+        if before.erased_at is None:
+            after = self._repository.stamped(
+                before,
+                actor,
+                email=f"{id}@{rules.ERASED_DOMAIN}",
+                organization_name=None,
+                destination_email=None,
+                pending_destination_email=None,
+                suspension_reason=None,
+                active=False,
+                erased_at=self._repository.now(),
+            )
+            write = d.tenants.change(before, after)
+            # The entry says that it happened, and nothing of what was there.
+            known = (
+                before.email,
+                before.destination_email,
+                before.pending_destination_email,
+                before.organization_name,
+            )
+            for name in filter(None, known):
+                reason = re.sub(re.escape(name), _ERASED, reason, flags=re.IGNORECASE)
+            audit = self._repository.audit("tenants", id, _ERASURE, actor, None, None, reason)
+            # Secrets on their way go in the same moment: one that is used later would find nobody, and names them.
+            secrets = [
+                d.challenges.discard(one.purpose, one.address, one.asker)
+                for purpose, address in _on_their_way(before)
+                for one in self._repository.db.all(d.challenges_of(purpose=purpose, address=address))
+                if one.tenant_id in ("", id)  # others may have asked about the same destination
+            ]
+            self._repository.write("TENANT", write, audit, *secrets)
+            assert write.item is not None
+            return write.item
+        return before
+
+    def _scrub(self, id: str) -> None:
+        db = self._repository.db
+        for entry in db.all(d.history_of_tenant(subject_id=id)):
+            clean = _scrubbed(entry)
+            if clean != entry:
+                db.write(d.tenant_audit.put(clean))
+        for message in list(db.all(d.messages_of_tenant(tenant_id=id))):
+            db.write(d.messages.discard(message.message_id))
+
+    # --- what tenants do themselves ---
+
+    def orders(
+        self, id: str, reader: Actor, size: int | None = None, after: str | None = None
+    ) -> Page[Order]:
+        """A tenant's orders, newest first. Staff sees all; others those that are the tenant's (rules.is_claimed)."""
+        query = self._orders(self._repository.tenant(id), own=not reader.is_staff)
+        with translate_refusals("ORDER"):
+            return self._repository.page(query, size, after, reader.subject)
+
+    def _orders(self, tenant: Tenant, *, own: bool) -> Query[Order]:
+        query = d.orders_of_tenant(tenant_id=tenant.id)
+        if not own:
+            return query
+        verified = tenant.address_verified_at
+        if verified is None:
+            return query.where(lambda order: absent(order.guest) | (order.guest == False))  # noqa: E712  # noted
+        return query.where(
+            lambda order: absent(order.guest) | (order.guest == False) | (order.placed_at <= verified)  # noqa: E712  # noted
+        )
+
+
+@contextmanager
+def _or_conflict(expected: int | None) -> Iterator[None]:
+    """A race is a conflict to who named no version, and a stale one to who did (CP-D4)."""
+    try:
+        yield
+    except Changed:
+        if expected is not None:
+            raise
+        raise RaceLost from None
+
+
+def _on_their_way(tenant: Tenant) -> Iterator[tuple[Purpose, str]]:
+    """What secrets may have been sent for."""
+    yield "verify", tenant.email
+    if tenant.pending_destination_email:
+        yield "destination", tenant.pending_destination_email
+
+
+def _scrubbed(entry: AuditEntry) -> AuditEntry:
+    """What happened and when, without the person: their values, what was said about them, their name as the actor."""
+    is_theirs = entry.role in ("user", "tenant")
+    return entry.model_copy(
+        update={
+            "before": _redacted(entry.before),
+            "after": _redacted(entry.after),
+            "actor": _ERASED if is_theirs else entry.actor,
+            "reason": _ERASED if entry.reason and entry.action != _ERASURE else entry.reason,
+        }
+    )
+
+
+def _redacted(values: dict[str, str]) -> dict[str, str]:
+    return {name: _ERASED if name in _PERSONAL else value for name, value in values.items()}

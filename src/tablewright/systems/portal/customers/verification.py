@@ -1,0 +1,224 @@
+"""Proving that an address is somebody's: a one-time secret by mail, as digits and as a link (CP-D16).
+
+Must hold: a secret works once, for a quarter of an hour, and as digits for five tries of who asked for it; only its
+keyed hash is stored; whoever asks learns nothing about whether an address is known.
+Elsewhere: how many codes and tries there are, and whose (edge/codes.py, edge/code_requesters.py).
+"""
+
+import hashlib
+import hmac
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from tablewright.design import Write
+from tablewright.edge import codes
+from tablewright.edge.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
+from tablewright.edge.codes import TRIES, CodeAllowance, CodeLimits, new_code, warning
+from tablewright.mapping import ConditionNotMet, Missing
+from tablewright.systems.portal import design as d
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.errors import NotThere, RaceLost, Refused, TooOften
+from tablewright.systems.portal.model import Allowance, Challenge, Message, Purpose, Tenant
+from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
+
+LIFETIME = codes.LIFETIME
+_WRONG = "This code or link is wrong or has expired. Ask for a new one."
+# A link's secret is of 122 bits, which nobody guesses; what is shorter is a code.
+_LINK_LENGTH = 32
+
+
+class Verification:
+    """One-time secrets, and what they open."""
+
+    def __init__(self, repository: Repository, secret: bytes, link: str) -> None:
+        """`link` is where a link in a mail leads, with {purpose}, {address} and {secret} in it."""
+        self._repository, self._secret, self._link = repository, secret, link
+        self.requesters = CodeRequesters(secret, repository.world)
+        self._limits = CodeLimits(lambda text: self._hash(text, "allowance")[:32], self._add)
+
+    def start(self, email: str, caller: RequestOrigin = UNKNOWN_ORIGIN) -> str:
+        """Send a secret, if there is anybody to send it to; the caller cannot tell. The ticket with which the code may
+        be typed from another network."""
+        address = rules.email_address(email)
+        asker = self.requesters.requester(address, replace(caller, ticket=""))
+        allowed = self._allow(address, asker)
+        tenant = self._repository.tenant_of(address)
+        is_open = tenant is not None and tenant.active and tenant.status != "SUSPENDED"
+        with suppress(RaceLost):  # the address was given up in this moment: as good as unknown
+            self._send("verify", address, asker, allowed, tenant if is_open else None)
+        return self.requesters.ticket(address, asker)
+
+    def start_destination(self, tenant: Tenant, email: str, actor: Actor) -> Tenant:
+        """Ask the owner of a new destination address before anything is sent there (CP-X10)."""
+        address = rules.email_address(email, "destinationEmail")
+        rules.check_open(tenant)
+        asker = self.requesters.login(tenant.id)
+        allowed = self._allow(address, asker)
+        after = self._repository.stamped(tenant, actor, pending_destination_email=address)
+        write = self._repository.within_item_limit(d.tenants.change(tenant, after), "tenant")
+        self._repository.write("TENANT", write)
+        assert write.item is not None
+        self._send("destination", address, asker, allowed, write.item)
+        return write.item
+
+    def destination_mail(self, tenant: Tenant) -> Message | None:
+        """The newest mail with a code to the destination that is not confirmed yet; its state says if it was sent."""
+        found = self._repository.db.all(d.messages_of_tenant(tenant_id=tenant.id))
+        address = tenant.pending_destination_email
+        return next((one for one in found if one.recipient == address and one.template == "code"), None)
+
+    def _allow(self, address: str, asker: CodeRequester) -> CodeAllowance:
+        return self._limits.allow(
+            address, asker, self._repository.now(), lambda _, words, wait: TooOften("OTP_LIMIT", words, wait)
+        )
+
+    def _add(self, name: str, window: str, until: datetime, more: int) -> int:
+        start = Allowance(name=name, window=window, expires_at=until)
+        return self._repository.db.apply(d.allowances.upsert(start).at(lambda it: it.used).add(more)).used
+
+    def _send(
+        self,
+        purpose: Purpose,
+        address: str,
+        asker: CodeRequester,
+        allowed: CodeAllowance,
+        tenant: Tenant | None,
+    ) -> None:
+        """A new secret, and the mail with it; without a tenant both are made too, so that it takes as long and wrong
+        guesses look alike, but nobody learns the one or gets the other."""
+        now = self._repository.now()
+        world = self._repository.world
+        code = new_code(world, allowed.is_long)
+        secret = world.new_id().replace("-", "")
+        challenge = Challenge(
+            purpose=purpose,
+            address=address,
+            asker=asker.key,
+            tenant_id=tenant.id if tenant is not None else "",
+            code_hash=self._hash(address, code),
+            link_hash=self._hash(address, secret),
+            created_at=now,
+            expires_at=now + LIFETIME,
+        )
+        link = self._link.format(purpose=purpose, address=quote(address, safe="@"), secret=secret)
+        secrets, values = {"code": code, "link": link}, {"warning": warning(allowed.wrong)}
+        if tenant is None:
+            secrets = {name: "-" * len(text) for name, text in secrets.items()}
+        mail = self._repository.mail(
+            address if tenant is not None else "", "code", values, challenge.tenant_id or None,
+            secrets=secrets, until=challenge.expires_at,
+        )  # fmt: skip
+        writes: list[Write[Any]] = [d.challenges.put(challenge), mail]
+        if tenant is not None:
+            # Nothing goes to an address that was erased or given up in this very moment.
+            writes.append(self._repository.still_at(tenant))
+        self._repository.write("CHALLENGE", *writes)
+
+    def confirm(
+        self,
+        email: str,
+        secret: str,
+        purpose: Purpose = "verify",
+        tenant_id: str | None = None,
+        caller: RequestOrigin = UNKNOWN_ORIGIN,
+    ) -> Tenant:
+        """The tenant whose address is proved; CODE_INVALID for a wrong secret, OTP_TRIES after too many.
+
+        A link may be opened anywhere, a code is typed by its asker: for a destination that is the tenant itself.
+        """
+        address = rules.email_address(email)
+        asker = (
+            self.requesters.login(tenant_id)
+            if tenant_id is not None
+            else self.requesters.requester(address, caller)
+        )
+        given = self._hash(address, secret.strip())
+        by_link = self._of_link(purpose, address, given) if len(secret.strip()) == _LINK_LENGTH else None
+        if by_link is not None and tenant_id in (None, by_link.tenant_id):
+            self._limits.count_try(address, CodeRequester(by_link.asker), self._repository.now())
+            return self._proved(by_link)
+        challenge = self._tried(purpose, address, asker)
+        if not hmac.compare_digest(given, challenge.code_hash):
+            raise Refused("CODE_INVALID", _WRONG, "code", {"triesLeft": TRIES - challenge.tries})
+        return self._proved(challenge)
+
+    def _of_link(self, purpose: Purpose, address: str, given: str) -> Challenge | None:
+        found = self._repository.db.all(d.challenges_of(purpose=purpose, address=address))
+        return next((one for one in found if hmac.compare_digest(given, one.link_hash)), None)
+
+    def _tried(self, purpose: Purpose, address: str, asker: CodeRequester) -> Challenge:
+        """Count the try before looking at it, so that guesses in parallel count too."""
+        attempt = d.challenges.update(purpose, address, asker.key)
+        attempt = attempt.at(lambda challenge: challenge.tries).add(1)
+        try:
+            tried = self._repository.db.apply(attempt.when(lambda challenge: challenge.tries < TRIES))
+        except Missing:
+            raise Refused("CODE_INVALID", _WRONG, "code") from None
+        except ConditionNotMet:
+            raise TooOften("OTP_TRIES", "Too many wrong codes. Ask for a new one.", 60) from None
+        self._limits.count_try(address, asker, self._repository.now())
+        return tried
+
+    def _proved(self, challenge: Challenge) -> Tenant:
+        try:
+            tenant = self._repository.retried(None, lambda: self._use(challenge))
+        except (NotThere, RaceLost):  # the same secret was used by somebody faster
+            raise Refused("CODE_INVALID", _WRONG, "code") from None
+        self._limits.count_success(challenge.address, CodeRequester(challenge.asker), self._repository.now())
+        return tenant
+
+    def _use(self, challenge: Challenge) -> Tenant:
+        tenant = self._repository.tenant(challenge.tenant_id)
+        # A secret proves the address it was sent to, and nothing of an account that has another one by now.
+        expected = tenant.email if challenge.purpose == "verify" else tenant.pending_destination_email
+        if expected != challenge.address:
+            raise Refused("CODE_INVALID", _WRONG, "code")
+        rules.check_open(tenant)
+        known = challenge.code_hash
+        used = d.challenges.discard(challenge.purpose, challenge.address, challenge.asker)
+        used = used.when(lambda c: c.code_hash == known)
+        actor = Actor(challenge.address, "system")
+        if challenge.purpose == "destination":
+            after = self._repository.stamped(
+                tenant, actor, destination_email=challenge.address, pending_destination_email=None
+            )
+            write, action = d.tenants.change(tenant, after), "destination verified"
+        elif tenant.status == "UNVALIDATED":
+            moved = rules.moved(tenant, "VALIDATED", "system", None)
+            after = self._repository.stamped(moved, actor, address_verified_at=self._repository.now())
+            write, action = d.tenants.move(tenant, after, by="system"), "address verified"
+        else:
+            # What was ordered for the address without signing in is its owner's from now on.
+            after = self._repository.stamped(tenant, actor, address_verified_at=self._repository.now())
+            write = d.tenants.change(tenant, after)
+            self._repository.write("CODE", used, write)
+            assert write.item is not None
+            return write.item
+        audit = self._repository.audit("tenants", tenant.id, action, SYSTEM, tenant, write.item)
+        self._repository.write("CODE", used, write, audit)
+        assert write.item is not None
+        return write.item
+
+    def register(self, tenant_id: str) -> Tenant:
+        """Complete the registration of a verified tenant; again is fine."""
+        return self._repository.retried(None, lambda: self._register(tenant_id))
+
+    def _register(self, tenant_id: str) -> Tenant:
+        tenant = self._repository.tenant(tenant_id)
+        rules.check_open(tenant)
+        if tenant.status == "REGISTERED":
+            return tenant
+        after = self._repository.stamped(
+            rules.moved(tenant, "REGISTERED", "user", None), Actor(tenant.email, "user")
+        )
+        move = d.tenants.move(tenant, after, by="user")
+        audit = self._repository.audit("tenants", tenant.id, "registered", SYSTEM, tenant, move.item)
+        self._repository.write("TENANT", move, audit)
+        assert move.item is not None
+        return move.item
+
+    def _hash(self, address: str, secret: str) -> str:
+        return hmac.new(self._secret, f"{address}\0{secret}".encode(), hashlib.sha256).hexdigest()

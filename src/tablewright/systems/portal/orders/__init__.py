@@ -1,0 +1,1 @@
+"""Orders: what a cart costs, checkout, payment, and what becomes of an order."""

@@ -1,0 +1,227 @@
+"""Checkout: a cart and an address become an order.
+
+Must hold: an order is written only if, in the same transaction, its products are for sale at the version that was
+priced, its campaign is on and has uses left, and its tenant still has the address. A repetition with the same key gives
+the first order, whatever happened since, for as long as receipts are kept (30 days).
+A guest, who did not sign in as the tenant of the address, learns nothing about that tenant: a suspended one, or one who
+has used the offer before, gets an order like any other, and it is on hold. So a guest's order with an offer limited per
+customer is not paid here: it waits until the address is verified, and one on hold is never charged.
+Elsewhere: what a cart costs (pricing.py), what becomes of an order (orders.py).
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from tablewright.design import Write, absent
+from tablewright.systems.portal import design as d
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.customers.tenants import Tenants
+from tablewright.systems.portal.errors import Conflict, PortalMistake, Refused
+from tablewright.systems.portal.model import Campaign, CampaignUsage, Order, Product, Redemption, Tenant
+from tablewright.systems.portal.orders import order_mails
+from tablewright.systems.portal.orders.guest_limits import GuestLimits
+from tablewright.systems.portal.orders.orders import Orders
+from tablewright.systems.portal.orders.pricing import Line, Priced, check_cart, is_spent, price, usable
+from tablewright.systems.portal.repository import Repository
+
+__all__ = ["Checkout", "Line", "Priced"]
+
+_ATTEMPTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a customer asks for. `once` and `digest` recognise a repetition; `buyer` owns the address, signed in."""
+
+    address: str
+    cart: Sequence[Line]
+    codes: Sequence[str]
+    organization_name: str | None
+    pays_now: bool
+    agreed: Decimal | None
+    buyer: Tenant | None
+    once: str | None
+    digest: str
+
+
+class Checkout:
+    """Places orders."""
+
+    def __init__(self, repository: Repository, tenants: Tenants, orders: Orders, limits: GuestLimits) -> None:
+        self._repository, self._tenants, self._orders, self._limits = repository, tenants, orders, limits
+
+    def priced(self, cart: Sequence[Line], codes: Sequence[str] = (), buyer: str | None = None) -> Priced:
+        """What a cart would cost now; nothing is written. Refused in the same words as an order would be."""
+        return price(self._repository, cart, codes, buyer)
+
+    def check_code(self, code: str, buyer: str | None = None) -> None:
+        """Raise unless a typed code can be used by this buyer, whatever is in the cart."""
+        usable(self._repository, rules.campaign_code(code, "campaignCodes"), buyer)
+
+    def place(
+        self,
+        email: str,
+        cart: Sequence[Line],
+        *,
+        codes: Sequence[str] = (),
+        organization_name: str | None = None,
+        payment_token: str | None = None,
+        key: str | None = None,
+        agreed: Decimal | None = None,
+        buyer: str | None = None,
+    ) -> Order:
+        """Place an order; with `key`, the same one however often it is asked for.
+
+        `agreed` is the total the customer saw: TOTAL_CHANGED, and no order, if it is another one by now. `buyer` is the
+        tenant who is signed in; for another address than theirs they are a guest.
+        """
+        address = rules.email_address(email)
+        check_cart(cart)
+        asked = _Asked(
+            address, cart, codes, organization_name, bool(payment_token), agreed, self._owner(buyer, address),
+            # A receipt outlives an erasure, so it must not say whose it is.
+            f"checkout:{_digest(address, key)}" if key else None,
+            _digest(*(f"{line.product_id} {line.quantity}" for line in cart), "codes", *codes),
+        )  # fmt: skip
+        order = self._earlier(asked)
+        if order is None:
+            try:
+                order = self._placed(asked)
+            except PortalMistake:
+                # The same request may have been served in the meantime, and have used up what this one lacks.
+                order = self._earlier(asked)
+                if order is None:
+                    raise
+        if payment_token and not rules.must_verify(order):
+            return self._orders.pay_at_once(order, payment_token)
+        return order
+
+    def _owner(self, buyer: str | None, address: str) -> Tenant | None:
+        """The signed-in tenant, if the order is for their own address."""
+        tenant = self._repository.tenant(buyer) if buyer is not None else None
+        return tenant if tenant is not None and tenant.email == address else None
+
+    def buyer_at(self, buyer: str | None, email: str) -> str | None:
+        """Who an order for this address would be placed by: the signed-in tenant, or (None) a guest."""
+        try:
+            owner = self._owner(buyer, rules.email_address(email))
+        except Refused:
+            return None
+        return owner.id if owner is not None else None
+
+    def _earlier(self, asked: _Asked) -> Order | None:
+        """The order this key made before. Looked for first: its campaign may have ended, or be used up by it."""
+        done = self._repository.db.done(asked.once, d.PORTAL) if asked.once else None
+        return self._same(done.result, asked) if done is not None else None
+
+    def _same(self, kept: dict[str, str], asked: _Asked) -> Order:
+        if kept["asked"] != asked.digest:
+            words = "This key was used for another cart. Take a new key for a new order."
+            raise Refused("IDEMPOTENCY_KEY_REUSED", words, "Idempotency-Key")
+        return self._repository.order(kept["orderId"])
+
+    def _placed(self, asked: _Asked) -> Order:
+        # Prices are looked at before a tenant is made: a cart that cannot be sold leaves nothing behind.
+        owner = asked.buyer
+        _check_agreed(self.priced(asked.cart, asked.codes, owner.id if owner else None).total, asked.agreed)
+        mailed = owner is not None or self._limits.count(asked.address)
+        for _ in range(_ATTEMPTS):
+            tenant = self._tenants.at_checkout(asked.address, asked.organization_name, is_guest=owner is None)
+            priced = self.priced(asked.cart, asked.codes, tenant.id if owner is not None else None)
+            _check_agreed(priced.total, asked.agreed)
+            order = self._order(tenant, priced, is_guest=owner is None, mailed=mailed)
+            try:
+                earlier = self._write(tenant, order, priced, asked)
+            except Conflict:
+                continue  # a price, the campaign or the account changed between our look and our write: look again
+            return order if earlier is None else self._same(earlier, asked)
+        raise Conflict("STATUS_CONFLICT", "Prices are changing right now. Try again in a moment.")
+
+    def _order(self, tenant: Tenant, priced: Priced, *, is_guest: bool, mailed: bool) -> Order:
+        now = self._repository.now()
+        order_id = self._repository.new_order_id(now)
+        campaign = priced.campaign
+        return Order(
+            tenant_id=tenant.id,
+            order_id=order_id,
+            order_number=rules.order_number(now, order_id),
+            placed_at=now,
+            items=list(priced.items),
+            campaign=rules.snapshot(campaign, now) if campaign else None,
+            subtotal=priced.subtotal,
+            discount=priced.discount,
+            tax=priced.tax,
+            total=priced.total,
+            guest=is_guest,
+            mailed=mailed,
+            over_limit=is_guest and campaign is not None and is_spent(self._repository, campaign, tenant.id),
+        )
+
+    def _write(self, tenant: Tenant, order: Order, priced: Priced, asked: _Asked) -> Any:
+        writes: list[Write[Any]] = [
+            d.orders.create(order),
+            self._as_it_was(tenant),
+            *(self._product_check(product) for product in priced.products),
+            *self._redeem(order, priced.campaign),
+        ]
+        if order.mailed:
+            why = rules.hold_of(order, tenant)
+            link = self._orders.link(order)
+            pays_now = asked.pays_now and not rules.must_verify(order)
+            if order.over_limit and tenant.status != "SUSPENDED":
+                template, values = order_mails.order_over_limit(order, link)
+            elif why:
+                template, values = order_mails.order_on_hold(order, why)
+            else:
+                template, values = order_mails.order_placed(order, link, pays_now=pays_now)
+            writes.append(self._repository.mail(tenant.email, template, values, tenant.id))
+        result = {"orderId": order.order_id, "tenantId": tenant.id, "asked": asked.digest}
+        return self._repository.write("ORDER", *writes, once=asked.once, result=result)
+
+    def _as_it_was(self, tenant: Tenant) -> Write[Any]:
+        """The condition that the tenant has the address and the standing that this order rests on."""
+        same = self._repository.still_at(tenant)
+        if tenant.status == "SUSPENDED":
+            return same.when(lambda t: t.status == "SUSPENDED")
+        return same.when(lambda t: (t.status != "SUSPENDED") & (t.active == True))  # noqa: E712  # noted
+
+    def _product_check(self, product: Product) -> Write[Any]:
+        """Still the product that was priced: for sale, and at this price."""
+        version = product.version
+        return d.products.check(product.id).when(lambda p: p.version == version)
+
+    def _redeem(self, order: Order, campaign: Campaign | None) -> list[Write[Any]]:
+        """Count a use, if there is one left: for all, and for this tenant."""
+        if campaign is None:
+            return []
+        version, limit = campaign.version, campaign.redemption_limit
+        used = d.campaign_usage.upsert(CampaignUsage(code=campaign.code)).at(lambda usage: usage.count).add(1)
+        if limit is not None:
+            used = used.when(lambda usage: absent(usage.count) | (usage.count < limit))
+        same = d.campaigns.check(campaign.code).when(lambda c: c.version == version)
+        return [same, used, self._redeem_once(order, campaign)]
+
+    def _redeem_once(self, order: Order, campaign: Campaign) -> Write[Any]:
+        """This tenant's use; one that is over the limit is not counted, but must still be over it."""
+        each = campaign.per_tenant_limit
+        if each is not None and order.over_limit:
+            return d.redemptions.check(order.tenant_id, campaign.code).when(lambda r: r.count >= each)
+        start = Redemption(tenant_id=order.tenant_id, code=campaign.code)
+        mine = d.redemptions.upsert(start).at(lambda r: r.count).add(1)
+        return mine if each is None else mine.when(lambda r: absent(r.count) | (r.count < each))
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _check_agreed(total: Decimal, agreed: Decimal | None) -> None:
+    if agreed is not None and (not agreed.is_finite() or total != agreed):
+        raise Conflict(
+            "TOTAL_CHANGED",
+            "The total has changed. Please check it and place the order again.",
+            facts={"agreed": str(agreed), "total": str(total)},
+        )

@@ -1,0 +1,307 @@
+"""What becomes of an order: paid, cancelled, expired, refunded; and orders in lists.
+
+Must hold: an order moves only as its states allow, in one transaction with its audit entry, its mail and what it gives
+back to its campaign. A replayed payment event changes nothing, however late: the order itself says that it was told.
+An order that is not paid in time expires once, whichever worker comes first, and its use of the campaign is free again.
+Elsewhere: how an order is placed (checkout.py), the states and who moves through them (design/customers.py).
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, get_args
+
+from tablewright.design import Query, Write
+from tablewright.mapping import Page
+from tablewright.systems.portal import design as d
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.errors import Changed, Conflict, Forbidden, PortalMistake, RaceLost, Refused
+from tablewright.systems.portal.model import Order, OrderStatus, Tenant
+from tablewright.systems.portal.orders import order_mails
+from tablewright.systems.portal.orders.payments import EventKind, PaymentEvent, Payments
+from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
+
+log = logging.getLogger("tablewright.portal")
+
+STATUSES: tuple[OrderStatus, ...] = get_args(OrderStatus)
+_ATTEMPTS = 12
+_OUTCOMES: dict[EventKind, OrderStatus] = {"paid": "PAID", "declined": "CANCELLED", "refunded": "REFUNDED"}
+_ENDED: dict[OrderStatus, str] = {
+    "CANCELLED": "This order was cancelled. Place it again to buy.",
+    "EXPIRED": "This order has expired: it was not paid in time. Place it again to buy.",
+    "REFUNDED": "This order was refunded. Place it again to buy.",
+}
+_ACTIONS: dict[OrderStatus, str] = {
+    "PAID": "order is paid",
+    "CANCELLED": "order was cancelled",
+    "EXPIRED": "order expired",
+    "REFUNDED": "order was refunded",
+}
+
+
+class Orders:
+    """Orders, from placed to paid, ended or refunded."""
+
+    def __init__(self, repository: Repository, payments: Payments, link: str) -> None:
+        """`link` is the address of an order's page, with {order_id} in it."""
+        self._repository, self._payments, self._link = repository, payments, link
+
+    def link(self, order: Order) -> str:
+        return self._link.format(order_id=order.order_id)
+
+    # --- paying ---
+
+    def pay_at_once(self, order: Order, token: str) -> Order:
+        """Pay an order with the request that placed it; a declined card cancels it."""
+        if order.order_status != "PENDING":
+            return order
+        event = self._payments.authorise(order.order_id, order.total, order.currency, token)
+        return self._told(order, event, SYSTEM) if event.kind == "declined" else self.paid(event)
+
+    def pay(self, order_id: str, token: str, owner: Tenant | None = None) -> Order:
+        """Pay an order that waits for its payment; asked again, it is paid already.
+
+        A declined card leaves it waiting. Only its `owner` learns that it is on hold; nobody else pays an order that
+        may turn out to be.
+        """
+        order = self._repository.order(order_id)
+        if order.order_status == "PAID":
+            return order
+        if order.order_status != "PENDING":
+            raise Conflict("STATUS_CONFLICT", _ENDED[order.order_status], facts={"from": order.order_status})
+        if owner is not None:
+            _check_hold(order, owner)
+        elif rules.must_verify(order):
+            words = (
+                "This offer is limited per customer. Sign in with the code we send to your address, then pay."
+            )
+            raise Forbidden("NOT_VERIFIED", words)
+        event = self._payments.authorise(order.order_id, order.total, order.currency, token)
+        if event.kind == "declined":
+            words = "The card was declined. Nothing was charged. Try another card."
+            raise Refused("PAYMENT_DECLINED", words, "paymentToken")
+        return self.paid(event)
+
+    def mark_paid(self, order_id: str, actor: Actor, reference: str, reason: str) -> Order:
+        """Note a payment that came another way, such as a bank transfer; the same reference again changes nothing."""
+
+        def is_noted(order: Order) -> bool:
+            return order.paid_at is not None and order.payment_reference == reference
+
+        order = self._repository.order(order_id)
+        changes = {"payment_reference": reference, "paid_by_hand": True}
+        return order if is_noted(order) else self._moved(order, "PAID", actor, changes, is_noted, reason)
+
+    def paid(self, event: PaymentEvent) -> Order:
+        """A gateway's event. Told again, even a year later, it changes nothing; nor does a declined card."""
+        order = self._repository.order(event.order_id)
+        if event.kind == "declined" or _was_told(order, event):
+            return order
+        if event.amount != order.total:
+            raise Refused("AMOUNT_DIFFERS", "The amount is not the order's total.", "amount")
+        try:
+            return self._told(order, event, SYSTEM)
+        except Conflict:
+            order = self._repository.order(event.order_id)
+            if event.kind != "paid" or order.order_status == "PENDING":
+                raise
+            return self._refund_late_payment(order, event)
+
+    def _told(self, order: Order, event: PaymentEvent, actor: Actor) -> Order:
+        changes = {"payment_reference": event.reference}
+        return self._moved(
+            order, _OUTCOMES[event.kind], actor, changes, lambda found: _was_told(found, event)
+        )
+
+    def _refund_late_payment(self, order: Order, event: PaymentEvent) -> Order:
+        """Money for an order that ended, or was paid before, goes back; told again, it has gone back already."""
+        self._payments.refund(order.order_id, event.reference, event.amount)
+        return self._repository.retried(None, lambda: self._noted_given_back(event))
+
+    def _noted_given_back(self, event: PaymentEvent) -> Order:
+        order = self._repository.order(event.order_id)
+        if event.reference in order.given_back:
+            return order
+        tenant = self._repository.tenant(order.tenant_id)
+        template, values = order_mails.payment_given_back(order, event.amount)
+        words = f"{values['amount']} for order {values['number']}, which {values['ended']}"
+        after = order.model_copy(update={"given_back": [*order.given_back, event.reference]})
+        change = d.orders.change(order, after)
+        writes: list[Write[Any]] = [
+            change,
+            self._repository.audit("tenants", tenant.id, "payment given back", SYSTEM, None, None, words),
+            self._repository.still_at(tenant),
+        ]
+        if tenant.erased_at is None:
+            writes.append(self._repository.mail(tenant.email, template, values, tenant.id))
+        try:
+            self._repository.write("ORDER", *writes)
+        except RaceLost:
+            raise Changed from None  # the address was given up in this moment: look again
+        assert change.item is not None
+        return change.item
+
+    # --- ending ---
+
+    def cancel(self, order_id: str, actor: Actor) -> Order:
+        return self._moved(self._repository.order(order_id), "CANCELLED", actor)
+
+    def refund(self, order_id: str, actor: Actor) -> Order:
+        """Give the money back; what was paid by hand goes back by hand, and is only noted here."""
+        order = self._repository.order(order_id)
+        if order.order_status != "PAID" or order.payment_reference is None:
+            raise Conflict("STATUS_CONFLICT", "Only a paid order can be refunded.")
+        if order.paid_by_hand:
+            return self._moved(order, "REFUNDED", actor)
+        event = self._payments.refund(order_id, order.payment_reference, order.total)
+        return self._told(order, event, actor)
+
+    def expire_unpaid(self) -> int:
+        """End orders that were not paid in time; how many."""
+        done = 0
+        until = self._repository.now() - rules.PAY_WITHIN
+        for order in self._repository.db.all(self.listed("PENDING", until=until)):
+            try:
+                self._moved(order, "EXPIRED", SYSTEM)
+                done += 1
+            except Conflict:
+                continue  # paid, cancelled or expired by another worker since the index was read
+            except PortalMistake as mistake:  # the next ones must not wait for this one
+                log.error("order not expired", extra={"order": order.order_id, "mistake": mistake.code})
+        return done
+
+    # --- moves ---
+
+    def _moved(
+        self,
+        order: Order,
+        target: OrderStatus,
+        actor: Actor,
+        changes: dict[str, Any] | None = None,
+        is_done: Callable[[Order], bool] = lambda order: False,
+        reason: str | None = None,
+    ) -> Order:
+        """The order in its new status: as it was read, or, after a race, as it is then."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._move(order, target, actor, changes or {}, reason)
+            except (Changed, RaceLost):
+                order = self._repository.order(order.order_id)
+                if is_done(order):
+                    return order
+        raise Conflict("STATUS_CONFLICT", "This order is being changed. Try again in a moment.")
+
+    def _move(
+        self, order: Order, target: OrderStatus, actor: Actor, changes: dict[str, Any], reason: str | None
+    ) -> Order:
+        _check_move(order, target, actor)
+        tenant = self._repository.tenant(order.tenant_id)
+        if tenant.erased_at is not None and actor.role == "user":
+            # A login may outlive its person; what it does must not bring their name back.
+            raise Forbidden("TENANT_CLOSED", rules.CLOSED)
+        paid = {"paid_at": self._repository.now()} if target == "PAID" else {}
+        after = order.model_copy(update={"order_status": target, **changes, **paid})
+        move = d.orders.move(order, after, by=actor.role)
+        action = _ACTIONS[target]
+        writes: list[Write[Any]] = [
+            move,
+            self._repository.audit("tenants", tenant.id, action, actor, order, move.item, reason),
+            # No mail to an address that was erased or given up in this very moment.
+            self._repository.still_at(tenant),
+            *self._mail(order, target, tenant),
+            *(self._release(order) if target in ("CANCELLED", "EXPIRED", "REFUNDED") else ()),
+        ]
+        self._repository.write("ORDER", *writes)
+        assert move.item is not None
+        return move.item
+
+    def _mail(self, order: Order, target: OrderStatus, tenant: Tenant) -> list[Write[Any]]:
+        # What strangers ordered for the address expires in silence, also when its owner has signed in since.
+        is_theirs = target != "EXPIRED" and rules.is_claimed(order, tenant)
+        if tenant.erased_at is not None or not (order.mailed or is_theirs):
+            return []
+        template, values = order_mails.order_moved(order, target, self.link(order))
+        return [self._repository.mail(tenant.email, template, values, tenant.id)]
+
+    def _release(self, order: Order) -> list[Write[Any]]:
+        """A use that came to nothing is free again. A count that was restored without it stays as it is."""
+        if order.campaign is None:
+            return []
+        id, code = order.tenant_id, order.campaign.code
+        freed: list[Write[Any]] = []
+        if self._repository.used([code]).get(code, 0) > 0:
+            all_uses = d.campaign_usage.update(code).at(lambda usage: usage.count).add(-1)
+            freed.append(all_uses.when(lambda usage: usage.count > 0))
+        own = self._repository.db.one(d.redemptions.get(id, code), consistent=True)
+        if not order.over_limit and own is not None and own.count > 0:
+            mine = d.redemptions.update(id, code).at(lambda r: r.count).add(-1)
+            freed.append(mine.when(lambda r: r.count > 0))
+        return freed
+
+    # --- reads ---
+
+    def order(self, order_id: str) -> Order:
+        return self._repository.order(order_id)
+
+    def page(
+        self,
+        reader: Actor,
+        status: OrderStatus | None,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        size: int | None = None,
+        after: str | None = None,
+    ) -> Page[Order]:
+        query = self.listed(status, since=since, until=until)
+        return self._repository.page(query, size, after, reader.subject)
+
+    def listed(
+        self,
+        status: OrderStatus | None = None,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Query[Order]:
+        """Orders of one status, or (None) of all, newest first; as a request, to be read in either direction."""
+        first, *others = [status] if status is not None else STATUSES
+        query = d.orders_by_status(status=first, since=since, until=until)
+        for each in others:
+            query = query.beside(d.orders_by_status(status=each, since=since, until=until))
+        return query
+
+    def by_number(self, number: str) -> Order | None:
+        """An order by the number people read out: it names the day, so the orders of that day are looked through."""
+        day = rules.day_of_order(number)
+        if day is None:
+            return None
+        since, until = rules.day_bounds(day)
+        wanted = number.strip().upper()
+        found = self._repository.db.all(self.listed(since=since, until=until))
+        return next((order for order in found if order.order_number == wanted), None)
+
+
+def _check_move(order: Order, target: OrderStatus, actor: Actor) -> None:
+    allowed = d.ORDER_STATES.moves.get(order.order_status, {}).get(target, ())
+    if actor.role in allowed:
+        return
+    words = f"An order that is {order.order_status} cannot become {target}."
+    if order.order_status == target:
+        words = f"This order is {target} already."
+    raise Conflict("STATUS_CONFLICT", words, facts={"from": order.order_status, "to": target})
+
+
+def _check_hold(order: Order, owner: Tenant) -> None:
+    rules.check_open(owner)
+    if order.over_limit:
+        words = "You have already used this offer, so this order is on hold. Cancel it and order again without it."
+        raise Conflict("ORDER_ON_HOLD", words)
+
+
+def _was_told(order: Order, event: PaymentEvent) -> bool:
+    """Whether the order has had this event already; a payment also when it was given back since."""
+    if event.kind == "paid" and event.reference in order.given_back:
+        return True
+    if event.kind == "paid" and order.paid_at is not None:
+        return order.payment_reference == event.reference
+    return order.order_status == _OUTCOMES[event.kind]

@@ -1,0 +1,73 @@
+"""The customer portal's area: what customers see (plans, campaigns, checkout, their account), and the staff's pages.
+
+shop.py checkout.py payment.py sign_in.py sign_up.py account.py are for customers; tenants.py products.py campaigns.py
+orders.py history.py for staff; page.py is what all of them are made with, forms.py how forms are read, charts.py what
+is drawn and counted.
+"""
+
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import gather
+from tablewright.pages.area import Area, Nav
+from tablewright.pages.layout import Console
+from tablewright.systems.portal.pages.account import account_router
+from tablewright.systems.portal.pages.campaigns import campaigns_router
+from tablewright.systems.portal.pages.checkout import buying_router
+from tablewright.systems.portal.pages.history import overview_router, records_router
+from tablewright.systems.portal.pages.orders import orders_router
+from tablewright.systems.portal.pages.page import pages_of
+from tablewright.systems.portal.pages.payment import payment_router
+from tablewright.systems.portal.pages.products import products_router
+from tablewright.systems.portal.pages.search import finder
+from tablewright.systems.portal.pages.shop import landing_router, pricing_router
+from tablewright.systems.portal.pages.sign_in import sign_in_router
+from tablewright.systems.portal.pages.sign_up import joining_router
+from tablewright.systems.portal.pages.tenants import tenants_router
+from tablewright.systems.portal.portal import Portal
+
+STAFF = ("support", "admin")
+PAGES = (
+    Nav("Plans and prices"),
+    Nav("My account", "account", ("tenant",)),
+    Nav("Register", "register", ("verified",)),
+    Nav("Overview", "overview", STAFF),
+    Nav("Customers", "tenants", STAFF),
+    Nav("Products", "products", STAFF),
+    Nav("Campaigns", "campaigns", STAFF),
+    Nav("Orders", "orders", STAFF),
+    Nav("Audit", "audit", STAFF),
+    Nav("Outbox", "outbox", ("admin",)),
+)
+
+
+def portal_area(portal: Portal, console: Console, who: FindPrincipal) -> Area:
+    """The area of SYSTEM.pages."""
+    pages = pages_of(portal, console, who)
+    router = pricing_router(pages)
+    # campaigns_router before landing_router: its fixed paths would else be read as a campaign's code.
+    parts = (
+        overview_router(pages),
+        tenants_router(pages),
+        products_router(pages),
+        campaigns_router(pages),
+        buying_router(pages),
+        orders_router(pages),
+        payment_router(pages),
+        records_router(pages),
+        sign_in_router(pages),
+        joining_router(pages),
+        account_router(pages),
+        landing_router(pages),
+    )
+    gather(router, parts)
+    return Area(
+        "portal",
+        "Customer portal",
+        "shop",
+        "teal",
+        PAGES,
+        router,
+        about="Plans, campaigns and checkout for customers; customers, orders and audit for staff.",
+        search=finder(portal),
+        finds="a plan",
+        has_door=True,
+    )

@@ -1,0 +1,250 @@
+"""Campaigns, for staff: when which is on, one campaign with its uses, and the form with what it makes of the price.
+
+Must hold: the price in the form's preview is computed by the server with the rule that orders use; without a script a
+button shows it. Paths for staff hold a letter that no code can have, so no campaign's page is hidden by them.
+Elsewhere: the page customers see (shop.py).
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.edge import Principal
+from tablewright.edge.routes import gather
+from tablewright.pages.forms import Form, FormWrong, posted
+from tablewright.pages.layout import Crumb, Tone
+from tablewright.pages.lists import here
+from tablewright.systems.portal import field_rules, rules
+from tablewright.systems.portal.api.router import actor_of
+from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
+from tablewright.systems.portal.model import AuditEntry, Campaign, Product
+from tablewright.systems.portal.pages.charts import campaign_calendar
+from tablewright.systems.portal.pages.forms import (
+    NewTypedCampaign,
+    TypedCampaign,
+    TypedDiscount,
+    fields_of,
+    form_of_stored,
+    refused,
+    status_of,
+    too_late,
+    typed,
+    version_of,
+)
+from tablewright.systems.portal.pages.page import HOME, PortalPages
+
+LIST = f"{HOME}/campaigns"
+_LISTED = Crumb("Campaigns", LIST)
+SHOWN: dict[str, bool | None] = {"": None, "on": True, "off": False}
+
+
+def campaigns_router(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    gather(router, (part(pages) for part in (_lists, _new, _edit, _actions)))
+    return router
+
+
+def details(campaign: Campaign) -> str:
+    return f"{LIST}/{campaign.code}/details"
+
+
+def _lists(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    catalogue, repository = pages.portal.catalogue, pages.portal.repository
+
+    @router.get("/campaigns", dependencies=[Depends(pages.staff)])
+    def list_campaigns(request: Request, show: str = "", after: str | None = None) -> Response:
+        offers, token = catalogue.offers(
+            pages.actor(request), active=SHOWN.get(show), size=50, after=after or None
+        )
+        return pages.page(
+            request,
+            "campaigns",
+            title="Campaigns",
+            offers=offers,
+            picture=campaign_calendar(offers, rules.local_day(repository.now())),
+            next=here(request, after=token) if token else None,
+            show=show,
+        )
+
+    @router.get("/campaigns/{code}/details", dependencies=[Depends(pages.staff)])
+    def campaign(request: Request, code: str) -> Response:
+        offer = catalogue.offer(code)
+        found = offer.campaign
+        token = pages.portal.previews.token(found.code, repository.now())
+        names = repository.products_by_id([found.product_id, *found.also_product_ids])
+        return pages.page(
+            request,
+            "campaign",
+            title=found.code,
+            crumbs=(_LISTED,),
+            offer=offer,
+            campaign=found,
+            product=names.get(found.product_id),
+            also=[names[id] for id in found.also_product_ids if id in names],
+            landing=f"{LIST}/{found.code}",
+            preview=f"{str(request.base_url).rstrip('/')}{LIST}/{found.code}?preview={token}",
+            history=pages.list(request, repository.history("campaigns", found.code), size=10),
+        )
+
+    return router
+
+
+# --- the form and its preview ---
+
+
+def preview_of(pages: PortalPages, form: Form, product_id: str) -> dict[str, Any]:
+    """What the discount that was typed makes of each product's price now: rows, or why there are none."""
+    try:
+        percent = typed(
+            Form({"discountPercentage": form.get("discountPercentage")}), TypedDiscount
+        ).discount_percentage
+    except FormWrong:
+        return {"rows": (), "why": "Type a discount to see the price it makes."}
+    ids = [product_id, *form.get("alsoProductIds").split()]
+    found = pages.portal.repository.products_by_id([id for id in ids if id])
+    products = [found[id] for id in ids if id in found]
+    if not products:
+        return {"rows": (), "why": "Choose a product to see the price."}
+    try:
+        rows = [(product, *_prices(pages, product, percent)) for product in products]
+    except Refused as mistake:
+        return {"rows": (), "why": mistake.message}
+    return {"rows": rows, "why": ""}
+
+
+def _prices(pages: PortalPages, product: Product, percent: Decimal) -> tuple[Decimal, Decimal]:
+    price = pages.portal.catalogue.price_now(product)
+    if not percent.is_finite() or not 0 <= percent < 100:
+        raise Refused("DISCOUNT_RANGE", "The discount must be at least 0 and less than 100 per cent.")
+    if rules.discounted(price, percent) < rules.CENT:
+        raise Refused("DISCOUNT_RANGE", "The discount is too high: it leaves less than R0.01 to pay.")
+    return price, rules.discounted(price, percent)
+
+
+def form_page(
+    pages: PortalPages,
+    request: Request,
+    form: Form,
+    campaign: Campaign | None = None,
+    status: int = 200,
+    meanwhile: Sequence[AuditEntry] = (),
+) -> Response:
+    crumbs = (_LISTED, Crumb(campaign.code, details(campaign))) if campaign else (_LISTED,)
+    product_id = campaign.product_id if campaign else form.get("productId")
+    products = pages.portal.catalogue.for_sale()
+    return pages.page(
+        request,
+        "campaign_form",
+        title="Edit" if campaign else "New campaign",
+        crumbs=crumbs,
+        status=status,
+        form=form,
+        campaign=campaign,
+        products=products,
+        options=[(product.id, product.name) for product in products],
+        also=form.get("alsoProductIds").split(),
+        preview=preview_of(pages, form, product_id),
+        meanwhile=meanwhile,
+        rules=field_rules,
+    )
+
+
+def _new(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    catalogue = pages.portal.catalogue
+
+    @router.post("/campaigns/new-campaign/price", dependencies=[Depends(pages.admin)])
+    def price(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        """Only the preview, for the form to put in its place while somebody types."""
+        return pages.page(
+            request, "_preview", title="Preview", preview=preview_of(pages, form, form.get("productId"))
+        )
+
+    @router.get("/campaigns/new-campaign", dependencies=[Depends(pages.admin)])
+    def new(request: Request, product: str = "") -> Response:
+        return form_page(pages, request, Form({"productId": product}))
+
+    @router.post("/campaigns/new-campaign")
+    def create(
+        request: Request,
+        caller: Annotated[Principal, Depends(pages.admin)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
+        if form.get("do") == "preview":
+            return form_page(pages, request, form)
+        try:
+            made, warnings = catalogue.create_campaign(
+                fields_of(typed(form, NewTypedCampaign, field_rules.campaign_mistakes)), actor_of(caller)
+            )
+        except FormWrong as wrong:
+            return form_page(pages, request, wrong.form, status=422)
+        except PortalMistake as mistake:
+            return form_page(pages, request, refused(form, mistake), status=status_of(mistake))
+        tone: Tone = "note" if warnings else "good"
+        return pages.console.go(details(made), " ".join((f"Campaign {made.code} created.", *warnings)), tone)
+
+    return router
+
+
+def _edit(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    catalogue = pages.portal.catalogue
+
+    @router.get("/campaigns/{code}/edit", dependencies=[Depends(pages.admin)])
+    def edit(request: Request, code: str) -> Response:
+        campaign = catalogue.offer(code).campaign
+        form = form_of_stored(campaign, pages.portal, "campaigns", campaign.code, pages.actor(request))
+        return form_page(pages, request, form, campaign)
+
+    @router.post("/campaigns/{code}/edit")
+    def save(
+        request: Request,
+        code: str,
+        caller: Annotated[Principal, Depends(pages.admin)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
+        stored = catalogue.offer(code).campaign
+        if form.get("do") == "preview":
+            return form_page(pages, request, form, stored)
+        try:
+            changes = fields_of(typed(form, TypedCampaign, field_rules.campaign_mistakes))
+            changed = catalogue.change_campaign(code, changes, actor_of(caller), version_of(form))
+        except FormWrong as wrong:
+            return form_page(pages, request, wrong.form, stored, 422)
+        except Changed:
+            stored = catalogue.offer(code).campaign
+            late = too_late(pages.portal, "campaigns", stored.code, stored, form, actor_of(caller))
+            return form_page(pages, request, late.form, stored, 412, late.meanwhile)
+        except PortalMistake as mistake:
+            return form_page(pages, request, refused(form, mistake), stored, status_of(mistake))
+        return pages.console.go(details(changed), "Saved.")
+
+    return router
+
+
+def _actions(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+
+    def switch(code: str, caller: Principal, form: Form, active: bool) -> Campaign:
+        return pages.portal.catalogue.change_campaign(
+            code, {"active": active}, actor_of(caller), version_of(form)
+        )
+
+    @router.post("/campaigns/{code}/off")
+    def switch_off(
+        code: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
+    ) -> Response:
+        campaign = switch(code, caller, form, False)
+        said = "Switched off: its page says that it is no longer available. It can be switched on again here."
+        return pages.console.go(details(campaign), said, "note")
+
+    @router.post("/campaigns/{code}/on")
+    def switch_on(
+        code: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
+    ) -> Response:
+        return pages.console.go(details(switch(code, caller, form, True)), "Switched on again.")
+
+    return router

@@ -1,0 +1,305 @@
+"""Checkout: a cart with its total, then an order; and the page that says what became of it.
+
+The cart lives in the form itself: nothing is stored before an order is placed. A hidden key makes a form that is sent
+twice one order; who comes back to the page and places the same order under a new key is asked first (a cookie knows).
+The total that was shown goes along, so nobody buys at another. The page after it is for who placed
+the order (a link signed for an hour) and for its owner.
+Elsewhere: prices and rules (systems/portal/orders/checkout.py).
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal, InvalidOperation
+from itertools import islice
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from tablewright.edge import Principal, RateLimiter, limit_rate
+from tablewright.edge.problems import not_found
+from tablewright.pages.forms import Form, posted
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.api.router import buyer_of
+from tablewright.systems.portal.errors import PortalMistake
+from tablewright.systems.portal.model import Order, Product, Tenant
+from tablewright.systems.portal.orders.checkout import Line, Priced
+from tablewright.systems.portal.pages.forms import refused, status_of
+from tablewright.systems.portal.pages.page import HOME, PortalPages
+
+LINK_LASTS = timedelta(hours=1)
+# The cookie that knows what this browser ordered last, for as long as coming back to the page is likely.
+JUST_PLACED = "tablewright-placed"
+_REMEMBERED = 1800
+QUANTITY = "quantity-"
+_HOURS = int(rules.PAY_WITHIN.total_seconds() // 3600)
+CARDS = (
+    ("tok_demo", "Demo card that pays", "The simulated gateway takes it at once."),
+    ("tok_declined", "Demo card that is declined", "To see what happens then: nothing is charged."),
+    (
+        "",
+        "Pay later",
+        f"Pay within {_HOURS} hours; after that the order expires. You can cancel it until then.",
+    ),
+)
+# Beside which field a refusal stands.
+_FIELDS = (
+    ("CAMPAIGN", "code"),
+    ("CODE_FORMAT", "code"),
+    ("QUANTITY", "cart"),
+    ("CART", "cart"),
+    ("PRODUCT", "cart"),
+    ("INVALID_EMAIL", "email"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Basket:
+    """The cart as it is shown: what is in it, what more there is, and what it costs (None if it cannot be sold)."""
+
+    form: Form
+    rows: tuple[tuple[Product, int], ...]
+    others: tuple[Product, ...]
+    priced: Priced | None
+    is_guest: bool
+
+    @property
+    def limit(self) -> int | None:
+        """How often each customer has its offer, if a guest must verify the address before paying."""
+        campaign = self.priced.campaign if self.priced is not None and self.is_guest else None
+        return campaign.per_tenant_limit if campaign is not None else None
+
+
+def quantities(form: Form) -> dict[str, int]:
+    """Product ids with how many of each; a plan that was just added counts one."""
+    found = {
+        name.removeprefix(QUANTITY): _count(text)
+        for name, text in form.values.items()
+        if name.startswith(QUANTITY)
+    }
+    added = form.get("add")
+    if added:
+        found[added] = found.get(added, 0) + 1
+    return {id: count for id, count in found.items() if count}
+
+
+def _count(text: str) -> int:
+    """What was typed as a quantity; what is no number is -1, which the portal refuses in its own words."""
+    bare = text.strip()
+    if not bare:
+        return 0
+    return int(bare) if bare.isascii() and bare.isdigit() and len(bare) < 6 else -1
+
+
+def with_cart(form: Form, cart: Mapping[str, int]) -> Form:
+    """The form with these quantities and nothing more to add."""
+    kept = {n: t for n, t in form.values.items() if not n.startswith(QUANTITY) and n not in ("add", "do")}
+    return replace(form, values={**kept, **{QUANTITY + id: str(count) for id, count in cart.items()}})
+
+
+def buying_router(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    checkout, repository = pages.portal.checkout, pages.portal.repository
+    pace = Depends(limit_rate(RateLimiter(), "checkout", per_minute=120, burst=60))
+
+    def basket(form: Form, caller: Principal) -> Basket:
+        """The cart with its prices, or with what is wrong with it beside the field it is about."""
+        buyer = checkout.buyer_at(buyer_of(caller), form.get("email"))
+        cart = quantities(form)
+        form = with_cart(form, cart)
+        for_sale = {product.id: product for product in pages.portal.catalogue.for_sale()}
+        rows = tuple((for_sale[id], count) for id, count in cart.items() if id in for_sale)
+        others = tuple(product for id, product in for_sale.items() if id not in cart)
+        if not cart:
+            return Basket(form, rows, others, None, buyer is None)
+        try:
+            priced = checkout.priced(lines(cart), codes(form), buyer)
+            return Basket(form, rows, others, priced, buyer is None)
+        except PortalMistake as mistake:
+            form = with_code_checked(refused(form, mistake, _FIELDS), buyer)
+            return Basket(form, rows, others, without_code(cart, buyer), buyer is None)
+
+    def with_code_checked(form: Form, buyer: str | None) -> Form:
+        """The form with what is wrong with its code as well, where the cart was looked at first."""
+        for code in codes(form) if "code" not in form.errors else ():
+            try:
+                checkout.check_code(code, buyer)
+            except PortalMistake as mistake:
+                return refused(form, mistake, _FIELDS)
+        return form
+
+    def without_code(cart: Mapping[str, int], buyer: str | None) -> Priced | None:
+        """What it costs without the code that does not work."""
+        try:
+            return checkout.priced(lines(cart), (), buyer)
+        except PortalMistake:
+            return None
+
+    def refused_order(form: Form, caller: Principal, mistake: PortalMistake) -> Basket:
+        """The cart again, with every mistake; a code that an order was refused for takes nothing off the total."""
+        shown = basket(form, caller)
+        if mistake.code == "IDEMPOTENCY_KEY_REUSED":
+            return replace(shown, form=_another_order(shown.form, pages.console.world.new_id()))
+        found = refused(shown.form, mistake, _FIELDS) if not shown.form.is_wrong else shown.form
+        if "code" in found.errors and "code" not in shown.form.errors:
+            buyer = checkout.buyer_at(buyer_of(caller), form.get("email"))
+            shown = replace(shown, priced=without_code(quantities(form), buyer))
+        return replace(shown, form=_with_email_checked(found))
+
+    def show(request: Request, caller: Principal, shown: Basket, status: int = 200) -> Response:
+        buyer = buyer_of(caller)
+        is_suspended = buyer is not None and pages.portal.tenants.get(buyer).status == "SUSPENDED"
+        return pages.page(
+            request, "checkout", title="Checkout", status=status, shown=shown, form=shown.form, cards=CARDS,
+            most=rules.MAX_QUANTITY, is_suspended=is_suspended,
+        )  # fmt: skip
+
+    @router.get("/checkout")
+    def cart(
+        request: Request,
+        caller: Annotated[Principal, Depends(pages.who)],
+        plan: Annotated[list[str], Query(default_factory=list)],
+        code: str = "",
+    ) -> Response:
+        email = caller.email or "" if buyer_of(caller) else ""
+        start = {"email": email, "organizationName": "", "code": code, "paymentToken": "tok_demo"}
+        form = Form({**start, "key": pages.console.world.new_id()})
+        given = quantities(Form(dict(request.query_params.items())))
+        chosen = {**dict.fromkeys(plan, 1), **given}
+        return show(
+            request, caller, basket(with_cart(form, dict(islice(chosen.items(), rules.MAX_LINES))), caller)
+        )
+
+    @router.post("/checkout/total", dependencies=[pace])
+    def total(
+        request: Request,
+        caller: Annotated[Principal, Depends(pages.who)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
+        """Only the total, for the page to put in its place while somebody types."""
+        shown = basket(form, caller)
+        return pages.page(request, "_total", title="Total", shown=shown, form=shown.form)
+
+    @router.post("/checkout", dependencies=[pace])
+    def place(
+        request: Request,
+        caller: Annotated[Principal, Depends(pages.who)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
+        if form.get("do") != "place":
+            return show(request, caller, basket(form, caller))
+        cart = quantities(form)
+        mark = _mark(form, cart)
+        if _is_repetition(request.cookies.get(JUST_PLACED, ""), mark, form):
+            shown = basket(form, caller)
+            words = "You placed this order a moment ago. Press the button again to place it once more."
+            again = replace(with_again(shown.form, mark), error=words)
+            return show(request, caller, replace(shown, form=again), 409)
+        try:
+            order = checkout.place(
+                form.get("email"),
+                lines(cart),
+                codes=codes(form),
+                organization_name=form.get("organizationName").strip()[:200] or None,
+                payment_token=form.get("paymentToken") or None,
+                key=form.get("key")[:100] or None,
+                agreed=amount(form.get("total")),
+                buyer=buyer_of(caller),
+            )
+        except PortalMistake as mistake:
+            return show(request, caller, refused_order(form, caller, mistake), status_of(mistake))
+        response = pages.console.go(placed_link(pages, order))
+        response.set_cookie(
+            JUST_PLACED, f"{mark}.{form.get('key')[:100]}", max_age=_REMEMBERED, path=f"{HOME}/checkout",
+            httponly=True, samesite="lax",
+        )  # fmt: skip
+        return response
+
+    @router.get("/orders/{id}/placed")
+    def placed(
+        request: Request, id: str, caller: Annotated[Principal, Depends(pages.who)], seal: str = ""
+    ) -> Response:
+        opens = pages.portal.previews.opens(seal, id, repository.now())
+        order = pages.portal.orders.order(id) if opens or caller.is_known else None
+        tenant = pages.portal.tenants.get(order.tenant_id) if order is not None else None
+        is_own = order is not None and tenant is not None and _is_own(order, tenant, caller)
+        if order is None or tenant is None or not (opens or is_own):
+            words = "There is no such order, or its page has expired: it is available for one hour."
+            raise not_found("ORDER_NOT_FOUND", words)
+        return pages.page(
+            request, "placed", title=f"Order {order.order_number}", order=order, tenant=tenant, seal=seal,
+            again=again_link(order), is_own=is_own, must_verify=rules.must_verify(order) and not is_own,
+        )  # fmt: skip
+
+    return router
+
+
+def _is_own(order: Order, tenant: Tenant, caller: Principal) -> bool:
+    return tenant.id == caller.subject and rules.is_claimed(order, tenant)
+
+
+def _with_email_checked(form: Form) -> Form:
+    """The form with what is wrong with its address as well, where something else was looked at first."""
+    try:
+        rules.email_address(form.get("email"))
+    except PortalMistake as mistake:
+        return refused(form, mistake, _FIELDS)
+    return form
+
+
+def _mark(form: Form, cart: Mapping[str, int]) -> str:
+    """What was ordered and by whom, as a digest."""
+    said = [
+        form.get("email").strip().lower(),
+        form.get("code").strip().upper(),
+        *map(str, sorted(cart.items())),
+    ]
+    return hashlib.sha256("\0".join(said).encode()).hexdigest()[:32]
+
+
+def _is_repetition(cookie: str, mark: str, form: Form) -> bool:
+    """Whether this browser placed the same order just now, and not with this very form or on purpose."""
+    placed, _, key = cookie.partition(".")
+    return placed == mark and key != form.get("key") and form.get("again") != mark
+
+
+def with_again(form: Form, mark: str) -> Form:
+    return replace(form, values={**form.values, "again": mark})
+
+
+def amount(text: str) -> Decimal | None:
+    """The total that stood on the page; None if it was none, and then nothing was agreed."""
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() else None
+
+
+def _another_order(form: Form, key: str) -> Form:
+    """A page one came back to after its order was placed, with another cart in it."""
+    words = "An order was placed from this page already. Your cart is different now: press the button to order it too."
+    return replace(form, values={**form.values, "key": key}, error=words)
+
+
+def lines(cart: Mapping[str, int]) -> Sequence[Line]:
+    return [Line(id, count) for id, count in cart.items()]
+
+
+def codes(form: Form) -> list[str]:
+    return [form.get("code")] if form.get("code").strip() else []
+
+
+def placed_link(pages: PortalPages, order: Order) -> str:
+    """The page after an order, for who has this link, for an hour."""
+    now = pages.portal.repository.now()
+    return f"{HOME}/orders/{order.order_id}/placed?seal={pages.portal.previews.token(order.order_id, now, LINK_LASTS)}"
+
+
+def again_link(order: Order) -> str:
+    """The same cart once more; without an offer that the customer has used up."""
+    plans = urlencode({QUANTITY + item.product_id: item.quantity for item in order.items})
+    has_offer = order.campaign is not None and not order.over_limit
+    return f"{HOME}/checkout?{plans}" + (f"&code={order.campaign.code}" if has_offer else "")

@@ -1,0 +1,176 @@
+"""Orders: for staff all of them, by status, day or search; one with its lines; a customer sees their own.
+
+Must hold: cancelling, refunding and marking as paid say what will happen before they do, and offer nothing that the
+order's state does not allow; a tenant cancels only its own order, and only while it is not paid.
+Elsewhere: how an order is paid (payment.py), which moves there are (systems/portal/design/customers.py).
+"""
+
+from typing import Annotated, Any, get_args
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.edge import Principal, require
+from tablewright.edge.routes import gather
+from tablewright.pages.forms import Form, FormWrong, asked, posted
+from tablewright.pages.layout import Crumb
+from tablewright.pages.lists import Listing
+from tablewright.pages.words import money
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.api.router import actor_of, canceller, own_order
+from tablewright.systems.portal.errors import PortalMistake
+from tablewright.systems.portal.model import Order, OrderStatus
+from tablewright.systems.portal.pages.checkout import again_link
+from tablewright.systems.portal.pages.forms import refused
+from tablewright.systems.portal.pages.page import HOME, PortalPages
+from tablewright.systems.portal.pages.tenants import days_between
+from tablewright.systems.portal.search import Found, search_orders
+
+STATUSES: tuple[OrderStatus, ...] = get_args(OrderStatus)
+LIST = f"{HOME}/orders"
+
+
+def orders_router(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    gather(router, (part(pages) for part in (_lists, _one, _cancel, _refund)))
+    return router
+
+
+def _lists(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+
+    @router.get("/orders", dependencies=[Depends(pages.staff)])
+    def list_orders(request: Request, form: Annotated[Form, Depends(asked)]) -> Response:
+        status: OrderStatus | None = next((each for each in STATUSES if each == form.get("status")), None)
+        listing: Listing[Any] = Listing(())
+        found: Found[Order] | None = None
+        try:
+            days = days_between(form)
+            if form.get("q").strip():
+                found = search_orders(pages.portal, form.get("q").strip(), status, **days)
+                listing = Listing(found.items)
+            else:
+                listing = pages.list(request, pages.portal.orders.listed(status, **days))
+        except FormWrong as wrong:
+            form = wrong.form
+        except PortalMistake as mistake:
+            form = refused(form, mistake)
+        tenants = pages.portal.repository.tenants_by_id([order.tenant_id for order in listing.items])
+        return pages.page(
+            request, "orders", title="Orders", listing=listing, form=form, chosen=status, statuses=STATUSES,
+            tenants=tenants, found=found, status=422 if form.is_wrong else 200,
+        )  # fmt: skip
+
+    return router
+
+
+def _one(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+
+    @router.get("/orders/{id}")
+    def order(
+        request: Request, id: str, caller: Annotated[Principal, Depends(require(pages.who))]
+    ) -> Response:
+        found = own_order(pages.portal, id, caller)
+        tenant = pages.portal.tenants.get(found.tenant_id)
+        return pages.page(
+            request,
+            "order",
+            title=f"Order {found.order_number}",
+            crumbs=crumbs_of(caller),
+            order=found,
+            tenant=tenant,
+            hold=rules.hold_of(found, tenant),
+            is_claimed=rules.is_claimed(found, tenant),
+            is_own=found.tenant_id == caller.subject,
+            moves=moves(found, caller),
+            again=again_link(found),
+        )
+
+    return router
+
+
+def _cancel(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    known = require(pages.who)
+
+    @router.get("/orders/{id}/cancel")
+    def ask_cancel(request: Request, id: str, caller: Annotated[Principal, Depends(known)]) -> Response:
+        found = own_order(pages.portal, id, caller)
+        canceller(caller)
+        if "CANCELLED" not in moves(found, caller):
+            return nothing_to_do(pages, found)
+        return pages.console.confirm(
+            request,
+            title=f"Cancel order {found.order_number}?",
+            happens="The order is cancelled and the customer gets a mail. "
+            "If a campaign was used, its use is free again.",
+            button="Cancel the order",
+            back=f"{LIST}/{id}",
+            crumbs=(*crumbs_of(caller), Crumb(found.order_number, f"{LIST}/{id}")),
+            details={"Total": money(found.total, "ZAR"), "Status now": found.order_status.lower()},
+            undo="This cannot be undone; the customer can place the order again.",
+        )
+
+    @router.post("/orders/{id}/cancel", dependencies=[Depends(posted)])
+    def cancel(id: str, caller: Annotated[Principal, Depends(known)]) -> Response:
+        found = own_order(pages.portal, id, caller)
+        pages.portal.orders.cancel(found.order_id, canceller(caller))
+        return pages.console.go(f"{LIST}/{id}", "The order is cancelled.", "note")
+
+    return router
+
+
+def _refund(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+
+    @router.get("/orders/{id}/refund")
+    def ask_refund(request: Request, id: str, caller: Annotated[Principal, Depends(pages.admin)]) -> Response:
+        found = pages.portal.orders.order(id)
+        if "REFUNDED" not in moves(found, caller):
+            return nothing_to_do(pages, found)
+        how = (
+            "It was paid by hand, so return the money yourself; here it is noted as refunded."
+            if found.paid_by_hand
+            else "The gateway gives the whole amount back."
+        )
+        return pages.console.confirm(
+            request,
+            title=f"Refund order {found.order_number}?",
+            happens=f"{how} The customer gets a mail. If a campaign was used, its use is free again.",
+            button=f"Refund {money(found.total, 'ZAR')}",
+            back=f"{LIST}/{id}",
+            crumbs=(Crumb("Orders", LIST), Crumb(found.order_number, f"{LIST}/{id}")),
+            details={"Payment": found.payment_reference or "", "Status now": found.order_status.lower()},
+            undo="This cannot be undone.",
+        )
+
+    @router.post("/orders/{id}/refund")
+    def refund(id: str, caller: Annotated[Principal, Depends(pages.admin)]) -> Response:
+        pages.portal.orders.refund(id, actor_of(caller))
+        return pages.console.go(f"{LIST}/{id}", "The order is refunded.", "note")
+
+    return router
+
+
+def nothing_to_do(pages: PortalPages, order: Order) -> Response:
+    """Back to the order, for who asks for what its state does not allow."""
+    words = f"This order is {order.order_status.lower()}. There is nothing to do here."
+    return pages.console.go(f"{LIST}/{order.order_id}", words, "note")
+
+
+def moves(order: Order, caller: Principal) -> tuple[OrderStatus, ...]:
+    """What this caller may make of an order: owners pay and cancel, an admin with a second factor does all."""
+    found: set[OrderStatus] = set()
+    if "admin" in caller.roles and caller.used_mfa:
+        found = set(rules.order_moves_open_to(order, "admin"))
+    elif not caller.roles & {"admin", "support"}:
+        found = set(rules.order_moves_open_to(order, "user"))
+        # Owners pay through the gateway, which then says that the order is paid.
+        found |= {"PAID"} if order.order_status == "PENDING" else set()
+    return tuple(status for status in STATUSES if status in found)
+
+
+def crumbs_of(caller: Principal) -> tuple[Crumb, ...]:
+    if caller.roles & {"admin", "support"}:
+        return (Crumb("Orders", LIST),)
+    return (Crumb("My account", f"{HOME}/account"),)

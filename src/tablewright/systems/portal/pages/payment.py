@@ -1,0 +1,130 @@
+"""Paying an order that was placed before: by its customer with a card, or noted by an admin who got the money.
+
+The page after an order is for who placed it, for an hour (checkout.py): they may pay from there without signing in, but
+not an order whose offer is limited per customer.
+Must hold: what is sent twice is paid once; an order that expired says so, and offers to order again.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.edge import Principal, RateLimiter, limit_rate
+from tablewright.edge.identity.guards import login_required
+from tablewright.edge.routes import gather
+from tablewright.pages.forms import Form, FormWrong, posted
+from tablewright.pages.layout import Crumb
+from tablewright.pages.words import money
+from tablewright.systems.portal import rules
+from tablewright.systems.portal.api import bodies
+from tablewright.systems.portal.api.router import actor_of, own_order
+from tablewright.systems.portal.errors import PortalMistake
+from tablewright.systems.portal.model import Order
+from tablewright.systems.portal.pages.checkout import CARDS
+from tablewright.systems.portal.pages.forms import refused, status_of, typed
+from tablewright.systems.portal.pages.orders import LIST, crumbs_of, nothing_to_do
+from tablewright.systems.portal.pages.page import HOME, PortalPages
+
+PAYING_CARDS = tuple(card for card in CARDS if card[0])
+
+
+def payment_router(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    gather(router, (part(pages) for part in (_by_card, _by_hand)))
+    return router
+
+
+def _by_card(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    orders = pages.portal.orders
+    pace = Depends(limit_rate(RateLimiter(), "payment", per_minute=60, burst=30))
+
+    def payable(id: str, caller: Principal, seal: str) -> Order:
+        """The order, for its owner or for who has the link of the page after it."""
+        if pages.portal.previews.opens(seal, id, pages.portal.repository.now()):
+            order = orders.order(id)
+            if not rules.must_verify(order):
+                return order
+        if not caller.is_known:
+            raise login_required()
+        return own_order(pages.portal, id, caller)
+
+    def show(request: Request, caller: Principal, order: Order, form: Form, status: int = 200) -> Response:
+        back = _back(order, form.get("seal"))
+        crumbs = () if form.get("seal") else (*crumbs_of(caller), Crumb(order.order_number, back))
+        return pages.page(
+            request, "pay", title=f"Pay order {order.order_number}", crumbs=crumbs, order=order, form=form,
+            cards=PAYING_CARDS, back=back, status=status,
+        )  # fmt: skip
+
+    @router.get("/orders/{id}/pay")
+    def ask_pay(
+        request: Request, id: str, caller: Annotated[Principal, Depends(pages.who)], seal: str = ""
+    ) -> Response:
+        order = payable(id, caller, seal)
+        if order.order_status != "PENDING":
+            return pages.console.go(_back(order, seal))
+        return show(request, caller, order, Form({"paymentToken": PAYING_CARDS[0][0], "seal": seal}))
+
+    @router.post("/orders/{id}/pay", dependencies=[pace])
+    def pay(
+        request: Request,
+        id: str,
+        caller: Annotated[Principal, Depends(pages.who)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
+        order = payable(id, caller, form.get("seal"))
+        is_own = order.tenant_id == caller.subject
+        try:
+            typed(form, bodies.Payment)
+            owner = pages.portal.tenants.get(order.tenant_id) if is_own else None
+            paid = orders.pay(id, form.get("paymentToken"), owner)
+        except FormWrong as wrong:
+            return show(request, caller, order, wrong.form, 422)
+        except PortalMistake as mistake:
+            return show(request, caller, orders.order(id), refused(form, mistake), status_of(mistake))
+        said = f"We received your payment of {money(paid.total, 'ZAR')}." if paid.paid_at else ""
+        return pages.console.go(_back(order, form.get("seal")), said)
+
+    return router
+
+
+def _back(order: Order, seal: str) -> str:
+    """The page one came from: the one after the order, or the order's own."""
+    return f"{LIST}/{order.order_id}/placed?seal={seal}" if seal else f"{LIST}/{order.order_id}"
+
+
+def _by_hand(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    orders = pages.portal.orders
+
+    def show(request: Request, order: Order, form: Form, status: int = 200) -> Response:
+        crumbs = (Crumb("Orders", LIST), Crumb(order.order_number, f"{LIST}/{order.order_id}"))
+        return pages.page(
+            request, "mark_paid", title="Mark as paid", crumbs=crumbs, order=order, form=form, status=status
+        )
+
+    @router.get("/orders/{id}/mark-paid", dependencies=[Depends(pages.admin)])
+    def ask_mark_paid(request: Request, id: str) -> Response:
+        order = orders.order(id)
+        return (
+            show(request, order, Form()) if order.order_status == "PENDING" else nothing_to_do(pages, order)
+        )
+
+    @router.post("/orders/{id}/mark-paid")
+    def mark_paid(
+        request: Request,
+        id: str,
+        caller: Annotated[Principal, Depends(pages.admin)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
+        try:
+            given = typed(form, bodies.PaymentByHand)
+            orders.mark_paid(id, actor_of(caller), given.reference.strip(), given.reason)
+        except FormWrong as wrong:
+            return show(request, orders.order(id), wrong.form, 422)
+        except PortalMistake as mistake:
+            return show(request, orders.order(id), refused(form, mistake), status_of(mistake))
+        return pages.console.go(f"{HOME}/orders/{id}", "The order is marked as paid.")
+
+    return router

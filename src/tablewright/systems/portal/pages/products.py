@@ -1,0 +1,226 @@
+"""Products, for staff: the catalogue with drafts and what was taken off sale; one product with its prices over time.
+
+Must hold: whoever changes a price reads what that means (new orders at once, placed orders never, running campaigns
+with it); a change rests on the version that was shown.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.edge import Principal
+from tablewright.edge.routes import gather
+from tablewright.pages.forms import Form, FormWrong, posted
+from tablewright.pages.layout import Crumb, Tone
+from tablewright.pages.lists import here
+from tablewright.systems.portal import field_rules, rules
+from tablewright.systems.portal.api.router import actor_of
+from tablewright.systems.portal.errors import Changed, PortalMistake, Refused
+from tablewright.systems.portal.model import AuditEntry, Product
+from tablewright.systems.portal.pages.charts import price_history
+from tablewright.systems.portal.pages.forms import (
+    TypedProduct,
+    fields_of,
+    form_of_stored,
+    refused,
+    status_of,
+    too_late,
+    typed,
+    version_of,
+)
+from tablewright.systems.portal.pages.page import HOME, PortalPages
+from tablewright.systems.portal.repository import Actor
+
+LIST = f"{HOME}/products"
+_LISTED = Crumb("Products", LIST)
+SHOWN: dict[str, bool | None] = {"": None, "active": True, "deleted": False}
+
+
+def products_router(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    # "new" before what would read it as an id
+    gather(router, (part(pages) for part in (_forms, _lists, _actions)))
+    return router
+
+
+def state_of(product: Product) -> tuple[str, str]:
+    """A word and its colour."""
+    if not product.active:
+        return "off sale", "bad"
+    return ("draft", "warn") if product.draft else ("for sale", "good")
+
+
+def _lists(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    catalogue, repository = pages.portal.catalogue, pages.portal.repository
+
+    @router.get("/products", dependencies=[Depends(pages.staff)])
+    def list_products(request: Request, show: str = "", after: str | None = None) -> Response:
+        page = catalogue.products(pages.actor(request), active=SHOWN.get(show), size=100, after=after or None)
+        return pages.page(
+            request,
+            "products",
+            title="Products",
+            products=[(product, catalogue.price_now(product), state_of(product)) for product in page.items],
+            next=here(request, after=page.next) if page.next else None,
+            show=show,
+        )
+
+    @router.get("/products/{id}", dependencies=[Depends(pages.staff)])
+    def product(request: Request, id: str) -> Response:
+        found = catalogue.product(id, deleted=True)
+        steps = catalogue.prices(id)
+        now = repository.now()
+        to_come = (
+            (found.next_price, found.next_price_from)
+            if found.next_price is not None
+            and found.next_price_from is not None
+            and found.next_price_from > now
+            else None
+        )
+        return pages.page(
+            request,
+            "product",
+            title=found.name,
+            crumbs=(_LISTED,),
+            product=found,
+            state=state_of(found),
+            price=catalogue.price_now(found),
+            steps=list(reversed(steps)),
+            picture=price_history(steps, now, to_come),
+            to_come=to_come,
+            offers=catalogue.offers_of(id, public=False),
+            history=pages.list(request, repository.history("products", id), size=10),
+            vat=rules.VAT,
+        )
+
+    return router
+
+
+def form_of_product(pages: PortalPages, product: Product, reader: Actor) -> Form:
+    # A scheduled price that has begun is the price, also before the job has applied it.
+    product = rules.settled(product, pages.portal.repository.now())
+    form = form_of_stored(product, pages.portal, "products", product.id, reader)
+    if product.next_price_from is None:
+        return form
+    local = product.next_price_from.astimezone(rules.ZONE).replace(tzinfo=None)
+    return Form({**form.values, "nextPriceFrom": local.isoformat(timespec="minutes")})
+
+
+def _forms(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    catalogue = pages.portal.catalogue
+
+    def show(
+        request: Request,
+        form: Form,
+        product: Product | None = None,
+        status: int = 200,
+        meanwhile: tuple[AuditEntry, ...] = (),
+    ) -> Response:
+        crumbs = (_LISTED, Crumb(product.name, f"{LIST}/{product.id}")) if product else (_LISTED,)
+        return pages.page(
+            request, "product_form", title="Edit" if product else "New product", crumbs=crumbs, status=status,
+            form=form, product=product, meanwhile=meanwhile, rules=field_rules,
+        )  # fmt: skip
+
+    @router.get("/products/new", dependencies=[Depends(pages.admin)])
+    def new(request: Request) -> Response:
+        return show(request, Form({"billingCycle": "monthly"}))
+
+    @router.post("/products/new")
+    def create(
+        request: Request,
+        caller: Annotated[Principal, Depends(pages.admin)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
+        try:
+            made, warnings = catalogue.create_product(
+                _given(form, pages.portal.repository.now()), actor_of(caller)
+            )
+        except FormWrong as wrong:
+            return show(request, wrong.form, status=422)
+        except PortalMistake as mistake:
+            return show(request, refused(form, mistake), status=status_of(mistake))
+        return pages.console.go(f"{LIST}/{made.id}", *_told(f"{made.name} is in the catalogue.", warnings))
+
+    @router.get("/products/{id}/edit", dependencies=[Depends(pages.admin)])
+    def edit(request: Request, id: str) -> Response:
+        product = catalogue.product(id, deleted=True)
+        return show(request, form_of_product(pages, product, pages.actor(request)), product)
+
+    @router.post("/products/{id}/edit")
+    def save(
+        request: Request,
+        id: str,
+        caller: Annotated[Principal, Depends(pages.admin)],
+        form: Annotated[Form, Depends(posted)],
+    ) -> Response:
+        stored = catalogue.product(id, deleted=True)
+        try:
+            given = _given(form, pages.portal.repository.now(), stored)
+            changes = _unless_same_minute(given, stored)
+            _, warnings = catalogue.change_product(id, changes, actor_of(caller), version_of(form))
+        except FormWrong as wrong:
+            return show(request, wrong.form, stored, 422)
+        except Changed:
+            stored = catalogue.product(id, deleted=True)
+            late = too_late(pages.portal, "products", id, stored, form, actor_of(caller))
+            return show(request, late.form, stored, 412, late.meanwhile)
+        except PortalMistake as mistake:
+            return show(request, refused(form, mistake), stored, status_of(mistake))
+        return pages.console.go(f"{LIST}/{id}", *_told("Saved.", warnings))
+
+    return router
+
+
+def _given(form: Form, now: datetime, stored: Product | None = None) -> dict[str, Any]:
+    def rule(values: dict[str, Any]) -> Iterator[Refused]:
+        yield from field_rules.product_mistakes(values)
+        since = values.get("next_price_from")
+        if stored is None or not _is_same_minute(since, stored):
+            yield from field_rules.schedule_mistakes(since, now)
+
+    return fields_of(typed(form, TypedProduct, rule, draft=form.is_ticked("draft")))
+
+
+def _unless_same_minute(changes: dict[str, Any], stored: Product) -> dict[str, Any]:
+    """A form knows minutes only: a time that was not touched keeps its seconds, and is no change."""
+    if _is_same_minute(changes["next_price_from"], stored):
+        return {**changes, "next_price_from": stored.next_price_from}
+    return changes
+
+
+def _is_same_minute(given: datetime | None, stored: Product) -> bool:
+    kept = stored.next_price_from
+    return given is not None and kept is not None and given == kept.replace(second=0, microsecond=0)
+
+
+def _told(said: str, warnings: list[str]) -> tuple[str, Tone]:
+    return " ".join((said, *warnings)), "note" if warnings else "good"
+
+
+def _actions(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+
+    def switch(id: str, caller: Principal, form: Form, active: bool) -> None:
+        pages.portal.catalogue.change_product(id, {"active": active}, actor_of(caller), version_of(form))
+
+    @router.post("/products/{id}/delete")
+    def delete(
+        id: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
+    ) -> Response:
+        switch(id, caller, form, False)
+        said = "Off sale. Orders already placed and campaigns stay as they are; it can be restored here."
+        return pages.console.go(f"{LIST}/{id}", said, "note")
+
+    @router.post("/products/{id}/restore")
+    def restore(
+        id: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
+    ) -> Response:
+        switch(id, caller, form, True)
+        return pages.console.go(f"{LIST}/{id}", "It is back in the catalogue.")
+
+    return router

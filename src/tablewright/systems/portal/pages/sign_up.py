@@ -1,0 +1,73 @@
+"""The link of a mail, and registering: the link proves an address, then the registration is completed.
+
+Must hold: a link that is only opened changes nothing (mail scanners open links).
+Elsewhere: asking for a code and typing it (sign_in.py).
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import RedirectResponse
+
+from tablewright.edge import Principal, RateLimiter, limit_rate
+from tablewright.pages.forms import Form, posted
+from tablewright.pages.known_devices import caller_of, remember
+from tablewright.systems.portal.errors import PortalMistake
+from tablewright.systems.portal.model import Purpose
+from tablewright.systems.portal.pages.forms import status_of
+from tablewright.systems.portal.pages.page import HOME, PortalPages
+from tablewright.systems.portal.pages.sign_in import PATH, open_tenant, signed_in, wanted_by
+
+
+def joining_router(pages: PortalPages) -> APIRouter:
+    router = pages.router()
+    verification = pages.portal.verification
+    pace = Depends(limit_rate(RateLimiter(), "verification", per_minute=30, burst=20))
+
+    def show(request: Request, form: Form, status: int = 200) -> Response:
+        return pages.page(request, "verify", title="Confirm your address", status=status, form=form)
+
+    @router.get("/verify")
+    def verify(request: Request, purpose: str = "verify", address: str = "", secret: str = "") -> Response:
+        if not (address and secret):
+            return RedirectResponse(PATH, 303)
+        return show(request, Form({"purpose": _purpose(purpose), "email": address, "code": secret}))
+
+    @router.post("/verify", dependencies=[pace])
+    def confirm(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        purpose, caller = _purpose(form.get("purpose")), caller_of(request, pages.console, form.get("ticket"))
+        try:
+            tenant = verification.confirm(form.get("email"), form.get("code"), purpose, caller=caller)
+            if purpose == "destination":
+                said = f"{tenant.destination_email} gets form submissions from now on."
+                return pages.console.go(HOME, said)
+            open_tenant(tenant)
+        except PortalMistake as mistake:
+            return show(request, Form(form.values, error=mistake.message), status_of(mistake))
+        response = signed_in(pages, tenant, wanted_by(request), "Your address is confirmed.")
+        remember(request, response, pages.console, verification.requesters, tenant.email)
+        return response
+
+    @router.get("/register")
+    def register_page(request: Request, caller: Annotated[Principal, Depends(pages.who)]) -> Response:
+        if not caller.roles & {"verified", "tenant"}:
+            return RedirectResponse(PATH, 303)
+        tenant = pages.portal.tenants.get(caller.subject)
+        if tenant.status == "REGISTERED" and "tenant" in caller.roles:
+            return RedirectResponse(f"{HOME}/account", 303)
+        orders = pages.portal.tenants.orders(tenant.id, pages.actor(request), 100)
+        return pages.page(
+            request, "register", title="Complete your registration", tenant=tenant, orders=len(orders.items)
+        )
+
+    @router.post("/register", dependencies=[pace])
+    def register(caller: Annotated[Principal, Depends(pages.who)]) -> Response:
+        if not caller.roles & {"verified", "tenant"}:
+            return RedirectResponse(PATH, 303)
+        return signed_in(pages, verification.register(caller.subject), "", "You are registered. Welcome.")
+
+    return router
+
+
+def _purpose(given: str) -> Purpose:
+    return "destination" if given == "destination" else "verify"

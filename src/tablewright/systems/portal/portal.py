@@ -1,0 +1,88 @@
+"""The portal as one value: everything it can do, over one database.
+
+api/router.py, the console and the jobs speak to this; nothing above it knows of tables.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from tablewright.edge.erased import ErasedList
+from tablewright.edge.outbox import OutboxDispatch
+from tablewright.mapping import Db
+from tablewright.systems.portal.catalogue.catalogue import Catalogue
+from tablewright.systems.portal.customers.tenants import Tenants
+from tablewright.systems.portal.customers.verification import Verification
+from tablewright.systems.portal.model import Message, Tenant
+from tablewright.systems.portal.orders.checkout import Checkout
+from tablewright.systems.portal.orders.guest_limits import GuestLimits
+from tablewright.systems.portal.orders.orders import Orders
+from tablewright.systems.portal.orders.payments import Payments, SimulatedGateway
+from tablewright.systems.portal.repository import Repository
+from tablewright.systems.portal.signed_links import Previews
+from tablewright.world import World
+
+# (subject, roles, e-mail) -> token
+Issue: TypeAlias = Callable[[str, tuple[str, ...], str], str]
+ORDER_LINK = "/console/portal/orders/{order_id}"
+VERIFY_LINK = "/console/portal/verify?purpose={purpose}&address={address}&secret={secret}"
+
+
+@dataclass(frozen=True, slots=True)
+class Portal:
+    """The parts of the portal."""
+
+    repository: Repository
+    tenants: Tenants
+    catalogue: Catalogue
+    checkout: Checkout
+    orders: Orders
+    verification: Verification
+    payments: Payments
+    previews: Previews
+    dispatch: OutboxDispatch[Message]
+    issue: Issue
+    staff: Callable[[], Sequence[str]]
+
+    def token_for(self, tenant: Tenant) -> str:
+        """What a proved address may do: everything of a tenant's own once registered, register before that."""
+        role = "tenant" if tenant.status == "REGISTERED" else "verified"
+        return self.issue(tenant.id, (role,), tenant.email)
+
+
+def open_portal(
+    db: Db,
+    world: World,
+    secret: bytes,
+    issue: Issue,
+    *,
+    payments: Payments | None = None,
+    verify_link: str = VERIFY_LINK,
+    order_link: str = ORDER_LINK,
+    home: Path | None = None,
+    staff: Callable[[], Sequence[str]] = tuple,
+) -> Portal:
+    """The portal over a database.
+
+    `secret` keys its one-time codes, the seal of messages, preview links and the simulated gateway; `issue` makes a
+    login for a subject with roles and a proved address. `home` is a directory for the list of who was erased:
+    `tenants.erase_again` heeds it. `staff` gives the addresses that jobs write to about campaigns and customers.
+    """
+    repository = Repository(db, world, secret)
+    tenants = Tenants(repository, ErasedList(home))
+    gateway = payments or SimulatedGateway(secret)
+    orders = Orders(repository, gateway, order_link)
+    return Portal(
+        repository,
+        tenants,
+        Catalogue(repository),
+        Checkout(repository, tenants, orders, GuestLimits(repository, secret)),
+        orders,
+        Verification(repository, secret, verify_link),
+        gateway,
+        Previews(secret),
+        repository.dispatch(),
+        issue,
+        staff,
+    )

@@ -1,0 +1,182 @@
+"""What a traveller can take away: everything as JSON, the places as a sheet or as GeoJSON (SK-X7); and the weekly file.
+
+Must hold: the JSON has everything that is kept about the traveller, but for secrets and for copies of what is in it;
+the weekly file for analytics has no names, notes or ids, and nobody who was erased.
+Elsewhere: the picture to share (the console), reading a sheet back (places/visits_import.py).
+"""
+
+import gzip
+import logging
+import zlib
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import orjson
+from pydantic import BaseModel
+
+from tablewright.edge.messages import STORED_FIELDS
+from tablewright.kit.objects import Objects
+from tablewright.systems.travel import design as d
+from tablewright.systems.travel import rules
+from tablewright.systems.travel.account.keyring import KeyRing
+from tablewright.systems.travel.geography import outlines
+from tablewright.systems.travel.geography.regions import Geography
+from tablewright.systems.travel.model import Receipt, Visit
+from tablewright.systems.travel.outbox import Outbox
+from tablewright.systems.travel.places import visits_csv
+from tablewright.systems.travel.places.visits_import import SHEET
+from tablewright.systems.travel.repository import Repository
+
+log = logging.getLogger("tablewright.travel")
+
+FOLDER = "analytics"
+KEPT = timedelta(days=35)
+_PURPOSE = "analytics"
+_SECRETS: dict[str, set[str]] = {
+    "sessions": {"refresh_hash", "former_hash", "family_hash"},
+    "profile": {"email_hmac", "stamps", "schema_version"},
+    "visits": {"stamps", "edited"},
+    # Sealed, and in the profile.
+    "mail": {"recipient", *STORED_FIELDS},
+}
+
+
+class Exporting:
+    """What can be taken away."""
+
+    def __init__(
+        self, repository: Repository, geography: Geography, keyring: KeyRing, objects: Objects, outbox: Outbox
+    ) -> None:
+        self._repository, self._geography = repository, geography
+        self._keyring, self._objects, self._outbox = keyring, objects, outbox
+
+    def everything(self, user_id: str) -> dict[str, Any]:
+        """All that is kept about a traveller."""
+        db = self._repository.db
+        profile = self._repository.profile(user_id).model_dump(
+            mode="json", exclude_none=True, exclude=_SECRETS["profile"]
+        )
+        # An address stands in a login as its hash, which is nothing to take away.
+        profile["logins"] = [
+            login if login["provider"] != "email" else {"provider": "email"} for login in profile["logins"]
+        ]
+        if profile["auth_provider"] == "email":
+            del profile["auth_provider_id"]
+        visits = list(db.all(d.visits_of(user_id=user_id)))
+        receipts = (it for it in db.all(d.history_of(user_id=user_id)) if isinstance(it, Receipt))
+        return {
+            "exported_at": self._repository.now().isoformat(),
+            "profile": profile,
+            "picture": self._picture(user_id),
+            "visits": _shown((visit for visit in visits if not visit.is_deleted), _SECRETS["visits"]),
+            "deleted_visits": _shown((visit for visit in visits if visit.is_deleted), _SECRETS["visits"]),
+            "devices": _shown(db.all(d.devices_of(user_id=user_id))),
+            "sessions": _shown(db.all(d.sessions_of(user_id=user_id)), _SECRETS["sessions"]),
+            "operations": _shown(db.all(d.operations_of(user_id=user_id))),
+            "statistics": _shown(db.all(d.statistics_of(user_id=user_id)), {"marks"}),
+            "blocks": _shown(db.all(d.blocks_of(user_id=user_id))),
+            "audit": _shown(db.all(d.audit_of(user_id=user_id))),
+            "imports": [it.result for it in receipts if it.operation_id.startswith(SHEET)],
+            "mail": _shown(map(self._outbox.covered, db.all(d.messages_to(owner=user_id))), _SECRETS["mail"]),
+        }
+
+    def _picture(self, user_id: str) -> dict[str, str] | None:
+        kept = self._repository.profile(user_id).profile_picture_url
+        content = self._objects.get(kept) if kept is not None else None
+        if kept is None or content is None:
+            return None
+        return {"name": kept.rpartition("/")[2], "base64": b64encode(content).decode()}
+
+    def sheet(self, user_id: str) -> str:
+        """The places as CSV, which can be read back."""
+        return visits_csv.written(self._repository.live_visits(user_id))
+
+    def geojson(self, user_id: str) -> dict[str, Any]:
+        """The places as GeoJSON, with borders good enough for a map of the world."""
+        return {
+            "type": "FeatureCollection",
+            "features": [self._feature(visit) for visit in self._repository.live_visits(user_id)],
+        }
+
+    def _feature(self, visit: Visit) -> dict[str, Any]:
+        region = rules.region_of(self._geography, visit.region_type, visit.region_code)
+        properties: dict[str, Any] = {
+            "region_type": visit.region_type,
+            "region_code": visit.region_code,
+            "name": visit.region_name,
+            "visited_date": visit.visited_date,
+            "notes": visit.notes,
+            "trips": [trip.model_dump() for _, trip in sorted(visit.trips.items())],
+            "marked_at": visit.marked_at.isoformat(timespec="milliseconds"),
+        }
+        if region is None:
+            return {"type": "Feature", "id": visit.region_code, "properties": properties, "geometry": None}
+        shape = outlines.boundary(region.region_type, region.region_code, "low")
+        return {**shape, "id": visit.region_code, "properties": properties}
+
+    # --- for analytics ---
+
+    def lines(self, user_id: str) -> list[bytes]:
+        """What somebody has visited, by whom only as a hash (SK-32)."""
+        return [
+            orjson.dumps(self._line(visit), option=orjson.OPT_APPEND_NEWLINE)
+            for visit in self._repository.live_visits(user_id)
+        ]
+
+    def part(self, user_ids: Sequence[str], lines: Sequence[bytes]) -> str | None:
+        """A part of this week's file, with the lines of some. Its name; written anew, it takes its own place."""
+        if not user_ids:
+            return None
+        now = self._repository.now()
+        first = self._keyring.hmac(_PURPOSE, user_ids[0])
+        name = f"{FOLDER}/{now:%G-W%V}/{first[:32]}.jsonl.gz"
+        self._objects.put(name, gzip.compress(b"".join(lines), mtime=0))
+        self._forget(now)
+        return name
+
+    def _line(self, visit: Visit) -> dict[str, Any]:
+        return {
+            "traveller": self._keyring.hmac(_PURPOSE, visit.user_id),
+            "region_type": visit.region_type,
+            "region_code": visit.region_code,
+            "visited_date": visit.visited_date,
+            "marked_on": visit.marked_at.date().isoformat(),
+        }
+
+    def without(self, user_ids: Iterable[str]) -> int:
+        """Take travellers who were erased out of the files that are kept; how many lines went.
+
+        Goes through all files. One that cannot be read is removed: nobody could say whether they are in it.
+        """
+        gone = 0
+        names = {known for id in user_ids for known in self._keyring.hmacs(_PURPOSE, id)}
+        if not names:
+            return 0
+        for name in list(self._objects.names(f"{FOLDER}/")):
+            content = self._objects.get(name)
+            if content is None:
+                continue
+            try:
+                lines = gzip.decompress(content).splitlines(keepends=True)
+                kept = [line for line in lines if orjson.loads(line)["traveller"] not in names]
+            except (gzip.BadGzipFile, EOFError, zlib.error, orjson.JSONDecodeError, KeyError, TypeError):
+                log.warning("damaged file of analytics removed", extra={"file": name})
+                self._objects.remove(name)
+                continue
+            if len(kept) < len(lines):
+                self._objects.put(name, gzip.compress(b"".join(kept), mtime=0))
+                gone += len(lines) - len(kept)
+        return gone
+
+    def _forget(self, now: datetime) -> None:
+        oldest = f"{now - KEPT:%G-W%V}"
+        for name in list(self._objects.names(f"{FOLDER}/")):
+            if name.removeprefix(f"{FOLDER}/")[: len(oldest)] < oldest:
+                self._objects.remove(name)
+
+
+def _shown(items: Iterable[BaseModel], without: set[str] | None = None) -> list[dict[str, Any]]:
+    hidden = {"schema_version", *(without or ())}
+    return [item.model_dump(mode="json", exclude_none=True, exclude=hidden) for item in items]

@@ -1,0 +1,74 @@
+"""Whether the secrets are those this Skratch has always had: a keyed hash of nothing, one for each, kept as objects.
+
+They go with copies of the table, and the secrets do not. Put back without its secrets a copy would be given new ones,
+by which nobody is found by their address and nobody on the list of who was erased is known.
+Must hold: a check says nothing of its secret; one that is there is never written over; no secret is made where one was
+used before.
+Elsewhere: the secrets (keyring.py), the list (privacy.py).
+"""
+
+import re
+from pathlib import Path
+
+from tablewright.kit.objects import Objects
+from tablewright.systems.travel.account.keyring import KeyRing, has_secrets, kept_keyring
+from tablewright.world import World
+
+CHECKS = "secret-checks"
+_NUMBER = re.compile(r"[0-9]{6}")
+_PURPOSE, _NOTHING = "check", ""
+
+
+class SecretsAreOthers(ValueError):
+    """Secrets were made anew, or came from elsewhere; those that were used before are not among them."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(
+            f"Skratch's secret {number:06d}.secret is not the one its data was written with; put the files of "
+            "systems/travel/secrets back as they were, those of this name in the place of what is there now"
+        )
+
+
+class SecretIsMissing(SecretsAreOthers):
+    """A secret that was used before is not there: a copy was restored, and holds none."""
+
+    def __init__(self, number: int) -> None:
+        ValueError.__init__(
+            self,
+            f"Skratch's secret {number:06d}.secret is missing: its data was written with it, and no copy holds it. "
+            "Put the files of systems/travel/secrets back from where they are kept, and start again; nothing was "
+            "changed",
+        )
+
+
+def checked_keyring(directory: Path, objects: Objects, world: World) -> KeyRing:
+    """The ring of a directory. A first secret is made only where none was ever used."""
+    known = _known(objects)
+    if known and not has_secrets(directory):
+        raise SecretIsMissing(max(known))
+    keyring = kept_keyring(directory, world)
+    check_secrets(keyring, objects)
+    return keyring
+
+
+def check_secrets(keyring: KeyRing, objects: Objects) -> None:
+    """Raise SecretsAreOthers unless the ring has the newest secret it ever had, and no other under a known number."""
+    checks = {int(text.partition("-")[0]): text for text in keyring.hmacs(_PURPOSE, _NOTHING)}
+    known = _known(objects)
+    for number in sorted(known, reverse=True):
+        # An older one may have been dropped since.
+        if checks.get(number) != known[number] and (number in checks or number == max(known)):
+            raise SecretsAreOthers(number) if number in checks else SecretIsMissing(number)
+    for number, text in checks.items():
+        if number not in known:
+            objects.put(f"{CHECKS}/{number:06d}", text.encode())
+
+
+def _known(objects: Objects) -> dict[int, str]:
+    known: dict[int, str] = {}
+    for name in list(objects.names(f"{CHECKS}/")):
+        file = name.rpartition("/")[2]
+        body = objects.get(name) if _NUMBER.fullmatch(file) else None  # what an editor left is no check
+        if body is not None:
+            known[int(file)] = body.decode(errors="replace")
+    return known

@@ -1,0 +1,305 @@
+"""Whom a traveller does not want to be seen by, and the end of an account (SK-X5, SK-X7, SK-D25).
+
+An account is erased a week after its owner asked, and until then they may think again. Then everything of it goes:
+logins first, so that the same login is a new traveller; the profile last, so that whoever goes on after a crash still
+knows what to do. So do changes of it that could not be followed and were parked, then or later. A copy of the table
+that is restored later brings it back: `apply_deletions` takes it away again, by a list that lies outside of the table.
+Must hold: after an erasure no key, no index and no item says anything of the traveller; what is kept as a proof is a
+keyed hash, some moments and a number; one account that cannot be erased keeps no other from it.
+Elsewhere: how often it is tried (jobs.py), the settings themselves (sync/push.py), what others see
+(places/public_profiles.py).
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from tablewright.design import Write, absent
+from tablewright.kit.objects import Objects
+from tablewright.mapping import Page, Parked, WriteRefused, forget_parked, parked_key
+from tablewright.systems.travel import design as d
+from tablewright.systems.travel import rounds, rules
+from tablewright.systems.travel.account.email_login import PURPOSE as EMAIL
+from tablewright.systems.travel.account.keyring import KeyRing
+from tablewright.systems.travel.account.pictures import PICTURES
+from tablewright.systems.travel.errors import BadRequest, Conflict, NotThere
+from tablewright.systems.travel.model import Block, Erasure, Profile
+from tablewright.systems.travel.outbox import Outbox
+from tablewright.systems.travel.repository import Repository
+
+log = logging.getLogger("tablewright.travel")
+
+UNDO = timedelta(days=7)
+# Whoever was writing when it began is done by then; what they wrote goes in the second round.
+SETTLES = timedelta(minutes=5)
+# A change that nobody could follow for so long is made good by the recounts, and holds what its traveller wrote.
+PARKED_KEPT = timedelta(days=30)
+LOOKED_AT = 200
+BLOCKS_AT_MOST = 500
+BACKUPS = "Backups made before keep a copy until they are over, at most 35 days; one that is restored is cleaned first."
+ERASED = "erased"
+_PURPOSE = "erased"
+
+
+class Privacy:
+    """Blocks, and the end of an account."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        keyring: KeyRing,
+        objects: Objects,
+        outbox: Outbox,
+        forget_exports: Callable[[Iterable[str]], object],
+    ) -> None:
+        self._repository, self._keyring, self._objects = repository, keyring, objects
+        self._outbox, self._forget_exports = outbox, forget_exports
+
+    # --- blocks ---
+
+    def block(self, user_id: str, blocked_id: str) -> Block:
+        """From now on neither sees the other. Whether there is such a traveller is not said: it is their business."""
+        if user_id == rules.check_id(blocked_id, "user_id"):
+            raise BadRequest("CANNOT_BLOCK_YOURSELF", "This is you.", "user_id")
+        return self._repository.retried(None, lambda: self._blocked(user_id, blocked_id))
+
+    def _blocked(self, user_id: str, blocked_id: str) -> Block:
+        # Read before they are counted: whoever makes a block meanwhile moves its number, and this one starts over.
+        before = self._repository.profile(user_id)
+        known = {block.blocked_id: block for block in self._repository.db.all(d.blocks_of(user_id=user_id))}
+        if blocked_id in known:
+            return known[blocked_id]
+        if len(known) >= BLOCKS_AT_MOST:
+            raise Conflict("TOO_MANY_BLOCKS", f"A list has at most {BLOCKS_AT_MOST} entries.", "user_id")
+        after = before.model_copy(update={"blocks_made": (before.blocks_made or 0) + 1})
+        made = Block(user_id=user_id, blocked_id=blocked_id, blocked_at=self._repository.now())
+        self._repository.write("USER", d.profiles.change(before, after), d.blocks.create(made))
+        return made
+
+    def unblock(self, user_id: str, blocked_id: str) -> None:
+        self._repository.db.write(d.blocks.discard(user_id, blocked_id))
+
+    def blocks(self, user_id: str, size: int | None = None, after: str | None = None) -> Page[Block]:
+        return self._repository.page(d.blocks_of(user_id=user_id), size, after, user_id)
+
+    # --- the end of an account, until it begins ---
+
+    def ask(self, user_id: str, actor: str, *, role: str = "user", after: timedelta = UNDO) -> Erasure:
+        """Erase the account in a week; asked for again, it is the same week."""
+        return self._repository.retried(None, lambda: self._asked(user_id, actor, role, after))
+
+    def _asked(self, user_id: str, actor: str, role: str, wait: timedelta) -> Erasure:
+        before = self._repository.profile(user_id)
+        if before.erasure_id is not None:
+            found = self._repository.db.one(d.erasures.get(before.erasure_id), consistent=True)
+            if found is not None:
+                return found
+        now = self._repository.now()
+        erasure = Erasure(
+            erasure_id=self._repository.world.new_id(),
+            user_id=user_id,
+            user_hash=self._keyring.hmac(_PURPOSE, user_id),
+            asked_at=now,
+            due_at=now + wait,
+        )
+        after = before.model_copy(
+            update={"erasure_id": erasure.erasure_id, "erases_at": erasure.due_at, "updated_at": now}
+        )
+        writes: list[Write[Any]] = [d.profiles.change(before, after), d.erasures.create(erasure)]
+        if before.email is not None:
+            values = {"when": f"{erasure.due_at:%d %B %Y, %H:%M}"}
+            writes.append(self._outbox.mail(user_id, before.email, "erasure", values))
+        done = self._repository.audit(user_id, "erasure asked for", actor, role)
+        self._repository.write("USER", *writes, done)
+        return erasure
+
+    def keep(self, user_id: str, actor: str, *, role: str = "user") -> Profile:
+        """Think again."""
+        return self._repository.retried(None, lambda: self._kept(user_id, actor, role))
+
+    def _kept(self, user_id: str, actor: str, role: str) -> Profile:
+        before = self._repository.profile(user_id)
+        if before.erasure_id is None:
+            return before
+        id = before.erasure_id
+        after = before.model_copy(update={"erasure_id": None, "erases_at": None})
+        # Of who keeps it and who begins to erase it in the same moment, one is refused.
+        gone = d.erasures.discard(id).when(lambda it: absent(it.begun_at))
+        done = self._repository.audit(user_id, "erasure undone", actor, role)
+        try:
+            self._repository.db.write(d.profiles.change(before, after), gone, done)
+        except WriteRefused:
+            found = self._repository.db.one(d.erasures.get(id), consistent=True)
+            if found is not None and found.begun_at is not None:
+                raise Conflict("ERASURE_BEGUN", "It is too late: the account is being erased.") from None
+            raise
+        return after
+
+    def erasures(self, until: datetime | None = None) -> Iterator[Erasure]:
+        """What is asked for and not done, the earliest first."""
+        return self._repository.db.all(d.erasures_due(until=until))
+
+    def erased(self) -> Iterator[Erasure]:
+        """What was done, the last first."""
+        return self._repository.db.all(d.erasures_done())
+
+    # --- the end itself ---
+
+    def erase_due(self) -> int:
+        """Do what is due; how many accounts are gone for good by this."""
+        due = list(islice(self.erasures(until=self._repository.now()), LOOKED_AT))
+        settled = [erasure for erasure in due if self._tried(erasure, self._begun)]
+        # Every time, and after the list was written: a change that is still in the stream may be parked after the end.
+        self.forget_parked()
+        if settled:
+            # Together: a look goes through all files that are kept. If it fails, all of them are tried again.
+            self._forget_exports([erasure.user_id for erasure in settled if erasure.user_id is not None])
+        return sum(self._tried(erasure, self._ended) for erasure in settled)
+
+    def _tried(self, erasure: Erasure, step: Callable[[Erasure], bool]) -> bool:
+        """One that fails keeps no other from being erased."""
+        try:
+            return step(erasure)
+        except Exception as mistake:
+            facts = {"erasure": erasure.erasure_id, "mistake": type(mistake).__name__}
+            log.error("account not erased", extra=facts)
+            return False
+
+    def _begun(self, erasure: Erasure) -> bool:
+        """The first round, if it was not done; whether it is time for the last, which comes a while after it.
+
+        Begun is not done: a round that failed is done again, or the last one would be the only one.
+        """
+        now = self._repository.now()
+        if erasure.user_id is None or erasure.due_at > now:
+            return False
+        if erasure.wiped_at is not None:
+            return now - erasure.wiped_at >= SETTLES
+        begun = erasure
+        if erasure.begun_at is None:
+            begun = erasure.model_copy(update={"begun_at": now})
+            try:
+                self._repository.db.write(d.erasures.change(erasure, begun))
+            except WriteRefused:
+                return False  # kept in the last moment, or begun by somebody else
+        # From here on it cannot be undone, so a copy that is restored may not bring it back either.
+        self._note(begun)
+        count = begun.items + self._wipe(erasure.user_id)
+        after = begun.model_copy(update={"items": count, "wiped_at": self._repository.now()})
+        self._repository.try_write(d.erasures.change(begun, after))
+        return False
+
+    def _ended(self, erasure: Erasure) -> bool:
+        assert erasure.user_id is not None
+        count = erasure.items + self._wipe(erasure.user_id)
+        done = {"user_id": None, "done_at": self._repository.now(), "is_open": False, "items": count}
+        after = erasure.model_copy(update=done)
+        # The list first: if we die in between, it is done again, and nobody is forgotten on it.
+        self._note(after)
+        if not self._repository.try_write(d.erasures.change(erasure, after)):
+            return False
+        log.info("account erased", extra={"erasure": erasure.erasure_id, "items": count})
+        return True
+
+    def _wipe(self, user_id: str) -> int:
+        """Everything of a traveller that is there now; how many items it was."""
+        db = self._repository.db
+        count = 0
+        try:
+            profile: Profile | None = self._repository.profile(user_id)
+        except NotThere:
+            profile = None
+        for login in profile.logins if profile is not None else ():
+            if login.provider == "email":
+                count += self._wipe_address(user_id, login.provider_id)
+            else:
+                db.write(d.identities.discard(login.provider, login.provider_id))
+                count += 1
+        if profile is not None and profile.email is not None:
+            for known in self._keyring.hmacs(EMAIL, profile.email):
+                count += self._wipe_address(user_id, known)
+        for block in list(db.all(d.blocks_of_others(blocked_id=user_id))):
+            db.write(d.blocks.discard(block.user_id, block.blocked_id))
+            count += 1
+        for name in list(self._objects.names(f"{PICTURES}/{user_id}/")):
+            self._objects.remove(name)
+        count += db.clear(d.history_of(user_id=user_id))
+        db.write(d.enrolments.discard(user_id))
+        rounds.forget(self._repository, user_id)
+        # Last: it says which logins there are.
+        return count + db.clear(d.account_of(user_id=user_id))
+
+    def forget_parked(self) -> int:
+        """What was parked of the changes of who was erased, or for too long; how many records went."""
+        before = self._repository.now() - PARKED_KEPT
+        hashes: list[frozenset[str]] = []  # read when something is parked, which is seldom
+
+        def goes(record: Parked) -> bool:
+            if not hashes:
+                hashes.append(frozenset(each.user_hash for each in self.deletions()))
+            return record.first_tried < before or self._is_erased(_owner_of(record), hashes[0])
+
+        return forget_parked(self._repository.db, d.table.table.name, d.FOLLOWER, goes)
+
+    def _wipe_address(self, user_id: str, email_hmac: str) -> int:
+        """What lies with an address, unless it is somebody else's by now."""
+        guard = self._repository.db.one(d.email_identity_of(email_hmac=email_hmac))
+        if guard is not None and guard.user_id != user_id:
+            return 0
+        return self._repository.db.clear(d.address_of(email_hmac=email_hmac))
+
+    # --- the list, and what a restored copy brings back ---
+
+    def _note(self, erasure: Erasure) -> None:
+        """On the list: the proof as it is kept in the table, without whose it is."""
+        kept = erasure.model_copy(update={"user_id": None})
+        self._objects.put(f"{ERASED}/{erasure.erasure_id}.json", kept.model_dump_json().encode())
+
+    def deletions(self) -> list[Erasure]:
+        """The proofs of everybody who was erased, as the list has them: by keyed hashes."""
+        found = (self._objects.get(name) for name in list(self._objects.names(f"{ERASED}/")))
+        return [Erasure.model_validate_json(content) for content in found if content is not None]
+
+    def is_restored(self) -> bool:
+        """Whether the table is an older copy: the list knows of an erasure that the table says was not begun."""
+        return bool(self._unknown(self.deletions()))
+
+    def _unknown(self, deletions: Sequence[Erasure]) -> list[Erasure]:
+        gets = [d.erasures.get(each.erasure_id) for each in deletions]
+        there = self._repository.db.many(gets, consistent=True)
+        return [
+            each
+            for each, found in zip(deletions, there, strict=True)
+            if found is None or found.begun_at is None
+        ]
+
+    def apply_deletions(self) -> int:
+        """After a copy of the table was restored: erase at once whoever is on the list; how many came back.
+
+        What the table should know of them is written last: if we die before, it is still seen to be an older copy.
+        """
+        deletions = self.deletions()
+        hashes = frozenset(each.user_hash for each in deletions)
+        enrolled = (it.user_id for it in self._repository.db.all(d.travellers_after()) if hashes)
+        back = [user_id for user_id in enrolled if self._is_erased(user_id, hashes)]
+        if back:
+            self._forget_exports(back)
+        for user_id in back:
+            self._wipe(user_id)
+        self.forget_parked()
+        now = self._repository.now()
+        for each in self._unknown(deletions):
+            done = {"begun_at": each.begun_at or now, "done_at": each.done_at or now, "is_open": False}
+            self._repository.db.write(d.erasures.put(each.model_copy(update=done)))
+        return len(back)
+
+    def _is_erased(self, user_id: str, hashes: frozenset[str]) -> bool:
+        return not hashes.isdisjoint(self._keyring.hmacs(_PURPOSE, user_id))
+
+
+def _owner_of(record: Parked) -> str:
+    """Whose item a record is about: everything that is followed lies with its traveller."""
+    partition: str = parked_key(record)[d.table.table.pk]["S"]
+    return partition.partition("#")[2]

@@ -1,0 +1,120 @@
+"""What the routes share: who is asking and on which device, which version a change rests on, mistakes as answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Query, Request
+from pydantic import BaseModel
+
+from tablewright.edge import Principal
+from tablewright.edge.errors import Statuses, problem_for
+from tablewright.edge.etags import tags_in
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.problems import Problem, unauthorized
+from tablewright.systems.travel import errors
+from tablewright.systems.travel.api import bodies
+from tablewright.systems.travel.errors import BadRequest
+from tablewright.systems.travel.model import Profile, Visit
+from tablewright.systems.travel.rules import check_id
+from tablewright.systems.travel.travel import Travel
+
+PageSize = Annotated[int | None, Query(alias="limit", description="how many at a time")]
+After = Annotated[str | None, Query(description="the token of the page before")]
+IfMatch = Annotated[str | None, Header(alias="If-Match")]
+DeviceId = Annotated[
+    str | None,
+    Header(alias="X-Device-Id", description="the device, for logins that were not made on one"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Traveller:
+    """Who is asking: an account, and the device and session of the login if it has one."""
+
+    user_id: str
+    session_id: str | None = None
+    device_id: str | None = None
+    role: str = "user"
+
+    @property
+    def device(self) -> str:
+        """The device that syncs; DEVICE_REQUIRED if none is named."""
+        if self.device_id is None:
+            words = "Say which device this is, as X-Device-Id; register it first at me/devices."
+            raise BadRequest("DEVICE_REQUIRED", words, "X-Device-Id")
+        return self.device_id
+
+
+FindTraveller = Callable[..., Traveller]
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Who may come in: a traveller, an admin, anybody at all."""
+
+    traveller: FindTraveller
+    admin: FindPrincipal
+    anyone: FindPrincipal
+
+
+def traveller_door(travel: Travel, signed_in: FindPrincipal) -> FindTraveller:
+    """A dependency: the traveller of a login, whose session has not been ended."""
+
+    def traveller(caller: Annotated[Principal, Depends(signed_in)], named: DeviceId = None) -> Traveller:
+        role = "admin" if "admin" in caller.roles else "user"
+        session = travel.sessions.of_login(caller.subject, caller.claims)
+        if named is not None:
+            travel.sessions.bind(caller.subject, caller.claims, session, check_id(named, "X-Device-Id"))
+        if session is None or session.is_page:
+            return Traveller(caller.subject, session.session_id if session is not None else None, named, role)
+        return Traveller(caller.subject, session.session_id, session.device_id, role)
+
+    return traveller
+
+
+def root_of(request: Request) -> str:
+    """Where the API is, for addresses that are given out: everything up to /v1."""
+    before, version, _ = request.url.path.partition("/v1/")
+    return f"{before}{version.rstrip('/')}"
+
+
+def expected(match: str | None) -> int | None:
+    """The version a change rests on, from If-Match; None if it does not say. `*` asks only that it is there."""
+    tags = tags_in(match, weak=False) if match is not None else None
+    if tags is None:
+        return None
+    if len(tags) != 1 or not tags[0].isascii() or not tags[0].isdigit():
+        raise BadRequest("BAD_ETAG", 'If-Match names the one version that was read, such as "7".', "If-Match")
+    return int(tags[0])
+
+
+_STATUSES: Statuses = (
+    (errors.NotThere, 404),
+    (errors.Unauthenticated, 401),
+    (errors.Forbidden, 403),
+    (errors.Conflict, 409),
+    (errors.BadRequest, 400),
+    (errors.ResyncRequired, 410),
+    (errors.ClientTooOld, 426),
+    (errors.TooOften, 429),
+)
+
+
+def problem_of(mistake: errors.TravelMistake) -> Problem:
+    """A mistake as an answer."""
+    problem = problem_for(mistake, _STATUSES)
+    if isinstance(mistake, errors.Unauthenticated):
+        problem.headers |= unauthorized(mistake.code, mistake.message).headers
+    if isinstance(mistake, errors.VersionConflict) and "current" not in problem.extra:
+        problem.extra |= _current(mistake.current)
+    return problem
+
+
+def _current(item: BaseModel | None) -> dict[str, Any]:
+    """The server's copy, as its owner may see it."""
+    if isinstance(item, Visit):
+        return {"current": bodies.visit_view(item).model_dump(mode="json")}
+    if isinstance(item, Profile):
+        return {"current": bodies.me_view(item).model_dump(mode="json")}
+    return {}

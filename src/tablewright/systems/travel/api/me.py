@@ -1,0 +1,258 @@
+"""`/me`: the account, its logins, devices, blocks, picture; what is taken away, brought in, erased."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, Depends, Query, Request, Response
+
+from tablewright.edge import Principal, RateLimiter, limit_rate
+from tablewright.edge.downloads import attachment
+from tablewright.edge.etags import mark
+from tablewright.edge.idempotency import idempotency_key
+from tablewright.systems.travel.account.accounts import Proved
+from tablewright.systems.travel.account.pictures import PICTURE_BYTES
+from tablewright.systems.travel.api import bodies
+from tablewright.systems.travel.api.auth import apple_or_503, typed_by
+from tablewright.systems.travel.api.common import (
+    After,
+    Doors,
+    IfMatch,
+    PageSize,
+    Traveller,
+    expected,
+    root_of,
+)
+from tablewright.systems.travel.errors import BadRequest
+from tablewright.systems.travel.model import AuthProvider
+from tablewright.systems.travel.places.visits_csv import BYTES_AT_MOST
+from tablewright.systems.travel.places.visits_import import Report
+from tablewright.systems.travel.travel import Travel
+
+
+def me(travel: Travel, doors: Doors) -> APIRouter:
+    api = APIRouter(tags=["me"])
+    accounts, repository = travel.accounts, travel.repository
+
+    def shown(user_id: str, request: Request, response: Response) -> bodies.Me:
+        profile = repository.profile(user_id)
+        mark(response, profile.entity_version)
+        picture = travel.pictures.address(profile, root_of(request))
+        return bodies.me_view(profile).model_copy(update={"profile_picture_url": picture})
+
+    @api.get("/me")
+    def get_me(
+        request: Request, response: Response, who: Annotated[Traveller, Depends(doors.traveller)]
+    ) -> bodies.Me:
+        """Who I am."""
+        return shown(who.user_id, request, response)
+
+    @api.patch("/me")
+    def change_me(
+        body: bodies.MeChange,
+        request: Request,
+        response: Response,
+        who: Annotated[Traveller, Depends(doors.traveller)],
+        match: IfMatch = None,
+    ) -> bodies.Me:
+        """Change what is sent; my other devices are told. With If-Match, only what was seen so."""
+        version = expected(match)
+        if body.is_minor is not None:
+            found = accounts.set_minor(who.user_id, body.is_minor, who.user_id, who.role, version)
+            version = found.entity_version if version is not None else None
+        if settings := body.settings():
+            result = travel.sync.change_user(who.user_id, settings, version)
+            if result.status == "failed":
+                raise BadRequest(result.error or "FAILED", result.message or "It was refused.", result.field)
+        return shown(who.user_id, request, response)
+
+    @api.delete("/me", status_code=202)
+    def erase_me(who: Annotated[Traveller, Depends(doors.traveller)]) -> bodies.ErasureView:
+        """Erase the account with everything of it in a week; until then it can be kept."""
+        return bodies.ErasureView(erases_at=travel.privacy.ask(who.user_id, who.user_id).due_at)
+
+    @api.post("/me:keep")
+    def keep_me(
+        request: Request, response: Response, who: Annotated[Traveller, Depends(doors.traveller)]
+    ) -> bodies.Me:
+        """Think again."""
+        travel.privacy.keep(who.user_id, who.user_id)
+        return shown(who.user_id, request, response)
+
+    @api.get("/me/audit")
+    def audit(
+        who: Annotated[Traveller, Depends(doors.traveller)], size: PageSize = None, after: After = None
+    ) -> bodies.Listed[bodies.AuditView]:
+        """What was done to my account, the latest first."""
+        page = accounts.audit(who.user_id, size, after)
+        items = [
+            bodies.AuditView(**entry.model_dump(include=set(bodies.AuditView.model_fields)))
+            for entry in page.items
+        ]
+        return bodies.listed(page, items)
+
+    # --- logins ---
+
+    @api.post("/me/logins/apple")
+    def link_apple(
+        body: bodies.AppleLinkBody,
+        request: Request,
+        response: Response,
+        who: Annotated[Traveller, Depends(doors.traveller)],
+    ) -> bodies.Me:
+        """Sign in with Apple from now on, too."""
+        login = apple_or_503(travel).verify(body.id_token, body.nonce)
+        travel.nonces.spend(body.nonce, who.device_id or who.user_id)
+        accounts.link(who.user_id, Proved("apple", login.subject, login.email), who.user_id)
+        return shown(who.user_id, request, response)
+
+    @api.post("/me/logins/email")
+    def link_email(
+        body: bodies.CodeBody,
+        request: Request,
+        response: Response,
+        who: Annotated[Traveller, Depends(doors.traveller)],
+    ) -> bodies.Me:
+        """Sign in by this address from now on, with the code that was sent to it; it replaces the one before."""
+        address = travel.email_login.prove(body.email, body.code, typed_by(request, body))
+        accounts.link(who.user_id, Proved("email", email=address), who.user_id)
+        return shown(who.user_id, request, response)
+
+    @api.delete("/me/logins/{provider}")
+    def unlink(
+        provider: AuthProvider,
+        request: Request,
+        response: Response,
+        who: Annotated[Traveller, Depends(doors.traveller)],
+    ) -> bodies.Me:
+        """Give a way in up, unless it is the last."""
+        accounts.unlink(who.user_id, provider, who.user_id)
+        return shown(who.user_id, request, response)
+
+    return api
+
+
+def devices(travel: Travel, doors: Doors) -> APIRouter:
+    api = APIRouter(tags=["devices"])
+
+    @api.get("/me/devices")
+    def list_devices(
+        who: Annotated[Traveller, Depends(doors.traveller)],
+        revoked: Annotated[bool, Query(description="those that were signed out, too")] = False,
+    ) -> list[bodies.DeviceView]:
+        """My devices, the one seen last first."""
+        return [
+            bodies.device_view(it, who.device_id) for it in travel.devices.of(who.user_id, revoked=revoked)
+        ]
+
+    @api.post("/me/devices")
+    def register(
+        body: bodies.DeviceBody,
+        who: Annotated[Traveller, Depends(doors.traveller)],
+        caller: Annotated[Principal, Depends(doors.anyone)],
+    ) -> bodies.DeviceView:
+        """Register a device that signed in elsewhere, such as a browser; again is fine, and renames it."""
+        device = travel.devices.register(who.user_id, body.gadget())
+        if who.device_id is None:  # it speaks of itself
+            session = travel.sessions.of_login(who.user_id, caller.claims)
+            travel.sessions.bind(who.user_id, caller.claims, session, device.device_id)
+        return bodies.device_view(device, who.device_id or device.device_id)
+
+    @api.post("/me/devices:sign-out-others")
+    def sign_out_others(who: Annotated[Traveller, Depends(doors.traveller)]) -> list[bodies.DeviceView]:
+        """Sign out every device but this one."""
+        gone = travel.devices.revoke_others(who.user_id, who.device_id, who.user_id, who.session_id)
+        return [bodies.device_view(device, who.device_id) for device in gone]
+
+    @api.delete("/me/devices/{device_id}", status_code=204)
+    def revoke(device_id: str, who: Annotated[Traveller, Depends(doors.traveller)]) -> None:
+        """Sign a device out: it cannot sync until somebody signs in there again."""
+        travel.devices.revoke(who.user_id, device_id, who.user_id)
+
+    return api
+
+
+def blocks(travel: Travel, doors: Doors) -> APIRouter:
+    api = APIRouter(tags=["privacy"])
+
+    @api.get("/me/blocks")
+    def list_blocks(
+        who: Annotated[Traveller, Depends(doors.traveller)], size: PageSize = None, after: After = None
+    ) -> bodies.Listed[bodies.BlockView]:
+        """Whom I do not want to be seen by."""
+        page = travel.privacy.blocks(who.user_id, size, after)
+        items = [bodies.BlockView(user_id=it.blocked_id, blocked_at=it.blocked_at) for it in page.items]
+        return bodies.listed(page, items)
+
+    @api.put("/me/blocks/{user_id}")
+    def block(user_id: str, who: Annotated[Traveller, Depends(doors.traveller)]) -> bodies.BlockView:
+        """From now on neither sees the other."""
+        made = travel.privacy.block(who.user_id, user_id)
+        return bodies.BlockView(user_id=made.blocked_id, blocked_at=made.blocked_at)
+
+    @api.delete("/me/blocks/{user_id}", status_code=204)
+    def unblock(user_id: str, who: Annotated[Traveller, Depends(doors.traveller)]) -> None:
+        travel.privacy.unblock(who.user_id, user_id)
+
+    @api.get("/travellers/{user_id}")
+    def public_map(
+        user_id: str, request: Request, who: Annotated[Traveller, Depends(doors.traveller)]
+    ) -> bodies.PublicView:
+        """Somebody's public map."""
+        found = travel.sharing.public_map(who.user_id, user_id)
+        return bodies.public_view(found, travel.pictures.address(found.profile, root_of(request)))
+
+    @api.get("/travellers/{user_id}/picture/{name}")
+    def picture(user_id: str, name: str, who: Annotated[Traveller, Depends(doors.traveller)]) -> Response:
+        """Somebody's picture, if their map is public, or mine."""
+        profile = travel.sharing.public_map(who.user_id, user_id).profile
+        content, kind = travel.pictures.get(profile, name)
+        return Response(content, media_type=kind, headers={"Cache-Control": "private, max-age=86400"})
+
+    @api.put("/me/picture")
+    def set_picture(
+        request: Request,
+        who: Annotated[Traveller, Depends(doors.traveller)],
+        content: Annotated[bytes, Body(media_type="image/*", max_length=PICTURE_BYTES)],
+    ) -> bodies.Told:
+        """A PNG, JPEG or WebP of at most 512 KB, 12 000 pixels on a side and 50 megapixels."""
+        profile = travel.pictures.put(who.user_id, content, request.headers.get("content-type", ""))
+        return bodies.Told(message=travel.pictures.address(profile, root_of(request)) or "")
+
+    @api.delete("/me/picture", status_code=204)
+    def remove_picture(who: Annotated[Traveller, Depends(doors.traveller)]) -> None:
+        travel.pictures.remove(who.user_id)
+
+    return api
+
+
+def baggage(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
+    api = APIRouter(tags=["export"])
+    pace = Depends(limit_rate(buckets, "baggage", per_minute=10, burst=20, identity=doors.anyone))
+
+    @api.get("/export", dependencies=[pace])
+    def export(
+        who: Annotated[Traveller, Depends(doors.traveller)],
+        format: Literal["json", "csv", "geojson"] = "json",
+    ) -> Any:
+        """Everything as JSON, or the places as CSV or GeoJSON."""
+        repository = travel.repository
+        profile = repository.profile(who.user_id)
+        disposition = attachment("skratch", profile.display_name or "", repository.now(), format)
+        if format == "csv":
+            text = travel.exporting.sheet(who.user_id)
+            return Response(text, media_type="text/csv; charset=utf-8", headers=disposition)
+        if format == "geojson":
+            found = travel.exporting.geojson(who.user_id)
+            return Response(bodies.as_json(found), media_type="application/geo+json", headers=disposition)
+        found = travel.exporting.everything(who.user_id)
+        return Response(bodies.as_json(found), media_type="application/json", headers=disposition)
+
+    @api.post("/import", dependencies=[pace])
+    def import_sheet(
+        request: Request,
+        who: Annotated[Traveller, Depends(doors.traveller)],
+        content: Annotated[bytes, Body(media_type="text/csv", max_length=BYTES_AT_MOST)],
+    ) -> Report:
+        """Mark what a sheet says; the report lists the lines that were refused."""
+        return travel.importing.take(who.user_id, content, key=idempotency_key(request))
+
+    return api

@@ -1,0 +1,48 @@
+"""Sync of whole documents over HTTP, in the form RxDB's replication asks for; in words in docs/sync.md."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from tablewright.edge import RateLimiter, limit_rate
+from tablewright.systems.travel.api import bodies
+from tablewright.systems.travel.api.common import Doors, Traveller
+from tablewright.systems.travel.sync.documents import Checkpoint, PulledDocuments, PushedDocuments, Row
+from tablewright.systems.travel.sync.feed import PAGE
+from tablewright.systems.travel.sync.operations import SCHEMA
+from tablewright.systems.travel.travel import Travel
+
+
+class RowsBody(bodies.Body):
+    """What RxDB hands to a push handler."""
+
+    rows: list[Row]
+
+
+def documents(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
+    api = APIRouter(prefix="/sync/documents", tags=["sync"])
+    pace = Depends(limit_rate(buckets, "pull", per_minute=240, burst=240, identity=doors.anyone))
+    form = Annotated[int, Query(description="the form of the protocol the app speaks")]
+
+    @api.get("/pull", dependencies=[pace])
+    def pull(
+        who: Annotated[Traveller, Depends(doors.traveller)],
+        feed: Annotated[int | None, Query(description="of the checkpoint")] = None,
+        seal: Annotated[str | None, Query(description="of the checkpoint")] = None,
+        snapshot: Annotated[str | None, Query(description="of the checkpoint")] = None,
+        limit: int = PAGE,
+        schema: form = SCHEMA,
+    ) -> PulledDocuments:
+        """What is new since a checkpoint; without one, everything."""
+        at = Checkpoint(feed=feed, seal=seal, snapshot=snapshot)
+        return travel.documents.pull(who.user_id, who.device, at, size=limit, schema=schema)
+
+    # A push that says nothing new is no push to the pace of devices, and RxDB sends one after each edit.
+    @api.post("/push", dependencies=[pace])
+    def push(
+        body: RowsBody, who: Annotated[Traveller, Depends(doors.traveller)], schema: form = SCHEMA
+    ) -> PushedDocuments:
+        """Do what the client did; every place that is not as it was sent. Sent again, it is done once."""
+        return travel.documents.push(who.user_id, who.device, body.rows, schema=schema)
+
+    return api

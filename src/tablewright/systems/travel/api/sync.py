@@ -1,0 +1,83 @@
+"""`/sync/...`: what devices push and pull, and what they disagree on. In words: docs/sync.md."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from tablewright.edge import RateLimiter, limit_rate
+from tablewright.systems.travel.api import bodies
+from tablewright.systems.travel.api.common import After, Doors, PageSize, Traveller
+from tablewright.systems.travel.errors import ResyncRequired
+from tablewright.systems.travel.sync.feed import PAGE
+from tablewright.systems.travel.sync.operations import SCHEMA, Pulled, Pushed, Result, Snapshot
+from tablewright.systems.travel.travel import Travel
+
+Schema = Annotated[int, Query(description="the form of the protocol the app speaks")]
+
+
+def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
+    api = APIRouter(prefix="/sync", tags=["sync"])
+    pace = Depends(limit_rate(buckets, "pull", per_minute=240, burst=240, identity=doors.anyone))
+
+    @api.post("/push")
+    def push(body: bodies.PushBody, who: Annotated[Traveller, Depends(doors.traveller)]) -> Pushed:
+        """Do what the device did; one result for each operation. Sent again, it is answered again."""
+        at = (body.since, body.seal)
+        return travel.sync.push(who.user_id, who.device, body.operations, *at, schema=body.schema_)
+
+    @api.get("/pull", dependencies=[pace])
+    def pull(
+        who: Annotated[Traveller, Depends(doors.traveller)],
+        since: int = 0,
+        seal: Annotated[str | None, Query(description="the seal that came with `since`")] = None,
+        limit: int = PAGE,
+        schema: Schema = SCHEMA,
+    ) -> Pulled:
+        """What is new since a version; 410 FULL_RESYNC_REQUIRED for who has to take everything anew."""
+        found = travel.feed.pull(who.user_id, who.device, since, seal, size=limit, schema=schema)
+        if found.full_resync_required:
+            words = (
+                "The feed does not reach back to there. Take a snapshot, then pull from where it was made."
+            )
+            facts = {"full_resync_required": True, "server_version": found.server_version}
+            raise ResyncRequired(words, field="since", facts=facts)
+        return found
+
+    @api.get("/snapshot", dependencies=[pace])
+    def snapshot(
+        who: Annotated[Traveller, Depends(doors.traveller)],
+        after: After = None,
+        limit: int = PAGE,
+        schema: Schema = SCHEMA,
+    ) -> Snapshot:
+        """Everything, page after page; then pull from `as_of`."""
+        return travel.feed.snapshot(who.user_id, who.device, after, size=limit, schema=schema)
+
+    @api.get("/conflicts")
+    def conflicts(
+        who: Annotated[Traveller, Depends(doors.traveller)], size: PageSize = None, after: After = None
+    ) -> bodies.Listed[bodies.OperationView]:
+        """What my devices disagree on, with both sides; the latest first."""
+        page = travel.sync.conflicts(who.user_id, size, after)
+        return bodies.listed(page, [bodies.operation_view(operation) for operation in page.items])
+
+    @api.post("/conflicts/{operation_id}:resolve")
+    def resolve(
+        operation_id: str, body: bodies.ResolveBody, who: Annotated[Traveller, Depends(doors.traveller)]
+    ) -> Result:
+        """Leave it as it is, take the other side, or write something else. Refused if it was changed meanwhile."""
+        return travel.sync.resolve(who.user_id, operation_id, body.choice, body.data, body.versions)
+
+    @api.get("/operations")
+    def operations(
+        who: Annotated[Traveller, Depends(doors.traveller)],
+        device_id: Annotated[str | None, Query(description="only those of one device")] = None,
+        only_open: Annotated[bool, Query(alias="open", description="only refused and in conflict")] = False,
+        size: PageSize = None,
+        after: After = None,
+    ) -> bodies.Listed[bodies.OperationView]:
+        """What my devices did in the last 30 days, the latest first."""
+        page = travel.sync.operations(who.user_id, device_id, size, after, only_open=only_open)
+        return bodies.listed(page, [bodies.operation_view(operation) for operation in page.items])
+
+    return api

@@ -1,0 +1,1 @@
+"""The pages of Skratch: a module per group, templates/ and static/ beside them. See area.py."""

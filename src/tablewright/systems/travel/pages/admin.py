@@ -1,0 +1,146 @@
+"""For who runs Skratch: what is in conflict or failed, the geography, an account by its address.
+
+Must hold: an admin sees that something is wrong and where, never what its owner wrote; each look at an account is
+written into that account's own record. Elsewhere: the same for programs (systems/travel/api/admin.py).
+"""
+
+from datetime import timedelta
+from itertools import islice
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from tablewright.edge.routes import gather
+from tablewright.pages.area import Nav
+from tablewright.pages.forms import Form, posted
+from tablewright.pages.layout import Crumb
+from tablewright.systems.travel.api.admin_bodies import admin_operation
+from tablewright.systems.travel.errors import TravelMistake
+from tablewright.systems.travel.model import REGION_TYPES, OpenStatus
+from tablewright.systems.travel.pages.page import ADMIN, HOME, TravelPages
+
+ADMIN_PAGES = (
+    Nav("Sync", "sync", (ADMIN,)),
+    Nav("Geography", "geography", (ADMIN,)),
+    Nav("Accounts", "accounts", (ADMIN,)),
+)
+SYNC, ACCOUNTS = f"{HOME}/sync", f"{HOME}/accounts"
+PAGE = 25
+ERASURES = 50
+STATUSES: tuple[tuple[OpenStatus, str], ...] = (
+    ("conflict", "In conflict"),
+    ("failed", "Failed"),
+)
+
+
+def admin_router(pages: TravelPages) -> APIRouter:
+    router = pages.router()
+    gather(router, (part(pages) for part in (_sync, _geography, _accounts)))
+    return router
+
+
+def _sync(pages: TravelPages) -> APIRouter:
+    router = pages.router()
+
+    @router.get("/sync", dependencies=[Depends(pages.admin)])
+    def sync(request: Request, status: OpenStatus = "conflict", after: str | None = None) -> Response:
+        page = pages.travel.sync.by_status(status, pages.caller(request).subject, PAGE, after)
+        return pages.page(
+            request,
+            "admin_sync",
+            title="Sync",
+            tabs=[(title, f"{SYNC}?status={value}", value == status) for value, title in STATUSES],
+            operations=[admin_operation(operation) for operation in page.items],
+            next=page.next,
+        )
+
+    return router
+
+
+def _geography(pages: TravelPages) -> APIRouter:
+    router = pages.router()
+    places = pages.travel.places
+
+    @router.get("/geography", dependencies=[Depends(pages.admin)])
+    def geography(request: Request) -> Response:
+        known = pages.travel.geography
+        return pages.page(
+            request,
+            "admin_geography",
+            title="Geography",
+            release=places.release(),
+            is_published=places.is_published(),
+            version=known.data_version,
+            updated=known.last_updated,
+            kinds=[
+                (kind, len(known.of(kind)), known.denominator(kind), len(known.retired[kind]))
+                for kind in REGION_TYPES
+            ],
+        )
+
+    @router.post("/geography", dependencies=[Depends(pages.admin)])
+    def publish(request: Request) -> Response:
+        written = places.publish()
+        words = f"Published: {written:,} items written." if written else "It was published already."
+        return pages.console.go(f"{HOME}/geography", words.replace(",", "\u202f"))
+
+    return router
+
+
+def _accounts(pages: TravelPages) -> APIRouter:
+    router = pages.router()
+    accounts, repository = pages.travel.accounts, pages.travel.repository
+
+    @router.get("/accounts", dependencies=[Depends(pages.admin)])
+    def look(request: Request) -> Response:
+        return page(request, Form())
+
+    @router.post("/accounts", dependencies=[Depends(pages.admin)])
+    def find(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        """Posted, so that no address is in an address bar or a log."""
+        typed = form.get("who").strip()
+        try:
+            owner = accounts.owner_of_email(typed) if "@" in typed else accounts.owner_of_hash(typed)
+        except TravelMistake as mistake:
+            return page(request, form.wrong("who", mistake.message), 400)
+        if owner is None:
+            return page(request, form.wrong("who", "Nobody signs in with this."), 404)
+        return pages.console.go(f"{ACCOUNTS}/{owner}")
+
+    @router.get("/accounts/{user_id}", dependencies=[Depends(pages.admin)])
+    def account(user_id: str, request: Request) -> Response:
+        profile = repository.profile(user_id)
+        caller = pages.caller(request)
+        repository.db.write(repository.audit(user_id, "looked at by support", caller.subject, ADMIN))
+        return pages.page(
+            request,
+            "admin_account",
+            title="Account",
+            crumbs=(Crumb("Accounts", ACCOUNTS),),
+            profile=profile,
+            devices=pages.travel.devices.of(user_id, revoked=True),
+            record=accounts.audit(user_id, 15).items,
+        )
+
+    @router.post("/accounts/{user_id}/recount", dependencies=[Depends(pages.admin)])
+    def recount(user_id: str) -> Response:
+        repository.profile(user_id)
+        drift = pages.travel.statistics.repair(user_id)
+        words = "The counters were right." if drift is None else "The counters were wrong and are right now."
+        return pages.console.go(f"{ACCOUNTS}/{user_id}", words)
+
+    @router.post("/accounts/{user_id}/minor", dependencies=[Depends(pages.admin)])
+    def minor(user_id: str, request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
+        is_minor = form.get("is_minor") == "yes"
+        accounts.set_minor(user_id, is_minor, pages.caller(request).subject, ADMIN)
+        words = "The map is private from now on." if is_minor else "It is no child's account any more."
+        return pages.console.go(f"{ACCOUNTS}/{user_id}", words)
+
+    def page(request: Request, form: Form, status: int = 200) -> Response:
+        until = pages.now() + timedelta(days=365)
+        erasures = list(islice(pages.travel.privacy.erasures(until=until), ERASURES))
+        return pages.page(
+            request, "admin_accounts", title="Accounts", status=status, form=form, erasures=erasures
+        )
+
+    return router

@@ -1,0 +1,72 @@
+"""The area of Skratch: the scratch map, and pages around it that work without a script.
+
+page.py is what the pages are made with; map.py the map with what it needs without a network; places.py lists and one
+place; statistics.py timeline, figures and the card to share; conflicts.py devices.py settings.py import_export.py and
+admin.py what they say; travellers.py how others are seen; sign_in.py the way in; search.py searches,
+words.py speaks. The scripts are in static/.
+"""
+
+from tablewright.edge.identity.guards import FindPrincipal
+from tablewright.edge.routes import gather
+from tablewright.pages.area import Area, Nav
+from tablewright.pages.layout import Console
+from tablewright.systems.travel.pages.admin import ADMIN_PAGES, admin_router
+from tablewright.systems.travel.pages.conflicts import conflicts_router
+from tablewright.systems.travel.pages.devices import devices_router
+from tablewright.systems.travel.pages.import_export import baggage_router
+from tablewright.systems.travel.pages.map import map_router
+from tablewright.systems.travel.pages.page import ADMIN, pages_of
+from tablewright.systems.travel.pages.places import places_router
+from tablewright.systems.travel.pages.search import finder
+from tablewright.systems.travel.pages.settings import settings_router
+from tablewright.systems.travel.pages.sign_in import sign_in_router
+from tablewright.systems.travel.pages.statistics import looking_router
+from tablewright.systems.travel.pages.travellers import travellers_router
+from tablewright.systems.travel.travel import Travel
+
+_ADMIN = (ADMIN,)
+PAGES = (
+    Nav("Map", "", (), except_for=_ADMIN),
+    Nav("Places", "places", (), except_for=_ADMIN),
+    Nav("Timeline", "timeline", (), except_for=_ADMIN),
+    Nav("Statistics", "statistics", (), except_for=_ADMIN),
+    Nav("Share card", "share", (), except_for=_ADMIN),
+    Nav("Conflicts", "conflicts", (), except_for=_ADMIN),
+    Nav("Devices", "devices", (), except_for=_ADMIN),
+    Nav("Settings", "settings", (), except_for=_ADMIN),
+    Nav("Export and import", "export", (), except_for=_ADMIN),
+    *ADMIN_PAGES,
+)
+
+
+def travel_area(travel: Travel, console: Console, who: FindPrincipal) -> Area:
+    """The area of SYSTEM.pages."""
+    pages = pages_of(travel, console, who)
+    router = map_router(pages)
+    parts = (
+        places_router(pages),
+        looking_router(pages),
+        conflicts_router(pages),
+        devices_router(pages),
+        settings_router(pages),
+        travellers_router(pages),
+        baggage_router(pages),
+        admin_router(pages),
+        sign_in_router(pages),
+    )
+    gather(router, parts)
+    return Area(
+        "travel",
+        "Skratch",
+        "globe",
+        "amber",
+        PAGES,
+        router,
+        about="A map of the world that colours in where you have been, with or without a network.",
+        serves=lambda caller: ADMIN in caller.roles or pages.has_map(caller),
+        search=finder(pages),
+        finds="a place",
+        has_door=True,
+        scripts=("travel/sending.js",),
+        everywhere=("travel/leave.js",),
+    )

@@ -1,0 +1,219 @@
+"""What is new since a device last asked, everything for one that is too far behind, and when tombstones may go.
+
+The feed is the traveller's changes in the order of their versions, kept for 30 days. A pull tells which entities
+changed and what they are now. Must hold: a device that applies what it is told, from any place and in pages of any
+size, ends up with what the server has; a gap in the feed is never passed over: then everything has to be taken anew.
+Elsewhere: how changes get there (push.py).
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from tablewright.design import absent
+from tablewright.mapping import WriteRefused
+from tablewright.systems.travel import design as d
+from tablewright.systems.travel.errors import BadRequest
+from tablewright.systems.travel.model import Change, Device, Head, RegionType, Visit
+from tablewright.systems.travel.repository import Repository
+from tablewright.systems.travel.sync.operations import (
+    SCHEMA,
+    EntityState,
+    Pulled,
+    Snapshot,
+    user_state,
+    visit_state,
+)
+from tablewright.systems.travel.sync.push import check_schema
+
+PAGE, LARGEST_PAGE = 100, 500
+# How often a device that has nothing new to tell is written down as seen.
+SEEN_EVERY = timedelta(hours=1)
+
+
+class Feed:
+    """A traveller's changes, as their devices read them."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+
+    def pull(
+        self,
+        user_id: str,
+        device_id: str,
+        since: int,
+        seal: str | None = None,
+        *,
+        size: int = PAGE,
+        schema: int = SCHEMA,
+        acknowledges: bool = True,
+    ) -> Pulled:
+        """What happened after the version `since`, up to `size` changes at a time; `seal` came with that version.
+
+        Who asks has everything up to `since`, and that is noted; not so where it is asked on a device's behalf.
+        """
+        check_schema(schema)
+        if since < 0:
+            raise BadRequest("INVALID_VERSION", "A version counts from 0.", "since")
+        if not 1 <= size <= LARGEST_PAGE:
+            raise BadRequest("INVALID_PAGE_SIZE", f"A page has 1 to {LARGEST_PAGE} changes.", "limit")
+        device = self._repository.known_device(user_id, device_id)
+        head = self._repository.head(user_id) or Head(user_id=user_id)
+        newest = head.server_version
+        anew = Pulled(next=since, seal=seal, server_version=newest, full_resync_required=True)
+        if since == newest:
+            if not _is_at(seal, head.seal):
+                return anew
+            if acknowledges:
+                self._saw(device, since)
+            return Pulled(next=since, seal=head.seal, server_version=newest)
+        changes: Sequence[Change] = ()
+        if since < newest:
+            query = d.changes_between(user_id=user_id, first=since + 1, last=newest)
+            changes = self._repository.page(query, size, None, user_id).items
+        # What has expired is not shown: a device that is behind the horizon finds a gap. So does one that knows a
+        # version we never had, because the server went back to a backup; if it went on since, the seals differ.
+        told = [change.server_version for change in changes]
+        if not told or told != list(range(since + 1, since + 1 + len(told))):
+            return anew
+        if since and not _is_at(seal, changes[0].follows):
+            return anew
+        if acknowledges:
+            self._saw(device, since)
+        return Pulled(
+            changes=self._states(user_id, changes),
+            next=told[-1],
+            seal=changes[-1].seal,
+            server_version=newest,
+            more=told[-1] < newest,
+        )
+
+    def snapshot(
+        self,
+        user_id: str,
+        device_id: str,
+        after: str | None = None,
+        *,
+        size: int = PAGE,
+        schema: int = SCHEMA,
+        deleted: bool = False,
+    ) -> Snapshot:
+        """Everything, page after page; with `deleted` also tombstones. What changes meanwhile is behind `as_of`."""
+        check_schema(schema)
+        self._repository.known_device(user_id, device_id)
+        entities: list[EntityState] = []
+        if after is None:
+            # The head first: a change that is not in what is read next is behind it.
+            head = self._repository.head(user_id) or Head(user_id=user_id)
+            as_of, seal, token = head.server_version, head.seal, None
+            entities.append(user_state(self._repository.profile(user_id), as_of))
+        else:
+            as_of, seal, token = opened(after)
+        query = d.visits_of(user_id=user_id)
+        if not deleted:
+            query = query.where(lambda visit: absent(visit.deleted_at))
+        page = self._repository.page(query, size, token, f"{user_id}@{as_of}.{seal or ''}")
+        entities += [visit_state(visit) for visit in page.items]
+        next = None if page.next is None else f"{as_of}.{seal or ''}.{page.next}"
+        return Snapshot(entities=entities, as_of=as_of, seal=seal, after=next)
+
+    def purge(self, user_id: str) -> int:
+        """Remove tombstones that every device has seen, a month after the deletion at the earliest (SK-D29)."""
+        now = self._repository.now()
+        active = [
+            device
+            for device in self._repository.devices_of(user_id)
+            if device.last_seen_at > now - d.TOMBSTONES_KEPT
+        ]
+        seen = min((device.acknowledged_version for device in active), default=None)
+        due = [
+            visit
+            for visit in self._repository.db.all(d.visits_of(user_id=user_id))
+            if visit.deleted_at is not None
+            and visit.deleted_at <= now - d.TOMBSTONES_KEPT_AT_LEAST
+            and (seen is None or visit.server_version <= seen)
+        ]
+        if not due or not self._forgot(user_id, max(visit.server_version for visit in due)):
+            return 0
+        return sum(self._removed(visit) for visit in due)
+
+    # --- parts ---
+
+    def _forgot(self, user_id: str, version: int) -> bool:
+        """Noted before tombstones go: a device that was signed out meanwhile has not seen them, and is told so."""
+        head = self._repository.head(user_id)
+        if head is None:
+            return False
+        after = head.model_copy(update={"purged": max(head.purged or 0, version)})
+        try:
+            self._repository.db.write(d.heads.change(head, after))
+        except WriteRefused:
+            return False  # another run is at it
+        return True
+
+    def _removed(self, visit: Visit) -> bool:
+        version = visit.sync_version
+        remove = d.visits.discard(visit.user_id, visit.region_type, visit.region_code)
+        try:
+            self._repository.db.write(remove.when(lambda it: it.sync_version == version))
+        except WriteRefused:
+            return False  # marked anew meanwhile, or swept
+        return True
+
+    def _states(self, user_id: str, changes: Sequence[Change]) -> list[EntityState]:
+        """The entities some changes are about, each once and as it is now, in the order of their last change."""
+        last = {change.entity_id: change for change in changes}
+        ordered = sorted(last.values(), key=lambda change: change.server_version)
+        places: list[tuple[RegionType, str]] = [
+            (change.region_type, change.region_code)
+            for change in ordered
+            if change.region_type is not None and change.region_code is not None
+        ]
+        there = {visit.composite_key: visit for visit in self._repository.visits_at(user_id, places) if visit}
+        return [self._state(change, there.get(change.entity_id)) for change in ordered]
+
+    def _state(self, change: Change, visit: Visit | None) -> EntityState:
+        if change.entity_type == "user":
+            return user_state(self._repository.profile(change.user_id), change.server_version)
+        if visit is not None:
+            return visit_state(visit)
+        # Deleted, and its tombstone has gone.
+        return EntityState(
+            entity_type="visited_place",
+            entity_id=change.entity_id,
+            entity_version=change.entity_version,
+            server_version=change.server_version,
+            is_deleted=True,
+            data={"region_type": change.region_type, "region_code": change.region_code},
+        )
+
+    def _saw(self, device: Device, version: int) -> None:
+        """The device has everything up to a version: tombstones before it need not wait for it any more."""
+        now = self._repository.now()
+        known = device.acknowledged_version
+        is_recent = device.last_sync_at is not None and now - device.last_sync_at < SEEN_EVERY
+        if version <= known and is_recent:
+            return
+        update = (
+            d.devices.update(device.user_id, device.device_id)
+            .at(lambda it: it.last_seen_at).set(now)
+            .at(lambda it: it.last_sync_at).set(now)
+            .at(lambda it: it.acknowledged_version).set(max(known, version))
+        )  # fmt: skip
+        try:
+            self._repository.db.write(update.when(lambda it: it.acknowledged_version == known))
+        except WriteRefused:
+            return  # another request of the same device told more, or it was removed
+
+
+def _is_at(said: str | None, there: str | None) -> bool:
+    """Whether the seal a device has is the feed's. One that says none is believed: it may be older than seals are."""
+    return said is None or said == there
+
+
+def opened(token: str) -> tuple[int, str | None, str]:
+    """The version a snapshot began at with its seal, and where its next page does."""
+    as_of, _, rest = token.partition(".")
+    seal, _, place = rest.partition(".")
+    if not as_of.isdecimal() or not place:
+        raise BadRequest("BAD_TOKEN", "This is no token of a snapshot.", "after")
+    return int(as_of), seal or None, place

@@ -1,0 +1,223 @@
+"""What devices and the server say to each other: operations, their results, the states of entities. Plain values.
+
+Must hold: an operation says what was changed and from which version of the entity, never the whole entity; a result
+and a change carry the whole state, so that whoever gets either is right. Elsewhere: the protocol in words
+(docs/sync.md), what is done with an operation (push.py), what it may say (rules.py).
+"""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+import orjson
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+
+from tablewright.systems.travel.model import (
+    EntityType,
+    OperationType,
+    Profile,
+    RegionType,
+    Strategy,
+    Visit,
+)
+
+# The form of the protocol that is spoken here, and the oldest that is understood (SK-X14).
+SCHEMA, OLDEST_SCHEMA = 1, 1
+Status = Literal["applied", "merged", "conflict", "failed", "waiting"]
+_FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+
+
+def _told(moment: datetime) -> datetime:
+    """A device's clock as far as it can be written down. Nothing is decided by it, so whatever it says may pass."""
+    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return min(max(moment, _FIRST), _LAST)
+
+
+ClientTime = Annotated[datetime, AfterValidator(_told)]
+# More than any entity will ever have, and what every store and every language can write.
+Version = Annotated[int, Field(le=2**53 - 1)]
+
+
+class Said(BaseModel):
+    """Frozen, nothing unknown inside."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Target(Said):
+    """One place of a batch."""
+
+    region_type: RegionType
+    region_code: str
+    client_version: Version = 0
+    entity_data: dict[str, JsonValue] = {}
+
+
+class Edit(Said):
+    """An operation as a device sends it.
+
+    `client_version` is the version of the entity it was made from, 0 for one the device has never seen. `entity_data`
+    are the fields that were changed. A batch has `visits` instead. `previous` is the device's last operation on the
+    same entity that was not answered yet when its owner began this one: it has seen that one, and none after it.
+    """
+
+    operation_id: str
+    operation_type: OperationType
+    entity_type: EntityType = "visited_place"
+    region_type: RegionType | None = None
+    region_code: str | None = None
+    client_version: Version = 0
+    entity_data: dict[str, JsonValue] = {}
+    visits: list[Target] = []
+    client_timestamp: ClientTime
+    previous: str | None = None
+
+
+class Offer(Said):
+    """Something the traveller may want to mark as well: the country of a state (SK-X4)."""
+
+    region_type: RegionType
+    region_code: str
+
+
+class FieldConflict(Said):
+    """Two devices said different things: what each said, what was kept and why. `field` is `*` for the whole entity.
+
+    `version` is the entity's when that was kept: who settles it has seen that one.
+    """
+
+    entity_id: str
+    version: int = 0
+    field: str
+    server: JsonValue = None
+    client: JsonValue = None
+    kept: JsonValue = None
+    strategy: Strategy
+
+
+class EntityState(Said):
+    """An entity as everybody has it who has seen this version of it."""
+
+    entity_type: EntityType
+    entity_id: str
+    entity_version: int
+    server_version: int
+    is_deleted: bool = False
+    data: dict[str, JsonValue] = {}
+
+
+class Result(Said):
+    """What came of an operation. Whoever sends it again gets the same, with `replayed`."""
+
+    operation_id: str
+    status: Status
+    replayed: bool = False
+    server_version: int | None = None
+    strategy: Strategy | None = None
+    entities: list[EntityState] = []
+    conflicts: list[FieldConflict] = []
+    offers: list[Offer] = []
+    error: str | None = None
+    message: str | None = None
+    field: str | None = None
+
+
+class Pushed(Said):
+    """The answer to a push: one result for each operation, in their order, and where the feed ends now."""
+
+    results: list[Result]
+    server_version: int
+
+
+class Pulled(Said):
+    """Some of what is new. Ask again from `next` and its `seal` while there is `more`."""
+
+    changes: list[EntityState] = []
+    next: int
+    seal: str | None = None
+    server_version: int
+    more: bool = False
+    full_resync_required: bool = False
+
+
+class Snapshot(Said):
+    """Some of everything. After the last page, pull from `as_of` and its `seal`: it tells what happened meanwhile."""
+
+    entities: list[EntityState]
+    as_of: int
+    seal: str | None = None
+    after: str | None = Field(None, description="the token of the next page")
+
+
+# --- entities as devices see them ---
+
+
+def place_id(user_id: str, region_type: RegionType, region_code: str) -> str:
+    """A visit's id: the document's composite key (SK-D36)."""
+    return f"{user_id}#{region_type}#{region_code}"
+
+
+def visit_state(visit: Visit) -> EntityState:
+    data: dict[str, JsonValue] = {
+        "region_type": visit.region_type,
+        "region_code": visit.region_code,
+        "region_name": visit.region_name,
+    }
+    if not visit.is_deleted:
+        data |= {
+            "visited_date": visit.visited_date,
+            "notes": visit.notes,
+            "trips": {id: trip.model_dump() for id, trip in sorted(visit.trips.items())},
+            "marked_at": visit.marked_at.isoformat(timespec="milliseconds"),
+            "marked_from_device": visit.marked_from_device,
+        }
+    return EntityState(
+        entity_type="visited_place",
+        entity_id=visit.composite_key,
+        entity_version=visit.sync_version,
+        server_version=visit.server_version,
+        is_deleted=visit.is_deleted,
+        data=data,
+    )
+
+
+def user_state(profile: Profile, server_version: int) -> EntityState:
+    return EntityState(
+        entity_type="user",
+        entity_id=profile.user_id,
+        entity_version=profile.entity_version,
+        server_version=server_version,
+        data={
+            "display_name": profile.display_name,
+            "time_zone": profile.time_zone,
+            "mark_country": profile.mark_country,
+            "privacy_settings": profile.privacy_settings.in_effect.model_dump(),
+            "notification_settings": profile.notification_settings.model_dump(),
+        },
+    )
+
+
+# --- operations ---
+
+
+def targets(edit: Edit) -> Sequence[Target]:
+    """The places an operation is about; none for one about the traveller."""
+    if edit.visits:
+        return edit.visits
+    if edit.region_type is None or edit.region_code is None:
+        return ()
+    return (
+        Target(
+            region_type=edit.region_type,
+            region_code=edit.region_code,
+            client_version=edit.client_version,
+            entity_data=edit.entity_data,
+        ),
+    )
+
+
+def digest(edit: Edit) -> str:
+    """What an operation asks for, as a short text: the same id with another digest is another operation."""
+    said = edit.model_dump(mode="json", exclude={"previous"})
+    return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]

@@ -1,0 +1,464 @@
+"""Taking what devices did.
+
+A push is a list of operations; each has a result, and is done once however often it is sent. Operations are written in
+pieces, each a transaction that moves the traveller's head by as many places as there are changes: whoever was slower
+reads again and merges anew. Must hold: what is answered is written; an operation's effect, its place in the feed, its
+record and its receipt are there together or not at all.
+Elsewhere: the protocol in words (docs/sync.md), operations read and cut to fit (split.py), one piece (apply.py), who
+wins (merge.py), what settles a conflict (resolve.py), what is new (feed.py).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import partial
+from typing import Any, TypeVar
+
+from pydantic import JsonValue
+
+from tablewright.design import Write
+from tablewright.mapping import ConditionNotMet, Page, WriteRefused
+from tablewright.mapping.repository import ATTEMPTS
+from tablewright.systems.travel import design as d
+from tablewright.systems.travel import rules
+from tablewright.systems.travel.errors import BadRequest, ClientTooOld, Conflict, TooOften, VersionConflict
+from tablewright.systems.travel.geography.regions import Geography
+from tablewright.systems.travel.model import (
+    SERVER,
+    Device,
+    Head,
+    OpenStatus,
+    Operation,
+    Profile,
+    Receipt,
+    Strategy,
+    Visit,
+)
+from tablewright.systems.travel.repository import Repository
+from tablewright.systems.travel.sync import apply as drafts
+from tablewright.systems.travel.sync import resolve as resolution
+from tablewright.systems.travel.sync.apply import Done, Draft
+from tablewright.systems.travel.sync.operations import (
+    OLDEST_SCHEMA,
+    SCHEMA,
+    Edit,
+    EntityState,
+    Pushed,
+    Result,
+    digest,
+    user_state,
+    visit_state,
+)
+from tablewright.systems.travel.sync.parse import Unreadable
+from tablewright.systems.travel.sync.resolve import Choice
+from tablewright.systems.travel.sync.split import Place, TargetChange, Task, pieces, tasks_of
+
+T = TypeVar("T")
+WEB = "the web"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where operations come from."""
+
+    user_id: str
+    device_id: str = SERVER
+    label: str = WEB
+    is_stale: bool = False
+
+
+def check_schema(schema: int) -> None:
+    """Refuse an app that speaks a form nobody understands any more."""
+    if schema < OLDEST_SCHEMA:
+        raise ClientTooOld(schema, OLDEST_SCHEMA)
+    if schema > SCHEMA:
+        words = f"This server speaks the protocol up to form {SCHEMA}."
+        raise BadRequest("UNKNOWN_SCHEMA", words, "schema")
+
+
+class Sync:
+    """Operations of a traveller's devices. `relist` follows a change of who may see the visits."""
+
+    def __init__(self, repository: Repository, geography: Geography, relist: Callable[[str], object]) -> None:
+        self._repository, self._geography, self._relist = repository, geography, relist
+
+    # --- pushes ---
+
+    def push(
+        self,
+        user_id: str,
+        device_id: str,
+        edits: Sequence[Edit | Unreadable],
+        since: int | None = None,
+        seal: str | None = None,
+        *,
+        schema: int = SCHEMA,
+    ) -> Pushed:
+        """Do what a device did; one result for each operation, in their order.
+
+        `since` and `seal` are where the device is in the feed: if that is not in this feed, or is from before places
+        were forgotten, the versions it knows say nothing.
+        """
+        check_schema(schema)
+        if len(edits) > rules.PUSH_AT_MOST:
+            words = f"A push carries at most {rules.PUSH_AT_MOST} operations; this one has {len(edits)}."
+            raise BadRequest("BATCH_TOO_LARGE", words, "operations")
+        device = self._admit(user_id, device_id)
+        away = self._repository.now() - (device.last_sync_at or device.registered_at)
+        is_stale = away >= d.TOMBSTONES_KEPT or self._repository.is_elsewhere(user_id, since, seal)
+        source = Source(user_id, device_id, device.name, is_stale)
+        results = self._run(source, edits)
+        head = self._repository.head(user_id)
+        return Pushed(results=results, server_version=head.server_version if head else 0)
+
+    def apply(self, user_id: str, edit: Edit, *, is_exact: bool = False) -> Result:
+        """Do what the web says, as if it were a device. If it `is_exact`, then from the newest version or not at all.
+
+        Who looks at a page is told at once, and does not have to find out from a list of conflicts.
+        """
+        rules.check_id(edit.operation_id, "operation_id")
+        return self._run(Source(user_id), [edit], is_exact)[0]
+
+    def change_user(self, user_id: str, fields: dict[str, JsonValue], version: int | None = None) -> Result:
+        """Change settings from the web; on the newest version, or on the one its owner has seen, or not at all."""
+
+        def attempt() -> Result:
+            edit = Edit(
+                operation_id=self._repository.world.new_id(),
+                operation_type="update",
+                entity_type="user",
+                client_version=self._repository.profile(user_id).entity_version
+                if version is None
+                else version,
+                entity_data=fields,
+                client_timestamp=self._repository.now(),
+            )
+            return self.apply(user_id, edit, is_exact=True)
+
+        return self._repository.retried(version, attempt)
+
+    def move(self, visit: Visit, region_code: str) -> Result:
+        """Take a mark to another code of the same place, with everything that is said of it (SK-X12)."""
+        edit = Edit(
+            operation_id=self._repository.world.new_id(),
+            operation_type="batch_update",
+            client_timestamp=self._repository.now(),
+        )
+        aims = (
+            TargetChange(
+                (visit.region_type, visit.region_code), "delete", {}, visit.sync_version, insists=True
+            ),
+            TargetChange((visit.region_type, region_code), "restore", rules.visit_fields(visit), 0),
+        )
+        task = Task(edit.operation_id, edit, aims, marked_at=visit.marked_at)
+        result = self._piece(Source(visit.user_id), [task])[task.id]
+        self._refresh_profile(visit.user_id)
+        return result
+
+    # --- conflicts ---
+
+    def conflicts(self, user_id: str, size: int | None = None, after: str | None = None) -> Page[Operation]:
+        """What devices disagreed on and nobody has looked at yet, the latest first."""
+        query = d.operations_of(user_id=user_id).where(lambda op: op.status == "conflict")
+        return self._repository.page(query, size, after, user_id)
+
+    def operations(
+        self,
+        user_id: str,
+        device_id: str | None = None,
+        size: int | None = None,
+        after: str | None = None,
+        *,
+        only_open: bool = False,
+    ) -> Page[Operation]:
+        """SK-17, SK-19: what a traveller's devices did, or one of them; the latest first.
+
+        `only_open`: what was refused, or is in conflict and not settled (SK-D18).
+        """
+        query = d.operations_of(user_id=user_id)
+        if device_id is not None:
+            query = d.operations_of_device(user_id=user_id, device_id=rules.check_id(device_id, "device_id"))
+        if only_open:
+            query = query.where(lambda operation: operation.status != "processed")
+        return self._repository.page(query, size, after, user_id)
+
+    def by_status(
+        self, status: OpenStatus, reader: str, size: int | None = None, after: str | None = None
+    ) -> Page[Operation]:
+        """SK-18: what was refused or is in conflict, of everybody; the oldest first."""
+        return self._repository.page(d.operations_by_status(status=status), size, after, reader)
+
+    def resolve(
+        self,
+        user_id: str,
+        operation_id: str,
+        choice: Strategy,
+        data: dict[str, JsonValue] | None = None,
+        versions: Mapping[str, int] | None = None,
+    ) -> Result:
+        """Settle a conflict: leave it as it is, take what the device said, or write something else (`manual`).
+
+        `versions` are those of the entities that were looked at, by entity_id; without, they are as the conflict left
+        them. What was changed since is not overwritten: then it is a VersionConflict, and the conflict stays.
+        A batch in several parts is settled part by part.
+        """
+        chosen = Choice(choice, data, versions or {})
+        results = [
+            self._tried(partial(self._settle, user_id, part.operation_id, chosen))
+            for part in resolution.parts_to_settle(self._repository, user_id, operation_id, chosen)
+        ]
+        self._refresh_profile(user_id)
+        return _whole(operation_id, results)
+
+    def _settle(self, user_id: str, operation_id: str, choice: Choice) -> Result:
+        task = resolution.task_of(self._repository, user_id, operation_id, choice)
+        return self._attempt(Source(user_id), [task])[task.id]
+
+    # --- a push, in pieces ---
+
+    def _run(
+        self, source: Source, edits: Sequence[Edit | Unreadable], is_exact: bool = False
+    ) -> list[Result]:
+        today = self._today(self._repository.profile(source.user_id))
+        refused = _impossible(edits)
+        tasks = [
+            tasks_of(edit, self._geography, today, is_exact) if number not in refused else []
+            for number, edit in enumerate(edits)
+        ]
+        self._follow_codes(source.user_id, [aim for parts in tasks for task in parts for aim in task.aims])
+        done: dict[str, Result] = {}
+        for piece in pieces(task for parts in tasks for task in parts):
+            for id, result in self._piece(source, piece).items():
+                done.setdefault(id, result)
+        results = [
+            refused.get(number) or _whole(parts[0].edit.operation_id, [done[task.id] for task in parts])
+            for number, parts in enumerate(tasks)
+        ]
+        if any(
+            result.status in ("applied", "merged", "conflict") and not result.replayed for result in results
+        ):
+            self._refresh_profile(source.user_id)
+        return results
+
+    def _follow_codes(self, user_id: str, aims: Sequence[TargetChange]) -> None:
+        """Move what is marked under a retired code before the present one is: one place is marked once (SK-X12)."""
+        places = [aim.place for aim in aims if aim.place is not None and aim.former is None]
+        moves: dict[Place, str] = {
+            (kind, old): code for kind, code in places for old in self._geography.former(kind, code)
+        }
+        for visit in self._repository.visits_at(user_id, list(moves)) if moves else ():
+            if visit is not None and not visit.is_deleted:
+                with suppress(VersionConflict):  # changed this very moment: the next time, then
+                    self.move(visit, moves[visit.region_type, visit.region_code])
+
+    def _piece(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
+        """Some operations in one transaction, tried until nobody was faster; their results by id."""
+        return self._tried(partial(self._attempt, source, tasks))
+
+    def _tried(self, attempt: Callable[[], T]) -> T:
+        for tried in range(ATTEMPTS):
+            try:
+                return attempt()
+            except WriteRefused:
+                self._repository.pause(tried)
+        raise Conflict("STATE_CONFLICT", "Other devices are writing right now. Try again in a moment.")
+
+    def _attempt(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
+        repository, user_id = self._repository, source.user_id
+        followed = [task.edit.previous for task in tasks if task.refusal is None]
+        asked = [*(task.id for task in tasks), *(task.after for task in tasks), *followed]
+        receipts = repository.receipts_of(user_id, [id for id in asked if id is not None])
+        # The head first: whatever is read after it is as new or newer, and newer means that its condition fails.
+        head = repository.head(user_id)
+        profile = repository.profile(user_id)
+        draft = self._draft(source, head, profile, [task for task in tasks if task.id not in receipts])
+        draft.done |= {
+            id: Done(frozenset(receipt.entities), receipt.server_version) for id, receipt in receipts.items()
+        }
+        results: dict[str, Result] = {}
+        for task in tasks:
+            if task.id in results:
+                continue
+            receipt = receipts.get(task.id)
+            if receipt is not None:
+                results[task.id] = self._replayed(task, receipt, draft)
+            elif task.after not in receipts and _waits(task, results, draft.now):
+                results[task.id] = _waiting(task)
+            else:
+                results[task.id] = drafts.do(draft, task)
+            if task.parts:
+                results[task.edit.operation_id] = results[task.id]  # what follows the whole may come next
+        made = drafts.writes(draft)
+        if made:
+            repository.db.write(*made)
+        if head is not None and draft.head_after.shares_visits != head.shares_visits:
+            self._relist(user_id)
+        return results
+
+    def _draft(self, source: Source, head: Head | None, profile: Profile, tasks: Sequence[Task]) -> Draft:
+        places: dict[Place, None] = {}
+        for task in tasks:
+            for aim in task.aims:
+                if aim.former is not None:
+                    places[aim.former] = None
+                if aim.place is not None:
+                    places[aim.place] = None
+                    region = self._geography.get(*aim.place)
+                    if region is not None and region.parent_region is not None:
+                        places[("country", region.parent_region)] = None
+        found = self._repository.visits_at(source.user_id, list(places))
+        return Draft(
+            source.user_id,
+            source.device_id,
+            source.label,
+            source.is_stale,
+            self._repository.now(),
+            self._geography,
+            profile,
+            head,
+            dict(zip(places, found, strict=True)),
+            self._repository.world.new_id(),
+        )
+
+    def _replayed(self, task: Task, receipt: Receipt, draft: Draft) -> Result:
+        """What was answered the first time, with the entities as they are now."""
+        if receipt.digest != digest(task.edit):
+            words = "This id was used for another operation. Give each a new one."
+            return Result(operation_id=task.id, status="failed", error="OPERATION_ID_REUSED", message=words)
+        result = Result.model_validate(receipt.result)
+        states: list[EntityState] = []
+        if result.status != "failed":
+            places = [place for aim in task.aims for place in (aim.place, aim.former) if place is not None]
+            found = self._repository.visits_at(receipt.user_id, places)
+            states = [visit_state(visit) for visit in found if visit is not None]
+            if task.edit.entity_type == "user":
+                states.append(user_state(draft.profile_after, draft.head_after.server_version))
+        return result.model_copy(update={"replayed": True, "entities": states})
+
+    def _today(self, profile: Profile) -> date:
+        return rules.today_in(profile.time_zone, self._repository.now())
+
+    # --- devices ---
+
+    def _admit(self, user_id: str, device_id: str) -> Device:
+        """The device, if it may push now; counted (SK-X11)."""
+        for _ in range(ATTEMPTS):
+            device = self._repository.known_device(user_id, device_id)
+            now = self._repository.now()
+            minute, second = divmod(int(now.timestamp()), 60)
+            if device.push_window >= minute and device.pushes >= rules.PUSHES_A_MINUTE:
+                words = f"A device pushes at most {rules.PUSHES_A_MINUTE} times a minute."
+                raise TooOften("PUSH_LIMIT", words, 60 - second)
+            update = d.devices.update(user_id, device_id).at(lambda it: it.last_seen_at).set(now)
+            if device.push_window == minute:
+                update = update.at(lambda it: it.pushes).add(1)
+            else:
+                update = update.at(lambda it: it.push_window).set(minute).at(lambda it: it.pushes).set(1)
+            if self._wrote(update.when(partial(_paced_as, device))):
+                return device
+        raise TooOften("PUSH_LIMIT", "This device pushes from several places at once.", 1)
+
+    def _refresh_profile(self, user_id: str) -> None:
+        """Copy the head's numbers into the profile, once for each push (SK-D19)."""
+        head = self._repository.head(user_id)
+        if head is None:
+            return
+        version = head.server_version
+        update = (
+            d.profiles.update(user_id)
+            .at(lambda it: it.sync_version).set(version)
+            .at(lambda it: it.countries_visited).set(head.countries_visited)
+            .at(lambda it: it.us_states_visited).set(head.us_states_visited)
+            .at(lambda it: it.canadian_provinces_visited).set(head.canadian_provinces_visited)
+        )  # fmt: skip
+        # Refused if somebody copied newer ones meanwhile: then those are right.
+        self._wrote(update.when(lambda it: it.sync_version < version))
+
+    def _wrote(self, write: Write[Any]) -> bool:
+        try:
+            self._repository.db.write(write)
+        except ConditionNotMet:
+            return False
+        return True
+
+
+# --- parts ---
+
+
+def _paced_as(seen: Device, device: Device) -> bool:
+    return (device.push_window == seen.push_window) & (device.pushes == seen.pushes)
+
+
+def _impossible(asked: Sequence[Edit | Unreadable]) -> dict[int, Result]:
+    """The results of those that cannot be written down under an id of their own, by their place in the push."""
+    refused: dict[int, Result] = {}
+    said: dict[str, str] = {}
+    for number, one in enumerate(asked):
+        try:
+            edit = _with_id(one)
+        except BadRequest as refusal:
+            refused[number] = _failed("", refusal)
+            continue
+        if said.setdefault(edit.operation_id, digest(edit)) != digest(edit):
+            words = "Two operations of this push have the same id. Give each a new one."
+            mistake = BadRequest("OPERATION_ID_REUSED", words, "operation_id")
+            refused[number] = _failed(edit.operation_id, mistake)
+    return refused
+
+
+def _with_id(asked: Edit | Unreadable) -> Edit:
+    """What can be read of an operation, if that is enough to write it down."""
+    edit = asked.edit if isinstance(asked, Unreadable) else asked
+    if edit is None:
+        assert isinstance(asked, Unreadable), "an operation is there, or why it is not"
+        raise asked.refusal
+    rules.check_id(edit.operation_id, "operation_id")
+    return edit
+
+
+def _failed(operation_id: str, refusal: BadRequest) -> Result:
+    return Result(
+        operation_id=operation_id,
+        status="failed",
+        error=refusal.code,
+        message=refusal.message,
+        field=refusal.field,
+    )
+
+
+def _waits(task: Task, results: Mapping[str, Result], now: datetime) -> bool:
+    """Whether a task has to wait for another without a receipt.
+
+    A receipt is kept for as long as a device's clock is believed. Who is older may follow one that was done and is
+    forgotten, and would wait for ever: it is done, and its version alone says what it has seen.
+    """
+    if task.after is None or not rules.is_believed(task.edit.client_timestamp, now):
+        return False
+    before = results.get(task.after)
+    return before is None or before.status == "waiting"
+
+
+def _waiting(task: Task) -> Result:
+    words = "It follows an operation that has not come yet. Send that one first, then this one again."
+    return Result(
+        operation_id=task.id, status="waiting", error="OUT_OF_ORDER", message=words, field="previous"
+    )
+
+
+def _whole(operation_id: str, parts: Sequence[Result]) -> Result:
+    """The result of an operation from those of its parts."""
+    if len(parts) == 1:
+        return parts[0].model_copy(update={"operation_id": operation_id})
+    order = ("waiting", "failed", "conflict", "merged", "applied")
+    worst = next(part for status in order for part in parts if part.status == status)
+    return worst.model_copy(
+        update={
+            "operation_id": operation_id,
+            "replayed": all(part.replayed for part in parts),
+            "server_version": max((part.server_version or 0 for part in parts), default=0),
+            "entities": [state for part in parts for state in part.entities],
+            "conflicts": [conflict for part in parts for conflict in part.conflicts],
+            "offers": list(dict.fromkeys(offer for part in parts for offer in part.offers)),
+        }
+    )

@@ -1,0 +1,128 @@
+"""Settling what devices disagree on: from what was chosen to the task that writes it.
+
+Must hold: a conflict is settled once, from the versions that were looked at; the choice and the record that it was made
+are one task, done or not at all. Elsewhere: doing it (push.py), how a conflict comes about (merge.py).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from pydantic import JsonValue, TypeAdapter
+
+from tablewright.systems.travel import design as d
+from tablewright.systems.travel import rules
+from tablewright.systems.travel.errors import BadRequest, Conflict, NotThere
+from tablewright.systems.travel.model import REGION_TYPES, Operation, Strategy
+from tablewright.systems.travel.repository import Repository
+from tablewright.systems.travel.sync.merge import WHOLE, Verb
+from tablewright.systems.travel.sync.operations import Edit, FieldConflict
+from tablewright.systems.travel.sync.split import Place, TargetChange, Task
+
+_CLASHES = TypeAdapter(list[FieldConflict])
+# The id of an operation, or of a part of one.
+_RECORD_ID = re.compile(r"[A-Za-z0-9_-]{1,64}(\.\d{1,4}-\d{1,4})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a conflict shall become, seen at these versions of its entities; `data` is for 'manual' alone."""
+
+    strategy: Strategy
+    data: dict[str, JsonValue] | None
+    versions: Mapping[str, int]
+
+
+def parts_to_settle(
+    repository: Repository, user_id: str, operation_id: str, choice: Choice
+) -> list[Operation]:
+    """The records of an operation that are still in conflict, if the choice can be about them."""
+    if (choice.strategy == "manual") != (choice.data is not None):
+        words = "Say what it shall be with the choice 'manual', and only then."
+        raise BadRequest("INVALID_CHOICE", words, "data")
+    opened = _open_parts(repository, user_id, operation_id)
+    entities = {clash.entity_id for part in opened for clash in _clashes(part)}
+    if choice.data is not None and len(entities) > 1:
+        words = "This is about several places. Choose a side; then edit each."
+        raise BadRequest("INVALID_CHOICE", words, "choice")
+    return opened
+
+
+def task_of(repository: Repository, user_id: str, operation_id: str, choice: Choice) -> Task:
+    """What was chosen, with the record that it was."""
+    operation = repository.operation(user_id, operation_id)
+    if not _is_open(operation):
+        raise _resolved()
+    edit = Edit(
+        operation_id=repository.world.new_id(),
+        operation_type="update",
+        entity_type=operation.entity_type,
+        client_timestamp=repository.now(),
+    )
+    clashes = _clashes(operation)
+    aims = []
+    for entity in dict.fromkeys(clash.entity_id for clash in clashes):
+        mine = [clash for clash in clashes if clash.entity_id == entity]
+        place = _place(entity) if edit.entity_type == "visited_place" else None
+        aim = _chosen(repository, user_id, place, mine, choice, choice.versions.get(entity, mine[0].version))
+        aims += [aim] if aim is not None else []
+    update = {"status": "processed", "resolution_strategy": choice.strategy, "is_processed": True}
+    settled = d.operations.change(operation, operation.model_copy(update=update))
+    return Task(edit.operation_id, edit, tuple(aims), settles=settled)
+
+
+def _open_parts(repository: Repository, user_id: str, operation_id: str) -> list[Operation]:
+    if not _RECORD_ID.fullmatch(operation_id):
+        raise NotThere("OPERATION")
+    receipt = repository.receipts_of(user_id, [operation_id]).get(operation_id)
+    if receipt is None:
+        raise NotThere("OPERATION")
+    opened = []
+    for id in receipt.parts or [operation_id]:
+        with suppress(NotThere):  # parts may be forgotten one after the other
+            opened += [part for part in [repository.operation(user_id, id)] if _is_open(part)]
+    if not opened:
+        raise _resolved()
+    return opened
+
+
+def _chosen(
+    repository: Repository,
+    user_id: str,
+    place: Place | None,
+    clashes: Sequence[FieldConflict],
+    choice: Choice,
+    base: int,
+) -> TargetChange | None:
+    """What a choice does to one entity; None if it stays as it is."""
+    if choice.strategy in ("server_wins", "merged"):
+        return None
+    deed: Verb = "restore" if place is not None else "update"
+    whole = next((clash for clash in clashes if clash.field == WHOLE), None)
+    fields: Mapping[str, JsonValue] = {clash.field: clash.client for clash in clashes}
+    if choice.data is not None:
+        today = rules.today_in(repository.profile(user_id).time_zone, repository.now())
+        fields = rules.visit_edit(choice.data, today) if place is not None else rules.user_edit(choice.data)
+    elif whole is not None and whole.client is None:
+        deed, fields = "delete", {}
+    elif whole is not None and isinstance(whole.client, dict):
+        fields = whole.client
+    return TargetChange(place, deed, fields, base, insists=True)
+
+
+def _place(entity_id: str) -> Place:
+    _, said, code = entity_id.split("#")
+    return next(kind for kind in REGION_TYPES if kind == said), code
+
+
+def _clashes(operation: Operation) -> list[FieldConflict]:
+    return _CLASHES.validate_python((operation.conflict_details or {}).get("fields", []))
+
+
+def _is_open(operation: Operation) -> bool:
+    return operation.status == "conflict" and operation.conflict_details is not None
+
+
+def _resolved() -> Conflict:
+    return Conflict("ALREADY_RESOLVED", "This was settled before.", "operation_id")
