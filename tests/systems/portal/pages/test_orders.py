@@ -222,7 +222,8 @@ def test_an_order_with_an_offer_used_before_says_that_nothing_was_charged_and_of
 
 
 def _secret(portal: Portal, mail: Any) -> str:
-    found = re.search(r"^Your code: (\d+)", portal.dispatch.render(mail).subject)
+    letter = portal.dispatch.render(mail)
+    found = letter and re.search(r"^Your code: (\d+)", letter.subject)
     return found[1] if found else ""
 
 

@@ -301,5 +301,5 @@ def placed_link(pages: PortalPages, order: Order) -> str:
 def again_link(order: Order) -> str:
     """The same cart once more; without an offer that the customer has used up."""
     plans = urlencode({QUANTITY + item.product_id: item.quantity for item in order.items})
-    has_offer = order.campaign is not None and not order.over_limit
-    return f"{HOME}/checkout?{plans}" + (f"&code={order.campaign.code}" if has_offer else "")
+    offer = None if order.over_limit else order.campaign
+    return f"{HOME}/checkout?{plans}" + (f"&code={offer.code}" if offer else "")
