@@ -18,8 +18,10 @@ from tablewright.app.code_login import CodeLogin
 from tablewright.app.design import ACCOUNTS
 from tablewright.app.design import app_design as own_design
 from tablewright.client import Call, embedded
-from tablewright.edge.code_requesters import CodeRequester, RequestOrigin
-from tablewright.edge.codes import (
+from tablewright.edge.errors import CallerError, TooManyRequests
+from tablewright.edge.mail_addresses import NotAnAddress
+from tablewright.kit.code_requesters import CodeRequester, RequestOrigin
+from tablewright.kit.codes import (
     ADDRESS_A_DAY,
     CODES_A_WINDOW,
     DAY,
@@ -29,9 +31,7 @@ from tablewright.edge.codes import (
     WINDOW,
     WRONG_A_DAY,
 )
-from tablewright.edge.errors import CallerError, TooManyRequests
-from tablewright.edge.mail_addresses import NotAnAddress
-from tablewright.edge.outbox import OutgoingMessage
+from tablewright.kit.outbox import OutgoingMessage
 from tablewright.mapping import Db
 from tablewright.world import real_world
 

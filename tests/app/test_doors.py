@@ -19,7 +19,7 @@ from tablewright.app.mail import Directory
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.edge import serving_app
-from tablewright.edge.codes import CODES_A_WINDOW
+from tablewright.kit.codes import CODES_A_WINDOW
 from tablewright.pages.paths import path_within
 from tablewright.systems.parental.seed import ANNA, BEN
 from tablewright.systems.portal.orders.checkout import Line

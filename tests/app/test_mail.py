@@ -32,7 +32,7 @@ from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
 from tablewright.edge import serving_app
-from tablewright.edge.outbox import DeliveryDelayed, DeliveryRefused, OutgoingMessage
+from tablewright.kit.outbox import DeliveryDelayed, DeliveryRefused, OutgoingMessage
 from tablewright.kit.system import System
 from tablewright.systems.parental.repository import Actor
 from tablewright.systems.portal.seed import seed as seed_portal

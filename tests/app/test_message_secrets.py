@@ -27,7 +27,8 @@ from tablewright.app.mail import Directory
 from tablewright.app.runtime import Runtime, open_app
 from tablewright.app.serve import app_of
 from tablewright.app.systems import PARENTAL, PORTAL, TRAVEL
-from tablewright.edge import codes, serving_app
+from tablewright.edge import serving_app
+from tablewright.kit import codes
 from tablewright.systems.parental.model import MessageState as State
 from tablewright.systems.parental.repository import Actor as Parent
 from tablewright.systems.portal.orders.checkout import Line

@@ -3,7 +3,7 @@
 Must hold: only a code's keyed hash is stored; a try is counted before it is looked at; whoever asks learns nothing
 about whether an address has an account, or a password: what is said, what is counted and what is written is the same,
 only the letter is to nobody.
-Elsewhere: how many codes and tries there are (edge/codes.py), who has an account (accounts.py), the pace of one network
+Elsewhere: how many codes and tries there are (kit/codes.py), who has an account (accounts.py), the pace of one network
 and the pages (sign_in.py).
 """
 
@@ -26,14 +26,14 @@ from tablewright.app.design import (
     notes,
     notes_by_state,
 )
-from tablewright.edge import codes
-from tablewright.edge.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
-from tablewright.edge.codes import LIFETIME, TRIES, CodeAllowance, CodeLimits
 from tablewright.edge.errors import Refused, TooManyRequests
 from tablewright.edge.mail_addresses import normalise_address
-from tablewright.edge.messages import MessageTemplates, Template, after_attempt
-from tablewright.edge.outbox import OutboxDispatch, OutgoingMessage
-from tablewright.edge.sealed_text import seal_of
+from tablewright.kit import codes
+from tablewright.kit.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
+from tablewright.kit.codes import LIFETIME, TRIES, CodeAllowance, CodeLimits
+from tablewright.kit.messages import MessageTemplates, Template, after_attempt
+from tablewright.kit.outbox import OutboxDispatch, OutgoingMessage
+from tablewright.kit.sealed_text import seal_of
 from tablewright.mapping import ConditionNotMet, Missing, NotUnique
 from tablewright.world import World
 

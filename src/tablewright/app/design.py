@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, JsonValue
 
 from tablewright.design import Data, Design, Expires, Keys, Load, Retention, States, Unique
-from tablewright.edge.outbox import State as LetterState
+from tablewright.kit.outbox import State as LetterState
 
 KEPT = timedelta(days=30)
 ACCOUNTS = "house_accounts"
@@ -97,7 +97,7 @@ class EndedLogin(BaseModel):
 
 
 class Challenge(BaseModel):
-    """A code on its way to an address, to prove that its asker reads its mail (edge/code_requesters.py)."""
+    """A code on its way to an address, to prove that its asker reads its mail (kit/code_requesters.py)."""
 
     address_hash: str
     asker: str
@@ -107,7 +107,7 @@ class Challenge(BaseModel):
 
 
 class Allowance(BaseModel):
-    """How often something was done in an hour or a day: what limits of codes are counted in (edge/codes.py)."""
+    """How often something was done in an hour or a day: what limits of codes are counted in (kit/codes.py)."""
 
     name: str
     window: str
@@ -116,7 +116,7 @@ class Allowance(BaseModel):
 
 
 class Note(BaseModel):
-    """A letter with a code, sealed, until it is sent (edge/messages.py). One to nobody is SENT from the beginning.
+    """A letter with a code, sealed, until it is sent (kit/messages.py). One to nobody is SENT from the beginning.
 
     `subject` and `body` are of letters from before there were templates.
     """

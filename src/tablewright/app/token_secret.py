@@ -1,7 +1,7 @@
 """A secret of this store, made once and kept in a file only its owner can read.
 
 Page tokens are sealed with it, so they outlive a restart; codes and links in letters that wait, so that no table holds
-them (edge/messages.py). Must hold: two processes that start together end with the
+them (kit/messages.py). Must hold: two processes that start together end with the
 same secret; a file others can read is not used.
 """
 

@@ -19,9 +19,9 @@ from fastapi import APIRouter
 from tablewright.design import Design
 from tablewright.edge import ANYONE, Principal
 from tablewright.edge.identity.guards import FindPrincipal
-from tablewright.edge.outbox import OutboxDispatch
 from tablewright.edge.problems import Problem
 from tablewright.kit.jobs import Follower, Job
+from tablewright.kit.outbox import OutboxDispatch
 from tablewright.mapping import Db
 from tablewright.mapping.migrate import Migration
 from tablewright.world import World

@@ -1,4 +1,4 @@
-"""The cookie of a browser that proved an address before: strangers cannot use up its codes (edge/code_requesters.py).
+"""The cookie of a browser that proved an address before: strangers cannot use up its codes (kit/code_requesters.py).
 
 Must hold: scripts cannot read it, and it does not sign anyone in. A browser is known for a few addresses, the latest
 first.
@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from fastapi import Request, Response
 
-from tablewright.edge.code_requesters import CodeRequesters, RequestOrigin
 from tablewright.edge.rate_limit import network_of
+from tablewright.kit.code_requesters import CodeRequesters, RequestOrigin
 from tablewright.pages.layout import Console
 
 # As long as browsers keep any cookie.

@@ -12,7 +12,7 @@ from tests.systems.parental.written import app, window
 
 from tablewright import Engine
 from tablewright.client import Call
-from tablewright.edge.erased import ErasedList
+from tablewright.kit.erased import ErasedList
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import jobs

@@ -13,9 +13,9 @@ from tablewright.app.mail import Directory, Kept, Trouble
 from tablewright.app.runtime import Runtime
 from tablewright.edge import Principal
 from tablewright.edge.identity.guards import FindPrincipal
-from tablewright.edge.outbox import OutboxStatus
 from tablewright.edge.problems import forbidden
 from tablewright.edge.security import LOOPBACK_HOSTS, host_name
+from tablewright.kit.outbox import OutboxStatus
 from tablewright.pages.forms import Form
 from tablewright.pages.layout import Console
 

@@ -4,7 +4,7 @@
     Mail(smtp_from("smtp://ada@mail.example.com", "Shop <post@example.com>", password))
 
 A way is a value; its `opened(title)` gives what sends for one round. What that raises about one letter, and about all
-of them, is in edge/outbox.py.
+of them, is in kit/outbox.py.
 Elsewhere: what waits in each system (its `dispatch`), the page for people (designs/mail.py).
 """
 

@@ -1,9 +1,9 @@
 """What the mails and text messages of parental controls say, by template.
 
-Must hold: a code, or a link that lets its reader in, is given as a secret (edge/messages.py).
+Must hold: a code, or a link that lets its reader in, is given as a secret (kit/messages.py).
 """
 
-from tablewright.edge.messages import Template
+from tablewright.kit.messages import Template
 
 TEMPLATES = {
     "number code": Template(

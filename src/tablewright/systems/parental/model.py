@@ -478,7 +478,7 @@ class Device(Value):
 
 
 class Message(Value):
-    """A mail or text message in the outbox (edge/messages.py); `children` are the keys of those it is about.
+    """A mail or text message in the outbox (kit/messages.py); `children` are the keys of those it is about.
 
     `secrets` is sealed, and gone once it was sent or at `secrets_until`. `subject` and `body` are of messages from
     before there were templates.

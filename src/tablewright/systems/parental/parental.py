@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
-from tablewright.edge.erased import ErasedList
-from tablewright.edge.outbox import OutboxDispatch
+from tablewright.kit.erased import ErasedList
+from tablewright.kit.outbox import OutboxDispatch
 from tablewright.mapping import Db
 from tablewright.systems.parental.blocked.dashboard import Figures
 from tablewright.systems.parental.blocked.ingest import Ingest

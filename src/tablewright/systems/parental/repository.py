@@ -13,9 +13,9 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from tablewright.design import Write
-from tablewright.edge.messages import MessageTemplates, after_attempt
-from tablewright.edge.outbox import OutboxDispatch, OutgoingMessage
-from tablewright.edge.sealed_text import seal_of
+from tablewright.kit.messages import MessageTemplates, after_attempt
+from tablewright.kit.outbox import OutboxDispatch, OutgoingMessage
+from tablewright.kit.sealed_text import seal_of
 from tablewright.mapping import (
     AlreadyExists,
     BadCursor,

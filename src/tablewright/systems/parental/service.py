@@ -3,7 +3,7 @@
 Elsewhere: their parts as one value (parental.py), HTTP (api/router.py), pages (pages/area.py).
 """
 
-from tablewright.edge.erased import FOLDER as ERASED_LIST
+from tablewright.kit.erased import FOLDER as ERASED_LIST
 from tablewright.kit.system import Start, System
 from tablewright.systems.parental import jobs, seed
 from tablewright.systems.parental.api.router import TRANSLATIONS, router

@@ -1,9 +1,9 @@
 """What the portal's mails say, by template.
 
-Must hold: a code, or a link that opens something without a login, is given as a secret (edge/messages.py).
+Must hold: a code, or a link that opens something without a login, is given as a secret (kit/messages.py).
 """
 
-from tablewright.edge.messages import Template
+from tablewright.kit.messages import Template
 
 TEMPLATES = {
     "code": Template(

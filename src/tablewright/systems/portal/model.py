@@ -199,7 +199,7 @@ class AuditEntry(Value):
 
 class Challenge(Value):
     """A one-time secret sent to an address: digits or a link, for a quarter of an hour and five tries of its asker
-    (edge/code_requesters.py)."""
+    (kit/code_requesters.py)."""
 
     purpose: Purpose
     address: str
@@ -242,7 +242,7 @@ class Tally(Value):
 
 
 class Message(Value):
-    """A mail in the outbox; written with what it is about, delivered afterwards (edge/messages.py).
+    """A mail in the outbox; written with what it is about, delivered afterwards (kit/messages.py).
 
     `secrets` is sealed, and gone once it was sent or at `secrets_until`. `subject` and `body` are of mails from before
     there were templates.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from tablewright.edge.erased import ErasedList
-from tablewright.edge.outbox import OutboxDispatch
+from tablewright.kit.erased import ErasedList
+from tablewright.kit.outbox import OutboxDispatch
 from tablewright.mapping import Db
 from tablewright.systems.portal.catalogue.catalogue import Catalogue
 from tablewright.systems.portal.customers.tenants import Tenants

@@ -3,7 +3,7 @@
 Elsewhere: its parts as one value (portal.py), HTTP (api/router.py), pages (pages/area.py).
 """
 
-from tablewright.edge.erased import FOLDER as ERASED_LIST
+from tablewright.kit.erased import FOLDER as ERASED_LIST
 from tablewright.kit.system import Start, System
 from tablewright.systems.portal import jobs, seed
 from tablewright.systems.portal.api.router import TRANSLATIONS, router

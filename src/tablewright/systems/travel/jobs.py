@@ -15,8 +15,8 @@ from itertools import islice
 from typing import Any
 
 from tablewright.design import Write
-from tablewright.edge.messages import render
 from tablewright.kit.jobs import Follower, Job
+from tablewright.kit.messages import render
 from tablewright.mapping import BadCursor, Consumer
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.mail import TEMPLATES

@@ -1,10 +1,10 @@
 """What the mails of Skratch say, by template, and the notices that go to devices with them.
 
-Must hold: a code is given as a secret (edge/messages.py); a template that is a notice, too, names no place.
+Must hold: a code is given as a secret (kit/messages.py); a template that is a notice, too, names no place.
 """
 
-from tablewright.edge import codes
-from tablewright.edge.messages import Template
+from tablewright.kit import codes
+from tablewright.kit.messages import Template
 
 TEMPLATES = {
     "code": Template("Your Skratch code: {code}", codes.BODY),

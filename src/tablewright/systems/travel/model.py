@@ -474,7 +474,7 @@ class AuditEntry(Stored):
 
 
 class Challenge(Stored):
-    """A code on its way to an address, to prove that its asker reads its mail (edge/code_requesters.py)."""
+    """A code on its way to an address, to prove that its asker reads its mail (kit/code_requesters.py)."""
 
     email_hmac: str
     asker: str
@@ -484,7 +484,7 @@ class Challenge(Stored):
 
 
 class Allowance(Stored):
-    """How often something was done in an hour or a day: what limits of codes are counted in (edge/codes.py)."""
+    """How often something was done in an hour or a day: what limits of codes are counted in (kit/codes.py)."""
 
     name: str
     window: str
@@ -504,7 +504,7 @@ class Message(Stored):
     """A mail for the outbox, kept with the traveller it is for; for who has no account yet, `owner` is its own id.
 
     `recipient` is sealed: an address stands in the clear in its owner's profile alone. `secrets` is sealed as well
-    (edge/messages.py). `subject` and `body` are of mails from before there were templates.
+    (kit/messages.py). `subject` and `body` are of mails from before there were templates.
     """
 
     owner: str

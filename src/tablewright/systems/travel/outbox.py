@@ -1,7 +1,7 @@
 """Mail: written into the table with what it is about (SK-E6); dispatched from there.
 
 Must hold: no address and no code stands in a message in the clear (SK-S6); once sent a message is gone.
-Elsewhere: how it leaves (edge/outbox.py), what really sends (the app), short words to devices (notices.py).
+Elsewhere: how it leaves (kit/outbox.py), what really sends (the app), short words to devices (notices.py).
 """
 
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ from datetime import timedelta
 from functools import partial
 
 from tablewright.design import Write
-from tablewright.edge.messages import MessageTemplates, after_attempt
-from tablewright.edge.outbox import OutboxDispatch, OutgoingMessage
-from tablewright.edge.sealed_text import Seal, SealBroken
+from tablewright.kit.messages import MessageTemplates, after_attempt
+from tablewright.kit.outbox import OutboxDispatch, OutgoingMessage
+from tablewright.kit.sealed_text import Seal, SealBroken
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.keyring import KeyRing
 from tablewright.systems.travel.mail import TEMPLATES

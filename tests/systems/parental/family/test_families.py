@@ -21,7 +21,7 @@ from tests.systems.parental.talk import (
 )
 from tests.systems.talk import at_once
 
-from tablewright.edge.codes import TRIES
+from tablewright.kit.codes import TRIES
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules
 from tablewright.systems.parental.errors import ParentalMistake

@@ -11,7 +11,7 @@ import pytest
 from tests.systems.parental.talk import ANNA, OTHER_PHONE, PHONE, SECRET, Place
 from tests.systems.talk import at_once
 
-from tablewright.edge.erased import ErasedList
+from tablewright.kit.erased import ErasedList
 from tablewright.mapping import Db
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.blocked.events import Batch, Event

@@ -9,7 +9,7 @@ import pytest
 from tests.systems.portal.talk import ADMIN, SECRET, Api, Place, refuses
 from tests.systems.talk import given, refused
 
-from tablewright.edge.code_requesters import RequestOrigin
+from tablewright.kit.code_requesters import RequestOrigin
 from tablewright.mapping import Db
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal.model import Message, Tenant

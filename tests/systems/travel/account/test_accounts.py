@@ -16,9 +16,9 @@ from tests.systems.talk import at_once
 from tests.systems.travel.people import MAIL, PHONE, TABLET, Home
 
 from tablewright.edge import Issuer, Problem, make_app, serving_app
-from tablewright.edge.codes import CODES_A_WINDOW, LIFETIME, TRIES, WINDOW, WRONG_A_DAY
-from tablewright.edge.outbox import DeliveryDelayed, OutgoingMessage, State
-from tablewright.edge.sealed_text import SealBroken
+from tablewright.kit.codes import CODES_A_WINDOW, LIFETIME, TRIES, WINDOW, WRONG_A_DAY
+from tablewright.kit.outbox import DeliveryDelayed, OutgoingMessage, State
+from tablewright.kit.sealed_text import SealBroken
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import jobs
 from tablewright.systems.travel.account import devices

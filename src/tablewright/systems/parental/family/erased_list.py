@@ -3,7 +3,7 @@
 Backups, copies and point-in-time recovery bring back rows of children, families and guardians that were erased later.
 An entry names the family by its random id and the child by its own, so each one is found by one query.
 Must hold: an entry matches the record that was erased and no later one under the same number or login.
-Elsewhere: where the list is (edge/erased.py), what an erasure removes (erasure.py).
+Elsewhere: where the list is (kit/erased.py), what an erasure removes (erasure.py).
 """
 
 import logging

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from tablewright.design import Write
-from tablewright.edge.erased import ErasedList
+from tablewright.kit.erased import ErasedList
 from tablewright.mapping import forget_parked_saying
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules

@@ -3,7 +3,7 @@
 Must hold: a code works once, for a quarter of an hour and five tries; wrong ones are counted over a day as well, for
 the number and for the family, and from fifty on codes are longer; only its keyed hash is stored; whoever asks for one
 learns nothing about whether the number is somebody's. Limits are counted in the store, so they hold over processes.
-Elsewhere: how long a code is and how long it works, here as for signing in (edge/codes.py).
+Elsewhere: how long a code is and how long it works, here as for signing in (kit/codes.py).
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from tablewright.design import Write
-from tablewright.edge.codes import DAY, LIFETIME, TRIES, WINDOW, WRONG_A_DAY, new_code, seconds_left, span
+from tablewright.kit.codes import DAY, LIFETIME, TRIES, WINDOW, WRONG_A_DAY, new_code, seconds_left, span
 from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental import rules

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from tablewright.edge.messages import STORED_FIELDS
+from tablewright.kit.messages import STORED_FIELDS
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.family import erasure
 from tablewright.systems.parental.family.tasks import Errands

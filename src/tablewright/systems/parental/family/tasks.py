@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from tablewright.edge.erased import ErasedList
+from tablewright.kit.erased import ErasedList
 from tablewright.mapping import Missing, Stale
 from tablewright.systems.parental import design as d
 from tablewright.systems.parental.family.erasure import Erasing

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request, Response
 
 from tablewright.edge import Principal, RateLimiter, limit_rate
-from tablewright.edge.code_requesters import RequestOrigin
 from tablewright.edge.downloads import attachment
 from tablewright.edge.etags import if_match, mark
 from tablewright.edge.rate_limit import network_of
+from tablewright.kit.code_requesters import RequestOrigin
 from tablewright.systems.portal.api import bodies
 from tablewright.systems.portal.api.bodies import Page
 from tablewright.systems.portal.api.common import (

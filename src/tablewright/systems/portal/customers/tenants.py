@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from tablewright.design import Query, Write, absent
-from tablewright.edge.erased import ErasedList
-from tablewright.edge.messages import STORED_FIELDS
+from tablewright.kit.erased import ErasedList
+from tablewright.kit.messages import STORED_FIELDS
 from tablewright.mapping import Page
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import field_rules, rules, tallies

@@ -2,7 +2,7 @@
 
 Must hold: a secret works once, for a quarter of an hour, and as digits for five tries of who asked for it; only its
 keyed hash is stored; whoever asks learns nothing about whether an address is known.
-Elsewhere: how many codes and tries there are, and whose (edge/codes.py, edge/code_requesters.py).
+Elsewhere: how many codes and tries there are, and whose (kit/codes.py, kit/code_requesters.py).
 """
 
 import hashlib
@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 from tablewright.design import Write
-from tablewright.edge import codes
-from tablewright.edge.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
-from tablewright.edge.codes import TRIES, CodeAllowance, CodeLimits, new_code, warning
+from tablewright.kit import codes
+from tablewright.kit.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
+from tablewright.kit.codes import TRIES, CodeAllowance, CodeLimits, new_code, warning
 from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.portal import design as d
 from tablewright.systems.portal import rules

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from tablewright.edge.messages import STORED_FIELDS
+from tablewright.kit.messages import STORED_FIELDS
 from tablewright.kit.objects import Objects
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel import rules

@@ -2,16 +2,16 @@
 
 Must hold: only a code's keyed hash is stored; a try is counted before it is looked at, in the store, so that it holds
 over processes; whoever asks learns nothing about whether an address is known.
-Elsewhere: how many codes and tries there are (edge/codes.py), whose account it is (accounts.py), the pace of one
+Elsewhere: how many codes and tries there are (kit/codes.py), whose account it is (accounts.py), the pace of one
 network (api/router.py).
 """
 
 from dataclasses import replace
 from datetime import datetime
 
-from tablewright.edge import codes
-from tablewright.edge.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
-from tablewright.edge.codes import LIFETIME, TRIES, CodeLimits
+from tablewright.kit import codes
+from tablewright.kit.code_requesters import UNKNOWN_ORIGIN, CodeRequester, CodeRequesters, RequestOrigin
+from tablewright.kit.codes import LIFETIME, TRIES, CodeLimits
 from tablewright.mapping import ConditionNotMet, Missing
 from tablewright.systems.travel import design as d
 from tablewright.systems.travel.account.addresses import email_address

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from tablewright.edge.sealed_text import SealBroken, seal_text, unseal_text
+from tablewright.kit.sealed_text import SealBroken, seal_text, unseal_text
 from tablewright.world import World
 
 LEAST_BYTES = 32

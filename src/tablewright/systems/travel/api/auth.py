@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 
 from tablewright.edge import Problem, RateLimiter, limit_rate
-from tablewright.edge.code_requesters import RequestOrigin
 from tablewright.edge.rate_limit import network_of
+from tablewright.kit.code_requesters import RequestOrigin
 from tablewright.systems.travel.account.accounts import Proved
 from tablewright.systems.travel.account.apple import NONCE_LIVES, AppleVerifier
 from tablewright.systems.travel.api import bodies

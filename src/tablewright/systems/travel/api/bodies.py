@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 import orjson
 from pydantic import BaseModel, Field, JsonValue, model_validator
 
-from tablewright.edge.code_requesters import KNOWN_DEVICE, TICKET
+from tablewright.kit.code_requesters import KNOWN_DEVICE, TICKET
 from tablewright.mapping import Page as Found
 from tablewright.systems.travel.account.accounts import SignedIn
 from tablewright.systems.travel.account.devices import Gadget

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tablewright.edge.outbox import DeliveryRefused
-from tablewright.edge.sealed_text import Seal, SealBroken
+from tablewright.kit.outbox import DeliveryRefused
+from tablewright.kit.sealed_text import Seal, SealBroken
 
 MASK = "••••••"
 # The fields that an export leaves out: it has the text instead.

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from tablewright.edge.code_requesters import CodeRequester
+from tablewright.kit.code_requesters import CodeRequester
 from tablewright.world import World
 
 LIFETIME, WINDOW, DAY = timedelta(minutes=15), timedelta(hours=1), timedelta(days=1)

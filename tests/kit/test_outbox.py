@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.edge.outbox import (
+from tablewright.kit.outbox import (
     BATCH_SIZE,
     PAUSES,
     DeliveryCounts,

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tablewright.edge.messages import MASK, MessageTemplates, Template, after_attempt
-from tablewright.edge.outbox import (
+from tablewright.kit.messages import MASK, MessageTemplates, Template, after_attempt
+from tablewright.kit.outbox import (
     DeliveryCounts,
     DeliveryDelayed,
     DeliveryRefused,
@@ -17,7 +17,7 @@ from tablewright.edge.outbox import (
     OutgoingMessage,
     State,
 )
-from tablewright.edge.sealed_text import seal_of
+from tablewright.kit.sealed_text import seal_of
 from tablewright.testing import Clock
 
 NOW = datetime(2030, 6, 14, 14, tzinfo=UTC)
