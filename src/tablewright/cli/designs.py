@@ -9,15 +9,11 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from tablewright import systems
+from tablewright.cli.output import UsageError
 from tablewright.cli.own_designs import FORMS, is_own_design, load_own_designs
-from tablewright.cli.usage_error import UsageError
 from tablewright.design import Design
 from tablewright.design.deployment import Deployment
 from tablewright.mapping.deployment import deployment_of
-
-
-class NoSuchSystem(UsageError):
-    """The name is not the name of a system."""
 
 
 class NoSuchEnvironment(UsageError):
@@ -39,7 +35,6 @@ def add_design_arguments(parser: argparse.ArgumentParser) -> None:
 
 def load_deployment(given: argparse.Namespace) -> Deployment:
     """The deployment of --environment."""
-
     designs = load_designs(given.system)
     known = designs[0].environments
     if given.environment not in known:
@@ -50,7 +45,6 @@ def load_deployment(given: argparse.Namespace) -> Deployment:
 
 def shipped_systems() -> list[str]:
     """The names of the systems that ship with Tablewright; does not import them."""
-
     return sorted(each.name for each in iter_modules(systems.__path__) if each.ispkg)
 
 
@@ -60,7 +54,7 @@ def load_designs(system: str) -> tuple[Design, ...]:
         return load_own_designs(system)
     names = shipped_systems()
     if system not in names:
-        raise NoSuchSystem(
+        raise UsageError(
             f"no system named {system}; choose one of {', '.join(names)}, or name your own design as {FORMS}"
         )
     found: tuple[Design, ...] = import_module(f"tablewright.systems.{system}.design").DESIGNS

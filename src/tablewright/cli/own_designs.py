@@ -13,7 +13,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from tablewright.cli.usage_error import UsageError
+from tablewright.cli.output import UsageError
 from tablewright.design import Design, DesignMistake
 
 FORMS = "path/file.py:NAME or package.module:NAME"
@@ -39,7 +39,6 @@ def load_own_designs(system: str) -> tuple[Design, ...]:
 
 
 def _designs_in(source: str, module: ModuleType, name: str) -> tuple[Design, ...]:
-
     known = [known for known, value in vars(module).items() if isinstance(value, Design)]
     listing = f"designs in it: {', '.join(known)}" if known else "it contains no design"
     if not name:
@@ -54,7 +53,6 @@ def _designs_in(source: str, module: ModuleType, name: str) -> tuple[Design, ...
 
 
 def _import(source: str) -> ModuleType:
-
     is_file = source.endswith(".py") or "/" in source
     if is_file:
         _refuse_no_file(Path(source))

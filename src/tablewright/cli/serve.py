@@ -5,7 +5,6 @@ Prints the URLs to stdout and the progress of seeding to stderr. SIGTERM or Ctrl
 """
 
 import argparse
-import gc
 import os
 import sys
 from pathlib import Path
@@ -18,10 +17,10 @@ from tablewright.app.keepsake import SecretUnusable
 from tablewright.app.mail import PASSWORD, MailMistake, password_in, smtp_from
 from tablewright.app.progress import Terminal
 from tablewright.app.serve import DemoIsForThisMachine, app_of, check_reach
-from tablewright.cli import engine_options
-from tablewright.cli.engine_serve import port
-from tablewright.cli.files import buckets_location, error_text
+from tablewright.cli.argument_types import port
+from tablewright.cli.engine_options import add_engine_options, add_server_options, collect_rarely
 from tablewright.cli.hints import command_hint
+from tablewright.cli.output import UsageError
 from tablewright.cli.stderr_logs import log_to_stderr
 from tablewright.edge import CannotListen as CannotListenHere
 from tablewright.edge import listening, url_of
@@ -44,31 +43,15 @@ with --name.
 examples:
   tablewright serve
   tablewright serve --port 9000 --no-dynamodb --memory"""
-# Errors that the caller can correct: a port in use, a store in use, a wrong setting.
-STARTUP_ERRORS = (
-    CacheMistake,
-    CopiesUnusable,
-    ObjectsUnusable,
-    AppleSettingsUnusable,
-    SecretsAreOthers,
-    TravelSecretUnusable,
-    DemoIsForThisMachine,
-    SecretUnusable,
-    MailMistake,
-    StoreInUse,
-    NotAStore,
-    BucketsUnknown,
-    RegionsMistake,
+ERRORS = (
+    CacheMistake, CopiesUnusable, ObjectsUnusable, AppleSettingsUnusable, SecretsAreOthers, TravelSecretUnusable,
+    DemoIsForThisMachine, SecretUnusable, MailMistake, StoreInUse, NotAStore, BucketsUnknown, RegionsMistake,
     TableDiffers,
-    OSError,
-)
+)  # fmt: skip
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    parser.add_argument(
-        "--port", type=port, default=8080, help="port to listen on, 0 for a free port (default: %(default)s)"
-    )
+    add_server_options(parser, 8080)
     dynamodb = parser.add_mutually_exclusive_group()
     dynamodb.add_argument(
         "--dynamodb-port",
@@ -78,16 +61,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="port of the DynamoDB API on this machine, 0 for a free port (default: %(default)s)",
     )
     dynamodb.add_argument("--no-dynamodb", action="store_true", help="do not serve the DynamoDB API")
-    store = parser.add_mutually_exclusive_group()
-    store.add_argument("--data", metavar="DIR", default="./data", help="the store (default: %(default)s)")
-    store.add_argument("--memory", action="store_true", help="keep everything in memory; it is lost at exit")
-    parser.add_argument(
-        "--durability",
-        choices=("durable", "relaxed"),
-        default="durable",
-        help="durable: acknowledged writes survive a power loss; relaxed: they survive a crash of this process "
-        "(default: %(default)s)",
-    )
     parser.add_argument("--no-seed", action="store_true", help="start with empty systems, without demo data")
     parser.add_argument("--no-demo-sign-in", action="store_true", help="disable sign-in as a demo user")
     parser.add_argument(
@@ -126,8 +99,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="the mail server: smtp://user@host:587 (STARTTLS), smtps://user@host:465, or smtp+plain://host:25 without "
         "TLS and password. The password is in TABLEWRIGHT_SMTP_PASSWORD or in --smtp-password-file. Without --smtp, "
-        "mail "
-        "is kept in the directory mail of the store and shown in the console",
+        "mail is "
+        "kept in the directory mail of the store and shown in the console",
     )
     parser.add_argument(
         "--smtp-password-file",
@@ -149,25 +122,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="faults",
         help="faults: errors only, as text; json: errors and a line per request (default: %(default)s)",
     )
-    engine_options.add_ttl_options(parser)
-    parser.add_argument(
-        "--throttle",
-        action="store_true",
-        help="throttle requests above provisioned or on-demand capacity, as AWS does",
-    )
+    add_engine_options(parser)
     parser.add_argument(
         "--also-region",
         action="append",
         default=[],
         metavar="REGION",
         help="a further region in which tables can have replicas; can be repeated",
-    )
-    parser.add_argument(
-        "--buckets",
-        type=buckets_location,
-        metavar="DIR",
-        help="the directory of the buckets for exports and imports (default: buckets in the store); s3: for "
-        "Amazon S3, s3:URL for an S3-compatible endpoint",
     )
     parser.add_argument(
         "--copies",
@@ -179,7 +140,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Open the systems, serve them, close them."""
-
     if given.log == "json":
         log_as_json()
     else:
@@ -188,8 +148,7 @@ def run(given: argparse.Namespace) -> int:
     is_demo = not given.no_demo_sign_in
     progress = Terminal(sys.stderr, prefix="tablewright: seeding ")
     if is_demo and given.open_sign_up:
-        print("tablewright: --open-sign-up needs --no-demo-sign-in", file=sys.stderr)
-        return 2
+        raise UsageError("--open-sign-up needs --no-demo-sign-in")
     try:
         check_reach(given.host, is_demo)  # before a store is created
         _warn(given)
@@ -224,21 +183,22 @@ def run(given: argparse.Namespace) -> int:
                     is_https=is_https(given),
                     url=given.url or "",
                 )
-                gc.freeze()  # objects loaded so far are permanent: later collections skip them
-                gc.set_threshold(50_000, 20, 100)  # requests create no reference cycles, so collect rarely
+                collect_rarely()
                 run_app(
                     app,
                     opened=opened,
                     proxies=given.proxy,
                     ready=lambda url: print(ready_lines(given, url, house), flush=True),
                 )
-    except STARTUP_ERRORS as error:
+    except CannotListenHere as error:
+        raise UsageError(f"{error} (--port 0 takes a free port)") from None
+    except CannotListenThere as error:
+        raise UsageError(
+            f"DynamoDB API: {str(error).partition(';')[0]}; "
+            "choose another port (--dynamodb-port 8001) or switch it off (--no-dynamodb)"
+        ) from None
+    finally:
         progress.end()
-        print(f"tablewright: {_error_text(given, error)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        progress.end()
-        return 130
     return 0
 
 
@@ -248,19 +208,16 @@ def is_https(given: argparse.Namespace) -> bool:
 
 
 def _warn(given: argparse.Namespace) -> None:
-
     if not is_loopback(given.host) and not is_https(given):
         print(
             f"tablewright: {given.host} is reachable without HTTPS, so sessions can be stolen on the network. Put an "
-            "HTTPS "
-            "proxy in front and name it with --url https://...",
+            "HTTPS proxy in front and name it with --url https://...",
             file=sys.stderr,
         )
 
 
 def _mail(given: argparse.Namespace) -> Any:
     """The SMTP sender; None if mail is kept in the store's directory."""
-
     if given.smtp is None:
         if given.mail_from or given.smtp_password_file:
             raise MailMistake(
@@ -272,18 +229,6 @@ def _mail(given: argparse.Namespace) -> Any:
     file = given.smtp_password_file
     password = password_in(Path(file)) if file else os.environ.get(PASSWORD, "")
     return smtp_from(given.smtp, given.mail_from, password)
-
-
-def _error_text(given: argparse.Namespace, error: Exception) -> str:
-
-    if isinstance(error, CannotListenHere):
-        return f"{error} (--port 0 takes a free port)"
-    if isinstance(error, CannotListenThere):
-        return (
-            f"DynamoDB API: {str(error).partition(';')[0]}; "
-            "choose another port (--dynamodb-port 8001) or switch it off (--no-dynamodb)"
-        )
-    return error_text(error)
 
 
 def ready_lines(given: argparse.Namespace, url: str, house: Any) -> str:

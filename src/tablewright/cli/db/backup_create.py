@@ -2,7 +2,8 @@
 
 import argparse
 
-from tablewright.cli.format import as_json, size
+from tablewright.cli.format import size
+from tablewright.cli.output import print_result
 from tablewright.cli.progress import Progress, wait_for
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.world import real_world
@@ -20,12 +21,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_target_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return with_target(given, lambda target: _create(given, target))
-
-
-def _create(given: argparse.Namespace, target: Target) -> int:
-
+@with_target
+def run(given: argparse.Namespace, target: Target) -> int:
     name = given.name or f"{given.table}-{real_world().now():%Y%m%dT%H%M%SZ}"
     made = target.call("CreateBackup", {"TableName": given.table, "BackupName": name})["BackupDetails"]
     # A local store is closed when this command ends, and would continue only when it is opened again.
@@ -35,9 +32,6 @@ def _create(given: argparse.Namespace, target: Target) -> int:
             lambda: target.call("DescribeBackup", {"BackupArn": made["BackupArn"]}),
             lambda seen: Progress(seen["BackupDescription"]["BackupDetails"]["BackupStatus"] != "CREATING"),
         )["BackupDescription"]["BackupDetails"]
-    if given.json:
-        print(as_json(made))
-    else:
-        print(f"{made['BackupName']}  {made['BackupStatus']}  {size(made.get('BackupSizeBytes', 0))}")
-        print(made["BackupArn"])
+    text = f"{made['BackupName']}  {made['BackupStatus']}  {size(made.get('BackupSizeBytes', 0))}"
+    print_result(given, made, f"{text}\n{made['BackupArn']}")
     return 0 if made["BackupStatus"] in ("AVAILABLE", "CREATING") else 1

@@ -3,7 +3,8 @@
 import argparse
 
 from tablewright.cli.db.backups import all_backups
-from tablewright.cli.format import as_json, as_table, moment, size
+from tablewright.cli.format import as_table, moment, size
+from tablewright.cli.output import print_result
 from tablewright.cli.target import Target, add_target_options, with_target
 
 EXAMPLES = """examples:
@@ -17,29 +18,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_target_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return with_target(given, lambda target: _show(given, target))
-
-
-def _show(given: argparse.Namespace, target: Target) -> int:
+@with_target
+def run(given: argparse.Namespace, target: Target) -> int:
     found = list(all_backups(target.call, given.table))
-    if given.json:
-        print(as_json(found))
-    elif not found:
-        print("no backups")
-    else:
-        head = ("backup", "table", "status", "kind", "size", "made", "arn")
-        rows = [
-            [
-                one["BackupName"],
-                one["TableName"],
-                one["BackupStatus"],
-                one["BackupType"].lower(),
-                size(one.get("BackupSizeBytes", 0)),
-                moment(one["BackupCreationDateTime"]),
-                one["BackupArn"],
-            ]
-            for one in found
+    head = ("backup", "table", "status", "kind", "size", "made", "arn")
+    rows = [
+        [
+            one["BackupName"],
+            one["TableName"],
+            one["BackupStatus"],
+            one["BackupType"].lower(),
+            size(one.get("BackupSizeBytes", 0)),
+            moment(one["BackupCreationDateTime"]),
+            one["BackupArn"],
         ]
-        print(as_table(head, rows))
+        for one in found
+    ]
+    print_result(given, found, as_table(head, rows) if found else "no backups")
     return 0

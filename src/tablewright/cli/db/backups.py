@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tablewright.cli.usage_error import UsageError
+from tablewright.cli.output import UsageError
 from tablewright.client import Call, pages
 
 
@@ -13,10 +13,7 @@ class BackupUnclear(UsageError):
 
 def all_backups(call: Call, table: str | None = None) -> Iterator[dict[str, Any]]:
     """The summaries of the backups of one table, or of all tables."""
-
-    request: dict[str, Any] = (
-        {"BackupType": "ALL"} if table is None else {"BackupType": "ALL", "TableName": table}
-    )
+    request = {"BackupType": "ALL"} | ({} if table is None else {"TableName": table})
     for page in pages(call, "ListBackups", request):
         yield from page["BackupSummaries"]
 

@@ -2,7 +2,7 @@
 
 Files of a directory, or of a bucket in a local store, are inspected first (import_files.py, export_directory.py). A
 local store reads them itself, and is created if missing; to a server they are sent as writes (import_upload.py). The
-buckets of a server are read only by the server, which knows the exports it wrote (server_exports.py). After an
+buckets of a server are read only by the server, which knows the exports it wrote. After an
 interruption, the same command waits for the running import, or writes all items again.
 Must hold: each refused item is reported once, by the user's own file and line.
 """
@@ -14,19 +14,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tablewright.app.progress import Terminal
 from tablewright.cli.db import import_files
 from tablewright.cli.db.export import table_definition
-from tablewright.cli.db.export_directory import verify_checksum
+from tablewright.cli.db.export_directory import ExportUnusable, verify_checksum
 from tablewright.cli.db.import_files import COMPRESSIONS, FORMATS, ImportFiles
-from tablewright.cli.db.import_outcome import ImportJob, is_empty_import, print_outcome, refused_items
+from tablewright.cli.db.import_outcome import (
+    ImportJob,
+    RefusedItem,
+    is_empty_import,
+    print_outcome,
+    refused_items,
+)
 from tablewright.cli.db.import_upload import TableExists, trial_table, upload
-from tablewright.cli.db.server_exports import data_prefix, find_export
 from tablewright.cli.format import moment
-from tablewright.cli.output import report_error
-from tablewright.cli.progress import Progress, wait_for
+from tablewright.cli.output import UsageError
+from tablewright.cli.progress import Progress, progress_bar, wait_for
 from tablewright.cli.target import REGION, Target, add_target_options, with_target
-from tablewright.cli.usage_error import UsageError
 from tablewright.client import CallRefused
 from tablewright.engine import Engine
 from tablewright.engine.storage.sqlite import exists
@@ -81,19 +84,15 @@ def key_schema(text: str) -> list[tuple[str, str]]:
 def run(given: argparse.Namespace) -> int:
     """0 if all items were imported; 1 if some were refused, there were none, or the import failed."""
     if (given.source is None) == (given.bucket is None):
-        return report_error("import needs either DIR or --bucket NAME")
+        raise UsageError("import needs either DIR or --bucket NAME")
     if given.source is not None and not given.source.exists():
-        return report_error(f"no such file or directory: {given.source}")
-    try:
-        _make_store(given)
-    except (UsageError, OSError) as error:
-        return report_error(str(error))
-    return with_target(given, lambda target: _import(given, target))
+        raise UsageError(f"no such file or directory: {given.source}")
+    _make_store(given)
+    return _import(given)
 
 
 def _make_store(given: argparse.Namespace) -> None:
     """Create the --data store if it does not exist, after the files and keys have been checked."""
-
     if given.data is None or given.source is None or given.like is not None or exists(given.data):
         return
     files = import_files.select_files(given.source, given.prefix, given.format, given.compression)
@@ -103,47 +102,46 @@ def _make_store(given: argparse.Namespace) -> None:
         pass
 
 
+@with_target
 def _import(given: argparse.Namespace, target: Target) -> int:
+    if given.bucket is not None and target.engine is None:
+        job = _job_from_bucket(given, target)
+    else:
+        job = _job_from_files(given, target)
     if given.source is not None and target.engine is None:
-        return _upload(given, target)
-    job = _job_from_bucket(given, target) if target.engine is None else _job_from_files(given, target)
-    arn = _find_running(given, target, job)
-    with _linked(target, job, is_new=arn is None) as bucket:
-        if arn is None:
-            arn = target.call("ImportTable", _request(given, job))["ImportTableDescription"]["ImportArn"]
-        done = _wait(given, target, arn, job.weight)
-        refused = refused_items(given, job, done, bucket)
+        uploaded = upload(given, target, job)
+        done, refused = uploaded.description(), uploaded.refused
+    else:
+        done, refused = _run_import(given, target, job)
     is_whole = done["ImportStatus"] == "COMPLETED" and job.items in (None, done["ProcessedItemCount"])
     print_outcome(given, job, done, refused, is_whole)
     return 0 if is_whole and not is_empty_import(job, done) else 1
 
 
-def _upload(given: argparse.Namespace, target: Target) -> int:
-    job = _job_from_files(given, target)
-    uploaded = upload(given, target, job)
-    done = uploaded.description()
-    is_whole = done["ImportStatus"] == "COMPLETED" and job.items in (None, done["ProcessedItemCount"])
-    print_outcome(given, job, done, uploaded.refused, is_whole)
-    return 0 if is_whole else 1
-
-
-def _wait(given: argparse.Namespace, target: Target, arn: str, weight: int | None) -> dict[str, Any]:
-    """Wait for the import; returns its last description."""
-    return wait_for(
-        f"importing {given.to}",
-        lambda: dict(target.call("DescribeImport", {"ImportArn": arn})["ImportTableDescription"]),
-        lambda seen: Progress(
-            seen["ImportStatus"] != "IN_PROGRESS",
-            min(seen.get("ProcessedSizeBytes", 0), weight or 0),
-            weight,
-        ),
-        is_resumable=True,
-    )
+def _run_import(
+    given: argparse.Namespace, target: Target, job: ImportJob
+) -> tuple[dict[str, Any], list[RefusedItem]]:
+    """Start or find the import and wait for it; returns its last description and the refused items."""
+    arn = _find_running(given, target, job)
+    with _linked(target, job, is_new=arn is None) as bucket:
+        if arn is None:
+            arn = target.call("ImportTable", _request(given, job))["ImportTableDescription"]["ImportArn"]
+        done = wait_for(
+            f"importing {given.to}",
+            lambda: dict(target.call("DescribeImport", {"ImportArn": arn})["ImportTableDescription"]),
+            lambda seen: Progress(
+                seen["ImportStatus"] != "IN_PROGRESS",
+                min(seen.get("ProcessedSizeBytes", 0), job.weight or 0),
+                job.weight,
+            ),
+            is_resumable=True,
+        )
+        return done, refused_items(given, job, done, bucket)
 
 
 def _find_running(given: argparse.Namespace, target: Target, job: ImportJob) -> str | None:
     """The ARN of the import into this table from the same files, if an interrupted run of this command started it."""
-    table = _describe(target, given.to)
+    table = target.find_table(given.to)
     if table is None:
         return None
     # Links that still exist mean that the outcome was not printed, even if the import has ended by now.
@@ -190,14 +188,10 @@ def _job_from_files(given: argparse.Namespace, target: Target) -> ImportJob:
 
 def _verify_checksums(files: ImportFiles) -> None:
     """Verify an export's files against the checksums in its manifest, with a progress bar."""
-
-    terminal = Terminal(sys.stderr, has_bar=True)
-    try:
+    with progress_bar() as terminal:
         for number, file in enumerate(files.listed):
             terminal(number, len(files.listed), "verifying checksums")
             verify_checksum(file)
-    finally:
-        terminal.end()
     print("checksums and counts match the manifest", file=sys.stderr)
 
 
@@ -232,32 +226,46 @@ def _linked(target: Target, job: ImportJob, *, is_new: bool) -> Iterator[Path | 
 
 
 def _job_from_bucket(given: argparse.Namespace, target: Target) -> ImportJob:
-    export = None if given.format == "csv" else find_export(given.bucket, given.prefix or "", target)
+    export = None if given.format == "csv" else _find_export(given.bucket, given.prefix or "", target)
     if export is None:
         form, packed = given.format or "json", given.compression or "gzip"
         return ImportJob(given.bucket, given.prefix or "", form, packed, _definition(given, target, None))
     exported_at = moment(export.get("ExportTime"))
     source = str(export["TableArn"]).rpartition("/")[2]
     print(f"importing the export of {source} of {exported_at} in {given.bucket}", file=sys.stderr)
-    table = _definition(given, target, _definition_of(target, source))
-    return ImportJob(given.bucket, data_prefix(export), "json", "gzip", table, None, export.get("ItemCount"))
+    found = target.find_table(source)
+    table = _definition(given, target, None if found is None else table_definition(found))
+    return ImportJob(given.bucket, _data_prefix(export), "json", "gzip", table, None, export.get("ItemCount"))
 
 
-def _definition_of(target: Target, table: str) -> dict[str, Any] | None:
-    """The definition of the table; None if it does not exist."""
-    found = _describe(target, table)
-    return None if found is None else table_definition(found)
+def _data_prefix(export: dict[str, Any]) -> str:
+    return f"{export['ExportManifest'].rpartition('/')[0]}/data/"
 
 
-def _describe(target: Target, table: str) -> dict[str, Any] | None:
-    """The table's description; None if it does not exist."""
-
+def _find_export(bucket: str, prefix: str, target: Target) -> dict[str, Any] | None:
+    """The newest full export that the server wrote into that bucket, under that prefix."""
     try:
-        return dict(target.call("DescribeTable", {"TableName": table})["Table"])
-    except CallRefused as refusal:
-        if refusal.name != "ResourceNotFoundException":
-            raise
+        listed = target.call("ListExports", {"MaxResults": 25})["ExportSummaries"]
+    except CallRefused:  # permission to import does not imply permission to list exports
         return None
+    has_incremental = False
+    for one in sorted(listed, key=lambda one: str(one["ExportArn"]).rpartition("/")[2], reverse=True):
+        if one["ExportStatus"] != "COMPLETED":
+            continue
+        described = target.call("DescribeExport", {"ExportArn": one["ExportArn"]})
+        export: dict[str, Any] = described["ExportDescription"]
+        if export["S3Bucket"] != bucket or export.get("ExportFormat", "DYNAMODB_JSON") != "DYNAMODB_JSON":
+            continue
+        is_match = export["ExportManifest"].startswith(prefix) or prefix == _data_prefix(export)
+        if is_match and export.get("ExportType", "FULL_EXPORT") == "FULL_EXPORT":
+            return export
+        has_incremental = has_incremental or is_match
+    if has_incremental:
+        raise ExportUnusable(
+            f"the bucket {bucket} contains only an incremental export, which cannot be imported (neither can AWS); "
+            "export the table again without --since"
+        )
+    return None
 
 
 # --- the table ---
@@ -265,7 +273,7 @@ def _describe(target: Target, table: str) -> dict[str, Any] | None:
 
 def _definition(given: argparse.Namespace, target: Target, known: dict[str, Any] | None) -> dict[str, Any]:
     if given.like is not None:
-        return table_definition(target.call("DescribeTable", {"TableName": given.like})["Table"])
+        return table_definition(target.describe_table(given.like))
     return _new_definition(given, known)
 
 

@@ -6,6 +6,7 @@ Must hold: each refused item is printed once, by the user's own file and line; t
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,9 @@ class ImportJob:
     items: int | None = None
     files: ImportFiles | None = None
 
+    def format(self, delimiter: str | None, types: Mapping[str, str]) -> ImportFormat:
+        return ImportFormat(FORMATS[self.form], COMPRESSIONS[self.packed], delimiter or ",", None, types)
+
 
 @dataclass(frozen=True, slots=True)
 class RefusedItem:
@@ -49,7 +53,6 @@ def refused_items(
     given: argparse.Namespace, job: ImportJob, done: dict[str, Any], bucket: Path | None
 ) -> list[RefusedItem]:
     """The refused items, by the user's own files; empty if only the server can read the report."""
-
     report = None if bucket is None else bucket / report_key(done["ImportArn"])
     if job.files is None or report is None or not report.is_file():
         return []
@@ -65,9 +68,8 @@ def refused_items(
 def _lines(
     given: argparse.Namespace, job: ImportJob, indexes: list[tuple[str, int]]
 ) -> dict[tuple[str, int], int]:
-
     assert job.files is not None
-    form = ImportFormat(FORMATS[job.form], COMPRESSIONS[job.packed], given.delimiter or ",", None, {})
+    form = job.format(given.delimiter, {})
     found: dict[tuple[str, int], int] = {}
     for key in dict.fromkeys(key for key, _ in indexes):
         wanted = [index for one, index in indexes if one == key]
@@ -90,25 +92,24 @@ def print_outcome(
     is_whole: bool,
 ) -> None:
     if given.json:
-        print(as_json(_as_json(given, job, done, refused)))
+        print(as_json(_as_json(job, done, refused)))
         return
     taken, left = done.get("ImportedItemCount", 0), done.get("ErrorCount", 0)
+    items = plural(taken, "item")
     if is_empty_import(job, done):
         under = f" with prefix {job.prefix}" if job.prefix else ""
         print(f"created {given.to}, which is empty: the bucket {job.bucket} has no files{under}")
-        return
-    if done["ImportStatus"] == "COMPLETED" and is_whole:
+    elif is_whole:
         read = size(done.get("ProcessedSizeBytes", 0))
         whole = "" if job.items is None else ", matching the export's manifest"
-        print(f"created {given.to}: {plural(taken, 'item')} from {read}{whole}")
-        return
-    if left == 0 and done["ImportStatus"] != "COMPLETED":
-        print(f"import failed: {_reason(job, done)}; {plural(taken, 'item')} imported")
-    elif left == 0:
-        print(f"created {given.to}: {plural(taken, 'item')}, but the export's manifest says {job.items}")
-    else:
-        print(f"created {given.to}: {plural(taken, 'item')} imported, {left} refused")
+        print(f"created {given.to}: {items} from {read}{whole}")
+    elif left:
+        print(f"created {given.to}: {items} imported, {left} refused")
         _print_refused(given, job, done, refused)
+    elif done["ImportStatus"] == "COMPLETED":
+        print(f"created {given.to}: {items}, but the export's manifest says {job.items}")
+    else:
+        print(f"import failed: {_reason(job, done)}; {items} imported")
 
 
 def _print_refused(
@@ -121,8 +122,8 @@ def _print_refused(
     elif done["ErrorCount"] > MAX_PRINTED:
         print(f"  and {done['ErrorCount'] - MAX_PRINTED} more; --json lists up to 1000")
     print(
-        f"tablewright: correct the refused items and import them into another table, or put them into {given.to} one "
-        "by one",
+        "tablewright: correct the refused items and import them into another table, or put them into "
+        f"{given.to} one by one",
         file=sys.stderr,
     )
 
@@ -136,15 +137,12 @@ def _reason(job: ImportJob, done: dict[str, Any]) -> str:
     return f"{head.rpartition(' ')[0]} {job.files.root}/{tail}" if found else reason
 
 
-def _as_json(
-    given: argparse.Namespace, job: ImportJob, done: dict[str, Any], refused: list[RefusedItem]
-) -> dict[str, Any]:
+def _as_json(job: ImportJob, done: dict[str, Any], refused: list[RefusedItem]) -> dict[str, Any]:
     """DynamoDB's description; for local files, with the source directory instead of the internal bucket."""
     if job.files is None:
         return done
-    shown = {
-        name: value for name, value in done.items() if name not in ("S3BucketSource", "CloudWatchLogGroupArn")
-    }
+    internal = ("S3BucketSource", "CloudWatchLogGroupArn")
+    shown = {name: value for name, value in done.items() if name not in internal}
     if "FailureMessage" in shown:
         left = shown["ErrorCount"]
         shown["FailureMessage"] = f"{plural(left, 'item')} refused" if left else _reason(job, done)

@@ -3,9 +3,8 @@
 import argparse
 from typing import Any
 
-from tablewright.cli.confirm import add_yes_option, confirm_plan
-from tablewright.cli.format import as_json, moment
-from tablewright.cli.output import report_error
+from tablewright.cli.format import moment
+from tablewright.cli.output import UsageError, add_yes_option, confirm_plan, print_result
 from tablewright.cli.target import Target, add_target_options, with_target
 
 EXAMPLES = """Switching recovery off deletes the recorded history; switching it on starts a new one. --off needs
@@ -17,7 +16,6 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-
     parser.add_argument("table", metavar="TABLE", help="the table name")
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--on", action="store_true", help="record history from now on")
@@ -30,12 +28,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     if given.days is not None and not given.on:
-        return report_error("--days needs --on")
-    return with_target(given, lambda target: _recovery(given, target))
+        raise UsageError("--days needs --on")
+    return _recovery(given)
 
 
+@with_target
 def _recovery(given: argparse.Namespace, target: Target) -> int:
-
     if given.off and not confirm_plan(
         given, f"will delete the recovery history of {given.table}; only its backups stay"
     ):
@@ -49,13 +47,9 @@ def _recovery(given: argparse.Namespace, target: Target) -> int:
     else:
         answer = target.call("DescribeContinuousBackups", {"TableName": given.table})
     description = answer["ContinuousBackupsDescription"]
-    if given.json:
-        print(as_json(description))
-        return 0
-    found = description.get("PointInTimeRecoveryDescription", {})
+    found, text = description.get("PointInTimeRecoveryDescription", {}), "off"
     if found.get("PointInTimeRecoveryStatus") == "ENABLED":
         first, last = found.get("EarliestRestorableDateTime"), found.get("LatestRestorableDateTime")
-        print(f"on, {found.get('RecoveryPeriodInDays', 35)} days: from {moment(first)} to {moment(last)}")
-    else:
-        print("off")
+        text = f"on, {found.get('RecoveryPeriodInDays', 35)} days: from {moment(first)} to {moment(last)}"
+    print_result(given, description, text)
     return 0

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tablewright.app.progress import duration
+from tablewright.cli.argument_types import LATEST, time_or_latest
 from tablewright.cli.db.backups import backup_arn
 from tablewright.cli.format import moment, plural
-from tablewright.cli.output import report_error
+from tablewright.cli.output import UsageError
 from tablewright.cli.progress import Progress, wait_for
 from tablewright.cli.target import Target, add_target_options, with_target
-from tablewright.cli.timestamps import LATEST, parse_time_or_latest
-from tablewright.cli.usage_error import UsageError
-from tablewright.client import CallRefused
 
 EXAMPLES = """NEWTABLE must not exist. As on AWS, items and indexes are restored, but not tags, time to live, stream
 or recovery. --at needs point-in-time recovery (`db recovery TABLE --on`), and the latest time is five minutes ago. An
@@ -87,7 +85,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--from", dest="backup", metavar="BACKUP", help="a backup, by name or ARN")
     source.add_argument(
         "--at",
-        type=parse_time_or_latest,
+        type=time_or_latest,
         metavar="TIME",
         help="a time in UTC, or `latest`: about five minutes ago",
     )
@@ -100,10 +98,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """0 if the table was restored, 1 if the restore failed."""
     if (given.backup is None) == (given.table is None):
-        return report_error("restore needs either TABLE and --at TIME, or --from BACKUP")
-    return with_target(given, lambda target: _restore(given, target))
+        raise UsageError("restore needs either TABLE and --at TIME, or --from BACKUP")
+    return _restore(given)
 
 
+@with_target
 def _restore(given: argparse.Namespace, target: Target) -> int:
     source, started = _source(given, target), time.monotonic()
     summary = _start_or_find(given, target, source)
@@ -114,7 +113,7 @@ def _restore(given: argparse.Namespace, target: Target) -> int:
         return 0
     table = wait_for(
         f"restoring {given.to}",
-        lambda: _describe(target, given.to),
+        lambda: target.find_table(given.to),
         lambda seen: _progress(seen, source.items),
         is_resumable=True,
     )
@@ -137,7 +136,7 @@ def _source(given: argparse.Namespace, target: Target) -> Source:
         request["BackupArn"] = arn
         has_indexes = bool(description.get("SourceTableFeatureDetails", {}).get("GlobalSecondaryIndexes"))
         return Source("RestoreTableFromBackup", request, f"the backup {arn}", items, arn, has_indexes)
-    table = target.call("DescribeTable", {"TableName": given.table})["Table"]
+    table = target.describe_table(given.table)
     request["SourceTableName"] = given.table
     at = None if given.at == LATEST else given.at
     request |= {"UseLatestRestorableTime": True} if at is None else {"RestoreDateTime": at}
@@ -150,7 +149,7 @@ def _source(given: argparse.Namespace, target: Target) -> Source:
 
 def _start_or_find(given: argparse.Namespace, target: Target, source: Source) -> dict[str, Any]:
     """The RestoreSummary of the table: started now, or by an earlier run of this command."""
-    table = _describe(target, given.to)
+    table = target.find_table(given.to)
     if table is None:
         table = target.call(source.verb, source.request)["TableDescription"]
         made: dict[str, Any] = table["RestoreSummary"]
@@ -183,18 +182,6 @@ def _source_text(summary: dict[str, Any]) -> str:
         return f"the backup {summary['SourceBackupArn']}"
     table = str(summary.get("SourceTableArn", "")).rpartition("/")[2]
     return f"{table} at {moment(summary['RestoreDateTime'])}"
-
-
-def _describe(target: Target, name: str) -> dict[str, Any] | None:
-    """The table's description; None if it does not exist, which is how a restore fails."""
-
-    try:
-        table: dict[str, Any] = target.call("DescribeTable", {"TableName": name})["Table"]
-    except CallRefused as refusal:
-        if refusal.name != "ResourceNotFoundException":
-            raise
-        return None
-    return table
 
 
 def _progress(table: dict[str, Any] | None, items: int | None) -> Progress:

@@ -5,6 +5,7 @@ import sys
 from tempfile import TemporaryDirectory
 
 from tablewright.app.drill import DrillReport, run_drill
+from tablewright.cli.argument_types import whole_number
 from tablewright.cli.dr.regions import print_report
 from tablewright.cli.format import as_pairs, plural
 
@@ -19,19 +20,14 @@ examples:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    number = whole_number("a whole number from 1 to 1000000", 1, 1_000_000)
     parser.add_argument(
-        "--orders", type=_number, default=100, metavar="N", help="orders in each phase (default: %(default)s)"
+        "--orders", type=number, default=100, metavar="N", help="orders in each phase (default: %(default)s)"
     )
     parser.add_argument(
-        "--workers", type=_number, default=4, metavar="N", help="customers at once (default: %(default)s)"
+        "--workers", type=number, default=4, metavar="N", help="customers at once (default: %(default)s)"
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON, with every lost item")
-
-
-def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 0 < int(text) <= 1_000_000:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 1000000, got {text!r}")
-    return int(text)
 
 
 def run(given: argparse.Namespace) -> int:

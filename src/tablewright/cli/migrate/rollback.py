@@ -2,9 +2,9 @@
 
 import argparse
 
-from tablewright.cli.confirm import add_yes_option, confirm_plan
 from tablewright.cli.hints import command_hint
 from tablewright.cli.migrate import migrations
+from tablewright.cli.output import add_yes_option, confirm_plan
 from tablewright.mapping.migrate import MigrationContext, refuse_rollback, rollback
 
 EXAMPLES = """examples:
@@ -17,12 +17,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_yes_option(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return migrations.with_migration(given, lambda context: _rollback(given, context))
-
-
-def _rollback(given: argparse.Namespace, context: MigrationContext) -> int:
-
+@migrations.with_migration
+def run(given: argparse.Namespace, context: MigrationContext) -> int:
     state = context.state()
     refuse_rollback(state, context.world.now())
     plan = (
@@ -32,7 +28,7 @@ def _rollback(given: argparse.Namespace, context: MigrationContext) -> int:
     if not confirm_plan(given, plan):
         return 0
     after = rollback(context, migrations.print_message)
-    print(f"{context.name} is {after.word}; writes go to {after.source}")
+    migrations.print_phase(context, after)
     print(
         f"{after.target} is no longer updated; a server deletes it within an hour, or delete it now with "
         f"`{command_hint(given, 'migrate', 'abandon', context.name)}`"

@@ -1,11 +1,10 @@
 """`tablewright migrate run NAME`: copy a table and apply its changes until the copy is up to date."""
 
 import argparse
-import sys
 from datetime import timedelta
 
-from tablewright.app.progress import Terminal
 from tablewright.cli.migrate import migrations
+from tablewright.cli.progress import progress_bar
 from tablewright.mapping.migrate import (
     MigrationContext,
     WrongPhase,
@@ -31,37 +30,30 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stay", action="store_true", help="keep applying changes until Ctrl-C")
 
 
-def run(given: argparse.Namespace) -> int:
-    return migrations.with_migration(given, lambda context: _run(given, context))
-
-
-def _run(given: argparse.Namespace, context: MigrationContext) -> int:
-
+@migrations.with_migration
+def run(given: argparse.Namespace, context: MigrationContext) -> int:
     state = begin(context, lambda name: migrations.print_message(f"created {name}"))
     if state.course is None:
         raise WrongPhase(context.name, state.phase, "there is nothing to copy")
-    terminal, worker = Terminal(sys.stderr, has_bar=True), context.world.new_id()
+    worker = context.world.new_id()
     try:
-        while True:
-            done = advance(context, worker)
-            state = context.state()
-            if state.course is None:
-                raise WrongPhase(context.name, state.phase, "there is nothing more to copy")
-            if not state.copied:
-                terminal(
-                    *copy_progress(context, state),
-                    f"copying {state.source if state.course == 'forward' else state.target}",
-                )
-            if not given.stay and is_up_to_date(context, state, ACCEPTED_LAG):
-                break
-            if done.is_idle:
-                context.sleep(1.0 if state.copied else 0.1)
+        with progress_bar() as terminal:
+            while True:
+                done = advance(context, worker)
+                state = context.state()
+                if state.course is None:
+                    raise WrongPhase(context.name, state.phase, "there is nothing more to copy")
+                if not state.copied:
+                    origin = state.source if state.course == "forward" else state.target
+                    terminal(*copy_progress(context, state), f"copying {origin}")
+                if not given.stay and is_up_to_date(context, state, ACCEPTED_LAG):
+                    break
+                if done.is_idle:
+                    context.sleep(1.0 if state.copied else 0.1)
     except KeyboardInterrupt:
         migrations.print_message(
             f"tablewright: {context.name} is not finished; run the same command again to continue"
         )
         raise
-    finally:
-        terminal.end()
     print(f"{context.name} is {state.word}; all changes so far are copied")
     return 0

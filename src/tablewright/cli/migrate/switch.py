@@ -2,8 +2,8 @@
 
 import argparse
 
-from tablewright.cli.confirm import add_yes_option, confirm_plan
 from tablewright.cli.migrate import migrations
+from tablewright.cli.output import add_yes_option, confirm_plan
 from tablewright.mapping.migrate import MigrationContext, refuse_switch, switch
 
 EXAMPLES = """Every server switches automatically. The old table is kept up to date in the old design, so that
@@ -19,23 +19,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_yes_option(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return migrations.with_migration(given, lambda context: _switch(given, context))
-
-
-def _switch(given: argparse.Namespace, context: MigrationContext) -> int:
-
+@migrations.with_migration
+def run(given: argparse.Namespace, context: MigrationContext) -> int:
     state = context.state()
     refuse_switch(state)
     plan = (
-        f"{context.name} is {state.word}. Writes to {state.source} will pause for a few seconds, then reads and "
-        "writes go "
-        f"to {state.target}; {state.source} is kept up to date for {context.migration.keep.days} days"
+        f"{context.name} is {state.word}. Writes to {state.source} will pause for a few seconds, then reads and writes "
+        f"go to {state.target}; {state.source} is kept up to date for {context.migration.keep.days} days"
     )
     if not confirm_plan(given, plan):
         return 0
-    after = switch(context, migrations.print_message)
-    print(
-        f"{context.name} is {after.word}; writes go to {after.target if after.side == 'target' else after.source}"
-    )
+    migrations.print_phase(context, switch(context, migrations.print_message))
     return 0

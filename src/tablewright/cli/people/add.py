@@ -2,6 +2,7 @@
 
 import argparse
 
+from tablewright.app.accounts import Accounts
 from tablewright.cli.people import accounts as people
 
 EXAMPLES = """Roles are written with their system, such as parental.operator; the role engineer has no system. An
@@ -21,7 +22,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     people.add_account_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return people.with_accounts(
-        given, lambda accounts: people.print_account(given, accounts.add(given.email, given.name, given.role))
-    )
+@people.with_accounts
+def run(given: argparse.Namespace, accounts: Accounts) -> int:
+    return people.print_account(given, accounts.add(given.email, given.name, given.role))
