@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from tablewright.cli.files import error_text
 from tablewright.cli.hints import add_target_to_hints
-from tablewright.cli.output import UsageError
+from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.parser import parse
 
 __all__ = ["main"]
@@ -36,6 +36,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except (UsageError, OSError, *given.errors) as error:
-        print(f"tablewright: {add_target_to_hints(given, error_text(error))}", file=sys.stderr)
+        print_message(f"tablewright: {add_target_to_hints(given, error_text(error))}")
         return USAGE_ERROR
     return code

@@ -5,14 +5,13 @@ The exit code is 1 if the cost exceeds the limit of the stated budget. Elsewhere
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any
 
 from tablewright.cli.argument_types import whole_number
-from tablewright.cli.designs import NoSuchEnvironment, load_designs, shipped_systems
+from tablewright.cli.designs import FORMS, NoSuchEnvironment, load_designs, shipped_systems
 from tablewright.cli.format import as_json, as_pairs, as_table
-from tablewright.cli.own_designs import FORMS
 from tablewright.design import Design, Environment
 from tablewright.design.cost import (
     NO_LOAD,
@@ -31,9 +30,8 @@ EXAMPLES = """Prices come from a dated list that is shipped with Tablewright; de
 --explain shows the calculation and the assumptions. The exit code is 1 if the cost exceeds the limit of the stated
 budget.
 
-examples:
-  tablewright cost
-  tablewright cost travel --environment prod --times 10 --explain"""
+tablewright cost
+tablewright cost travel --environment prod --times 10 --explain"""
 ERRORS = (DesignMistake,)
 
 # The same limits as on the console's cost page.
@@ -53,11 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--region", metavar="REGION", help="use the prices of this region")
     parser.add_argument(
-        "--times",
-        type=_times,
-        default=Decimal(1),
-        metavar="N",
-        help="load multiplier (default: 1)",
+        "--times", type=_times, default=Decimal(1), metavar="N", help="load multiplier (default: 1)"
     )
     parser.add_argument(
         "--months",
@@ -219,16 +213,7 @@ def _as_json(report: CostReport) -> dict[str, Any]:
         "tables": {table: _exact(amount) for table, amount in report.by_table.items()},
         "callsAMonth": {f"{kind}s": _exact(count) for kind, count in report.calls.items()},
         "lines": [
-            {
-                "part": line.part,
-                "table": line.table,
-                "name": line.name,
-                "quantity": _exact(line.quantity),
-                "amount": _exact(line.amount),
-                "how": line.how,
-                "assumed": list(line.assumed),
-                "derived": line.derived,
-            }
+            asdict(line) | {"quantity": _exact(line.quantity), "amount": _exact(line.amount)}
             for line in report.lines
         ],
         "stated": [

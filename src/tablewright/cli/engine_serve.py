@@ -24,9 +24,8 @@ EXAMPLES = """--credentials FILE is in the AWS credentials format ([name], aws_a
 aws_secret_access_key = ...); the key of each profile is accepted. Without it any signature is accepted, and only on
 loopback addresses.
 
-examples:
-  tablewright engine serve
-  tablewright engine serve --host 0.0.0.0 --data /var/lib/tablewright --credentials keys.ini"""
+tablewright engine serve
+tablewright engine serve --host 0.0.0.0 --data /var/lib/tablewright --credentials keys.ini"""
 ERRORS = (BucketsUnknown, CredentialsUnusable, OpenToTheNetwork, RegionsMistake, StoreInUse, NotAStore)
 
 

@@ -15,6 +15,11 @@ def print_result(given: argparse.Namespace, value: object, text: str) -> None:
     print(as_json(value) if given.json else text, flush=True)
 
 
+def print_message(text: str) -> None:
+    """Print to stderr: stdout is for the result."""
+    print(text, file=sys.stderr, flush=True)
+
+
 def add_yes_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--yes", action="store_true", help="apply the plan; without it the plan is only shown"
@@ -26,6 +31,6 @@ def confirm_plan(given: argparse.Namespace, plan: str | None) -> bool:
     if plan is not None:
         print(plan)
     if not given.yes:
-        print("tablewright: dry run; add --yes to apply", file=sys.stderr)
+        print_message("tablewright: dry run; add --yes to apply")
     sys.stdout.flush()
     return bool(given.yes)

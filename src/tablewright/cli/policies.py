@@ -2,18 +2,16 @@
 
 import argparse
 import re
-import sys
 
 from tablewright.cli.designs import add_design_arguments, load_deployment
 from tablewright.cli.format import as_json
-from tablewright.cli.output import UsageError
+from tablewright.cli.output import UsageError, print_message
 from tablewright.design import DesignMistake
 from tablewright.design.iam import document, plain_arns
 from tablewright.design.policies import roles
 
-EXAMPLES = """examples:
-  tablewright policies travel --environment prod --role service
-  tablewright policies travel --environment prod --account 123456789012"""
+EXAMPLES = """tablewright policies travel --environment prod --role service
+tablewright policies travel --environment prod --account 123456789012"""
 
 
 ERRORS = (DesignMistake,)
@@ -33,9 +31,8 @@ def run(given: argparse.Namespace) -> int:
         raise UsageError(f"--account must be a number of 12 digits, got {given.account!r}")
     account = given.account or deployment.environment.account or "*"
     if account == "*":
-        print(
-            "tablewright: the environment has no account, so ARNs contain '*'; name one with --account",
-            file=sys.stderr,
+        print_message(
+            "tablewright: the environment has no account, so ARNs contain '*'; name one with --account"
         )
     arn = plain_arns(deployment, account)
     found = {role.name: document(role, arn) for role in roles(deployment)}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tablewright.app.progress import Terminal
+from tablewright.cli.output import print_message
 
 SHORT, LONG = 0.02, 2.0
 
@@ -64,13 +65,10 @@ def wait_for(
                     terminal(min(progress.done, max(total - 1, 0)), total, job)  # 100 % only when it is over
                 elif pause > LONG / 2 and not was_announced:
                     was_announced = True
-                    print(f"{job}: in progress", file=sys.stderr, flush=True)
+                    print_message(f"{job}: in progress")
                 sleep(pause)
                 pause = min(pause * 1.5, LONG)
     except KeyboardInterrupt:
         more = "; run the same command again to wait for it" if is_resumable else ""
-        print(
-            f"tablewright: {job} is not finished; it continues whenever its store is open{more}",
-            file=sys.stderr,
-        )
+        print_message(f"tablewright: {job} is not finished; it continues whenever its store is open{more}")
         raise

@@ -20,7 +20,7 @@ from tablewright.app.serve import DemoIsForThisMachine, app_of, check_reach
 from tablewright.cli.argument_types import port
 from tablewright.cli.engine_options import add_engine_options, add_server_options, collect_rarely
 from tablewright.cli.hints import command_hint
-from tablewright.cli.output import UsageError
+from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.stderr_logs import log_to_stderr
 from tablewright.edge import CannotListen as CannotListenHere
 from tablewright.edge import listening, url_of
@@ -40,9 +40,8 @@ EXAMPLES = """Anyone can sign in as a demo user, so the server listens only on t
 people sign in to accounts with a code sent by e-mail, and another --host is allowed; give the server's host names
 with --name.
 
-examples:
-  tablewright serve
-  tablewright serve --port 9000 --no-dynamodb --memory"""
+tablewright serve
+tablewright serve --port 9000 --no-dynamodb --memory"""
 ERRORS = (
     CacheMistake, CopiesUnusable, ObjectsUnusable, AppleSettingsUnusable, SecretsAreOthers, TravelSecretUnusable,
     DemoIsForThisMachine, SecretUnusable, MailMistake, StoreInUse, NotAStore, BucketsUnknown, RegionsMistake,
@@ -153,13 +152,12 @@ def run(given: argparse.Namespace) -> int:
         check_reach(given.host, is_demo)  # before a store is created
         _warn(given)
         mail = _mail(given)
-        opened = listening(given.host, given.port)
-        with opened:
-            url = url_of(opened)
-            with open_house(
+        with (
+            listening(given.host, given.port) as opened,
+            open_house(
                 given.data,
                 memory=given.memory,
-                url=given.url or url,
+                url=given.url or url_of(opened),
                 durability=given.durability,
                 dynamodb_port=None if given.no_dynamodb else given.dynamodb_port,
                 seed=not given.no_seed,
@@ -172,24 +170,25 @@ def run(given: argparse.Namespace) -> int:
                 mail=mail,
                 cache=given.cache,
                 copies=given.copies,
-            ) as house:
-                progress.end()
-                app = app_of(
-                    house,
-                    is_demo=is_demo,
-                    open_sign_up=given.open_sign_up,
-                    hosts=given.name,
-                    port=int(url.rpartition(":")[2]),
-                    is_https=is_https(given),
-                    url=given.url or "",
-                )
-                collect_rarely()
-                run_app(
-                    app,
-                    opened=opened,
-                    proxies=given.proxy,
-                    ready=lambda url: print(ready_lines(given, url, house), flush=True),
-                )
+            ) as house,
+        ):
+            progress.end()
+            app = app_of(
+                house,
+                is_demo=is_demo,
+                open_sign_up=given.open_sign_up,
+                hosts=given.name,
+                port=int(url_of(opened).rpartition(":")[2]),
+                is_https=is_https(given),
+                url=given.url or "",
+            )
+            collect_rarely()
+            run_app(
+                app,
+                opened=opened,
+                proxies=given.proxy,
+                ready=lambda url: print(ready_lines(given, url, house), flush=True),
+            )
     except CannotListenHere as error:
         raise UsageError(f"{error} (--port 0 takes a free port)") from None
     except CannotListenThere as error:
@@ -209,10 +208,9 @@ def is_https(given: argparse.Namespace) -> bool:
 
 def _warn(given: argparse.Namespace) -> None:
     if not is_loopback(given.host) and not is_https(given):
-        print(
+        print_message(
             f"tablewright: {given.host} is reachable without HTTPS, so sessions can be stolen on the network. Put an "
-            "HTTPS proxy in front and name it with --url https://...",
-            file=sys.stderr,
+            "HTTPS proxy in front and name it with --url https://..."
         )
 
 
@@ -233,25 +231,23 @@ def _mail(given: argparse.Namespace) -> Any:
 
 def ready_lines(given: argparse.Namespace, url: str, house: Any) -> str:
     """The URLs and locations, one line each."""
-    lines = [f"tablewright: console   {url}/"]
-    lines += [
-        f"tablewright: {each.system.title}   {url}{'/console' if each.system.area else ''}/{each.system.name}"
-        for each in house.lived
-    ]
-    lines.append(f"tablewright: API docs  {url}/docs")
+    lines = [f"console   {url}/"]
+    for each in house.lived:
+        area = "/console" if each.system.area else ""
+        lines.append(f"{each.system.title}   {url}{area}/{each.system.name}")
+    lines.append(f"API docs  {url}/docs")
     if house.dynamodb_url:
-        lines.append(f"tablewright: DynamoDB  {house.dynamodb_url} (any AWS SDK; any keys)")
-    store = "memory, lost at exit" if given.memory else f"{given.data} ({given.durability})"
-    lines.append(f"tablewright: data      {store}")
+        lines.append(f"DynamoDB  {house.dynamodb_url} (any AWS SDK; any keys)")
+    lines.append(
+        f"data      {'memory, lost at exit' if given.memory else f'{given.data} ({given.durability})'}"
+    )
     # Without demo sign-in the first code must be read before anyone can open that page.
     mail_at = house.mail.way.where if given.no_demo_sign_in else f"{url}/console/designs/mail"
-    destination = house.mail.way.where if given.smtp else f"not sent; read it at {mail_at}"
-    lines.append(f"tablewright: mail      {destination}")
+    lines.append(f"mail      {house.mail.way.where if given.smtp else f'not sent; read it at {mail_at}'}")
     if given.copies:
-        lines.append(f"tablewright: copies    once a day to {given.copies}")
-    lines += [f"tablewright: copies    {advice}" for advice in house.advice]
+        lines.append(f"copies    once a day to {given.copies}")
+    lines += [f"copies    {advice}" for advice in house.advice]
     if given.no_demo_sign_in and house.dynamodb_url:
         add = command_hint(argparse.Namespace(endpoint=house.dynamodb_url), "people", "add", "ADDRESS")
-        lines.append(f"tablewright: people    add an account with `{add}`")
-    lines.append("tablewright: ready; Ctrl-C stops it")
-    return "\n".join(lines)
+        lines.append(f"people    add an account with `{add}`")
+    return "\n".join(f"tablewright: {line}" for line in [*lines, "ready; Ctrl-C stops it"])

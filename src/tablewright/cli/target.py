@@ -79,7 +79,10 @@ def run_with(
     return decorate
 
 
-def add_target_options(parser: argparse.ArgumentParser) -> None:
+def add_target_options(parser: argparse.ArgumentParser, *, json: str | None = None) -> None:
+    """The options that name the tables, and --json with this help."""
+    if json is not None:
+        parser.add_argument("--json", action="store_true", help=json)
     group = parser.add_argument_group("which tables")
     either = group.add_mutually_exclusive_group()
     either.add_argument(
@@ -89,8 +92,7 @@ def add_target_options(parser: argparse.ArgumentParser) -> None:
         "--endpoint", metavar="URL", help="a server: `tablewright engine serve` or any DynamoDB endpoint"
     )
     group.add_argument(
-        "--region",
-        help="the region; without --data and --endpoint, the tables of that AWS region are used",
+        "--region", help="the region; without --data and --endpoint, the tables of that AWS region are used"
     )
     group.add_argument("--profile", help="the AWS profile whose credentials are used")
 

@@ -9,9 +9,8 @@ from tablewright.cli.output import print_result
 from tablewright.design import DesignMistake
 from tablewright.design.terraform import Differences, differences, tree, write
 
-EXAMPLES = """examples:
-  tablewright terraform travel --environment prod --to deploy/travel/prod
-  tablewright terraform travel --environment prod --to deploy/travel/prod --check"""
+EXAMPLES = """tablewright terraform travel --environment prod --to deploy/travel/prod
+tablewright terraform travel --environment prod --to deploy/travel/prod --check"""
 ERRORS = (DesignMistake,)
 
 

@@ -11,9 +11,8 @@ from tablewright.cli.target import Target, add_target_options, with_target
 EXAMPLES = """Capacity stays between MIN and MAX units and is adjusted so that TARGET percent (20 to 90) is consumed.
 Write settings are shared by all replicas of a table; read settings belong to one region (--region).
 
-examples:
-  tablewright db autoscaling pets --data ./data --read 5 100 70 --write 5 50 70
-  tablewright db autoscaling pets --endpoint http://127.0.0.1:8000 --off read --json"""
+tablewright db autoscaling pets --data ./data --read 5 100 70 --write 5 50 70
+tablewright db autoscaling pets --endpoint http://127.0.0.1:8000 --off read --json"""
 _KINDS = ("read", "write")
 _SETTINGS = "Provisioned{}CapacityAutoScalingSettings"
 
@@ -38,8 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         choices=(*_KINDS, "both"),
         help="disable auto scaling; capacity stays as it is now (default: both)",
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON list")
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON list")
 
 
 def _number(text: str) -> float:

@@ -8,17 +8,15 @@ from tablewright.cli.progress import Progress, wait_for
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.world import real_world
 
-EXAMPLES = """examples:
-  tablewright db backup create pets --data ./data
-  tablewright db backup create pets --name before-the-move --endpoint http://127.0.0.1:8000"""
+EXAMPLES = """tablewright db backup create pets --data ./data
+tablewright db backup create pets --name before-the-move --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", help="the table name")
     parser.add_argument("--name", help="the name of the backup (default: the table name and the time)")
     parser.add_argument("--no-wait", action="store_true", help="return without waiting for completion")
-    parser.add_argument("--json", action="store_true", help="print the backup's description as JSON")
-    add_target_options(parser)
+    add_target_options(parser, json="print the backup's description as JSON")
 
 
 @with_target

@@ -7,9 +7,8 @@ from tablewright.cli.format import moment, size
 from tablewright.cli.output import add_yes_option, confirm_plan
 from tablewright.cli.target import Target, add_target_options, with_target
 
-EXAMPLES = """examples:
-  tablewright db backup delete before-the-move --data ./data
-  tablewright db backup delete before-the-move --data ./data --yes"""
+EXAMPLES = """tablewright db backup delete before-the-move --data ./data
+tablewright db backup delete before-the-move --data ./data --yes"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,15 +7,13 @@ from tablewright.cli.format import as_table, moment, size
 from tablewright.cli.output import print_result
 from tablewright.cli.target import Target, add_target_options, with_target
 
-EXAMPLES = """examples:
-  tablewright db backup list --data ./data
-  tablewright db backup list pets --endpoint http://127.0.0.1:8000 --json"""
+EXAMPLES = """tablewright db backup list --data ./data
+tablewright db backup list pets --endpoint http://127.0.0.1:8000 --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", nargs="?", help="only the backups of this table")
-    parser.add_argument("--json", action="store_true", help="print a JSON list with DynamoDB's field names")
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON list with DynamoDB's field names")
 
 
 @with_target

@@ -7,10 +7,6 @@ from tablewright.cli.output import UsageError
 from tablewright.client import Call, pages
 
 
-class BackupUnclear(UsageError):
-    """No backup has this name, or several have it."""
-
-
 def all_backups(call: Call, table: str | None = None) -> Iterator[dict[str, Any]]:
     """The summaries of the backups of one table, or of all tables."""
     request = {"BackupType": "ALL"} | ({} if table is None else {"TableName": table})
@@ -26,5 +22,5 @@ def backup_arn(call: Call, text: str) -> str:
     if len(found) == 1:
         return str(found[0])
     if not found:
-        raise BackupUnclear(f"no backup named {text}; `tablewright db backup list` lists all backups")
-    raise BackupUnclear(f"{len(found)} backups are named {text}; give the ARN instead: {', '.join(found)}")
+        raise UsageError(f"no backup named {text}; `tablewright db backup list` lists all backups")
+    raise UsageError(f"{len(found)} backups are named {text}; give the ARN instead: {', '.join(found)}")

@@ -15,9 +15,8 @@ EXAMPLES = """The store must not be open in another process, and the disk needs 
 command is killed, the store is either the old or the new one. Stores of further regions below it are compacted too.
 New items reuse free space, so compacting pays only after large deletions.
 
-examples:
-  tablewright db compact --data ./data
-  tablewright db compact --data ./data --yes"""
+tablewright db compact --data ./data
+tablewright db compact --data ./data --yes"""
 ERRORS = (StoreInUse, NotAStore, DiskTooFull)
 
 

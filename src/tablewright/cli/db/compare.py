@@ -10,17 +10,15 @@ from tablewright.client.comparison import KeysDiffer, differences
 EXAMPLES = """Both tables are read in full. An item is changed, added (only in OTHER) or removed (only in TABLE).
 The exit code is 1 if the tables differ.
 
-examples:
-  tablewright db restore products --at 2026-11-16T14:29:59Z --to products-restored --data ./data
-  tablewright db compare products-restored products --data ./data"""
+tablewright db restore products --at 2026-11-16T14:29:59Z --to products-restored --data ./data
+tablewright db compare products-restored products --data ./data"""
 ERRORS = (KeysDiffer,)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", help="the first table")
     parser.add_argument("other", metavar="OTHER", help="the table to compare with; it must have the same key")
-    parser.add_argument("--json", action="store_true", help="print a JSON list")
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON list")
 
 
 @with_target

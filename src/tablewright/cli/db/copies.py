@@ -1,12 +1,11 @@
 """Opening the location of daily copies; shared by the `db copies` commands."""
 
 import argparse
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from tablewright.app.copy_places import BucketUnusable, CopiesUnusable, Copy, CopyPlace, place_of
-from tablewright.cli.output import UsageError
+from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.target import run_with
 from tablewright.client import CallFailed
 from tablewright.engine import NotAStore, StoreInUse
@@ -20,7 +19,7 @@ def add_location_argument(parser: argparse.ArgumentParser) -> None:
 
 def complete_copies(place: CopyPlace) -> list[Copy]:
     """The complete copies at the location; anything else found there is reported to stderr and skipped."""
-    return place.copies(odd=lambda message: print(f"tablewright: {message}", file=sys.stderr))
+    return place.copies(odd=lambda message: print_message(f"tablewright: {message}"))
 
 
 @contextmanager

@@ -15,9 +15,8 @@ from tablewright.world import machine_time
 EXAMPLES = """Only a complete copy (state `whole`) can be restored. One that is `under way` is being made; one that
 was `cut off` stays incomplete, and its files are deleted with the next copy.
 
-examples:
-  tablewright db copies list /mnt/other-disk
-  tablewright db copies list s3://our-copies/skratch --json"""
+tablewright db copies list /mnt/other-disk
+tablewright db copies list s3://our-copies/skratch --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

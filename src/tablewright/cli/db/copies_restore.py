@@ -7,7 +7,6 @@ Elsewhere: the restore itself (app/copy_restoring.py).
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 from tablewright.app.copy_places import Copy, CopyPlace, moment_name
@@ -22,7 +21,7 @@ from tablewright.app.copy_restoring import (
 from tablewright.app.systems import SYSTEMS
 from tablewright.cli.db import copies
 from tablewright.cli.format import as_table, count, plural
-from tablewright.cli.output import UsageError, add_yes_option, confirm_plan, print_result
+from tablewright.cli.output import UsageError, add_yes_option, confirm_plan, print_message, print_result
 from tablewright.cli.progress import progress_bar
 from tablewright.cli.target import NO_TTL_SWEEP, REGION, Target, add_target_options, open_target
 from tablewright.client import Call, embedded
@@ -32,9 +31,8 @@ EXAMPLES = """Restores the newest copy, or that of --day. Checksums are verified
 end; the exit code is 1 if counts differ. Secrets and keys are not in a copy: the output lists those to put back by
 hand before the first start.
 
-examples:
-  tablewright db copies restore /mnt/other-disk --data ./data-again --yes
-  tablewright db copies restore s3://our-copies/skratch --day 2026-11-16 --endpoint http://127.0.0.1:8000 --yes"""
+tablewright db copies restore /mnt/other-disk --data ./data-again --yes
+tablewright db copies restore s3://our-copies/skratch --day 2026-11-16 --endpoint http://127.0.0.1:8000 --yes"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,8 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the store whose copy is restored, if the location has copies of several stores",
     )
     add_yes_option(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_target_options(parser)
+    add_target_options(parser, json="print JSON")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -103,14 +100,11 @@ def _restore_to_directory(given: argparse.Namespace, place: CopyPlace, copy: Cop
         with Engine.open(work, region=given.region or REGION, ttl_seconds=NO_TTL_SWEEP) as engine:
             made = _fill(embedded(engine), place, copy)
     except KeyboardInterrupt:
-        print(
-            "tablewright: the restore is not finished; run the same command again to continue",
-            file=sys.stderr,
-        )
+        print_message("tablewright: the restore is not finished; run the same command again to continue")
         raise
     count_back = put_back(place, copy.store, work)
     work.rename(target)
-    print(f"{plural(count_back, 'file')} of the systems restored", file=sys.stderr)
+    print_message(f"{plural(count_back, 'file')} of the systems restored")
     return _show(given, copy, made, str(target), secrets)
 
 

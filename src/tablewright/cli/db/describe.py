@@ -9,15 +9,13 @@ from tablewright.cli.output import print_result
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.client import CallRefused
 
-EXAMPLES = """examples:
-  tablewright db describe pets --data ./data
-  tablewright db describe pets --region eu-west-1 --json"""
+EXAMPLES = """tablewright db describe pets --data ./data
+tablewright db describe pets --region eu-west-1 --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", help="the table name")
-    parser.add_argument("--json", action="store_true", help="print a JSON object with DynamoDB's field names")
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON object with DynamoDB's field names")
 
 
 @with_target

@@ -22,9 +22,8 @@ from tablewright.client import CallRefused
 EXAMPLES = """Point-in-time recovery must be on (`db recovery TABLE --on`). A local store (--data) writes to --to
 DIR; a server or AWS writes to a bucket: --bucket NAME. With --since only changes are exported.
 
-examples:
-  tablewright db export pets --to ./pets-export --data ./data
-  tablewright db export pets --bucket backups --prefix pets --endpoint http://127.0.0.1:8000"""
+tablewright db export pets --to ./pets-export --data ./data
+tablewright db export pets --bucket backups --prefix pets --endpoint http://127.0.0.1:8000"""
 
 BUCKET = "exports"
 _NO_PAST = "PointInTimeRecoveryUnavailableException"
@@ -43,8 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--until", type=time, metavar="TIME", help="export the changes up to this time (default: now)"
     )
-    parser.add_argument("--json", action="store_true", help="print DynamoDB's description as JSON")
-    add_target_options(parser)
+    add_target_options(parser, json="print DynamoDB's description as JSON")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -128,16 +126,18 @@ def _move(target: Target, done: dict[str, Any], to: Path) -> None:
 
 def table_definition(table: dict[str, Any]) -> dict[str, Any]:
     """The definition of a table like this one: keys and global indexes, as ImportTable expects."""
-    definition: dict[str, Any] = {name: table[name] for name in ("AttributeDefinitions", "KeySchema")}
-    definition["BillingMode"] = "PAY_PER_REQUEST"
     indexes = [
         {name: index[name] for name in ("IndexName", "KeySchema", "Projection")}
         for index in table.get("GlobalSecondaryIndexes", ())
     ]
     used = {one["AttributeName"] for one in [table, *indexes] for one in one["KeySchema"]}
-    definition["AttributeDefinitions"] = [
-        one for one in table["AttributeDefinitions"] if one["AttributeName"] in used
-    ]
+    definition = {
+        "AttributeDefinitions": [
+            one for one in table["AttributeDefinitions"] if one["AttributeName"] in used
+        ],
+        "KeySchema": table["KeySchema"],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
     return definition | ({"GlobalSecondaryIndexes": indexes} if indexes else {})
 
 

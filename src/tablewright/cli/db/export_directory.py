@@ -72,13 +72,6 @@ def newest_export(directory: Path, summaries: Sequence[Path]) -> FoundExport:
     return full[-1]
 
 
-def incomplete_export(directory: Path, started: Path) -> ExportUnusable:
-    return ExportUnusable(
-        f"the export in {started.parent} is incomplete: {SUMMARY}, which is written last, is missing; export again, or "
-        f"copy the missing files to {directory}"
-    )
-
-
 def data_files(export: FoundExport) -> list[DataFile]:
     """The files in the manifest; refused if a file is missing or item counts disagree."""
     _check_manifest(export.home / SUMMARY)

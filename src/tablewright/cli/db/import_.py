@@ -8,7 +8,6 @@ Must hold: each refused item is reported once, by the user's own file and line.
 """
 
 import argparse
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,9 +24,9 @@ from tablewright.cli.db.import_outcome import (
     print_outcome,
     refused_items,
 )
-from tablewright.cli.db.import_upload import TableExists, trial_table, upload
+from tablewright.cli.db.import_upload import EXISTS, trial_table, upload
 from tablewright.cli.format import moment
-from tablewright.cli.output import UsageError
+from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.progress import Progress, progress_bar, wait_for
 from tablewright.cli.target import REGION, Target, add_target_options, with_target
 from tablewright.client import CallRefused
@@ -39,17 +38,14 @@ the export (table.json), from another table (--like) or from --keys owner:S,name
 is reported with its file and line and skipped; the exit code is then 1. DIR is not changed. A --data store that does
 not exist is created. With --endpoint the items are sent to the server.
 
-examples:
-  tablewright db import ./pets-export --to pets --endpoint http://127.0.0.1:8000
-  tablewright db import ./people --to people --keys email:S --format csv --data ./data"""
+tablewright db import ./pets-export --to pets --endpoint http://127.0.0.1:8000
+tablewright db import ./people --to people --keys email:S --format csv --data ./data"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="DIR", type=Path, nargs="?", help="a directory or a file")
     parser.add_argument(
-        "--bucket",
-        metavar="NAME",
-        help="instead of DIR, a bucket of the store, of the server or of AWS",
+        "--bucket", metavar="NAME", help="instead of DIR, a bucket of the store, of the server or of AWS"
     )
     parser.add_argument("--prefix", metavar="TEXT", help="only files whose path starts with TEXT")
     parser.add_argument("--to", required=True, metavar="TABLE", help="the table to create")
@@ -68,8 +64,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the compression (default: by file name; gzip in a server's bucket)",
     )
     parser.add_argument("--delimiter", help="the CSV delimiter (default: a comma)")
-    parser.add_argument("--json", action="store_true", help="print DynamoDB's description as JSON")
-    add_target_options(parser)
+    add_target_options(parser, json="print DynamoDB's description as JSON")
 
 
 def key_schema(text: str) -> list[tuple[str, str]]:
@@ -97,7 +92,7 @@ def _make_store(given: argparse.Namespace) -> None:
         return
     files = import_files.select_files(given.source, given.prefix, given.format, given.compression)
     trial_table(_new_definition(given, import_files.saved_definition(files)))
-    print(f"creating a new store in {given.data}", file=sys.stderr)
+    print_message(f"creating a new store in {given.data}")
     with Engine.open(given.data, region=given.region or REGION):
         pass
 
@@ -149,9 +144,9 @@ def _find_running(given: argparse.Namespace, target: Target, job: ImportJob) -> 
     for one in target.call("ListImports", {"TableArn": table["TableArn"]})["ImportSummaryList"]:
         is_open = has_links or (job.files is None and one["ImportStatus"] == "IN_PROGRESS")
         if is_open and one["S3BucketSource"]["S3Bucket"] == job.bucket:
-            print(f"continuing the import into {given.to} that an earlier command started", file=sys.stderr)
+            print_message(f"continuing the import into {given.to} that an earlier command started")
             return str(one["ImportArn"])
-    raise TableExists(given.to)
+    raise UsageError(EXISTS.format(given.to))
 
 
 def _request(given: argparse.Namespace, job: ImportJob) -> dict[str, Any]:
@@ -176,9 +171,9 @@ def _job_from_files(given: argparse.Namespace, target: Target) -> ImportJob:
         raise UsageError(f"no bucket {given.bucket} in {target.name}: {source} does not exist")
     files = import_files.select_files(source, given.prefix, given.format, given.compression)
     table = _definition(given, target, import_files.saved_definition(files))
-    print(f"importing {import_files.describe_files(files)}", file=sys.stderr)
+    print_message(f"importing {import_files.describe_files(files)}")
     if files.left_out:
-        print(f"skipped because of their names: {', '.join(files.left_out)}", file=sys.stderr)
+        print_message(f"skipped because of their names: {', '.join(files.left_out)}")
     if files.export is not None:
         _verify_checksums(files)
     items = None if files.export is None else files.export.items
@@ -192,7 +187,7 @@ def _verify_checksums(files: ImportFiles) -> None:
         for number, file in enumerate(files.listed):
             terminal(number, len(files.listed), "verifying checksums")
             verify_checksum(file)
-    print("checksums and counts match the manifest", file=sys.stderr)
+    print_message("checksums and counts match the manifest")
 
 
 def _buckets(target: Target) -> Path:
@@ -232,7 +227,7 @@ def _job_from_bucket(given: argparse.Namespace, target: Target) -> ImportJob:
         return ImportJob(given.bucket, given.prefix or "", form, packed, _definition(given, target, None))
     exported_at = moment(export.get("ExportTime"))
     source = str(export["TableArn"]).rpartition("/")[2]
-    print(f"importing the export of {source} of {exported_at} in {given.bucket}", file=sys.stderr)
+    print_message(f"importing the export of {source} of {exported_at} in {given.bucket}")
     found = target.find_table(source)
     table = _definition(given, target, None if found is None else table_definition(found))
     return ImportJob(given.bucket, _data_prefix(export), "json", "gzip", table, None, export.get("ItemCount"))

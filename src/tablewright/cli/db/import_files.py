@@ -20,7 +20,6 @@ from tablewright.cli.db.export_directory import (
     ExportUnusable,
     FoundExport,
     data_files,
-    incomplete_export,
     newest_export,
 )
 from tablewright.cli.format import plural
@@ -67,7 +66,10 @@ def select_files(source: Path, prefix: str | None, form: str | None, packed: str
     if summaries:
         return _files_of_export(source, newest_export(source, summaries))
     if started:
-        raise incomplete_export(source, started[-1])
+        raise ExportUnusable(
+            f"the export in {started[-1].parent} is incomplete: {SUMMARY}, which is written last, is missing; export "
+            f"again, or copy the missing files to {source}"
+        )
     return _files_with_items(source, [name for name in names if not name.startswith(_REPORTS)], form, packed)
 
 

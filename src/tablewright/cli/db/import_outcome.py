@@ -5,7 +5,6 @@ Must hold: each refused item is printed once, by the user's own file and line; t
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from tablewright.cli.db.import_files import COMPRESSIONS, FORMATS, ImportFiles
 from tablewright.cli.format import as_json, escape_unprintable, plural, size
+from tablewright.cli.output import print_message
 from tablewright.engine.transfer.import_ import report_key
 from tablewright.engine.transfer.import_formats import ImportFormat, lines_of
 
@@ -58,24 +58,16 @@ def refused_items(
         return []
     report_lines = [json.loads(line) for line in report.read_bytes().splitlines()]
     indexes = [(one["itemS3Pointer"]["key"], one["itemS3Pointer"]["itemIndex"]) for one in report_lines]
-    lines = _lines(given, job, indexes if given.json else indexes[:MAX_PRINTED])
+    lines: dict[tuple[str, int], int] = {}
+    wanted = indexes if given.json else indexes[:MAX_PRINTED]
+    for key in dict.fromkeys(key for key, _ in wanted):
+        places = [index for one, index in wanted if one == key]
+        found = lines_of((job.files.root / key).open("rb"), job.format(given.delimiter, {}), places)
+        lines |= {(key, index): line for index, line in found.items()}
     return [
         RefusedItem(str(job.files.root / key), lines.get((key, index)), "; ".join(one["errorMessages"]))
         for one, (key, index) in zip(report_lines, indexes, strict=True)
     ]
-
-
-def _lines(
-    given: argparse.Namespace, job: ImportJob, indexes: list[tuple[str, int]]
-) -> dict[tuple[str, int], int]:
-    assert job.files is not None
-    form = job.format(given.delimiter, {})
-    found: dict[tuple[str, int], int] = {}
-    for key in dict.fromkeys(key for key, _ in indexes):
-        wanted = [index for one, index in indexes if one == key]
-        lines = lines_of((job.files.root / key).open("rb"), form, wanted)
-        found |= {(key, index): line for index, line in lines.items()}
-    return found
 
 
 def is_empty_import(job: ImportJob, done: dict[str, Any]) -> bool:
@@ -121,10 +113,9 @@ def _print_refused(
         print(f"  {_reason(job, done)}")
     elif done["ErrorCount"] > MAX_PRINTED:
         print(f"  and {done['ErrorCount'] - MAX_PRINTED} more; --json lists up to 1000")
-    print(
+    print_message(
         "tablewright: correct the refused items and import them into another table, or put them into "
-        f"{given.to} one by one",
-        file=sys.stderr,
+        f"{given.to} one by one"
     )
 
 

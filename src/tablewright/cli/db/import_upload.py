@@ -8,14 +8,13 @@ Elsewhere: which files (import_files.py), the printed outcome (import_outcome.py
 """
 
 import argparse
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 from tablewright.cli.db.import_outcome import ImportJob, RefusedItem
-from tablewright.cli.output import UsageError
+from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.progress import Progress, progress_bar, wait_for
 from tablewright.cli.target import Target
 from tablewright.client import CallRefused, batch_write
@@ -29,13 +28,7 @@ from tablewright.engine.transfer.import_formats import RECORD_BYTES, ObjectReade
 TAG = "tablewright:importing"
 # The limit of BatchWriteItem.
 BATCH = 25
-
-
-class TableExists(UsageError):
-    """The table to create already exists."""
-
-    def __init__(self, table: str) -> None:
-        super().__init__(f"{table} already exists, and an import creates a new table; name another with --to")
+EXISTS = "{} already exists, and an import creates a new table; name another with --to"
 
 
 @dataclass(slots=True)
@@ -89,10 +82,9 @@ def upload(given: argparse.Namespace, target: Target, job: ImportJob) -> Upload:
         _write_all(given, target, job, as_made, done)
         target.call("UntagResource", {"ResourceArn": arn, "TagKeys": [TAG]})
     except BaseException:
-        print(
+        print_message(
             f"tablewright: {given.to} is not complete: {done.written} items were written. "
-            "Run the same command again to write all of them.",
-            file=sys.stderr,
+            "Run the same command again to write all of them."
         )
         raise
     return done
@@ -117,8 +109,8 @@ def _create_table(given: argparse.Namespace, target: Target, job: ImportJob) -> 
     arn = str(table["TableArn"])
     if not is_new:
         if ours not in target.call("ListTagsOfResource", {"ResourceArn": arn})["Tags"]:
-            raise TableExists(given.to)
-        print(f"continuing an earlier import into {given.to}; all items are written again", file=sys.stderr)
+            raise UsageError(EXISTS.format(given.to))
+        print_message(f"continuing an earlier import into {given.to}; all items are written again")
     return arn
 
 

@@ -27,9 +27,8 @@ from tablewright.engine.storage.sqlite import stores_below
 EXAMPLES = """Each metric has a chart of the last --hours with up to 48 bars. A table with replicas is shown for each
 region, unless --region names one.
 
-examples:
-  tablewright db metrics pets --data ./data --hours 24
-  tablewright db metrics pets --endpoint http://127.0.0.1:8000 --region eu-west-1 --json"""
+tablewright db metrics pets --data ./data --hours 24
+tablewright db metrics pets --endpoint http://127.0.0.1:8000 --region eu-west-1 --json"""
 
 BARS = 48
 TIMEOUT = 30
@@ -42,14 +41,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hours", type=hours, default=3, help="the period, 1 to 336 hours (default: %(default)s)"
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON list with every data point")
     parser.add_argument(
         "--metrics-token",
         type=Path,
         metavar="FILE",
         help="a file with the metrics token, for a server with credentials",
     )
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON list with every data point")
 
 
 @with_target

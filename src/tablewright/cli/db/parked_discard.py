@@ -16,9 +16,8 @@ from tablewright.mapping.consumer import dead_letters
 
 EXAMPLES = """Later changes of the same key stay parked behind a discarded one; replay them.
 
-examples:
-  tablewright db parked discard tenants mailer 100000000000000000017 --data ./data
-  tablewright db parked discard tenants mailer 100000000000000000017 --data ./data --yes"""
+tablewright db parked discard tenants mailer 100000000000000000017 --data ./data
+tablewright db parked discard tenants mailer 100000000000000000017 --data ./data --yes"""
 ERRORS = (MappingMistake,)
 
 

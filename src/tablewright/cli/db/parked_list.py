@@ -12,9 +12,8 @@ from tablewright.mapping.consumer import dead_letters
 EXAMPLES = """A change is parked when processing it failed; later changes of its key are parked `Behind` it. The exit
 code is 1 if anything is parked.
 
-examples:
-  tablewright db parked list --endpoint http://127.0.0.1:8000
-  tablewright db parked list tenants mailer --data ./data --keys --json"""
+tablewright db parked list --endpoint http://127.0.0.1:8000
+tablewright db parked list tenants mailer --data ./data --keys --json"""
 ERRORS = (MappingMistake,)
 
 
@@ -24,9 +23,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("consumer", metavar="CONSUMER", nargs="?", help="only this consumer")
     parser.add_argument("--keys", action="store_true", help="show the key of each item")
-    parser.add_argument("--json", action="store_true", help="print a JSON list")
     add_consumers_table_option(parser)
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON list")
 
 
 @with_target

@@ -17,9 +17,8 @@ EXAMPLES = """Without SEQUENCE all parked changes are replayed; with it, all of 
 are processed in order. The consumer does so in its next round. A change that fails again stays parked: see `db parked
 list`.
 
-examples:
-  tablewright db parked replay tenants mailer --endpoint http://127.0.0.1:8000
-  tablewright db parked replay tenants mailer 100000000000000000017 --data ./data"""
+tablewright db parked replay tenants mailer --endpoint http://127.0.0.1:8000
+tablewright db parked replay tenants mailer 100000000000000000017 --data ./data"""
 ERRORS = (MappingMistake,)
 
 

@@ -10,9 +10,8 @@ from tablewright.cli.target import Target, add_target_options, with_target
 EXAMPLES = """Switching recovery off deletes the recorded history; switching it on starts a new one. --off needs
 --yes.
 
-examples:
-  tablewright db recovery pets --data ./data
-  tablewright db recovery pets --on --days 7 --endpoint http://127.0.0.1:8000"""
+tablewright db recovery pets --data ./data
+tablewright db recovery pets --on --days 7 --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,9 +20,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     either.add_argument("--on", action="store_true", help="record history from now on")
     either.add_argument("--off", action="store_true", help="stop recording and delete the history")
     parser.add_argument("--days", type=int, help="how many days to keep, 1 to 35 (default: 35)")
-    parser.add_argument("--json", action="store_true", help="print DynamoDB's description as JSON")
     add_yes_option(parser)
-    add_target_options(parser)
+    add_target_options(parser, json="print DynamoDB's description as JSON")
 
 
 def run(given: argparse.Namespace) -> int:

@@ -9,9 +9,8 @@ from tablewright.cli.target import Target, add_target_options, with_target
 EXAMPLES = """Changes already in the stream can be read for 24 hours. A stream enabled later does not contain the
 changes in between.
 
-examples:
-  tablewright db stream off pets --data ./data
-  tablewright db stream off pets --yes --endpoint http://127.0.0.1:8000"""
+tablewright db stream off pets --data ./data
+tablewright db stream off pets --yes --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,9 +9,8 @@ from tablewright.cli.target import Target, add_target_options, with_target
 
 EXAMPLES = """The view of a stream cannot be changed; to use another, disable the stream and enable it again.
 
-examples:
-  tablewright db stream on pets --data ./data
-  tablewright db stream on pets --view KEYS_ONLY --endpoint http://127.0.0.1:8000"""
+tablewright db stream on pets --data ./data
+tablewright db stream on pets --view KEYS_ONLY --endpoint http://127.0.0.1:8000"""
 
 VIEWS = ("KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES")
 

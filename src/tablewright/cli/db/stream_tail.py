@@ -4,7 +4,6 @@ Keys and item contents are shown only with --keys or --images, since they may be
 """
 
 import argparse
-import sys
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any
@@ -13,7 +12,7 @@ from tablewright.cli.argument_types import whole_number
 from tablewright.cli.db.stream_changes import changes, is_stream_on
 from tablewright.cli.format import as_line, moment, size
 from tablewright.cli.hints import command_hint
-from tablewright.cli.output import UsageError
+from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.mapping import MappingMistake
 from tablewright.mapping.consumer.shards import NoStream
@@ -21,9 +20,8 @@ from tablewright.mapping.consumer.shards import NoStream
 EXAMPLES = """Changes of one key are in order. A local store (--data) has no other writer, so the command ends after
 the last change; a server is followed until Ctrl-C or until the stream is disabled.
 
-examples:
-  tablewright db stream tail pets --endpoint http://127.0.0.1:8000 --keys
-  tablewright db stream tail pets --data ./data --from start --images --json"""
+tablewright db stream tail pets --endpoint http://127.0.0.1:8000 --keys
+tablewright db stream tail pets --data ./data --from start --images --json"""
 ERRORS = (MappingMistake,)
 
 
@@ -44,8 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="stop after N changes",
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON object for each change")
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON object for each change")
 
 
 @with_target
@@ -66,10 +63,9 @@ def run(given: argparse.Namespace, target: Target) -> int:
     except KeyboardInterrupt:
         return 0
     if count != given.limit and not is_stream_on(target.call, given.table):
-        print(
+        print_message(
             f"tablewright: the stream of {given.table} is disabled and was read to its end; enable it with "
-            f"`{command_hint(given, 'db', 'stream', 'on', given.table)}`",
-            file=sys.stderr,
+            f"`{command_hint(given, 'db', 'stream', 'on', given.table)}`"
         )
     return 0
 

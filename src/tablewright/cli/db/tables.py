@@ -8,14 +8,12 @@ from tablewright.cli.output import print_result
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.client import pages
 
-EXAMPLES = """examples:
-  tablewright db tables --data ./data
-  tablewright db tables --endpoint http://127.0.0.1:8000 --json"""
+EXAMPLES = """tablewright db tables --data ./data
+tablewright db tables --endpoint http://127.0.0.1:8000 --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON list")
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON list")
 
 
 @with_target

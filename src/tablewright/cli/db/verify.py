@@ -7,9 +7,8 @@ from pathlib import Path
 from tablewright.cli.output import UsageError
 from tablewright.engine import NotAStore, StoreInUse, verify_store
 
-EXAMPLES = """examples:
-  tablewright db verify ./data
-  tablewright db verify ./data --json"""
+EXAMPLES = """tablewright db verify ./data
+tablewright db verify ./data --json"""
 ERRORS = (StoreInUse, NotAStore)
 
 

@@ -13,9 +13,8 @@ not opened; what it has and no other region has read stays there. It refuses wri
 others; `dr rejoin` then lists what was not replicated and copies the writer's items over it. A fail-over that was
 broken off is completed by running it again. Stop the server first, and start it again afterwards.
 
-examples:
-  tablewright dr failover eu-west-1
-  tablewright dr failover eu-west-1 --lost us-east-1 --data /var/lib/tablewright --yes"""
+tablewright dr failover eu-west-1
+tablewright dr failover eu-west-1 --lost us-east-1 --data /var/lib/tablewright --yes"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,11 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_store_options(parser)
     add_table_option(parser)
     parser.add_argument(
-        "--lost",
-        action="append",
-        default=[],
-        metavar="REGION",
-        help="a region that is lost; can be repeated",
+        "--lost", action="append", default=[], metavar="REGION", help="a region that is lost; can be repeated"
     )
     add_yes_option(parser)
 

@@ -80,11 +80,10 @@ def print_report(given: argparse.Namespace, value: object, text: str) -> None:
 
 
 def _plain(value: object) -> object:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
-        return {name: _plain(one) for name, one in fields.items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return value._asdict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value

@@ -13,9 +13,8 @@ from tablewright.engine.verify.region_items import Comparison, compare
 EXAMPLES = """To keep what they hold, save the list first (--json prints the items), or export the tables of that region
 with `db export`. Stop the server first, and start it again afterwards.
 
-examples:
-  tablewright dr rejoin us-east-1 --json > unreplicated.json
-  tablewright dr rejoin us-east-1 --data /var/lib/tablewright --yes"""
+tablewright dr rejoin us-east-1 --json > unreplicated.json
+tablewright dr rejoin us-east-1 --data /var/lib/tablewright --yes"""
 MOST = 20
 
 

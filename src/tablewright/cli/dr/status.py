@@ -11,9 +11,8 @@ from tablewright.engine.metrics.replica_status import ReplicaStatus, statuses
 EXAMPLES = """The store must not be open elsewhere; nothing is changed. The exit code is 1 if a region is behind, fenced
 or being copied, or if a fail-over is not finished.
 
-examples:
-  tablewright dr status
-  tablewright dr status --data /var/lib/tablewright --json"""
+tablewright dr status
+tablewright dr status --data /var/lib/tablewright --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,9 +6,8 @@ from tablewright.cli.migrate import migrations
 from tablewright.cli.output import add_yes_option, confirm_plan
 from tablewright.mapping.migrate import MigrationContext, abandon, refuse_abandon
 
-EXAMPLES = """examples:
-  tablewright migrate abandon skratch-visits-2 --data ./data
-  tablewright migrate abandon skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
+EXAMPLES = """tablewright migrate abandon skratch-visits-2 --data ./data
+tablewright migrate abandon skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

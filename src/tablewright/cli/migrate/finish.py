@@ -9,9 +9,8 @@ from tablewright.mapping.migrate import MigrationContext, finish, refuse_finish
 EXAMPLES = """Before the end of the rollback period it needs --early. A table with deletion protection is not
 deleted; switch the protection off and run the command again.
 
-examples:
-  tablewright migrate finish skratch-visits-2 --data ./data
-  tablewright migrate finish skratch-visits-2 --early --yes --endpoint http://127.0.0.1:8000"""
+tablewright migrate finish skratch-visits-2 --data ./data
+tablewright migrate finish skratch-visits-2 --early --yes --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,6 @@
 """The known migrations, and running a command on one of them; shared by the `migrate` commands."""
 
 import argparse
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -62,11 +61,6 @@ def _open_migration(given: argparse.Namespace) -> Iterator[MigrationContext]:
 
 
 with_migration = run_with(_open_migration)
-
-
-def print_message(message: str) -> None:
-    """Print to stderr: stdout is for the result."""
-    print(message, file=sys.stderr, flush=True)
 
 
 def active_table(state: State) -> str:

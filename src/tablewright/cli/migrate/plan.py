@@ -11,9 +11,8 @@ from tablewright.mapping.migrate import MigrationContext
 EXAMPLES = """The plan is an item in the table `migrations`, from which all processes read the state of the
 migration. An abandoned or rolled back migration can be planned again.
 
-examples:
-  tablewright migrate plan skratch-visits-2 --data ./data
-  tablewright migrate plan skratch-visits-2 --rate 500 --endpoint http://127.0.0.1:8000"""
+tablewright migrate plan skratch-visits-2 --data ./data
+tablewright migrate plan skratch-visits-2 --rate 500 --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,12 +4,11 @@ import argparse
 
 from tablewright.cli.hints import command_hint
 from tablewright.cli.migrate import migrations
-from tablewright.cli.output import add_yes_option, confirm_plan
+from tablewright.cli.output import add_yes_option, confirm_plan, print_message
 from tablewright.mapping.migrate import MigrationContext, refuse_rollback, rollback
 
-EXAMPLES = """examples:
-  tablewright migrate rollback skratch-visits-2 --data ./data
-  tablewright migrate rollback skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
+EXAMPLES = """tablewright migrate rollback skratch-visits-2 --data ./data
+tablewright migrate rollback skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +26,7 @@ def run(given: argparse.Namespace, context: MigrationContext) -> int:
     )
     if not confirm_plan(given, plan):
         return 0
-    after = rollback(context, migrations.print_message)
+    after = rollback(context, print_message)
     migrations.print_phase(context, after)
     print(
         f"{after.target} is no longer updated; a server deletes it within an hour, or delete it now with "

@@ -4,6 +4,7 @@ import argparse
 from datetime import timedelta
 
 from tablewright.cli.migrate import migrations
+from tablewright.cli.output import print_message
 from tablewright.cli.progress import progress_bar
 from tablewright.mapping.migrate import (
     MigrationContext,
@@ -20,9 +21,8 @@ EXAMPLES = """Several processes, also a server, can run it at the same time and 
 interruption, run it again. After the switch it copies changes in the other direction, so that a rollback stays
 possible.
 
-examples:
-  tablewright migrate run skratch-visits-2 --data ./data
-  tablewright migrate run skratch-visits-2 --stay --endpoint http://127.0.0.1:8000"""
+tablewright migrate run skratch-visits-2 --data ./data
+tablewright migrate run skratch-visits-2 --stay --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 @migrations.with_migration
 def run(given: argparse.Namespace, context: MigrationContext) -> int:
-    state = begin(context, lambda name: migrations.print_message(f"created {name}"))
+    state = begin(context, lambda name: print_message(f"created {name}"))
     if state.course is None:
         raise WrongPhase(context.name, state.phase, "there is nothing to copy")
     worker = context.world.new_id()
@@ -51,9 +51,7 @@ def run(given: argparse.Namespace, context: MigrationContext) -> int:
                 if done.is_idle:
                     context.sleep(1.0 if state.copied else 0.1)
     except KeyboardInterrupt:
-        migrations.print_message(
-            f"tablewright: {context.name} is not finished; run the same command again to continue"
-        )
+        print_message(f"tablewright: {context.name} is not finished; run the same command again to continue")
         raise
     print(f"{context.name} is {state.word}; all changes so far are copied")
     return 0

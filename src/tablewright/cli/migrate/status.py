@@ -10,9 +10,8 @@ from tablewright.cli.target import Target, with_target
 from tablewright.mapping import MappingMistake
 from tablewright.mapping.migrate import State
 
-EXAMPLES = """examples:
-  tablewright migrate status --data ./data
-  tablewright migrate status skratch-visits-2 --json --endpoint http://127.0.0.1:8000"""
+EXAMPLES = """tablewright migrate status --data ./data
+tablewright migrate status skratch-visits-2 --json --endpoint http://127.0.0.1:8000"""
 ERRORS = (MappingMistake,)
 
 

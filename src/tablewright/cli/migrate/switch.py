@@ -3,15 +3,14 @@
 import argparse
 
 from tablewright.cli.migrate import migrations
-from tablewright.cli.output import add_yes_option, confirm_plan
+from tablewright.cli.output import add_yes_option, confirm_plan, print_message
 from tablewright.mapping.migrate import MigrationContext, refuse_switch, switch
 
 EXAMPLES = """Every server switches automatically. The old table is kept up to date in the old design, so that
 `migrate rollback` is possible. If the switch fails, the old table stays active.
 
-examples:
-  tablewright migrate switch skratch-visits-2 --data ./data
-  tablewright migrate switch skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
+tablewright migrate switch skratch-visits-2 --data ./data
+tablewright migrate switch skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,5 +28,5 @@ def run(given: argparse.Namespace, context: MigrationContext) -> int:
     )
     if not confirm_plan(given, plan):
         return 0
-    migrations.print_phase(context, switch(context, migrations.print_message))
+    migrations.print_phase(context, switch(context, print_message))
     return 0

@@ -11,9 +11,8 @@ from tablewright.mapping.migrate import MigrationContext, VerifyReport, WrongPha
 EXAMPLES = """A difference is reported if it persists over several reads between which the item did not change.
 Without differences the migration is verified and can be switched. The exit code is 1 if the tables differ.
 
-examples:
-  tablewright migrate verify skratch-visits-2 --data ./data
-  tablewright migrate verify skratch-visits-2 --repair --endpoint http://127.0.0.1:8000"""
+tablewright migrate verify skratch-visits-2 --data ./data
+tablewright migrate verify skratch-visits-2 --repair --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

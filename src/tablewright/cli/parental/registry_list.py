@@ -11,9 +11,8 @@ from tablewright.mapping import MappingMistake
 from tablewright.systems.parental.model import App
 from tablewright.systems.parental.registry import EDITED
 
-EXAMPLES = """examples:
-  tablewright parental registry list --data ./data
-  tablewright parental registry list --endpoint http://127.0.0.1:8000 --category Gaming --json"""
+EXAMPLES = """tablewright parental registry list --data ./data
+tablewright parental registry list --endpoint http://127.0.0.1:8000 --category Gaming --json"""
 ERRORS = (MappingMistake,)
 _SHOWN = 3
 
@@ -21,15 +20,16 @@ _SHOWN = 3
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--category", help="only apps of this category")
     parser.add_argument("--retired", action="store_true", help="include retired apps")
-    parser.add_argument("--json", action="store_true", help="print a JSON list with all fields")
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON list with all fields")
 
 
 @with_target
 def run(given: argparse.Namespace, target: Target) -> int:
     category = given.category.casefold() if given.category is not None else None
     known = open_registry(target).all()
-    _refuse_unknown(given.category, sorted({app.app_category for app in known}))
+    categories = sorted({app.app_category for app in known})
+    if category is not None and known and category not in map(str.casefold, categories):
+        raise UsageError(f"no category named {given.category}; the categories are {', '.join(categories)}")
     found = [
         app
         for app in known
@@ -40,12 +40,6 @@ def run(given: argparse.Namespace, target: Target) -> int:
     listed = [app.model_dump(mode="json", by_alias=True, exclude_none=True) for app in found]
     print_result(given, listed, text)
     return 0
-
-
-def _refuse_unknown(category: str | None, known: list[str]) -> None:
-    """Refuse an unknown category, unless the registry is empty."""
-    if category is not None and known and category.casefold() not in {one.casefold() for one in known}:
-        raise UsageError(f"no category named {category}; the categories are {', '.join(known)}")
 
 
 def _empty_text(given: argparse.Namespace, target: Target, has_apps: bool) -> str:

@@ -19,9 +19,8 @@ shown. FILE is JSON: {"dataVersion": 2, "apps": [{"appName": ..., "appCategory":
 "defaultPorts": [{"port": 443, "protocol": "TCP"}], "ipRanges": [{"cidr": ...}]}]}; apps are updated if dataVersion is
 higher than the one loaded before. Loading the same file twice changes nothing.
 
-examples:
-  tablewright parental registry load --endpoint http://127.0.0.1:8000
-  tablewright parental registry load our-apps.json --data ./data --plan --json"""
+tablewright parental registry load --endpoint http://127.0.0.1:8000
+tablewright parental registry load our-apps.json --data ./data --plan --json"""
 ERRORS = (MappingMistake,)
 
 _NAMED = 12
@@ -33,9 +32,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="overwrite edited apps with the list")
     parser.add_argument("--plan", action="store_true", help="show what would be changed, without changing it")
-    parser.add_argument("--json", action="store_true", help="print the changes as JSON")
     add_yes_option(parser)
-    add_target_options(parser)
+    add_target_options(parser, json="print the changes as JSON")
 
 
 @with_target

@@ -17,8 +17,7 @@ from tablewright.mapping import Db, MappingMistake
 
 
 def add_account_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_target_options(parser)
+    add_target_options(parser, json="print JSON")
 
 
 @contextmanager

@@ -10,9 +10,8 @@ account without roles can be used by a parent. Customers of the portal and trave
 roles engineer and portal.admin require a second factor, recommended for every role: set it with `tablewright people
 password`.
 
-examples:
-  tablewright people add ada@example.com --name "Ada" --data ./data
-  tablewright people add olga@example.com --role parental.operator --endpoint http://127.0.0.1:8000"""
+tablewright people add ada@example.com --name "Ada" --data ./data
+tablewright people add olga@example.com --role parental.operator --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

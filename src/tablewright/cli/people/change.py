@@ -9,9 +9,8 @@ from tablewright.cli.people import accounts as people
 EXAMPLES = """--role replaces all roles of the account. A removed role ends with the next request of a running
 session; an added one starts with the next sign-in.
 
-examples:
-  tablewright people change ada@example.com --role parental.operator --data ./data
-  tablewright people change ada@example.com --no-roles --json"""
+tablewright people change ada@example.com --role parental.operator --data ./data
+tablewright people change ada@example.com --no-roles --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,9 +8,8 @@ from tablewright.cli.people import accounts as people
 EXAMPLES = """The account's data in the systems stays. `tablewright people change ADDRESS --reopen` reopens the
 account.
 
-examples:
-  tablewright people close ada@example.com --data ./data
-  tablewright people close ada@example.com --endpoint http://127.0.0.1:8000 --json"""
+tablewright people close ada@example.com --data ./data
+tablewright people close ada@example.com --endpoint http://127.0.0.1:8000 --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

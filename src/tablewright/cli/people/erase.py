@@ -9,9 +9,8 @@ from tablewright.cli.people import accounts as people
 EXAMPLES = """Sessions end with the next request. The person's data in the systems stays, without an owner: let them
 erase it there first. Backups of the store are not changed. `tablewright people close` can be undone.
 
-examples:
-  tablewright people erase ada@example.com --data ./data
-  tablewright people erase ada@example.com --data ./data --yes"""
+tablewright people erase ada@example.com --data ./data
+tablewright people erase ada@example.com --data ./data --yes"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

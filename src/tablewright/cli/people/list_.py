@@ -8,9 +8,8 @@ from tablewright.cli.hints import command_hint
 from tablewright.cli.output import print_result
 from tablewright.cli.people import accounts as people
 
-EXAMPLES = """examples:
-  tablewright people list --data ./data
-  tablewright people list --endpoint http://127.0.0.1:8000 --json"""
+EXAMPLES = """tablewright people list --data ./data
+tablewright people list --endpoint http://127.0.0.1:8000 --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,9 +13,8 @@ from tablewright.cli.people import accounts as people
 EXAMPLES = """The password is typed twice, read as one line from a pipe, or read from a file that only its owner can
 read. It is not an argument, since other users of the machine can read those.
 
-examples:
-  tablewright people password ada@example.com --data ./data
-  tablewright people password ada@example.com --password-file ./ada.password"""
+tablewright people password ada@example.com --data ./data
+tablewright people password ada@example.com --password-file ./ada.password"""
 
 ERRORS = (MailMistake,)
 NO_PASSWORD = "no password given; type it, pipe it in, or name a file with --password-file"
