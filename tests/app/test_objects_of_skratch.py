@@ -13,7 +13,7 @@ from tests.systems.travel.images import png
 
 from tablewright import testing
 from tablewright.app.systems import TRAVEL
-from tablewright.cli.serve import STARTUP_ERRORS
+from tablewright.cli.serve import ERRORS
 from tablewright.client import embedded
 from tablewright.engine.transfer import buckets
 from tablewright.kit.bucket_objects import SETTINGS, ObjectsUnusable, objects_of
@@ -148,8 +148,8 @@ def test_a_bucket_that_is_not_there_is_said_at_the_start_and_takes_nothing_away(
     (tmp_path / SETTINGS).write_text('{"bucket": "s3://nowhere"}')
     with pytest.raises(ObjectsUnusable, match="does not exist") as told:
         objects_of(tmp_path, "objects", FOLDERS, clock.world())
-    assert isinstance(told.value, STARTUP_ERRORS)  # so that `serve` says it in a sentence
-    assert issubclass(AppleSettingsUnusable, STARTUP_ERRORS)
+    assert isinstance(told.value, ERRORS)  # so that `serve` says it in a sentence
+    assert issubclass(AppleSettingsUnusable, ERRORS)
     assert before.get("erased/a.json") == b"kept"
 
 

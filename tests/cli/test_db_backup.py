@@ -16,8 +16,8 @@ from tests.engine.history_requests import back_up, recover
 from tests.engine.stepped_engine import SteppedEngine
 
 from tablewright.cli.db import restore as db_restore
-from tablewright.cli.db.backups import BackupUnclear, backup_arn
-from tablewright.cli.db.restore import RestoreOfAnotherSource, RestoreWithOtherIndexes, TableExists
+from tablewright.cli.db.backups import backup_arn
+from tablewright.cli.output import UsageError
 from tablewright.cli.target import Target
 from tablewright.client import Call, embedded
 from tablewright.engine import Engine, verify_store
@@ -142,15 +142,13 @@ def test_a_restore_under_way_is_known_by_its_source(store: Path) -> None:
         first = begun(engine, "--from", "first")
         assert (first["SourceBackupArn"], first["RestoreInProgress"]) == (arn, True)
         assert begun(engine, "--from", "first") == first, "the second run waits for the first one's"
-        with pytest.raises(
-            RestoreOfAnotherSource, match=f"from the backup {arn}, not from the backup {other}"
-        ):
+        with pytest.raises(UsageError, match=f"from the backup {arn}, not from the backup {other}"):
             begun(engine, "--from", "other")
-        with pytest.raises(RestoreOfAnotherSource, match="not from pets at latest"):
+        with pytest.raises(UsageError, match="not from pets at latest"):
             begun(engine, "pets", "--at", "latest")
         engine.settle()
         for name in ("first", "other"):
-            with pytest.raises(TableExists, match=f"restored earlier from the backup {arn}"):
+            with pytest.raises(UsageError, match=f"restored earlier from the backup {arn}"):
                 begun(engine, "--from", name)
 
 
@@ -158,14 +156,14 @@ def test_a_restore_under_way_without_indexes_is_not_one_with_them(store: Path) -
     back_up_and_recover(store)
     with SteppedEngine.stepped(store) as engine:
         summary = begun(engine, "--from", "first", "--no-indexes")
-        with pytest.raises(RestoreWithOtherIndexes, match="restored without its global indexes"):
+        with pytest.raises(UsageError, match="restored without its global indexes"):
             begun(engine, "--from", "first")
         assert begun(engine, "--from", "first", "--no-indexes") == summary
         engine.settle()
         engine.call("DeleteTable", {"TableName": "pets-again"})
         engine.settle()
         begun(engine, "pets", "--at", "latest")
-        with pytest.raises(RestoreWithOtherIndexes, match="restored with its global indexes"):
+        with pytest.raises(UsageError, match="restored with its global indexes"):
             begun(engine, "pets", "--at", "latest", "--no-indexes")
 
 
@@ -176,11 +174,11 @@ def test_a_moment_under_way_is_known_by_its_table_and_its_second(store: Path) ->
         assert begun(engine, "pets", "--at", "latest") == summary
         at = datetime.fromtimestamp(summary["RestoreDateTime"], UTC)
         assert begun(engine, "pets", "--at", at.isoformat()) == summary
-        with pytest.raises(RestoreOfAnotherSource, match=r"from pets at .*, not from pets at"):
+        with pytest.raises(UsageError, match=r"from pets at .*, not from pets at"):
             begun(engine, "pets", "--at", (at - timedelta(seconds=1)).isoformat())
         engine.settle()
         for moment in (at.isoformat(), "latest"):
-            with pytest.raises(TableExists, match=r"restored earlier from pets at .*"):
+            with pytest.raises(UsageError, match=r"restored earlier from pets at .*"):
                 begun(engine, "pets", "--at", moment)
 
 
@@ -221,6 +219,6 @@ def test_a_backup_has_a_name_of_its_own_if_none_is_given(store: Path) -> None:
 def test_a_name_that_two_backups_have_is_refused_with_their_arns() -> None:
     summaries = [{"BackupName": "twin", "BackupArn": f"arn:{n}"} for n in range(2)]
     call: Call = lambda verb, request: {"BackupSummaries": summaries}  # noqa: E731
-    with pytest.raises(BackupUnclear, match="2 backups are named twin; give the ARN instead: arn:0, arn:1"):
+    with pytest.raises(UsageError, match="2 backups are named twin; give the ARN instead: arn:0, arn:1"):
         backup_arn(call, "twin")
     assert backup_arn(call, "arn:1") == "arn:1"

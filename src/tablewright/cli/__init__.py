@@ -2,18 +2,25 @@
 
 A command reads its arguments, calls the library, prints and returns an exit code: 0 success, 1 it found a problem (or
 only showed its plan), 2 it was misused. The result goes to stdout, messages go to stderr.
-Must hold: only the module of the command that was asked for is imported.
+Must hold: only the module of the command that was asked for is imported; an error that the caller can correct is one
+sentence on stderr and exit code 2.
 Elsewhere: the table of commands (commands.py), the argument parser (parser.py), which tables a command works on
 (target.py), how it prints (format.py, output.py) and waits (progress.py).
 """
 
+import os
 import sys
 from collections.abc import Sequence
 
-from tablewright.cli.output import discard_stdout
+from tablewright.cli.files import error_text
+from tablewright.cli.hints import add_target_to_hints
+from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.parser import parse
 
 __all__ = ["main"]
+
+USAGE_ERROR = 2
+INTERRUPTED = 130  # as a shell reports Ctrl-C
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,6 +30,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         code: int = given.run(given)
         sys.stdout.flush()
     except BrokenPipeError:
-        discard_stdout()
+        # The reader has closed the pipe (`| head`), which is not an error; flushing the rest at exit would raise.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (UsageError, OSError, *given.errors) as error:
+        print_message(f"tablewright: {add_target_to_hints(given, error_text(error))}")
+        return USAGE_ERROR
     return code

@@ -5,15 +5,13 @@ The exit code is 1 if the cost exceeds the limit of the stated budget. Elsewhere
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any
 
-from tablewright.cli.designs import NoSuchEnvironment, load_designs, shipped_systems
+from tablewright.cli.argument_types import whole_number
+from tablewright.cli.designs import FORMS, NoSuchEnvironment, load_designs, shipped_systems
 from tablewright.cli.format import as_json, as_pairs, as_table
-from tablewright.cli.output import print_result, report_error
-from tablewright.cli.own_designs import FORMS
-from tablewright.cli.usage_error import UsageError
 from tablewright.design import Design, Environment
 from tablewright.design.cost import (
     NO_LOAD,
@@ -32,9 +30,9 @@ EXAMPLES = """Prices come from a dated list that is shipped with Tablewright; de
 --explain shows the calculation and the assumptions. The exit code is 1 if the cost exceeds the limit of the stated
 budget.
 
-examples:
-  tablewright cost
-  tablewright cost travel --environment prod --times 10 --explain"""
+tablewright cost
+tablewright cost travel --environment prod --times 10 --explain"""
+ERRORS = (DesignMistake,)
 
 # The same limits as on the console's cost page.
 MAX_TIMES, MAX_MONTHS = 1_000_000, 120
@@ -53,15 +51,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--region", metavar="REGION", help="use the prices of this region")
     parser.add_argument(
-        "--times",
-        type=_times,
-        default=Decimal(1),
-        metavar="N",
-        help="load multiplier (default: 1)",
+        "--times", type=_times, default=Decimal(1), metavar="N", help="load multiplier (default: 1)"
     )
     parser.add_argument(
         "--months",
-        type=_months,
+        type=whole_number(f"a whole number of months from 1 to {MAX_MONTHS}", 1, MAX_MONTHS),
         default=12,
         metavar="N",
         help="months of growth of data that is never deleted (default: %(default)s)",
@@ -81,34 +75,19 @@ def _times(text: str) -> Decimal:
     return times
 
 
-def _months(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MAX_MONTHS:
-        raise argparse.ArgumentTypeError(
-            f"must be a whole number of months from 1 to {MAX_MONTHS}, got {text!r}"
-        )
-    return int(text)
-
-
 def run(given: argparse.Namespace) -> int:
-
-    try:
-        reports = list(_reports(given))
-    except (UsageError, DesignMistake) as error:
-        return report_error(str(error))
-    print_result(_render(given, reports))
+    reports = list(_reports(given))
+    if given.json:
+        text = as_json([_as_json(report) for report in reports])
+    elif given.system is None and not given.explain:
+        text = _overview(reports)
+    else:
+        text = "\n\n".join(_report_text(report, given.explain) for report in reports)
+    print(text)
     return 1 if any(report.is_over for report in reports) else 0
 
 
-def _render(given: argparse.Namespace, reports: list[CostReport]) -> str:
-    if given.json:
-        return as_json([_as_json(report) for report in reports])
-    if given.system is None and not given.explain:
-        return _overview(reports)
-    return "\n\n".join(_report_text(report, given.explain) for report in reports)
-
-
 def _reports(given: argparse.Namespace) -> Iterator[CostReport]:
-
     options = Options(given.times, given.months, given.free_tier)
     wanted = shipped_systems() if given.system is None else [given.system]
     for design in (design for system in wanted for design in load_designs(system)):
@@ -119,7 +98,6 @@ def _reports(given: argparse.Namespace) -> Iterator[CostReport]:
 
 
 def _environment(design: Design, name: str | None) -> Environment:
-
     if name is not None and name not in design.environments:
         raise NoSuchEnvironment(design.name, name, list(design.environments))
     return design.environments[name] if name is not None else usual_environment(design)
@@ -129,14 +107,12 @@ def _environment(design: Design, name: str | None) -> Environment:
 
 
 def _overview(reports: list[CostReport]) -> str:
-
     rows = [[r.design, r.environment, r.region, _total(r), _limit(r), _largest_part(r)] for r in reports]
     total = sum((report.total for report in reports), Decimal())
     rows.append(["all", "", "", _figure(total, any(report.is_derived for report in reports)), "", ""])
     text = as_table(("system", "environment", "region", "$ a month", "of limit", "largest part"), rows)
-    return (
-        f"{text}\n\n{money(total)} per month for {len(reports)} systems. {_options_text(reports[0].options)}"
-    )
+    sentence = f"{money(total)} per month for {len(reports)} systems."
+    return f"{text}\n\n{sentence} {_options_text(reports[0].options)}"
 
 
 def _total(report: CostReport) -> str:
@@ -150,15 +126,13 @@ def _limit(report: CostReport) -> str:
 
 
 def _largest_part(report: CostReport) -> str:
-
     if not report.total:
         return "-"
     part, amount = max(report.by_part.items(), key=lambda each: each[1])
-    return f"{PARTS[part].lower()}, {100 * amount / report.total:.0f} %"
+    return f"{PARTS[part].lower()}, {_share(amount, report.total)}"
 
 
 def _report_text(report: CostReport, explain: bool) -> str:
-
     title = f"{report.design}, {report.environment} in {report.region}: "
     if not report.is_priced:
         return f"{title}{NO_LOAD}\n{STATE_LOAD}."
@@ -239,16 +213,7 @@ def _as_json(report: CostReport) -> dict[str, Any]:
         "tables": {table: _exact(amount) for table, amount in report.by_table.items()},
         "callsAMonth": {f"{kind}s": _exact(count) for kind, count in report.calls.items()},
         "lines": [
-            {
-                "part": line.part,
-                "table": line.table,
-                "name": line.name,
-                "quantity": _exact(line.quantity),
-                "amount": _exact(line.amount),
-                "how": line.how,
-                "assumed": list(line.assumed),
-                "derived": line.derived,
-            }
+            asdict(line) | {"quantity": _exact(line.quantity), "amount": _exact(line.amount)}
             for line in report.lines
         ],
         "stated": [

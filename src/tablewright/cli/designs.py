@@ -1,23 +1,28 @@
 """The designs and the environment that a command works on: `travel --environment prod`.
 
-A system is one that ships with Tablewright, or the user's own (own_designs.py).
+A system is one that ships with Tablewright, or the user's own: `path/file.py:NAME` or `package.module:NAME`. NAME is a
+Design, or a list or tuple of Designs. The file is executed.
+Must hold: every error is one sentence that says which part is wrong and what to do, without a traceback.
 """
 
 import argparse
+import os
+import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from pkgutil import iter_modules
+from types import ModuleType
 
 from tablewright import systems
-from tablewright.cli.own_designs import FORMS, is_own_design, load_own_designs
-from tablewright.cli.usage_error import UsageError
-from tablewright.design import Design
+from tablewright.cli.output import UsageError
+from tablewright.design import Design, DesignMistake
 from tablewright.design.deployment import Deployment
 from tablewright.mapping.deployment import deployment_of
 
-
-class NoSuchSystem(UsageError):
-    """The name is not the name of a system."""
+FORMS = "path/file.py:NAME or package.module:NAME"
 
 
 class NoSuchEnvironment(UsageError):
@@ -39,29 +44,120 @@ def add_design_arguments(parser: argparse.ArgumentParser) -> None:
 
 def load_deployment(given: argparse.Namespace) -> Deployment:
     """The deployment of --environment."""
-
     designs = load_designs(given.system)
     known = designs[0].environments
     if given.environment not in known:
         raise NoSuchEnvironment(given.system, given.environment, list(known))
-    name = designs[0].name if is_own_design(given.system) else given.system
+    name = designs[0].name if _is_own(given.system) else given.system
     return deployment_of(name, designs, known[given.environment])
 
 
 def shipped_systems() -> list[str]:
     """The names of the systems that ship with Tablewright; does not import them."""
-
     return sorted(each.name for each in iter_modules(systems.__path__) if each.ispkg)
 
 
 def load_designs(system: str) -> tuple[Design, ...]:
     """The designs of a shipped system, or the user's own."""
-    if is_own_design(system):
-        return load_own_designs(system)
+    if _is_own(system):
+        return _load_own(system)
     names = shipped_systems()
     if system not in names:
-        raise NoSuchSystem(
+        raise UsageError(
             f"no system named {system}; choose one of {', '.join(names)}, or name your own design as {FORMS}"
         )
     found: tuple[Design, ...] = import_module(f"tablewright.systems.{system}.design").DESIGNS
     return found
+
+
+# --- the user's own ---
+
+
+def _is_own(system: str) -> bool:
+    """True if the text names a file or a module; False if it names a shipped system."""
+    return ":" in system or system.endswith(".py") or "/" in system
+
+
+def _load_own(system: str) -> tuple[Design, ...]:
+    """The designs that the text names, built."""
+    source, _, name = system.rpartition(":")
+    if not source or name.endswith(".py") or "/" in name:
+        source, name = system.rstrip(":"), ""
+    module = _import(source)
+    found = _designs_in(source, module, name)
+    return tuple(design if design.is_built else design.build() for design in found)
+
+
+def _designs_in(source: str, module: ModuleType, name: str) -> tuple[Design, ...]:
+    known = [known for known, value in vars(module).items() if isinstance(value, Design)]
+    listing = f"designs in it: {', '.join(known)}" if known else "it contains no design"
+    if not name:
+        raise UsageError(f"{source} does not name a design; add its name as {source}:NAME; {listing}")
+    if not hasattr(module, name):
+        raise UsageError(f"{source} has no {name}; {listing}")
+    value = getattr(module, name)
+    designs = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if not designs or not all(isinstance(one, Design) for one in designs):
+        raise UsageError(f"{source}:{name} is not a Design or a list of Designs; {listing}")
+    return designs
+
+
+def _import(source: str) -> ModuleType:
+    is_file = source.endswith(".py") or "/" in source
+    if is_file:
+        _refuse_no_file(Path(source))
+    try:
+        return _from_file(Path(source)) if is_file else _from_module(source)
+    except DesignMistake:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"{source} could not be imported: {_describe_error(error)}") from None
+
+
+def _refuse_no_file(path: Path) -> None:
+    if path.is_dir():
+        raise UsageError(f"{path} is a directory; name a file in it: {FORMS}")
+    if not path.exists():
+        raise UsageError(f"no such file: {path}; name a design as {FORMS}")
+
+
+def _from_module(name: str) -> ModuleType:
+    # The installed `tablewright` script does not have the current directory on sys.path.
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())
+    return import_module(name)
+
+
+def _from_file(path: Path) -> ModuleType:
+    """Import the file as a module; modules next to it can be imported by it."""
+    beside = str(path.resolve().parent)
+    if beside not in sys.path:
+        sys.path.append(beside)
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is not a Python file; its name must end with .py")
+    module = module_from_spec(spec)
+    # pydantic looks a model's annotations up by the module's name.
+    before = sys.modules.get(path.stem)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(path.stem)
+        if before is not None:
+            sys.modules[path.stem] = before
+        raise
+    return module
+
+
+def _describe_error(error: BaseException) -> str:
+    """The error, with the line and file it was raised in."""
+    if isinstance(error, SyntaxError):
+        return f"{error.msg} (line {error.lineno} of {error.filename})"
+    raised = traceback.extract_tb(error.__traceback__)
+    frames = [one for one in raised if one.filename != __file__ and "importlib" not in one.filename]
+    where = f" (line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
+    text = " ".join(str(error).split())
+    if not isinstance(error, ImportError):
+        text = f"{type(error).__name__}{': ' + text if text else ''}"
+    return f"{text}{where}"

@@ -1,11 +1,36 @@
 """Options of the commands that run an engine: `engine serve` and `serve`."""
 
 import argparse
+import gc
 from datetime import timedelta
 
+from tablewright.cli.argument_types import lag, port, positive_seconds
+from tablewright.cli.files import buckets_location
 
-def add_ttl_options(parser: argparse.ArgumentParser) -> None:
-    """How soon expired items are deleted."""
+
+def add_server_options(parser: argparse.ArgumentParser, default_port: int) -> None:
+    """The address to listen on, and the store."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument(
+        "--port",
+        type=port,
+        default=default_port,
+        help="port to listen on, 0 for a free port (default: %(default)s)",
+    )
+    store = parser.add_mutually_exclusive_group()
+    store.add_argument("--data", metavar="DIR", default="./data", help="the store (default: %(default)s)")
+    store.add_argument("--memory", action="store_true", help="keep everything in memory; it is lost at exit")
+    parser.add_argument(
+        "--durability",
+        choices=("durable", "relaxed"),
+        default="durable",
+        help="durable: acknowledged writes survive a power loss; relaxed: they survive a crash of this process "
+        "(default: %(default)s)",
+    )
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """How soon expired items are deleted, throttling, and the buckets."""
     parser.add_argument(
         "--ttl-seconds",
         type=positive_seconds,
@@ -20,26 +45,21 @@ def add_ttl_options(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how long expired items stay before deletion; on AWS it takes hours (default: 0)",
     )
+    parser.add_argument(
+        "--throttle",
+        action="store_true",
+        help="throttle requests above provisioned or on-demand capacity, as AWS does",
+    )
+    parser.add_argument(
+        "--buckets",
+        type=buckets_location,
+        metavar="DIR",
+        help="the directory of the buckets for exports and imports (default: buckets in the store); s3: for "
+        "Amazon S3, s3:URL for an S3-compatible endpoint",
+    )
 
 
-def positive_seconds(text: str) -> float:
-    number = _number(text)
-    if number <= 0:
-        raise argparse.ArgumentTypeError(f"must be a positive number of seconds, got {text!r}")
-    return number
-
-
-def lag(text: str) -> timedelta:
-    number = _number(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"must be a number of seconds, 0 or more, got {text!r}")
-    return timedelta(seconds=number)
-
-
-def _number(text: str) -> float:
-    """The number of seconds, at most ten years; -1 for any other text."""
-    try:
-        number = float(text)
-    except ValueError:
-        return -1
-    return number if number <= 315_360_000 else -1
+def collect_rarely() -> None:
+    """Before serving: objects loaded so far are permanent, and requests create no reference cycles."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)

@@ -4,7 +4,7 @@ import argparse
 import errno
 from pathlib import Path
 
-from tablewright.cli.usage_error import UsageError
+from tablewright.cli.output import UsageError
 
 _MESSAGES = {
     errno.ENOENT: "no such file or directory: {}",

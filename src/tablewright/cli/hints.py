@@ -27,7 +27,7 @@ def command_hint(given: argparse.Namespace, *words: str) -> str:
     """The command line `tablewright WORDS`, with the target options of the current command."""
     options = [
         part
-        for name in _TARGETS[words[0]]
+        for name in _TARGETS.get(words[0], ())
         if (value := getattr(given, name, None)) is not None and f"--{name}" not in words
         for part in (f"--{name}", str(value))
     ]

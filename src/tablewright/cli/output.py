@@ -1,26 +1,36 @@
-"""What every command prints besides its result: usage errors, and a result whose reader may stop early."""
+"""What a command tells its user: the result, the plan of what it would delete or overwrite, an error."""
 
-import os
+import argparse
 import sys
 
-USAGE_ERROR = 2
-INTERRUPTED = 130  # as a shell reports Ctrl-C
+from tablewright.cli.format import as_json
 
 
-def report_error(message: str) -> int:
-    """Print what is wrong to stderr; returns the exit code for it."""
-    print(f"tablewright: {message}", file=sys.stderr)
-    return USAGE_ERROR
+class UsageError(Exception):
+    """The command cannot do what was asked; its text is printed to stderr and the exit code is 2."""
 
 
-def print_result(text: str) -> None:
-    """Print to stdout; a reader that closes the pipe early (`| head`) is not an error."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        discard_stdout()
+def print_result(given: argparse.Namespace, value: object, text: str) -> None:
+    """Print the value with --json, otherwise the text."""
+    print(as_json(value) if given.json else text, flush=True)
 
 
-def discard_stdout() -> None:
-    """Send what is still buffered to /dev/null: the reader has closed the pipe, and flushing at exit would raise."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def print_message(text: str) -> None:
+    """Print to stderr: stdout is for the result."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def add_yes_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--yes", action="store_true", help="apply the plan; without it the plan is only shown"
+    )
+
+
+def confirm_plan(given: argparse.Namespace, plan: str | None) -> bool:
+    """Print the plan, if there is one; returns True if --yes was given."""
+    if plan is not None:
+        print(plan)
+    if not given.yes:
+        print_message("tablewright: dry run; add --yes to apply")
+    sys.stdout.flush()
+    return bool(given.yes)

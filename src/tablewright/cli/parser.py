@@ -1,7 +1,7 @@
 """The argument parser, built from the table of commands.
 
-A command's module has EXAMPLES (the end of its help: notes, then two examples), `arguments(parser)` and
-`run(given) -> exit code`.
+A command's module has EXAMPLES (the end of its help: notes, an empty line, two examples), `arguments(parser)`,
+`run(given) -> exit code` and, if it needs them, ERRORS: further errors that the caller can correct.
 Must hold: of all command modules only the one that the arguments name is imported.
 """
 
@@ -17,7 +17,7 @@ EXAMPLES = ("tablewright serve", "tablewright db verify ./data")
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """The arguments, with the command's function as `run`; exits after --help, --version or a usage error."""
+    """The arguments, with the command's `run` and `errors`; exits after --help, --version or a usage error."""
     return _parser(argv).parse_args(_join_negative_values(argv))
 
 
@@ -56,9 +56,10 @@ def _add_commands(parser: argparse.ArgumentParser, path: tuple[str, ...], asked:
 
 def _add_options(parser: argparse.ArgumentParser, command: Command) -> None:
     module = import_module(f"tablewright.cli.{command.module}")
-    parser.epilog = module.EXAMPLES
+    notes, _, examples = module.EXAMPLES.rpartition("\n\n")
+    parser.epilog = (f"{notes}\n\n" if notes else "") + _examples(examples.split("\n"))
     module.arguments(parser)
-    parser.set_defaults(run=module.run)
+    parser.set_defaults(run=module.run, errors=getattr(module, "ERRORS", ()))
 
 
 def _examples(lines: Sequence[str]) -> str:

@@ -2,27 +2,19 @@
 
 import argparse
 import re
-import sys
 
 from tablewright.cli.designs import add_design_arguments, load_deployment
 from tablewright.cli.format import as_json
-from tablewright.cli.output import print_result, report_error
-from tablewright.cli.usage_error import UsageError
+from tablewright.cli.output import UsageError, print_message
 from tablewright.design import DesignMistake
 from tablewright.design.iam import document, plain_arns
 from tablewright.design.policies import roles
 
-EXAMPLES = """examples:
-  tablewright policies travel --environment prod --role service
-  tablewright policies travel --environment prod --account 123456789012"""
+EXAMPLES = """tablewright policies travel --environment prod --role service
+tablewright policies travel --environment prod --account 123456789012"""
 
 
-class NotAnAccount(UsageError):
-    """The text is not an AWS account number."""
-
-
-class NoSuchRole(UsageError):
-    """The deployment has no role of this name."""
+ERRORS = (DesignMistake,)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,30 +26,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-
-    try:
-        return _print_policies(given)
-    except (UsageError, DesignMistake) as error:
-        return report_error(str(error))
-
-
-def _print_policies(given: argparse.Namespace) -> int:
-
     deployment = load_deployment(given)
     if given.account is not None and not re.fullmatch(r"\d{12}", given.account):
-        raise NotAnAccount(f"--account must be a number of 12 digits, got {given.account!r}")
+        raise UsageError(f"--account must be a number of 12 digits, got {given.account!r}")
     account = given.account or deployment.environment.account or "*"
     if account == "*":
-        print(
-            "tablewright: the environment has no account, so ARNs contain '*'; name one with --account",
-            file=sys.stderr,
+        print_message(
+            "tablewright: the environment has no account, so ARNs contain '*'; name one with --account"
         )
     arn = plain_arns(deployment, account)
     found = {role.name: document(role, arn) for role in roles(deployment)}
-    if given.role is None:
-        print_result(as_json(found))
-        return 0
-    if given.role not in found:
-        raise NoSuchRole(f"{deployment.title} has no role {given.role}; it has {', '.join(found)}")
-    print_result(as_json(found[given.role]))
+    if given.role not in (None, *found):
+        raise UsageError(f"{deployment.title} has no role {given.role}; it has {', '.join(found)}")
+    print(as_json(found if given.role is None else found[given.role]))
     return 0

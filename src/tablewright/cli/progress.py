@@ -6,11 +6,13 @@ Elsewhere: percent, rate and time left (app/progress.py).
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 from tablewright.app.progress import Terminal
+from tablewright.cli.output import print_message
 
 SHORT, LONG = 0.02, 2.0
 
@@ -26,6 +28,15 @@ class Progress:
     total: int | None = None
 
 
+@contextmanager
+def progress_bar() -> Iterator[Terminal]:
+    terminal = Terminal(sys.stderr, has_bar=True)
+    try:
+        yield terminal
+    finally:
+        terminal.end()
+
+
 def wait_for(
     job: str,
     fetch: Callable[[], State],
@@ -38,32 +49,26 @@ def wait_for(
 
     `is_resumable`: running the same command again waits for the same job.
     """
-    terminal = Terminal(sys.stderr, has_bar=True)
     was_announced, total = False, None
     pause = SHORT
     try:
-        while True:
-            state = fetch()
-            progress = progress_of(state)
-            if progress.is_over:
+        with progress_bar() as terminal:
+            while True:
+                state = fetch()
+                progress = progress_of(state)
+                if progress.is_over:
+                    if total is not None:
+                        terminal(total, total, job)
+                    return state
+                total = progress.total
                 if total is not None:
-                    terminal(total, total, job)
-                return state
-            total = progress.total
-            if total is not None:
-                terminal(min(progress.done, max(total - 1, 0)), total, job)  # 100 % only when it is over
-            elif pause > LONG / 2 and not was_announced:
-                was_announced = True
-                print(f"{job}: in progress", file=sys.stderr, flush=True)
-            sleep(pause)
-            pause = min(pause * 1.5, LONG)
+                    terminal(min(progress.done, max(total - 1, 0)), total, job)  # 100 % only when it is over
+                elif pause > LONG / 2 and not was_announced:
+                    was_announced = True
+                    print_message(f"{job}: in progress")
+                sleep(pause)
+                pause = min(pause * 1.5, LONG)
     except KeyboardInterrupt:
-        terminal.end()
         more = "; run the same command again to wait for it" if is_resumable else ""
-        print(
-            f"tablewright: {job} is not finished; it continues whenever its store is open{more}",
-            file=sys.stderr,
-        )
+        print_message(f"tablewright: {job} is not finished; it continues whenever its store is open{more}")
         raise
-    finally:
-        terminal.end()

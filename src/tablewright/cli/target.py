@@ -1,27 +1,27 @@
 """Which tables a command works on: those of a store on disk, of an endpoint or of AWS. The command sees a `Call`.
 
-    def run(given): return with_target(given, lambda target: show(target.call(...)))
+    @with_target
+    def run(given, target): ...
 
 Must hold: a store is opened, never created; reading one does not delete expired items; an error that the caller can
-correct is one sentence on stderr and exit code 2, whichever way the tables are reached.
+correct is a UsageError, whichever way the tables are reached.
 Elsewhere: the Call itself (tablewright.client), how results are printed (format.py).
 """
 
 import argparse
 import os
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
+from typing import Any, TypeVar
 
-from tablewright.cli.files import error_text
-from tablewright.cli.hints import add_target_to_hints
-from tablewright.cli.output import INTERRUPTED, discard_stdout, report_error
-from tablewright.cli.usage_error import UsageError
+from tablewright.cli.output import UsageError
 from tablewright.client import (
     Call,
     CallFailed,
+    CallRefused,
     Credentials,
     CredentialsUnusable,
     EndpointUnusable,
@@ -38,10 +38,8 @@ DATA = "./data"
 REGION = "us-east-1"
 # A sweep period longer than any command runs: expired items are left to the server of the store.
 NO_TTL_SWEEP = 3e7
-# Errors of every command that the caller can correct.
-ERRORS: tuple[type[Exception], ...] = (
-    UsageError, NotAStore, CallFailed, EndpointUnusable, CredentialsUnusable, RegionUnusable, OSError,
-)  # fmt: skip
+
+Opened = TypeVar("Opened")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +50,39 @@ class Target:
     name: str
     engine: Engine | None = None
 
+    def find_table(self, name: str) -> dict[str, Any] | None:
+        """The table's description; None if it does not exist."""
+        try:
+            return self.describe_table(name)
+        except CallRefused as refusal:
+            if refusal.name != "ResourceNotFoundException":
+                raise
+            return None
 
-class NoStoreFound(UsageError):
-    """The directory does not contain a store; commands that read do not create one."""
-
-    def __init__(self, directory: Path) -> None:
-        super().__init__(
-            f"no store found in {directory}; name its directory with --data, or a server with --endpoint"
-        )
-
-
-class StoreOfAnotherRegion(UsageError):
-    """The store belongs to another region than --region."""
-
-    def __init__(self, directory: Path, region: str, named: str) -> None:
-        super().__init__(
-            f"the store in {directory} belongs to region {region} and has no store of {named} below it; leave out "
-            "--region or name another directory"
-        )
+    def describe_table(self, name: str) -> dict[str, Any]:
+        return dict(self.call("DescribeTable", {"TableName": name})["Table"])
 
 
-def add_target_options(parser: argparse.ArgumentParser) -> None:
+def run_with(
+    opener: Callable[[argparse.Namespace], AbstractContextManager[Opened]],
+) -> Callable[[Callable[[argparse.Namespace, Opened], int]], Callable[[argparse.Namespace], int]]:
+    """A decorator that makes a command's `run(given)` of a `run(given, opened)`; what was opened is closed after it."""
+
+    def decorate(work: Callable[[argparse.Namespace, Opened], int]) -> Callable[[argparse.Namespace], int]:
+        @wraps(work)
+        def run(given: argparse.Namespace) -> int:
+            with opener(given) as opened:
+                return work(given, opened)
+
+        return run
+
+    return decorate
+
+
+def add_target_options(parser: argparse.ArgumentParser, *, json: str | None = None) -> None:
+    """The options that name the tables, and --json with this help."""
+    if json is not None:
+        parser.add_argument("--json", action="store_true", help=json)
     group = parser.add_argument_group("which tables")
     either = group.add_mutually_exclusive_group()
     either.add_argument(
@@ -82,52 +92,42 @@ def add_target_options(parser: argparse.ArgumentParser) -> None:
         "--endpoint", metavar="URL", help="a server: `tablewright engine serve` or any DynamoDB endpoint"
     )
     group.add_argument(
-        "--region",
-        help="the region; without --data and --endpoint, the tables of that AWS region are used",
+        "--region", help="the region; without --data and --endpoint, the tables of that AWS region are used"
     )
     group.add_argument("--profile", help="the AWS profile whose credentials are used")
 
 
-def with_target(
-    given: argparse.Namespace, work: Callable[[Target], int], errors: tuple[type[Exception], ...] = ()
-) -> int:
-    """Open the target, run `work` on it, close it; returns the exit code of the command.
-
-    `errors`: further errors of `work` that the caller can correct.
-    """
+@contextmanager
+def open_target(given: argparse.Namespace) -> Iterator[Target]:
+    is_remote = given.endpoint is not None or (given.data is None and (given.region or given.profile))
     try:
-        with open_target(given) as target:
-            code = work(target)
-            sys.stdout.flush()
-            return code
-    except BrokenPipeError:
-        discard_stdout()
-        return 0
+        with _open_endpoint(given) if is_remote else _open_store(given) as target:
+            yield target
     except StoreInUse as error:
-        return report_error(
-            add_target_to_hints(given, f"{error}; if a server has it open, use --endpoint URL")
-        )
-    except (*ERRORS, *errors) as error:
-        return report_error(add_target_to_hints(given, error_text(error)))
-    except KeyboardInterrupt:
-        return INTERRUPTED
+        raise UsageError(f"{error}; if a server has it open, use --endpoint URL") from None
+    except (NotAStore, CallFailed, EndpointUnusable, CredentialsUnusable, RegionUnusable) as error:
+        raise UsageError(str(error)) from None
+
+
+with_target = run_with(open_target)
 
 
 @contextmanager
-def open_target(given: argparse.Namespace) -> Iterator[Target]:
-    if given.endpoint is not None or (given.data is None and (given.region or given.profile)):
-        with _open_endpoint(given) as target:
-            yield target
-        return
+def _open_store(given: argparse.Namespace) -> Iterator[Target]:
     directory = given.data or Path(DATA)
     if not exists(directory):
-        raise NoStoreFound(directory)
+        raise UsageError(
+            f"no store found in {directory}; name its directory with --data, or a server with --endpoint"
+        )
     if given.region and exists(further := store_of(directory, "", given.region)):
         directory = Path(further)
     with Engine.open(directory, region=given.region or REGION, ttl_seconds=NO_TTL_SWEEP) as engine:
         region = home_of(engine.tables)
         if region is not None and given.region not in (None, region):
-            raise StoreOfAnotherRegion(directory, region, given.region)
+            raise UsageError(
+                f"the store in {directory} belongs to region {region} and has no store of {given.region} below it; "
+                "leave out --region or name another directory"
+            )
         if region is not None:
             engine.place = replace(engine.place, region=region)
         yield Target(embedded(engine), str(directory), engine)

@@ -4,16 +4,14 @@ import argparse
 from pathlib import Path
 
 from tablewright.cli.designs import add_design_arguments, load_deployment
-from tablewright.cli.files import error_text
-from tablewright.cli.format import as_json, plural
-from tablewright.cli.output import print_result, report_error
-from tablewright.cli.usage_error import UsageError
+from tablewright.cli.format import plural
+from tablewright.cli.output import print_result
 from tablewright.design import DesignMistake
 from tablewright.design.terraform import Differences, differences, tree, write
 
-EXAMPLES = """examples:
-  tablewright terraform travel --environment prod --to deploy/travel/prod
-  tablewright terraform travel --environment prod --to deploy/travel/prod --check"""
+EXAMPLES = """tablewright terraform travel --environment prod --to deploy/travel/prod
+tablewright terraform travel --environment prod --to deploy/travel/prod --check"""
+ERRORS = (DesignMistake,)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,34 +28,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-
-    try:
-        return _write_tree(given)
-    except (UsageError, DesignMistake, OSError) as error:
-        return report_error(error_text(error))
-
-
-def _write_tree(given: argparse.Namespace) -> int:
-
     printed = tree(load_deployment(given))
     found = differences(printed, given.to) if given.check else write(printed, given.to)
-    if given.json:
-        print_result(as_json(_as_json(given, list(printed), found)))
-    else:
-        print_result("\n".join(_lines(given, len(printed), found)))
-    return 1 if given.check and found else 0
-
-
-def _as_json(given: argparse.Namespace, files: list[str], found: Differences) -> dict[str, object]:
-    return {
+    value = {
         "system": given.system,
         "environment": given.environment,
         "directory": str(given.to),
-        "files": files,
-        "missing": list(found.missing),
-        "changed": list(found.changed),
-        "left_over": list(found.left_over),
+        "files": list(printed),
+        "missing": found.missing,
+        "changed": found.changed,
+        "left_over": found.left_over,
     }
+    print_result(given, value, "\n".join(_lines(given, len(printed), found)))
+    return 1 if given.check and found else 0
 
 
 def _lines(given: argparse.Namespace, count: int, found: Differences) -> list[str]:

@@ -4,19 +4,17 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from tablewright.cli.format import as_json, as_table
+from tablewright.cli.format import as_table
+from tablewright.cli.output import UsageError, print_result
 from tablewright.cli.target import Target, add_target_options, with_target
-from tablewright.cli.usage_error import UsageError
 
 EXAMPLES = """Capacity stays between MIN and MAX units and is adjusted so that TARGET percent (20 to 90) is consumed.
 Write settings are shared by all replicas of a table; read settings belong to one region (--region).
 
-examples:
-  tablewright db autoscaling pets --data ./data --read 5 100 70 --write 5 50 70
-  tablewright db autoscaling pets --endpoint http://127.0.0.1:8000 --off read --json"""
+tablewright db autoscaling pets --data ./data --read 5 100 70 --write 5 50 70
+tablewright db autoscaling pets --endpoint http://127.0.0.1:8000 --off read --json"""
 _KINDS = ("read", "write")
 _SETTINGS = "Provisioned{}CapacityAutoScalingSettings"
-_UPDATE = "Provisioned{}CapacityAutoScalingUpdate"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,8 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         choices=(*_KINDS, "both"),
         help="disable auto scaling; capacity stays as it is now (default: both)",
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON list")
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON list")
 
 
 def _number(text: str) -> float:
@@ -53,12 +50,9 @@ def _number(text: str) -> float:
     return number
 
 
-def run(given: argparse.Namespace) -> int:
-    return with_target(given, lambda target: _show(given, target))
-
-
-def _show(given: argparse.Namespace, target: Target) -> int:
-    table = target.call("DescribeTable", {"TableName": given.table})["Table"]
+@with_target
+def run(given: argparse.Namespace, target: Target) -> int:
+    table = target.describe_table(given.table)
     region = table["TableArn"].split(":")[3]
     indexes = [one["IndexName"] for one in table.get("GlobalSecondaryIndexes", ())]
     if given.index and given.index not in indexes:
@@ -68,10 +62,8 @@ def _show(given: argparse.Namespace, target: Target) -> int:
     request = request_of(given, region)
     verb = "UpdateTableReplicaAutoScaling" if len(request) > 1 else "DescribeTableReplicaAutoScaling"
     found = rows(target.call(verb, request)["TableAutoScalingDescription"], given.index)
-    if given.json:
-        print(as_json(found))
-        return 0
-    print(as_table(("region", "of", "units", "min", "max", "target"), [_line(one) for one in found]))
+    head = ("region", "of", "units", "min", "max", "target")
+    print_result(given, found, as_table(head, [_line(one) for one in found]))
     return 0
 
 
@@ -85,20 +77,19 @@ def request_of(given: argparse.Namespace, region: str) -> dict[str, Any]:
     changes = {kind: change for kind in _KINDS if (change := _change(given, kind)) is not None}
     request: dict[str, Any] = {"TableName": given.table}
     if "write" in changes:
-        update = {_UPDATE.format("Write"): changes["write"]}
-        request |= (
-            {"GlobalSecondaryIndexUpdates": [{"IndexName": given.index, **update}]} if given.index else update
-        )
+        request |= _update(given.index, "Write", changes["write"], "")
     if "read" in changes:
-        read = {_UPDATE.format("Read"): changes["read"]}
-        if given.index:
-            replica: dict[str, Any] = {
-                "ReplicaGlobalSecondaryIndexUpdates": [{"IndexName": given.index, **read}]
-            }
-        else:
-            replica = {f"Replica{name}": change for name, change in read.items()}
-        request["ReplicaUpdates"] = [{"RegionName": region, **replica}]
+        request["ReplicaUpdates"] = [
+            {"RegionName": region, **_update(given.index, "Read", changes["read"], "Replica")}
+        ]
     return request
+
+
+def _update(index: str, kind: str, change: dict[str, Any], prefix: str) -> dict[str, Any]:
+    name = f"Provisioned{kind}CapacityAutoScalingUpdate"
+    if index:
+        return {f"{prefix}GlobalSecondaryIndexUpdates": [{"IndexName": index, name: change}]}
+    return {prefix + name: change}
 
 
 def _change(given: argparse.Namespace, kind: str) -> dict[str, Any] | None:
@@ -140,11 +131,6 @@ def rows(described: Mapping[str, Any], index: str) -> list[dict[str, Any]]:
 def _setting(shown: Mapping[str, Any]) -> dict[str, Any]:
     if shown.get("AutoScalingDisabled") or "MaximumUnits" not in shown:
         return {"least": None, "most": None, "target": None}
-    policies = [
-        one["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] for one in shown["ScalingPolicies"]
-    ]
-    return {
-        "least": shown["MinimumUnits"],
-        "most": shown["MaximumUnits"],
-        "target": policies[0] if policies else None,
-    }
+    policies = [one["TargetTrackingScalingPolicyConfiguration"] for one in shown["ScalingPolicies"]]
+    target = policies[0]["TargetValue"] if policies else None
+    return {"least": shown["MinimumUnits"], "most": shown["MaximumUnits"], "target": target}

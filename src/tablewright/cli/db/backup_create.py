@@ -2,30 +2,25 @@
 
 import argparse
 
-from tablewright.cli.format import as_json, size
+from tablewright.cli.format import size
+from tablewright.cli.output import print_result
 from tablewright.cli.progress import Progress, wait_for
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.world import real_world
 
-EXAMPLES = """examples:
-  tablewright db backup create pets --data ./data
-  tablewright db backup create pets --name before-the-move --endpoint http://127.0.0.1:8000"""
+EXAMPLES = """tablewright db backup create pets --data ./data
+tablewright db backup create pets --name before-the-move --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", help="the table name")
     parser.add_argument("--name", help="the name of the backup (default: the table name and the time)")
     parser.add_argument("--no-wait", action="store_true", help="return without waiting for completion")
-    parser.add_argument("--json", action="store_true", help="print the backup's description as JSON")
-    add_target_options(parser)
+    add_target_options(parser, json="print the backup's description as JSON")
 
 
-def run(given: argparse.Namespace) -> int:
-    return with_target(given, lambda target: _create(given, target))
-
-
-def _create(given: argparse.Namespace, target: Target) -> int:
-
+@with_target
+def run(given: argparse.Namespace, target: Target) -> int:
     name = given.name or f"{given.table}-{real_world().now():%Y%m%dT%H%M%SZ}"
     made = target.call("CreateBackup", {"TableName": given.table, "BackupName": name})["BackupDetails"]
     # A local store is closed when this command ends, and would continue only when it is opened again.
@@ -35,9 +30,6 @@ def _create(given: argparse.Namespace, target: Target) -> int:
             lambda: target.call("DescribeBackup", {"BackupArn": made["BackupArn"]}),
             lambda seen: Progress(seen["BackupDescription"]["BackupDetails"]["BackupStatus"] != "CREATING"),
         )["BackupDescription"]["BackupDetails"]
-    if given.json:
-        print(as_json(made))
-    else:
-        print(f"{made['BackupName']}  {made['BackupStatus']}  {size(made.get('BackupSizeBytes', 0))}")
-        print(made["BackupArn"])
+    text = f"{made['BackupName']}  {made['BackupStatus']}  {size(made.get('BackupSizeBytes', 0))}"
+    print_result(given, made, f"{text}\n{made['BackupArn']}")
     return 0 if made["BackupStatus"] in ("AVAILABLE", "CREATING") else 1

@@ -2,14 +2,13 @@
 
 import argparse
 
-from tablewright.cli.confirm import add_yes_option, confirm_plan
 from tablewright.cli.db.backups import backup_arn
 from tablewright.cli.format import moment, size
+from tablewright.cli.output import add_yes_option, confirm_plan
 from tablewright.cli.target import Target, add_target_options, with_target
 
-EXAMPLES = """examples:
-  tablewright db backup delete before-the-move --data ./data
-  tablewright db backup delete before-the-move --data ./data --yes"""
+EXAMPLES = """tablewright db backup delete before-the-move --data ./data
+tablewright db backup delete before-the-move --data ./data --yes"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,19 +17,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_target_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+@with_target
+def run(given: argparse.Namespace, target: Target) -> int:
     """0 if it was deleted, 1 if only the plan was shown."""
-    return with_target(given, lambda target: _delete(given, target))
-
-
-def _delete(given: argparse.Namespace, target: Target) -> int:
     arn = backup_arn(target.call, given.backup)
     description = target.call("DescribeBackup", {"BackupArn": arn})["BackupDescription"]
     one, table = description["BackupDetails"], description["SourceTableDetails"]
     plan = (
         f"will delete the backup {one['BackupName']} of {table['TableName']}, created "
-        f"{moment(one['BackupCreationDateTime'])}, "
-        f"{size(one.get('BackupSizeBytes', 0))}"
+        f"{moment(one['BackupCreationDateTime'])}, {size(one.get('BackupSizeBytes', 0))}"
     )
     if not confirm_plan(given, plan):
         return 1

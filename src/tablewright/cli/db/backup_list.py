@@ -3,43 +3,34 @@
 import argparse
 
 from tablewright.cli.db.backups import all_backups
-from tablewright.cli.format import as_json, as_table, moment, size
+from tablewright.cli.format import as_table, moment, size
+from tablewright.cli.output import print_result
 from tablewright.cli.target import Target, add_target_options, with_target
 
-EXAMPLES = """examples:
-  tablewright db backup list --data ./data
-  tablewright db backup list pets --endpoint http://127.0.0.1:8000 --json"""
+EXAMPLES = """tablewright db backup list --data ./data
+tablewright db backup list pets --endpoint http://127.0.0.1:8000 --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", nargs="?", help="only the backups of this table")
-    parser.add_argument("--json", action="store_true", help="print a JSON list with DynamoDB's field names")
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON list with DynamoDB's field names")
 
 
-def run(given: argparse.Namespace) -> int:
-    return with_target(given, lambda target: _show(given, target))
-
-
-def _show(given: argparse.Namespace, target: Target) -> int:
+@with_target
+def run(given: argparse.Namespace, target: Target) -> int:
     found = list(all_backups(target.call, given.table))
-    if given.json:
-        print(as_json(found))
-    elif not found:
-        print("no backups")
-    else:
-        head = ("backup", "table", "status", "kind", "size", "made", "arn")
-        rows = [
-            [
-                one["BackupName"],
-                one["TableName"],
-                one["BackupStatus"],
-                one["BackupType"].lower(),
-                size(one.get("BackupSizeBytes", 0)),
-                moment(one["BackupCreationDateTime"]),
-                one["BackupArn"],
-            ]
-            for one in found
+    head = ("backup", "table", "status", "kind", "size", "made", "arn")
+    rows = [
+        [
+            one["BackupName"],
+            one["TableName"],
+            one["BackupStatus"],
+            one["BackupType"].lower(),
+            size(one.get("BackupSizeBytes", 0)),
+            moment(one["BackupCreationDateTime"]),
+            one["BackupArn"],
         ]
-        print(as_table(head, rows))
+        for one in found
+    ]
+    print_result(given, found, as_table(head, rows) if found else "no backups")
     return 0

@@ -3,20 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tablewright.cli.usage_error import UsageError
+from tablewright.cli.output import UsageError
 from tablewright.client import Call, pages
-
-
-class BackupUnclear(UsageError):
-    """No backup has this name, or several have it."""
 
 
 def all_backups(call: Call, table: str | None = None) -> Iterator[dict[str, Any]]:
     """The summaries of the backups of one table, or of all tables."""
-
-    request: dict[str, Any] = (
-        {"BackupType": "ALL"} if table is None else {"BackupType": "ALL", "TableName": table}
-    )
+    request = {"BackupType": "ALL"} | ({} if table is None else {"TableName": table})
     for page in pages(call, "ListBackups", request):
         yield from page["BackupSummaries"]
 
@@ -29,5 +22,5 @@ def backup_arn(call: Call, text: str) -> str:
     if len(found) == 1:
         return str(found[0])
     if not found:
-        raise BackupUnclear(f"no backup named {text}; `tablewright db backup list` lists all backups")
-    raise BackupUnclear(f"{len(found)} backups are named {text}; give the ARN instead: {', '.join(found)}")
+        raise UsageError(f"no backup named {text}; `tablewright db backup list` lists all backups")
+    raise UsageError(f"{len(found)} backups are named {text}; give the ARN instead: {', '.join(found)}")

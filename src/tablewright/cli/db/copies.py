@@ -1,12 +1,12 @@
 """Opening the location of daily copies; shared by the `db copies` commands."""
 
 import argparse
-import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 from tablewright.app.copies.store import BucketUnusable, CopiesUnusable, Copy, CopyPlace, place_of
-from tablewright.cli.files import error_text
-from tablewright.cli.output import INTERRUPTED, discard_stdout, report_error
+from tablewright.cli.output import UsageError, print_message
+from tablewright.cli.target import run_with
 from tablewright.client import CallFailed
 from tablewright.engine import NotAStore, StoreInUse
 
@@ -19,30 +19,22 @@ def add_location_argument(parser: argparse.ArgumentParser) -> None:
 
 def complete_copies(place: CopyPlace) -> list[Copy]:
     """The complete copies at the location; anything else found there is reported to stderr and skipped."""
-    return place.copies(odd=lambda message: print(f"tablewright: {message}", file=sys.stderr))
+    return place.copies(odd=lambda message: print_message(f"tablewright: {message}"))
 
 
-def with_location(given: argparse.Namespace, work: Callable[[CopyPlace], int]) -> int:
-    """Open the location, run `work` on it, close it; returns the exit code of the command."""
-
+@contextmanager
+def _open_location(given: argparse.Namespace) -> Iterator[CopyPlace]:
     try:
-        place = place_of(given.place)
-        try:
-            code = work(place)
-            sys.stdout.flush()
-            return code
-        finally:
-            place.close()
-    except BrokenPipeError:
-        discard_stdout()
-        return 0
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except (CopiesUnusable, CallFailed, NotAStore, StoreInUse, OSError) as error:
-        return report_error(error_text(error))
+        with closing(place_of(given.place)) as place:
+            yield place
+    except (CopiesUnusable, CallFailed, NotAStore, StoreInUse) as error:
+        raise UsageError(str(error)) from None
     except BucketUnusable as trouble:
         if trouble.code == "S3NoSuchBucket":
-            return report_error(
+            raise UsageError(
                 f"no copies found at {given.place}; give the same location as `serve --copies`"
-            )
-        return report_error(f"{given.place} cannot be read as a location of copies: {trouble}")
+            ) from None
+        raise UsageError(f"{given.place} cannot be read as a location of copies: {trouble}") from None
+
+
+with_location = run_with(_open_location)

@@ -7,9 +7,7 @@ Elsewhere: the restore itself (app/copies/restore.py).
 """
 
 import argparse
-import sys
 from pathlib import Path
-from typing import Any
 
 from tablewright.app.copies.restore import (
     Restored,
@@ -20,13 +18,12 @@ from tablewright.app.copies.restore import (
     restore_tables,
 )
 from tablewright.app.copies.store import Copy, CopyPlace, moment_name
-from tablewright.app.progress import Terminal
 from tablewright.app.systems import SYSTEMS
-from tablewright.cli.confirm import add_yes_option, confirm_plan
 from tablewright.cli.db import copies
-from tablewright.cli.format import as_json, as_table, count, plural
-from tablewright.cli.output import INTERRUPTED, report_error
-from tablewright.cli.target import NO_TTL_SWEEP, REGION, add_target_options, with_target
+from tablewright.cli.format import as_table, count, plural
+from tablewright.cli.output import UsageError, add_yes_option, confirm_plan, print_message, print_result
+from tablewright.cli.progress import progress_bar
+from tablewright.cli.target import NO_TTL_SWEEP, REGION, Target, add_target_options, open_target
 from tablewright.client import Call, embedded
 from tablewright.engine import Engine
 
@@ -34,9 +31,8 @@ EXAMPLES = """Restores the newest copy, or that of --day. Checksums are verified
 end; the exit code is 1 if counts differ. Secrets and keys are not in a copy: the output lists those to put back by
 hand before the first start.
 
-examples:
-  tablewright db copies restore /mnt/other-disk --data ./data-again --yes
-  tablewright db copies restore s3://our-copies/skratch --day 2026-11-16 --endpoint http://127.0.0.1:8000 --yes"""
+tablewright db copies restore /mnt/other-disk --data ./data-again --yes
+tablewright db copies restore s3://our-copies/skratch --day 2026-11-16 --endpoint http://127.0.0.1:8000 --yes"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,50 +46,44 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="the store whose copy is restored, if the location has copies of several stores",
     )
     add_yes_option(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_target_options(parser)
+    add_target_options(parser, json="print JSON")
 
 
 def run(given: argparse.Namespace) -> int:
     """0 if every table has as many items as the copy, 1 if not."""
     if given.data is None and given.endpoint is None and not given.region and not given.profile:
-        return report_error("name the destination: --data DIR for a new data directory, or --endpoint URL")
-    return copies.with_location(given, lambda place: _restore(given, place))
+        raise UsageError("name the destination: --data DIR for a new data directory, or --endpoint URL")
+    return _restore(given)
 
 
+@copies.with_location
 def _restore(given: argparse.Namespace, place: CopyPlace) -> int:
-
     copy = chosen(copies.complete_copies(place), given.day, given.store)
     if given.data is not None:
         return _restore_to_directory(given, place, copy)
-    return with_target(
-        given, lambda target: _restore_to_endpoint(given, place, copy, target.call, target.name)
-    )
+    with open_target(given) as target:
+        return _restore_to_endpoint(given, place, copy, target)
 
 
-def _restore_to_endpoint(
-    given: argparse.Namespace, place: CopyPlace, copy: Copy, call: Call, name: str
-) -> int:
-
-    refuse_there(call, copy)
-    if not _confirm(given, place, copy, name):
+def _restore_to_endpoint(given: argparse.Namespace, place: CopyPlace, copy: Copy, target: Target) -> int:
+    refuse_there(target.call, copy)
+    if not _confirm(given, place, copy, target.name):
         return 0
-    made = _fill(call, place, copy)
+    made = _fill(target.call, place, copy)
     beside = sum(map(len, files_beside(place, copy.store).values()))
     folder = place.key("beside", copy.store, "")
     by_hand = f"{plural(beside, 'file')} in {folder} at {place.name} belong in systems/ of its data directory"
-    return _show(given, copy, made, name, [by_hand] if beside else [])
+    return _show(given, copy, made, target.name, [by_hand] if beside else [])
 
 
 def _restore_to_directory(given: argparse.Namespace, place: CopyPlace, copy: Copy) -> int:
-
     target: Path = given.data.resolve()  # `.` has no name, and a link cannot be replaced by a directory
     if target.is_mount():
-        return report_error(
+        raise UsageError(
             f"{target} is a mount point, which cannot be replaced; name a directory in it: --data {target / 'data'}"
         )
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        return report_error(
+        raise UsageError(
             f"{target} already exists, and a restore does not overwrite; name another directory with --data"
         )
     if not _confirm(given, place, copy, str(target)):
@@ -110,20 +100,16 @@ def _restore_to_directory(given: argparse.Namespace, place: CopyPlace, copy: Cop
         with Engine.open(work, region=given.region or REGION, ttl_seconds=NO_TTL_SWEEP) as engine:
             made = _fill(embedded(engine), place, copy)
     except KeyboardInterrupt:
-        print(
-            "tablewright: the restore is not finished; run the same command again to continue",
-            file=sys.stderr,
-        )
-        return INTERRUPTED
+        print_message("tablewright: the restore is not finished; run the same command again to continue")
+        raise
     count_back = put_back(place, copy.store, work)
     work.rename(target)
-    print(f"{plural(count_back, 'file')} of the systems restored", file=sys.stderr)
+    print_message(f"{plural(count_back, 'file')} of the systems restored")
     return _show(given, copy, made, str(target), secrets)
 
 
 def temporary_name(name: str, copy: Copy) -> str:
     """The directory's name while it is filled; contains the copy's identity, so that only this copy continues in it."""
-
     return f"{name}.restoring-{copy.store[:8]}-{moment_name(copy.at)}"
 
 
@@ -137,29 +123,22 @@ def _confirm(given: argparse.Namespace, place: CopyPlace, copy: Copy, name: str)
 
 
 def _fill(call: Call, place: CopyPlace, copy: Copy) -> list[Restored]:
-
-    terminal = Terminal(sys.stderr, has_bar=True)
-    try:
+    with progress_bar() as terminal:
         return restore_tables(call, place, copy, terminal)
-    finally:
-        terminal.end()
 
 
 def _show(given: argparse.Namespace, copy: Copy, made: list[Restored], name: str, by_hand: list[str]) -> int:
     is_equal = all(table.is_equal for table in made)
-    if given.json:
-        tables = [{"table": one.name, "copied": one.copied, "restored": one.found} for one in made]
-        shown: dict[str, Any] = copy.model_dump(mode="json", include={"store", "at"})
-        shown |= {"tables": tables, "by_hand": by_hand}
-        print(as_json(shown | {"is_equal": is_equal}))
-        return 0 if is_equal else 1
+    tables = [{"table": one.name, "copied": one.copied, "restored": one.found} for one in made]
+    value = copy.model_dump(mode="json", include={"store", "at"})
+    value |= {"tables": tables, "by_hand": by_hand, "is_equal": is_equal}
     rows = [[one.name, count(one.copied), count(one.found)] for one in made]
-    print(as_table(["table", "in copy", "restored"], rows))
-    print(
+    lines = [
+        as_table(["table", "in copy", "restored"], rows),
         f"restored to {name}; item counts match the copy"
         if is_equal
-        else f"item counts in {name} differ from the copy"
-    )
-    for one in by_hand:
-        print(f"put back by hand before the first start: {one}")
+        else f"item counts in {name} differ from the copy",
+        *(f"put back by hand before the first start: {one}" for one in by_hand),
+    ]
+    print_result(given, value, "\n".join(lines))
     return 0 if is_equal else 1

@@ -4,41 +4,34 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from tablewright.cli.format import as_json, as_pairs, as_table, count, moment, size
+from tablewright.cli.format import as_pairs, as_table, count, moment, size
+from tablewright.cli.output import print_result
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.client import CallRefused
 
-EXAMPLES = """examples:
-  tablewright db describe pets --data ./data
-  tablewright db describe pets --region eu-west-1 --json"""
+EXAMPLES = """tablewright db describe pets --data ./data
+tablewright db describe pets --region eu-west-1 --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", help="the table name")
-    parser.add_argument("--json", action="store_true", help="print a JSON object with DynamoDB's field names")
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON object with DynamoDB's field names")
 
 
-def run(given: argparse.Namespace) -> int:
-    return with_target(given, lambda target: _show(given, target))
-
-
-def _show(given: argparse.Namespace, target: Target) -> int:
+@with_target
+def run(given: argparse.Namespace, target: Target) -> int:
     found = _describe_all(target, given.table)
-    if given.json:
-        print(as_json(found))
-        return 0
-    print(as_pairs(_facts(found)))
-    indexes = _indexes(found["Table"])
-    if indexes:
-        print()
-        print(as_table(("index", "kind", "key", "projects", "status", "items", "size"), indexes))
+    text = as_pairs(_facts(found))
+    if indexes := _indexes(found["Table"]):
+        head = ("index", "kind", "key", "projects", "status", "items", "size")
+        text += f"\n\n{as_table(head, indexes)}"
+    print_result(given, found, text)
     return 0
 
 
 def _describe_all(target: Target, name: str) -> dict[str, Any]:
     """All descriptions of a table; None for those that the endpoint does not support or allow."""
-    table = target.call("DescribeTable", {"TableName": name})["Table"]
+    table = target.describe_table(name)
     return {
         "Table": table,
         "TimeToLiveDescription": _if_allowed(target, "DescribeTimeToLive", {"TableName": name}),
@@ -48,7 +41,6 @@ def _describe_all(target: Target, name: str) -> dict[str, Any]:
 
 
 def _if_allowed(target: Target, verb: str, request: Mapping[str, Any]) -> Any:
-
     try:
         answer = target.call(verb, request)
     except CallRefused as refusal:
@@ -122,17 +114,9 @@ def _indexes(table: Mapping[str, Any]) -> list[list[str]]:
     for kind in ("Local", "Global"):
         for index in table.get(f"{kind}SecondaryIndexes", ()):
             projection = index.get("Projection", {})
-            rows.append(
-                [
-                    index["IndexName"],
-                    kind.lower(),
-                    _key(index["KeySchema"], table["AttributeDefinitions"]),
-                    ", ".join(
-                        [projection.get("ProjectionType", "-"), *projection.get("NonKeyAttributes", ())]
-                    ),
-                    index.get("IndexStatus", "ACTIVE"),
-                    count(index.get("ItemCount", 0)),
-                    size(index.get("IndexSizeBytes", 0)),
-                ]
-            )
+            projected = [projection.get("ProjectionType", "-"), *projection.get("NonKeyAttributes", ())]
+            key = _key(index["KeySchema"], table["AttributeDefinitions"])
+            items, bytes_ = count(index.get("ItemCount", 0)), size(index.get("IndexSizeBytes", 0))
+            status = index.get("IndexStatus", "ACTIVE")
+            rows.append([index["IndexName"], kind.lower(), key, ", ".join(projected), status, items, bytes_])
     return rows

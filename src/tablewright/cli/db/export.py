@@ -10,22 +10,20 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from tablewright.cli.argument_types import time
 from tablewright.cli.db.import_files import DEFINITION
 from tablewright.cli.files import refuse_non_directory
 from tablewright.cli.format import as_json, plural, size
-from tablewright.cli.output import report_error
+from tablewright.cli.output import UsageError, print_result
 from tablewright.cli.progress import Progress, wait_for
 from tablewright.cli.target import Target, add_target_options, with_target
-from tablewright.cli.timestamps import parse_time
-from tablewright.cli.usage_error import UsageError
 from tablewright.client import CallRefused
 
 EXAMPLES = """Point-in-time recovery must be on (`db recovery TABLE --on`). A local store (--data) writes to --to
 DIR; a server or AWS writes to a bucket: --bucket NAME. With --since only changes are exported.
 
-examples:
-  tablewright db export pets --to ./pets-export --data ./data
-  tablewright db export pets --bucket backups --prefix pets --endpoint http://127.0.0.1:8000"""
+tablewright db export pets --to ./pets-export --data ./data
+tablewright db export pets --bucket backups --prefix pets --endpoint http://127.0.0.1:8000"""
 
 BUCKET = "exports"
 _NO_PAST = "PointInTimeRecoveryUnavailableException"
@@ -38,33 +36,31 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     either.add_argument("--bucket", metavar="NAME", help="the output bucket, for a server or AWS")
     parser.add_argument("--prefix", metavar="TEXT", help="the prefix of the keys in the bucket")
     parser.add_argument(
-        "--at", type=parse_time, metavar="TIME", help="export the table as of this time, UTC (default: now)"
+        "--at", type=time, metavar="TIME", help="export the table as of this time, UTC (default: now)"
     )
+    parser.add_argument("--since", type=time, metavar="TIME", help="export the changes from this time on")
     parser.add_argument(
-        "--since", type=parse_time, metavar="TIME", help="export the changes from this time on"
+        "--until", type=time, metavar="TIME", help="export the changes up to this time (default: now)"
     )
-    parser.add_argument(
-        "--until", type=parse_time, metavar="TIME", help="export the changes up to this time (default: now)"
-    )
-    parser.add_argument("--json", action="store_true", help="print DynamoDB's description as JSON")
-    add_target_options(parser)
+    add_target_options(parser, json="print DynamoDB's description as JSON")
 
 
 def run(given: argparse.Namespace) -> int:
     """0 if the export completed, 1 if it failed."""
     if given.until is not None and given.since is None:
-        return report_error("--until needs --since")
+        raise UsageError("--until needs --since")
     if given.at is not None and given.since is not None:
-        return report_error("--at cannot be combined with --since and --until")
-    return with_target(given, lambda target: _export(given, target))
+        raise UsageError("--at cannot be combined with --since and --until")
+    return _export(given)
 
 
+@with_target
 def _export(given: argparse.Namespace, target: Target) -> int:
     if given.to is not None and target.engine is None:
         raise UsageError("--to DIR needs a local store (--data); a server writes to a bucket: --bucket NAME")
     if given.to is not None:
         refuse_non_directory(given.to)
-    table = target.call("DescribeTable", {"TableName": given.table})["Table"]
+    table = target.describe_table(given.table)
     begun = _start(target, given.table, _request(given, table["TableArn"]))
     items = table["ItemCount"] if given.since is None else 0
     done = wait_for(
@@ -80,12 +76,11 @@ def _export(given: argparse.Namespace, target: Target) -> int:
     if is_whole and given.to is not None:
         _move(target, done, given.to)
         (given.to / DEFINITION).write_text(as_json(table_definition(table)) + "\n")
-    _show(given, done, is_whole)
+    print_result(given, done, _outcome(given, done, is_whole))
     return 0 if is_whole else 1
 
 
 def _start(target: Target, table: str, request: dict[str, Any]) -> dict[str, Any]:
-
     try:
         begun: dict[str, Any] = target.call("ExportTableToPointInTime", request)["ExportDescription"]
     except CallRefused as refusal:
@@ -131,26 +126,25 @@ def _move(target: Target, done: dict[str, Any], to: Path) -> None:
 
 def table_definition(table: dict[str, Any]) -> dict[str, Any]:
     """The definition of a table like this one: keys and global indexes, as ImportTable expects."""
-    definition: dict[str, Any] = {name: table[name] for name in ("AttributeDefinitions", "KeySchema")}
-    definition["BillingMode"] = "PAY_PER_REQUEST"
     indexes = [
         {name: index[name] for name in ("IndexName", "KeySchema", "Projection")}
         for index in table.get("GlobalSecondaryIndexes", ())
     ]
     used = {one["AttributeName"] for one in [table, *indexes] for one in one["KeySchema"]}
-    definition["AttributeDefinitions"] = [
-        one for one in table["AttributeDefinitions"] if one["AttributeName"] in used
-    ]
+    definition = {
+        "AttributeDefinitions": [
+            one for one in table["AttributeDefinitions"] if one["AttributeName"] in used
+        ],
+        "KeySchema": table["KeySchema"],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
     return definition | ({"GlobalSecondaryIndexes": indexes} if indexes else {})
 
 
-def _show(given: argparse.Namespace, done: dict[str, Any], is_whole: bool) -> None:
-    if given.json:
-        print(as_json(done))
-    elif is_whole:
-        where_to = given.to or f"{done['S3Bucket']}/{done.get('ExportManifest', '').rpartition('/')[0]}"
-        print(
-            f"{plural(done.get('ItemCount', 0), 'item')}, {size(done.get('BilledSizeBytes', 0))}, in {where_to}"
-        )
-    else:
-        print(f"export failed: {done.get('FailureCode', '')} {done.get('FailureMessage', '')}".rstrip())
+def _outcome(given: argparse.Namespace, done: dict[str, Any], is_whole: bool) -> str:
+    if not is_whole:
+        return f"export failed: {done.get('FailureCode', '')} {done.get('FailureMessage', '')}".rstrip()
+    where_to = given.to or f"{done['S3Bucket']}/{done.get('ExportManifest', '').rpartition('/')[0]}"
+    return (
+        f"{plural(done.get('ItemCount', 0), 'item')}, {size(done.get('BilledSizeBytes', 0))}, in {where_to}"
+    )

@@ -14,7 +14,7 @@ from hashlib import md5
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tablewright.cli.usage_error import UsageError
+from tablewright.cli.output import UsageError
 
 SUMMARY, FILES, STARTED = "manifest-summary.json", "manifest-files.json", "_started"
 BLOCK = 1024 * 1024
@@ -61,8 +61,7 @@ def newest_export(directory: Path, summaries: Sequence[Path]) -> FoundExport:
     if not full:
         raise ExportUnusable(
             f"{directory} contains only an incremental export, which cannot be imported (neither can AWS); export "
-            "the table "
-            "again without --since"
+            "the table again without --since"
         )
     tables = sorted({one.table for one in full})
     if len(tables) > 1:
@@ -71,13 +70,6 @@ def newest_export(directory: Path, summaries: Sequence[Path]) -> FoundExport:
             f"as {full[-1].home}"
         )
     return full[-1]
-
-
-def incomplete_export(directory: Path, started: Path) -> ExportUnusable:
-    return ExportUnusable(
-        f"the export in {started.parent} is incomplete: {SUMMARY}, which is written last, is missing; export again, or "
-        f"copy the missing files to {directory}"
-    )
 
 
 def data_files(export: FoundExport) -> list[DataFile]:
@@ -95,16 +87,13 @@ def data_files(export: FoundExport) -> list[DataFile]:
                 f"{file.path} is missing, but is listed in the manifest in {export.home}; copy it there"
             )
     if (total := sum(file.items for file in files)) != export.items:
-        raise ExportUnusable(
-            f"the manifests in {export.home} disagree: {export.items} items in the summary, {total} in the list of "
-            "files"
-        )
+        counts = f"{export.items} items in the summary, {total} in the list of files"
+        raise ExportUnusable(f"the manifests in {export.home} disagree: {counts}")
     return files
 
 
 def verify_checksum(file: DataFile) -> None:
     """Raise ExportUnusable if the file's MD5 differs from the manifest."""
-
     sum_ = md5(usedforsecurity=False)
     with file.path.open("rb") as stream:
         while block := stream.read(BLOCK):
@@ -131,7 +120,6 @@ def _read(summary: Path) -> FoundExport:
 
 def _check_manifest(path: Path) -> bytes:
     """The content of the manifest; refused if the .md5 file next to it differs."""
-
     if not path.is_file():
         raise ExportUnusable(f"{path} is missing; copy it there, or export again")
     body, beside = path.read_bytes(), path.with_suffix(".md5")

@@ -20,11 +20,10 @@ from tablewright.cli.db.export_directory import (
     ExportUnusable,
     FoundExport,
     data_files,
-    incomplete_export,
     newest_export,
 )
 from tablewright.cli.format import plural
-from tablewright.cli.usage_error import UsageError
+from tablewright.cli.output import UsageError
 
 FORMATS = {"json": "DYNAMODB_JSON", "csv": "CSV"}
 COMPRESSIONS = {"none": "NONE", "gzip": "GZIP", "zstd": "ZSTD"}
@@ -36,10 +35,6 @@ DEFINITION = "table.json"
 # Reports that imports of earlier versions wrote into the directory.
 _REPORTS = "aws-dynamodb/imports/"
 LINK_PREFIX = "lent-for-import-"
-
-
-class FilesUnclear(UsageError):
-    """The files of a directory cannot be imported together, or none can be imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +60,16 @@ def select_files(source: Path, prefix: str | None, form: str | None, packed: str
         return _files_with_items(source.parent, [source.name], form, packed)
     names = [name for name in _names(source) if name.startswith(prefix or "")]
     if prefix and not names:
-        raise FilesUnclear(f"no file in {source} starts with {prefix}; correct or leave out --prefix")
+        raise UsageError(f"no file in {source} starts with {prefix}; correct or leave out --prefix")
     summaries = [source / name for name in names if name.rpartition("/")[2] == SUMMARY]
     started = [source / name for name in names if name.rpartition("/")[2] == STARTED]
     if summaries:
         return _files_of_export(source, newest_export(source, summaries))
     if started:
-        raise incomplete_export(source, started[-1])
+        raise ExportUnusable(
+            f"the export in {started[-1].parent} is incomplete: {SUMMARY}, which is written last, is missing; export "
+            f"again, or copy the missing files to {source}"
+        )
     return _files_with_items(source, [name for name in names if not name.startswith(_REPORTS)], form, packed)
 
 
@@ -92,15 +90,14 @@ def _files_with_items(root: Path, names: Iterable[str], form: str | None, packed
     kinds = {name: _kind(name) for name in names if name != DEFINITION}
     meant = {name: kind for name, kind in kinds.items() if form is not None or kind[0] is not None}
     if not meant:
-        raise FilesUnclear(
+        raise UsageError(
             f"no file in {root} has a known name: .json, .jsonl, .ndjson or .csv, plus .gz or .zst if compressed; "
-            "give the "
-            "format with --format"
+            "give the format with --format"
         )
     forms = {form or kind or "" for kind, _ in meant.values()}
     packs = {packed or kind for _, kind in meant.values()}
     if len(forms) > 1 or len(packs) > 1:
-        raise FilesUnclear(
+        raise UsageError(
             f"the files in {root} have several formats: {', '.join(sorted(set(map(_ending, meant))))}; select "
             "some with --prefix and import the others into another table"
         )
@@ -153,13 +150,11 @@ def remove_stale_links(buckets: Path, but: Iterable[str]) -> None:
 
 def describe_files(files: ImportFiles) -> str:
     """What is imported, for the user."""
-
     count = plural(len(files.names), "file")
     if files.export is None:
         return f"{count} in {files.root}"
-    exported_at = str(
-        files.export.about.get("exportTime") or files.export.about.get("endTime") or "an unknown time"
-    )
+    about = files.export.about
+    exported_at = about.get("exportTime") or about.get("endTime") or "an unknown time"
     return f"the export of {files.export.table} of {exported_at} in {files.export.home}: {count}"
 
 

@@ -5,13 +5,14 @@ Must hold: each refused item is printed once, by the user's own file and line; t
 
 import argparse
 import json
-import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tablewright.cli.db.import_files import COMPRESSIONS, FORMATS, ImportFiles
 from tablewright.cli.format import as_json, escape_unprintable, plural, size
+from tablewright.cli.output import print_message
 from tablewright.engine.transfer.import_ import report_key
 from tablewright.engine.transfer.import_formats import ImportFormat, lines_of
 
@@ -32,6 +33,9 @@ class ImportJob:
     items: int | None = None
     files: ImportFiles | None = None
 
+    def format(self, delimiter: str | None, types: Mapping[str, str]) -> ImportFormat:
+        return ImportFormat(FORMATS[self.form], COMPRESSIONS[self.packed], delimiter or ",", None, types)
+
 
 @dataclass(frozen=True, slots=True)
 class RefusedItem:
@@ -49,31 +53,21 @@ def refused_items(
     given: argparse.Namespace, job: ImportJob, done: dict[str, Any], bucket: Path | None
 ) -> list[RefusedItem]:
     """The refused items, by the user's own files; empty if only the server can read the report."""
-
     report = None if bucket is None else bucket / report_key(done["ImportArn"])
     if job.files is None or report is None or not report.is_file():
         return []
     report_lines = [json.loads(line) for line in report.read_bytes().splitlines()]
     indexes = [(one["itemS3Pointer"]["key"], one["itemS3Pointer"]["itemIndex"]) for one in report_lines]
-    lines = _lines(given, job, indexes if given.json else indexes[:MAX_PRINTED])
+    lines: dict[tuple[str, int], int] = {}
+    wanted = indexes if given.json else indexes[:MAX_PRINTED]
+    for key in dict.fromkeys(key for key, _ in wanted):
+        places = [index for one, index in wanted if one == key]
+        found = lines_of((job.files.root / key).open("rb"), job.format(given.delimiter, {}), places)
+        lines |= {(key, index): line for index, line in found.items()}
     return [
         RefusedItem(str(job.files.root / key), lines.get((key, index)), "; ".join(one["errorMessages"]))
         for one, (key, index) in zip(report_lines, indexes, strict=True)
     ]
-
-
-def _lines(
-    given: argparse.Namespace, job: ImportJob, indexes: list[tuple[str, int]]
-) -> dict[tuple[str, int], int]:
-
-    assert job.files is not None
-    form = ImportFormat(FORMATS[job.form], COMPRESSIONS[job.packed], given.delimiter or ",", None, {})
-    found: dict[tuple[str, int], int] = {}
-    for key in dict.fromkeys(key for key, _ in indexes):
-        wanted = [index for one, index in indexes if one == key]
-        lines = lines_of((job.files.root / key).open("rb"), form, wanted)
-        found |= {(key, index): line for index, line in lines.items()}
-    return found
 
 
 def is_empty_import(job: ImportJob, done: dict[str, Any]) -> bool:
@@ -90,25 +84,24 @@ def print_outcome(
     is_whole: bool,
 ) -> None:
     if given.json:
-        print(as_json(_as_json(given, job, done, refused)))
+        print(as_json(_as_json(job, done, refused)))
         return
     taken, left = done.get("ImportedItemCount", 0), done.get("ErrorCount", 0)
+    items = plural(taken, "item")
     if is_empty_import(job, done):
         under = f" with prefix {job.prefix}" if job.prefix else ""
         print(f"created {given.to}, which is empty: the bucket {job.bucket} has no files{under}")
-        return
-    if done["ImportStatus"] == "COMPLETED" and is_whole:
+    elif is_whole:
         read = size(done.get("ProcessedSizeBytes", 0))
         whole = "" if job.items is None else ", matching the export's manifest"
-        print(f"created {given.to}: {plural(taken, 'item')} from {read}{whole}")
-        return
-    if left == 0 and done["ImportStatus"] != "COMPLETED":
-        print(f"import failed: {_reason(job, done)}; {plural(taken, 'item')} imported")
-    elif left == 0:
-        print(f"created {given.to}: {plural(taken, 'item')}, but the export's manifest says {job.items}")
-    else:
-        print(f"created {given.to}: {plural(taken, 'item')} imported, {left} refused")
+        print(f"created {given.to}: {items} from {read}{whole}")
+    elif left:
+        print(f"created {given.to}: {items} imported, {left} refused")
         _print_refused(given, job, done, refused)
+    elif done["ImportStatus"] == "COMPLETED":
+        print(f"created {given.to}: {items}, but the export's manifest says {job.items}")
+    else:
+        print(f"import failed: {_reason(job, done)}; {items} imported")
 
 
 def _print_refused(
@@ -120,10 +113,9 @@ def _print_refused(
         print(f"  {_reason(job, done)}")
     elif done["ErrorCount"] > MAX_PRINTED:
         print(f"  and {done['ErrorCount'] - MAX_PRINTED} more; --json lists up to 1000")
-    print(
-        f"tablewright: correct the refused items and import them into another table, or put them into {given.to} one "
-        "by one",
-        file=sys.stderr,
+    print_message(
+        "tablewright: correct the refused items and import them into another table, or put them into "
+        f"{given.to} one by one"
     )
 
 
@@ -136,15 +128,12 @@ def _reason(job: ImportJob, done: dict[str, Any]) -> str:
     return f"{head.rpartition(' ')[0]} {job.files.root}/{tail}" if found else reason
 
 
-def _as_json(
-    given: argparse.Namespace, job: ImportJob, done: dict[str, Any], refused: list[RefusedItem]
-) -> dict[str, Any]:
+def _as_json(job: ImportJob, done: dict[str, Any], refused: list[RefusedItem]) -> dict[str, Any]:
     """DynamoDB's description; for local files, with the source directory instead of the internal bucket."""
     if job.files is None:
         return done
-    shown = {
-        name: value for name, value in done.items() if name not in ("S3BucketSource", "CloudWatchLogGroupArn")
-    }
+    internal = ("S3BucketSource", "CloudWatchLogGroupArn")
+    shown = {name: value for name, value in done.items() if name not in internal}
     if "FailureMessage" in shown:
         left = shown["ErrorCount"]
         shown["FailureMessage"] = f"{plural(left, 'item')} refused" if left else _reason(job, done)

@@ -8,36 +8,27 @@ Elsewhere: which files (import_files.py), the printed outcome (import_outcome.py
 """
 
 import argparse
-import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from tablewright.app.progress import Terminal
-from tablewright.cli.db.import_files import COMPRESSIONS, FORMATS
 from tablewright.cli.db.import_outcome import ImportJob, RefusedItem
-from tablewright.cli.progress import Progress, wait_for
+from tablewright.cli.output import UsageError, print_message
+from tablewright.cli.progress import Progress, progress_bar, wait_for
 from tablewright.cli.target import Target
-from tablewright.cli.usage_error import UsageError
 from tablewright.client import CallRefused, batch_write
 from tablewright.client.batches import BatchStopped
 from tablewright.engine import Engine
 from tablewright.engine.catalog import Table
 from tablewright.engine.errors import ServiceError
 from tablewright.engine.transfer.import_ import refusal_of
-from tablewright.engine.transfer.import_formats import RECORD_BYTES, ImportFormat, ObjectReader
+from tablewright.engine.transfer.import_formats import RECORD_BYTES, ObjectReader
 
 TAG = "tablewright:importing"
 # The limit of BatchWriteItem.
 BATCH = 25
-
-
-class TableExists(UsageError):
-    """The table to create already exists."""
-
-    def __init__(self, table: str) -> None:
-        super().__init__(f"{table} already exists, and an import creates a new table; name another with --to")
+EXISTS = "{} already exists, and an import creates a new table; name another with --to"
 
 
 @dataclass(slots=True)
@@ -74,7 +65,6 @@ class _Line:
 
 def trial_table(table: dict[str, Any]) -> Table:
     """The table as the engine would create it; raises UsageError for a wrong definition, before anything is created."""
-
     with Engine.open() as engine:
         try:
             engine.call("CreateTable", {**table, "TableName": "trial"})
@@ -88,15 +78,20 @@ def upload(given: argparse.Namespace, target: Target, job: ImportJob) -> Upload:
     as_made = trial_table(job.table)
     arn = _create_table(given, target, job)
     done = Upload()
-    with _report_if_interrupted(given, done):
+    try:
         _write_all(given, target, job, as_made, done)
         target.call("UntagResource", {"ResourceArn": arn, "TagKeys": [TAG]})
+    except BaseException:
+        print_message(
+            f"tablewright: {given.to} is not complete: {done.written} items were written. "
+            "Run the same command again to write all of them."
+        )
+        raise
     return done
 
 
 def _create_table(given: argparse.Namespace, target: Target, job: ImportJob) -> str:
     """Create the table, or find the one of an interrupted import; returns its ARN."""
-
     ours = {"Key": TAG, "Value": job.bucket}
     tags = [*job.table.get("Tags", ()), ours]
     is_new = True
@@ -108,37 +103,22 @@ def _create_table(given: argparse.Namespace, target: Target, job: ImportJob) -> 
         is_new = False
     table = wait_for(
         f"creating {given.to}",
-        lambda: dict(target.call("DescribeTable", {"TableName": given.to})["Table"]),
+        lambda: target.describe_table(given.to),
         lambda seen: Progress(seen["TableStatus"] == "ACTIVE"),
     )
     arn = str(table["TableArn"])
     if not is_new:
         if ours not in target.call("ListTagsOfResource", {"ResourceArn": arn})["Tags"]:
-            raise TableExists(given.to)
-        print(f"continuing an earlier import into {given.to}; all items are written again", file=sys.stderr)
+            raise UsageError(EXISTS.format(given.to))
+        print_message(f"continuing an earlier import into {given.to}; all items are written again")
     return arn
-
-
-@contextmanager
-def _report_if_interrupted(given: argparse.Namespace, done: Upload) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        print(
-            f"tablewright: {given.to} is not complete: {done.written} items were written. "
-            "Run the same command again to write all of them.",
-            file=sys.stderr,
-        )
-        raise
 
 
 def _write_all(
     given: argparse.Namespace, target: Target, job: ImportJob, as_made: Table, done: Upload
 ) -> None:
-
-    terminal = Terminal(sys.stderr, has_bar=True)
     waiting: list[_Line] = []
-    try:
+    with progress_bar() as terminal:
         for line in _lines(given, job, as_made, done):
             waiting.append(line)
             if len(waiting) == BATCH:
@@ -147,16 +127,12 @@ def _write_all(
                 terminal(min(done.size, (job.weight or 1) - 1), job.weight, f"importing {given.to}")
         _write(given, target, waiting, done)
         terminal(job.weight or 0, job.weight, f"importing {given.to}")
-    finally:
-        terminal.end()
 
 
 def _lines(given: argparse.Namespace, job: ImportJob, as_made: Table, done: Upload) -> Iterator[_Line]:
     """The items that the table accepts; the others are added to `done.refused`."""
-
     assert job.files is not None, "only local files are uploaded"
-    types = as_made.types if job.form == "csv" else {}
-    form = ImportFormat(FORMATS[job.form], COMPRESSIONS[job.packed], given.delimiter or ",", None, types)
+    form = job.format(given.delimiter, as_made.types if job.form == "csv" else {})
     for name in job.files.names:
         path = job.files.root / name
         before = done.size
@@ -175,7 +151,6 @@ def _lines(given: argparse.Namespace, job: ImportJob, as_made: Table, done: Uplo
 
 
 def _write(given: argparse.Namespace, target: Target, lines: list[_Line], done: Upload) -> None:
-
     if not lines:
         return
     try:
@@ -194,7 +169,6 @@ def _write(given: argparse.Namespace, target: Target, lines: list[_Line], done: 
 
 
 def _put(given: argparse.Namespace, target: Target, line: _Line, done: Upload) -> None:
-
     try:
         target.call("PutItem", {"TableName": given.to, "Item": line.item})
     except CallRefused as refusal:

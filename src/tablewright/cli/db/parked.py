@@ -3,10 +3,10 @@
 import argparse
 from datetime import timedelta
 
+from tablewright.cli.output import UsageError
 from tablewright.cli.target import Target
-from tablewright.client import CallRefused
 from tablewright.design import Environment
-from tablewright.mapping import Db, MappingMistake, stream_consumers
+from tablewright.mapping import Db, stream_consumers
 from tablewright.mapping.consumer.leases import Worker
 
 TERM = timedelta(seconds=30)
@@ -29,21 +29,15 @@ def add_consumer_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def open_consumers_db(given: argparse.Namespace, target: Target) -> Db:
-
-    try:
-        target.call("DescribeTable", {"TableName": given.consumers_table})
-    except CallRefused as refusal:
-        if refusal.name != "ResourceNotFoundException":
-            raise
-        raise MappingMistake(
+    if target.find_table(given.consumers_table) is None:
+        raise UsageError(
             f"no consumer has run on {target.name}: table {given.consumers_table} does not exist "
             "(--consumers-table names another)"
-        ) from None
+        )
     here = Environment("command", "", table_name=given.consumers_table)
     return Db(target.call, stream_consumers, environment=here)
 
 
 def worker_for(db: Db, table: str, consumer: str) -> Worker:
     """A worker of this consumer without a handler: enough to list, replay and discard."""
-
     return Worker(db, db._call, table, consumer, db.world.new_id(), TERM)

@@ -2,7 +2,6 @@
 
 import argparse
 
-from tablewright.cli.confirm import add_yes_option, confirm_plan
 from tablewright.cli.db.parked import (
     add_consumer_arguments,
     add_consumers_table_option,
@@ -10,15 +9,16 @@ from tablewright.cli.db.parked import (
     worker_for,
 )
 from tablewright.cli.format import as_table, plural
+from tablewright.cli.output import add_yes_option, confirm_plan
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.mapping import MappingMistake, NotParked
 from tablewright.mapping.consumer import dead_letters
 
 EXAMPLES = """Later changes of the same key stay parked behind a discarded one; replay them.
 
-examples:
-  tablewright db parked discard tenants mailer 100000000000000000017 --data ./data
-  tablewright db parked discard tenants mailer 100000000000000000017 --data ./data --yes"""
+tablewright db parked discard tenants mailer 100000000000000000017 --data ./data
+tablewright db parked discard tenants mailer 100000000000000000017 --data ./data --yes"""
+ERRORS = (MappingMistake,)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,12 +31,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_target_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return with_target(given, lambda target: _discard(given, target), errors=(MappingMistake,))
-
-
-def _discard(given: argparse.Namespace, target: Target) -> int:
-
+@with_target
+def run(given: argparse.Namespace, target: Target) -> int:
     worker = worker_for(open_consumers_db(given, target), given.table, given.consumer)
     parked = {one.sequence: one for one in dead_letters.list_parked(worker)}
     for sequence in given.sequences:

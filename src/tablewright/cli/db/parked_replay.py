@@ -17,9 +17,9 @@ EXAMPLES = """Without SEQUENCE all parked changes are replayed; with it, all of 
 are processed in order. The consumer does so in its next round. A change that fails again stays parked: see `db parked
 list`.
 
-examples:
-  tablewright db parked replay tenants mailer --endpoint http://127.0.0.1:8000
-  tablewright db parked replay tenants mailer 100000000000000000017 --data ./data"""
+tablewright db parked replay tenants mailer --endpoint http://127.0.0.1:8000
+tablewright db parked replay tenants mailer 100000000000000000017 --data ./data"""
+ERRORS = (MappingMistake,)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,12 +31,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_target_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return with_target(given, lambda target: _ask(given, target), errors=(MappingMistake,))
-
-
-def _ask(given: argparse.Namespace, target: Target) -> int:
-
+@with_target
+def run(given: argparse.Namespace, target: Target) -> int:
     asked = dead_letters.request_replay(
         worker_for(open_consumers_db(given, target), given.table, given.consumer), tuple(given.sequences)
     )

@@ -3,39 +3,35 @@
 import argparse
 from typing import Any
 
-from tablewright.cli.confirm import add_yes_option, confirm_plan
-from tablewright.cli.format import as_json, moment
-from tablewright.cli.output import report_error
+from tablewright.cli.format import moment
+from tablewright.cli.output import UsageError, add_yes_option, confirm_plan, print_result
 from tablewright.cli.target import Target, add_target_options, with_target
 
 EXAMPLES = """Switching recovery off deletes the recorded history; switching it on starts a new one. --off needs
 --yes.
 
-examples:
-  tablewright db recovery pets --data ./data
-  tablewright db recovery pets --on --days 7 --endpoint http://127.0.0.1:8000"""
+tablewright db recovery pets --data ./data
+tablewright db recovery pets --on --days 7 --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-
     parser.add_argument("table", metavar="TABLE", help="the table name")
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--on", action="store_true", help="record history from now on")
     either.add_argument("--off", action="store_true", help="stop recording and delete the history")
     parser.add_argument("--days", type=int, help="how many days to keep, 1 to 35 (default: 35)")
-    parser.add_argument("--json", action="store_true", help="print DynamoDB's description as JSON")
     add_yes_option(parser)
-    add_target_options(parser)
+    add_target_options(parser, json="print DynamoDB's description as JSON")
 
 
 def run(given: argparse.Namespace) -> int:
     if given.days is not None and not given.on:
-        return report_error("--days needs --on")
-    return with_target(given, lambda target: _recovery(given, target))
+        raise UsageError("--days needs --on")
+    return _recovery(given)
 
 
+@with_target
 def _recovery(given: argparse.Namespace, target: Target) -> int:
-
     if given.off and not confirm_plan(
         given, f"will delete the recovery history of {given.table}; only its backups stay"
     ):
@@ -49,13 +45,9 @@ def _recovery(given: argparse.Namespace, target: Target) -> int:
     else:
         answer = target.call("DescribeContinuousBackups", {"TableName": given.table})
     description = answer["ContinuousBackupsDescription"]
-    if given.json:
-        print(as_json(description))
-        return 0
-    found = description.get("PointInTimeRecoveryDescription", {})
+    found, text = description.get("PointInTimeRecoveryDescription", {}), "off"
     if found.get("PointInTimeRecoveryStatus") == "ENABLED":
         first, last = found.get("EarliestRestorableDateTime"), found.get("LatestRestorableDateTime")
-        print(f"on, {found.get('RecoveryPeriodInDays', 35)} days: from {moment(first)} to {moment(last)}")
-    else:
-        print("off")
+        text = f"on, {found.get('RecoveryPeriodInDays', 35)} days: from {moment(first)} to {moment(last)}"
+    print_result(given, description, text)
     return 0

@@ -6,58 +6,28 @@ restored earlier from the same source is refused too, since it may have been cha
 """
 
 import argparse
-import sys
 import time
 from dataclasses import dataclass
 from typing import Any
 
 from tablewright.app.progress import duration
+from tablewright.cli.argument_types import LATEST, time_or_latest
 from tablewright.cli.db.backups import backup_arn
 from tablewright.cli.format import moment, plural
-from tablewright.cli.output import report_error
+from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.progress import Progress, wait_for
 from tablewright.cli.target import Target, add_target_options, with_target
-from tablewright.cli.timestamps import LATEST, parse_time_or_latest
-from tablewright.cli.usage_error import UsageError
-from tablewright.client import CallRefused
 
 EXAMPLES = """NEWTABLE must not exist. As on AWS, items and indexes are restored, but not tags, time to live, stream
 or recovery. --at needs point-in-time recovery (`db recovery TABLE --on`), and the latest time is five minutes ago. An
 interrupted restore continues in the background; the same command waits for it.
 
-examples:
-  tablewright db restore --from before-the-move --to pets-again --data ./data
-  tablewright db restore pets --at 2026-11-16T08:30:00Z --to pets-then --endpoint http://127.0.0.1:8000"""
+tablewright db restore --from before-the-move --to pets-again --data ./data
+tablewright db restore pets --at 2026-11-16T08:30:00Z --to pets-then --endpoint http://127.0.0.1:8000"""
 
 # The precision of DynamoDB's timestamps.
 MILLISECOND = 0.001
-
-
-class TableExists(UsageError):
-    """The table to create already exists."""
-
-    def __init__(self, table: str, source: str | None = None) -> None:
-        since = f", restored earlier from {source} and possibly changed since" if source else ""
-        super().__init__(
-            f"{table} already exists{since}, and a restore does not overwrite; name another table with --to"
-        )
-
-
-class RestoreOfAnotherSource(UsageError):
-    """The table is being restored from another source."""
-
-    def __init__(self, table: str, source: str, wanted: str) -> None:
-        super().__init__(
-            f"{table} is being restored from {source}, not from {wanted}; name another table with --to"
-        )
-
-
-class RestoreWithOtherIndexes(UsageError):
-    """The table is being restored from the same source, but with (or without) its indexes."""
-
-    def __init__(self, table: str, without: bool) -> None:
-        how = "with its global indexes" if without else "without its global indexes"
-        super().__init__(f"{table} is being restored {how}; name another table with --to")
+DOES_NOT_OVERWRITE = "and a restore does not overwrite; name another table with --to"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--from", dest="backup", metavar="BACKUP", help="a backup, by name or ARN")
     source.add_argument(
-        "--at",
-        type=parse_time_or_latest,
-        metavar="TIME",
-        help="a time in UTC, or `latest`: about five minutes ago",
+        "--at", type=time_or_latest, metavar="TIME", help="a time in UTC, or `latest`: about five minutes ago"
     )
     parser.add_argument("--to", required=True, metavar="NEWTABLE", help="the table to create")
     parser.add_argument("--no-indexes", action="store_true", help="do not restore the global indexes")
@@ -100,28 +67,29 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """0 if the table was restored, 1 if the restore failed."""
     if (given.backup is None) == (given.table is None):
-        return report_error("restore needs either TABLE and --at TIME, or --from BACKUP")
-    return with_target(given, lambda target: _restore(given, target))
+        raise UsageError("restore needs either TABLE and --at TIME, or --from BACKUP")
+    return _restore(given)
 
 
+@with_target
 def _restore(given: argparse.Namespace, target: Target) -> int:
     source, started = _source(given, target), time.monotonic()
     summary = _start_or_find(given, target, source)
     if source.verb == "RestoreTableToPointInTime":
-        print(f"{given.to}: {given.table} as of {moment(summary['RestoreDateTime'])}", file=sys.stderr)
+        print_message(f"{given.to}: {given.table} as of {moment(summary['RestoreDateTime'])}")
     if given.no_wait and target.engine is None:
         print(f"{given.to} is being restored")
         return 0
     table = wait_for(
         f"restoring {given.to}",
-        lambda: _describe(target, given.to),
+        lambda: target.find_table(given.to),
         lambda seen: _progress(seen, source.items),
         is_resumable=True,
     )
     if table is None:
         print(f"restoring {given.to} failed; the engine's log has the reason")
         return 1
-    print(f"time to restore: {duration(time.monotonic() - started)}", file=sys.stderr)
+    print_message(f"time to restore: {duration(time.monotonic() - started)}")
     print(f"restored {given.to}: {plural(table['ItemCount'], 'item')}")
     return 0
 
@@ -137,7 +105,7 @@ def _source(given: argparse.Namespace, target: Target) -> Source:
         request["BackupArn"] = arn
         has_indexes = bool(description.get("SourceTableFeatureDetails", {}).get("GlobalSecondaryIndexes"))
         return Source("RestoreTableFromBackup", request, f"the backup {arn}", items, arn, has_indexes)
-    table = target.call("DescribeTable", {"TableName": given.table})["Table"]
+    table = target.describe_table(given.table)
     request["SourceTableName"] = given.table
     at = None if given.at == LATEST else given.at
     request |= {"UseLatestRestorableTime": True} if at is None else {"RestoreDateTime": at}
@@ -150,24 +118,24 @@ def _source(given: argparse.Namespace, target: Target) -> Source:
 
 def _start_or_find(given: argparse.Namespace, target: Target, source: Source) -> dict[str, Any]:
     """The RestoreSummary of the table: started now, or by an earlier run of this command."""
-    table = _describe(target, given.to)
+    table = target.find_table(given.to)
     if table is None:
         table = target.call(source.verb, source.request)["TableDescription"]
         made: dict[str, Any] = table["RestoreSummary"]
         return made
     summary: dict[str, Any] | None = table.get("RestoreSummary")
     if summary is None:
-        raise TableExists(given.to)
+        raise UsageError(f"{given.to} already exists, {DOES_NOT_OVERWRITE}")
+    made_from, another = _source_text(summary), "name another table with --to"
     if not _is_under_way(target, given.to, summary):
-        raise TableExists(given.to, _source_text(summary))
+        since = f"restored earlier from {made_from} and possibly changed since"
+        raise UsageError(f"{given.to} already exists, {since}, {DOES_NOT_OVERWRITE}")
     if not source.matches(summary):
-        raise RestoreOfAnotherSource(given.to, _source_text(summary), source.text)
+        raise UsageError(f"{given.to} is being restored from {made_from}, not from {source.text}; {another}")
     if source.has_indexes and bool(table.get("GlobalSecondaryIndexes")) is given.no_indexes:
-        raise RestoreWithOtherIndexes(given.to, given.no_indexes)
-    print(
-        f"continuing the restore of {given.to} from {source.text} that an earlier command started",
-        file=sys.stderr,
-    )
+        how = "with" if given.no_indexes else "without"
+        raise UsageError(f"{given.to} is being restored {how} its global indexes; {another}")
+    print_message(f"continuing the restore of {given.to} from {source.text} that an earlier command started")
     return summary
 
 
@@ -183,18 +151,6 @@ def _source_text(summary: dict[str, Any]) -> str:
         return f"the backup {summary['SourceBackupArn']}"
     table = str(summary.get("SourceTableArn", "")).rpartition("/")[2]
     return f"{table} at {moment(summary['RestoreDateTime'])}"
-
-
-def _describe(target: Target, name: str) -> dict[str, Any] | None:
-    """The table's description; None if it does not exist, which is how a restore fails."""
-
-    try:
-        table: dict[str, Any] = target.call("DescribeTable", {"TableName": name})["Table"]
-    except CallRefused as refusal:
-        if refusal.name != "ResourceNotFoundException":
-            raise
-        return None
-    return table
 
 
 def _progress(table: dict[str, Any] | None, items: int | None) -> Progress:

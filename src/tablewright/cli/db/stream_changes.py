@@ -33,12 +33,7 @@ class _Read:
 
 
 def changes(
-    call: Call,
-    table: str,
-    *,
-    from_now: bool,
-    follow: bool,
-    sleep: Callable[[float], None] = time.sleep,
+    call: Call, table: str, *, from_now: bool, follow: bool, sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[dict[str, Any]]:
     """Records as GetRecords returns them, from the oldest in the stream or from now on.
 
@@ -105,11 +100,7 @@ def _page(call: Call, read: _Read) -> list[dict[str, Any]]:
 
 def _iterator(call: Call, read: _Read) -> str:
     if read.last is None and read.from_now:
-        request = {
-            "StreamArn": read.shard.stream,
-            "ShardId": read.shard.id,
-            "ShardIteratorType": "LATEST",
-        }
+        request = {"StreamArn": read.shard.stream, "ShardId": read.shard.id, "ShardIteratorType": "LATEST"}
         iterator: str = call("GetShardIterator", request)["ShardIterator"]
         return iterator
     return shards.shard_iterator(call, read.shard.stream, read.shard.id, after=read.last)

@@ -3,27 +3,16 @@
 import argparse
 from typing import Any
 
+from tablewright.cli.output import UsageError
 from tablewright.cli.progress import Progress, wait_for
 from tablewright.cli.target import Target, add_target_options, with_target
-from tablewright.cli.usage_error import UsageError
 
 EXAMPLES = """The view of a stream cannot be changed; to use another, disable the stream and enable it again.
 
-examples:
-  tablewright db stream on pets --data ./data
-  tablewright db stream on pets --view KEYS_ONLY --endpoint http://127.0.0.1:8000"""
+tablewright db stream on pets --data ./data
+tablewright db stream on pets --view KEYS_ONLY --endpoint http://127.0.0.1:8000"""
 
 VIEWS = ("KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES")
-
-
-class StreamOfAnotherView(UsageError):
-    """The table already has a stream with another view."""
-
-    def __init__(self, table: str, view: str, wanted: str) -> None:
-        super().__init__(
-            f"{table} already has a stream with view {view}; to use {wanted}, disable it first: "
-            f"`tablewright db stream off {table}`"
-        )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,16 +26,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_target_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+@with_target
+def run(given: argparse.Namespace, target: Target) -> int:
     """0 if the table has the stream, also if it had it before."""
-    return with_target(given, lambda target: _switch_on(given, target))
-
-
-def _switch_on(given: argparse.Namespace, target: Target) -> int:
-    table = describe_table(target, given.table)
+    table = target.describe_table(given.table)
     view = stream_view(table)
     if view is not None and view != given.view:
-        raise StreamOfAnotherView(given.table, view, given.view)
+        raise UsageError(
+            f"{given.table} already has a stream with view {view}; to use {given.view}, disable it first: "
+            f"`tablewright db stream off {given.table}`"
+        )
     if view is None:
         wanted = {"StreamEnabled": True, "StreamViewType": given.view}
         table = update_stream(target, given.table, wanted)
@@ -56,11 +45,6 @@ def _switch_on(given: argparse.Namespace, target: Target) -> int:
 
 
 # --- shared with `stream off` ---
-
-
-def describe_table(target: Target, table: str) -> dict[str, Any]:
-    found: dict[str, Any] = target.call("DescribeTable", {"TableName": table})["Table"]
-    return found
 
 
 def stream_view(table: dict[str, Any]) -> str | None:
@@ -74,6 +58,6 @@ def update_stream(target: Target, table: str, wanted: dict[str, Any]) -> dict[st
     target.call("UpdateTable", {"TableName": table, "StreamSpecification": wanted})
     return wait_for(
         f"updating {table}",
-        lambda: describe_table(target, table),
+        lambda: target.describe_table(table),
         lambda seen: Progress(seen["TableStatus"] == "ACTIVE"),
     )

@@ -4,33 +4,25 @@ Keys and item contents are shown only with --keys or --images, since they may be
 """
 
 import argparse
-import sys
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
+from tablewright.cli.argument_types import whole_number
 from tablewright.cli.db.stream_changes import changes, is_stream_on
 from tablewright.cli.format import as_line, moment, size
 from tablewright.cli.hints import command_hint
-from tablewright.cli.output import INTERRUPTED
+from tablewright.cli.output import UsageError, print_message
 from tablewright.cli.target import Target, add_target_options, with_target
-from tablewright.cli.usage_error import UsageError
 from tablewright.mapping import MappingMistake
 from tablewright.mapping.consumer.shards import NoStream
 
 EXAMPLES = """Changes of one key are in order. A local store (--data) has no other writer, so the command ends after
 the last change; a server is followed until Ctrl-C or until the stream is disabled.
 
-examples:
-  tablewright db stream tail pets --endpoint http://127.0.0.1:8000 --keys
-  tablewright db stream tail pets --data ./data --from start --images --json"""
-
-
-class TailWithoutStream(UsageError):
-    """The table has no stream."""
-
-    def __init__(self, table: str) -> None:
-        super().__init__(f"{table} has no stream; enable it with `tablewright db stream on {table}`")
+tablewright db stream tail pets --endpoint http://127.0.0.1:8000 --keys
+tablewright db stream tail pets --data ./data --from start --images --json"""
+ERRORS = (MappingMistake,)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,25 +36,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--keys", action="store_true", help="show the key of each item")
     parser.add_argument("--images", action="store_true", help="show keys and the item before and after")
-    parser.add_argument("--limit", type=_number, metavar="N", help="stop after N changes")
-    parser.add_argument("--json", action="store_true", help="print a JSON object for each change")
-    add_target_options(parser)
+    parser.add_argument(
+        "--limit",
+        type=whole_number("a whole number of changes, 1 or more", 1),
+        metavar="N",
+        help="stop after N changes",
+    )
+    add_target_options(parser, json="print a JSON object for each change")
 
 
-def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of changes, 1 or more, got {text!r}")
-    return int(text)
-
-
-def run(given: argparse.Namespace) -> int:
+@with_target
+def run(given: argparse.Namespace, target: Target) -> int:
     """0 also after Ctrl-C, which is the normal way to stop."""
-    code = with_target(given, lambda target: _tail(given, target), errors=(MappingMistake,))
-    return 0 if code == INTERRUPTED else code
-
-
-def _tail(given: argparse.Namespace, target: Target) -> int:
-
     is_store = target.engine is not None
     begins_now = (given.begin or ("start" if is_store else "now")) == "now"
     found = changes(target.call, given.table, from_now=begins_now, follow=not is_store)
@@ -73,12 +58,14 @@ def _tail(given: argparse.Namespace, target: Target) -> int:
             shown = _shown(record, keys=given.keys, images=given.images)
             print(as_line(shown) if given.json else _line(shown), flush=True)
     except NoStream:
-        raise TailWithoutStream(given.table) from None
+        hint = f"`tablewright db stream on {given.table}`"
+        raise UsageError(f"{given.table} has no stream; enable it with {hint}") from None
+    except KeyboardInterrupt:
+        return 0
     if count != given.limit and not is_stream_on(target.call, given.table):
-        print(
+        print_message(
             f"tablewright: the stream of {given.table} is disabled and was read to its end; enable it with "
-            f"`{command_hint(given, 'db', 'stream', 'on', given.table)}`",
-            file=sys.stderr,
+            f"`{command_hint(given, 'db', 'stream', 'on', given.table)}`"
         )
     return 0
 

@@ -3,35 +3,26 @@
 import argparse
 from typing import Any
 
-from tablewright.cli.format import as_json, as_table, count, size
+from tablewright.cli.format import as_table, count, size
+from tablewright.cli.output import print_result
 from tablewright.cli.target import Target, add_target_options, with_target
 from tablewright.client import pages
 
-EXAMPLES = """examples:
-  tablewright db tables --data ./data
-  tablewright db tables --endpoint http://127.0.0.1:8000 --json"""
+EXAMPLES = """tablewright db tables --data ./data
+tablewright db tables --endpoint http://127.0.0.1:8000 --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON list")
-    add_target_options(parser)
+    add_target_options(parser, json="print a JSON list")
 
 
-def run(given: argparse.Namespace) -> int:
-    return with_target(given, lambda target: _show(given, target))
-
-
-def _show(given: argparse.Namespace, target: Target) -> int:
-
+@with_target
+def run(given: argparse.Namespace, target: Target) -> int:
     names = [name for page in pages(target.call, "ListTables", {}) for name in page["TableNames"]]
-    found = [_summary(target.call("DescribeTable", {"TableName": name})["Table"]) for name in names]
-    if given.json:
-        print(as_json(found))
-    elif not found:
-        print(f"no tables in {target.name}")
-    else:
-        head = ("table", "status", "items", "size", "indexes", "billing", "stream", "protected")
-        print(as_table(head, [_row(one) for one in found]))
+    found = [_summary(target.describe_table(name)) for name in names]
+    head = ("table", "status", "items", "size", "indexes", "billing", "stream", "protected")
+    text = as_table(head, [_row(one) for one in found]) if found else f"no tables in {target.name}"
+    print_result(given, found, text)
     return 0
 
 

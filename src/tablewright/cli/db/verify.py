@@ -2,14 +2,14 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
+from tablewright.cli.output import UsageError
 from tablewright.engine import NotAStore, StoreInUse, verify_store
 
-EXAMPLES = """examples:
-  tablewright db verify ./data
-  tablewright db verify ./data --json"""
+EXAMPLES = """tablewright db verify ./data
+tablewright db verify ./data --json"""
+ERRORS = (StoreInUse, NotAStore)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,14 +21,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """0 if all invariants hold, 1 if one is violated, 2 if the store cannot be read."""
-
     if not given.store.is_dir():
-        print(f"tablewright: {given.store} is not a directory with a store", file=sys.stderr)
-        return 2
-    try:
-        broken = verify_store(given.store)
-    except (StoreInUse, NotAStore, OSError) as error:
-        print(f"tablewright: {error}", file=sys.stderr)
-        return 2
+        raise UsageError(f"{given.store} is not a directory with a store")
+    broken = verify_store(given.store)
     print(json.dumps(broken) if given.json else "\n".join(broken) or "OK")
     return 1 if broken else 0

@@ -1,47 +1,38 @@
 """`tablewright dr drill`: lose a region under load, fail over, rejoin; and print the evidence."""
 
 import argparse
-import sys
 from tempfile import TemporaryDirectory
 
 from tablewright.app.drill import DrillReport, run_drill
+from tablewright.cli.argument_types import whole_number
 from tablewright.cli.dr.regions import print_report
 from tablewright.cli.format import as_pairs, plural
+from tablewright.cli.output import print_message
 
 EXAMPLES = """The drill runs in a scratch directory with two regions, and touches no other store. Customers place orders
 while the line between the regions is cut and the writer is lost; the other region takes over. It passes if the old
 region is fenced and lists what was not replicated, if both regions are the same after the rejoin, if every confirmed
 order is kept or listed, and if no e-mail address belongs to two customers.
 
-examples:
-  tablewright dr drill
-  tablewright dr drill --orders 500 --workers 8 --json > evidence.json"""
+tablewright dr drill
+tablewright dr drill --orders 500 --workers 8 --json > evidence.json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    number = whole_number("a whole number from 1 to 1000000", 1, 1_000_000)
     parser.add_argument(
-        "--orders", type=_number, default=100, metavar="N", help="orders in each phase (default: %(default)s)"
+        "--orders", type=number, default=100, metavar="N", help="orders in each phase (default: %(default)s)"
     )
     parser.add_argument(
-        "--workers", type=_number, default=4, metavar="N", help="customers at once (default: %(default)s)"
+        "--workers", type=number, default=4, metavar="N", help="customers at once (default: %(default)s)"
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON, with every lost item")
 
 
-def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 0 < int(text) <= 1_000_000:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 1000000, got {text!r}")
-    return int(text)
-
-
 def run(given: argparse.Namespace) -> int:
     """0 when the drill has passed, 1 when it found something."""
-
-    def say(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
-
     with TemporaryDirectory(prefix="tablewright-drill-") as directory:
-        report = run_drill(directory, orders=given.orders, workers=given.workers, say=say)
+        report = run_drill(directory, orders=given.orders, workers=given.workers, say=print_message)
     print_report(given, report, _reported(report))
     return 0 if report.is_passed else 1
 

@@ -3,9 +3,8 @@
 import argparse
 from collections.abc import Sequence
 
-from tablewright.cli.confirm import add_yes_option, confirm_plan
-from tablewright.cli.dr.options import add_store_options, add_table_option
-from tablewright.cli.dr.regions import print_report, with_regions
+from tablewright.cli.dr.regions import add_store_options, add_table_option, print_report, with_regions
+from tablewright.cli.output import add_yes_option, confirm_plan
 from tablewright.engine import Regions
 from tablewright.engine.replication.failover import Failover, failover, plan_failover
 
@@ -14,9 +13,8 @@ not opened; what it has and no other region has read stays there. It refuses wri
 others; `dr rejoin` then lists what was not replicated and copies the writer's items over it. A fail-over that was
 broken off is completed by running it again. Stop the server first, and start it again afterwards.
 
-examples:
-  tablewright dr failover eu-west-1
-  tablewright dr failover eu-west-1 --lost us-east-1 --data /var/lib/tablewright --yes"""
+tablewright dr failover eu-west-1
+tablewright dr failover eu-west-1 --lost us-east-1 --data /var/lib/tablewright --yes"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,30 +22,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_store_options(parser)
     add_table_option(parser)
     parser.add_argument(
-        "--lost",
-        action="append",
-        default=[],
-        metavar="REGION",
-        help="a region that is lost; can be repeated",
+        "--lost", action="append", default=[], metavar="REGION", help="a region that is lost; can be repeated"
     )
     add_yes_option(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+@with_regions
+def run(given: argparse.Namespace, regions: Regions) -> int:
     """0 when it is the writer, 1 when only the plan was shown, 2 when it cannot be."""
-
-    def work(regions: Regions) -> int:
-        plans = plan_failover(regions, given.region, given.table, given.lost)
-        if any(plan.unread for plan in plans) and not given.yes:
-            print_report(given, plans, "\n".join(map(_planned, plans)))
-            confirm_plan(given, None)
-            return 1
-        done = failover(regions, given.region, given.table, given.lost)
-        regions.settle()
-        print_report(given, done, _done(given.region, done))
-        return 0
-
-    return with_regions(given, work, given.lost)
+    plans = plan_failover(regions, given.region, given.table, given.lost)
+    if any(plan.unread for plan in plans) and not given.yes:
+        print_report(given, plans, "\n".join(map(_planned, plans)))
+        confirm_plan(given, None)
+        return 1
+    done = failover(regions, given.region, given.table, given.lost)
+    regions.settle()
+    print_report(given, done, _done(given.region, done))
+    return 0
 
 
 def _planned(plan: Failover) -> str:

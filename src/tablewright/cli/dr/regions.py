@@ -1,4 +1,4 @@
-"""The regions of a store directory; shared by the `dr` commands.
+"""The regions of a store directory; shared by the `dr` commands, with their options.
 
 The directory's own store is the home region's; further regions are below it, as `serve --also-region` keeps them.
 Must hold: an error of the caller is one sentence on stderr and code 2; a store that a server has open is not touched.
@@ -6,41 +6,42 @@ Must hold: an error of the caller is one sentence on stderr and code 2; a store 
 
 import argparse
 import dataclasses
-import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tablewright.cli.files import error_text
-from tablewright.cli.format import as_json
-from tablewright.cli.output import INTERRUPTED, report_error
-from tablewright.cli.target import NO_TTL_SWEEP, REGION
-from tablewright.cli.usage_error import UsageError
+from tablewright.cli.output import UsageError, print_result
+from tablewright.cli.target import DATA, NO_TTL_SWEEP, REGION, run_with
 from tablewright.engine import Engine, NotAStore, Regions, RegionsMistake, StoreInUse
 from tablewright.engine.replication.failover import FailoverRefused
 from tablewright.engine.storage.region_stores import home_of
 from tablewright.engine.storage.sqlite import exists, stores_below
 
 
-class ServerRunning(UsageError):
-    """A command about regions on a store that a server has open."""
+def add_store_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", metavar="DIR", type=Path, default=Path(DATA), help="the store (default: %(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
-    def __init__(self, directory: Path) -> None:
-        super().__init__(
-            f"{directory} is open in another process. Stop that server, run this command, and start it again"
-        )
+
+def add_table_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--table", action="append", metavar="NAME", help="one table (default: every table with replicas)"
+    )
 
 
 @contextmanager
-def open_regions(directory: Path, lost: Collection[str] = ()) -> Iterator[Regions]:
-    """The regions of a directory, without those that are lost; they follow each other only when asked to."""
+def _open_regions(given: argparse.Namespace) -> Iterator[Regions]:
+    """The regions of --data, without those that are --lost; they follow each other only when asked to."""
+    directory, lost = given.data, getattr(given, "lost", ())
     further = {store.name: store for store in stores_below(directory)}
     is_home_lost = not set(lost) <= further.keys()
     if not exists(directory) and not (is_home_lost and further):
         raise UsageError(f"no store found in {directory}; name its directory with --data")
-    with ExitStack() as stack:
-        engines: dict[str, Engine] = {}
-        try:
+    try:
+        with ExitStack() as stack:
+            engines: dict[str, Engine] = {}
             if not is_home_lost:
                 engine = stack.enter_context(Engine.open(directory, region=REGION, ttl_seconds=NO_TTL_SWEEP))
                 home = home_of(engine.tables) or REGION
@@ -48,15 +49,21 @@ def open_regions(directory: Path, lost: Collection[str] = ()) -> Iterator[Region
                 engines[home] = engine
             for region, store in further.items():
                 if region not in lost:
-                    engines[region] = stack.enter_context(
-                        Engine.open(store, region=region, ttl_seconds=NO_TTL_SWEEP)
-                    )
-        except StoreInUse:
-            raise ServerRunning(directory) from None
-        if not engines:
-            raise FailoverRefused(f"no region of {directory} is left")
-        _refuse_unknown(engines, {*lost} - further.keys())
-        yield stack.enter_context(Regions(engines, next(iter(engines)), period=None))
+                    opened = Engine.open(store, region=region, ttl_seconds=NO_TTL_SWEEP)
+                    engines[region] = stack.enter_context(opened)
+            if not engines:
+                raise FailoverRefused(f"no region of {directory} is left")
+            _refuse_unknown(engines, {*lost} - further.keys())
+            yield stack.enter_context(Regions(engines, next(iter(engines)), period=None))
+    except StoreInUse:
+        raise UsageError(
+            f"{directory} is open in another process. Stop that server, run this command, and start it again"
+        ) from None
+    except (FailoverRefused, RegionsMistake, NotAStore) as error:
+        raise UsageError(str(error)) from None
+
+
+with_regions = run_with(_open_regions)
 
 
 def _refuse_unknown(engines: Mapping[str, Engine], lost: Collection[str]) -> None:
@@ -67,31 +74,16 @@ def _refuse_unknown(engines: Mapping[str, Engine], lost: Collection[str]) -> Non
         raise FailoverRefused(f"no table has a replica in {region}; there are: {', '.join(sorted(known))}")
 
 
-def with_regions(
-    given: argparse.Namespace, work: Callable[[Regions], int], lost: Collection[str] = ()
-) -> int:
-    """Run `work` on the regions of --data; returns the exit code."""
-    try:
-        with open_regions(given.data, lost) as regions:
-            return work(regions)
-    except (UsageError, FailoverRefused, RegionsMistake, NotAStore, OSError) as error:
-        return report_error(error_text(error))
-    except KeyboardInterrupt:
-        return INTERRUPTED
-
-
 def print_report(given: argparse.Namespace, value: object, text: str) -> None:
-    """Print the value with --json, otherwise the text."""
-    print(as_json(_plain(value)) if given.json else text)
-    sys.stdout.flush()
+    """Print the value, made of dataclasses, with --json; otherwise the text."""
+    print_result(given, _plain(value), text)
 
 
 def _plain(value: object) -> object:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
-        return {name: _plain(one) for name, one in fields.items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return value._asdict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value

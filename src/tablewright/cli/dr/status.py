@@ -2,8 +2,7 @@
 
 import argparse
 
-from tablewright.cli.dr.options import add_store_options
-from tablewright.cli.dr.regions import print_report, with_regions
+from tablewright.cli.dr.regions import add_store_options, print_report, with_regions
 from tablewright.cli.format import as_table, plural
 from tablewright.cli.hints import command_hint
 from tablewright.engine import Regions
@@ -12,30 +11,26 @@ from tablewright.engine.metrics.replica_status import ReplicaStatus, statuses
 EXAMPLES = """The store must not be open elsewhere; nothing is changed. The exit code is 1 if a region is behind, fenced
 or being copied, or if a fail-over is not finished.
 
-examples:
-  tablewright dr status
-  tablewright dr status --data /var/lib/tablewright --json"""
+tablewright dr status
+tablewright dr status --data /var/lib/tablewright --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add_store_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+@with_regions
+def run(given: argparse.Namespace, regions: Regions) -> int:
     """0 when all regions are level, 1 when one is not, 2 when the store cannot be opened."""
-
-    def work(regions: Regions) -> int:
-        found = statuses(regions.engines)
-        remarks = [_remarks(given, one, found) for one in found]
-        rows = [
-            (one.table, one.region, _state(one), one.writer or "all", str(one.epoch), "; ".join(said) or "-")
-            for one, said in zip(found, remarks, strict=True)
-        ]
-        head = ("table", "region", "status", "writer", "epoch", "remarks")
-        print_report(given, found, as_table(head, rows) if rows else "no table has replicas")
-        return 1 if any(remarks) else 0
-
-    return with_regions(given, work)
+    found = statuses(regions.engines)
+    remarks = [_remarks(given, one, found) for one in found]
+    rows = [
+        (one.table, one.region, _state(one), one.writer or "all", str(one.epoch), "; ".join(said) or "-")
+        for one, said in zip(found, remarks, strict=True)
+    ]
+    head = ("table", "region", "status", "writer", "epoch", "remarks")
+    print_report(given, found, as_table(head, rows) if rows else "no table has replicas")
+    return 1 if any(remarks) else 0
 
 
 def _state(one: ReplicaStatus) -> str:

@@ -2,13 +2,12 @@
 
 import argparse
 
-from tablewright.cli.confirm import add_yes_option, confirm_plan
 from tablewright.cli.migrate import migrations
+from tablewright.cli.output import add_yes_option, confirm_plan
 from tablewright.mapping.migrate import MigrationContext, abandon, refuse_abandon
 
-EXAMPLES = """examples:
-  tablewright migrate abandon skratch-visits-2 --data ./data
-  tablewright migrate abandon skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
+EXAMPLES = """tablewright migrate abandon skratch-visits-2 --data ./data
+tablewright migrate abandon skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,12 +15,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_yes_option(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return migrations.with_migration(given, lambda context: _abandon(given, context))
-
-
-def _abandon(given: argparse.Namespace, context: MigrationContext) -> int:
-
+@migrations.with_migration
+def run(given: argparse.Namespace, context: MigrationContext) -> int:
     state = context.state()
     refuse_abandon(state)
     plan = (
@@ -29,8 +24,5 @@ def _abandon(given: argparse.Namespace, context: MigrationContext) -> int:
     )
     if not confirm_plan(given, plan):
         return 0
-    after = abandon(context)
-    print(
-        f"{context.name} is {after.word}; writes go to {after.target if after.side == 'target' else after.source}"
-    )
+    migrations.print_phase(context, abandon(context))
     return 0

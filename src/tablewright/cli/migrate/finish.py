@@ -2,16 +2,15 @@
 
 import argparse
 
-from tablewright.cli.confirm import add_yes_option, confirm_plan
 from tablewright.cli.migrate import migrations
+from tablewright.cli.output import add_yes_option, confirm_plan
 from tablewright.mapping.migrate import MigrationContext, finish, refuse_finish
 
 EXAMPLES = """Before the end of the rollback period it needs --early. A table with deletion protection is not
 deleted; switch the protection off and run the command again.
 
-examples:
-  tablewright migrate finish skratch-visits-2 --data ./data
-  tablewright migrate finish skratch-visits-2 --early --yes --endpoint http://127.0.0.1:8000"""
+tablewright migrate finish skratch-visits-2 --data ./data
+tablewright migrate finish skratch-visits-2 --early --yes --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,12 +19,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_yes_option(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return migrations.with_migration(given, lambda context: _finish(given, context))
-
-
-def _finish(given: argparse.Namespace, context: MigrationContext) -> int:
-
+@migrations.with_migration
+def run(given: argparse.Namespace, context: MigrationContext) -> int:
     state = context.state()
     refuse_finish(state, context.world.now(), early=given.early)
     plan = (
@@ -33,8 +28,5 @@ def _finish(given: argparse.Namespace, context: MigrationContext) -> int:
     )
     if not confirm_plan(given, plan):
         return 0
-    after = finish(context, early=given.early)
-    print(
-        f"{context.name} is {after.word}; writes go to {after.target if after.side == 'target' else after.source}"
-    )
+    migrations.print_phase(context, finish(context, early=given.early))
     return 0

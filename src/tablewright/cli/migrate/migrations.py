@@ -1,31 +1,17 @@
 """The known migrations, and running a command on one of them; shared by the `migrate` commands."""
 
 import argparse
-import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from tablewright.app.backups import environment_of
 from tablewright.app.systems import SYSTEMS
-from tablewright.cli.target import Target, add_target_options, with_target
-from tablewright.cli.usage_error import UsageError
+from tablewright.cli.output import UsageError
+from tablewright.cli.target import Target, add_target_options, open_target, run_with
 from tablewright.kit.system import System
 from tablewright.mapping import MappingMistake
 from tablewright.mapping.migrate import Migration, MigrationContext, State, migration_context
-
-
-class NoSuchMigration(UsageError):
-    """No system has a migration of this name."""
-
-    def __init__(self, name: str, known: list[str]) -> None:
-        super().__init__(f"no migration named {name}; the migrations are {', '.join(known) or 'none'}")
-
-
-class NoSuchEnvironment(UsageError):
-    """The design has no environment of this name."""
-
-    def __init__(self, name: str, known: list[str]) -> None:
-        super().__init__(f"the design has no environment {name}; it has {', '.join(known) or 'none'}")
 
 
 def add_migration_arguments(parser: argparse.ArgumentParser, *, one: bool = True) -> None:
@@ -35,10 +21,6 @@ def add_migration_arguments(parser: argparse.ArgumentParser, *, one: bool = True
         nargs=None if one else "?",
         help="the name of the migration; `migrate status` lists them",
     )
-    add_environment_options(parser)
-
-
-def add_environment_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--environment",
         metavar="NAME",
@@ -49,37 +31,44 @@ def add_environment_options(parser: argparse.ArgumentParser) -> None:
 
 def all_migrations() -> dict[str, tuple[System, Migration]]:
     """Every migration of every system, by name."""
-
     return {one.name: (system, one) for system in SYSTEMS for one in system.migrations}
 
 
 def context_of(given: argparse.Namespace, target: Target, name: str | None = None) -> MigrationContext:
-
     found, wanted = all_migrations(), name or given.name
     if wanted not in found:
-        raise NoSuchMigration(wanted, sorted(found))
+        raise UsageError(
+            f"no migration named {wanted}; the migrations are {', '.join(sorted(found)) or 'none'}"
+        )
     system, migration = found[wanted]
     here = environment_of(system.designs)
     if given.environment is not None:
-        environments = migration.source.design.environments
-        if given.environment not in environments:
-            raise NoSuchEnvironment(given.environment, sorted(environments))
-        here = environments[given.environment]
+        known = migration.source.design.environments
+        if given.environment not in known:
+            names = ", ".join(sorted(known)) or "none"
+            raise UsageError(f"the design has no environment {given.environment}; it has {names}")
+        here = known[given.environment]
     return migration_context(target.call, migration, environment=here)
 
 
-def with_migration(given: argparse.Namespace, work: Callable[[MigrationContext], int]) -> int:
-    """Run `work` on the migration named on the command line; returns the exit code."""
-    return with_target(
-        given,
-        lambda target: work(context_of(given, target)),
-        errors=(MappingMistake,),
-    )
+@contextmanager
+def _open_migration(given: argparse.Namespace) -> Iterator[MigrationContext]:
+    with open_target(given) as target:
+        try:
+            yield context_of(given, target)
+        except MappingMistake as error:
+            raise UsageError(str(error)) from None
 
 
-def print_message(message: str) -> None:
-    """Print to stderr: stdout is for the result."""
-    print(message, file=sys.stderr, flush=True)
+with_migration = run_with(_open_migration)
+
+
+def active_table(state: State) -> str:
+    return state.target if state.side == "target" else state.source
+
+
+def print_phase(context: MigrationContext, state: State) -> None:
+    print(f"{context.name} is {state.word}; writes go to {active_table(state)}")
 
 
 def status_json(state: State) -> dict[str, Any]:

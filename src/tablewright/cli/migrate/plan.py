@@ -2,18 +2,17 @@
 
 import argparse
 
-from tablewright.cli import hints
 from tablewright.cli.format import as_pairs
+from tablewright.cli.hints import command_hint
 from tablewright.cli.migrate import migrations
-from tablewright.cli.output import report_error
+from tablewright.cli.output import UsageError
 from tablewright.mapping.migrate import MigrationContext
 
 EXAMPLES = """The plan is an item in the table `migrations`, from which all processes read the state of the
 migration. An abandoned or rolled back migration can be planned again.
 
-examples:
-  tablewright migrate plan skratch-visits-2 --data ./data
-  tablewright migrate plan skratch-visits-2 --rate 500 --endpoint http://127.0.0.1:8000"""
+tablewright migrate plan skratch-visits-2 --data ./data
+tablewright migrate plan skratch-visits-2 --rate 500 --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,10 +25,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     if given.segments < 1 or (given.rate is not None and given.rate < 1):
-        return report_error("--segments and --rate must be at least 1")
-    return migrations.with_migration(given, lambda context: _plan(given, context))
+        raise UsageError("--segments and --rate must be at least 1")
+    return _plan(given)
 
 
+@migrations.with_migration
 def _plan(given: argparse.Namespace, context: MigrationContext) -> int:
     state = context.plan(rate=given.rate, segments=given.segments)
     pairs = [
@@ -39,7 +39,7 @@ def _plan(given: argparse.Namespace, context: MigrationContext) -> int:
         ("to", state.target),
         ("rate", f"{state.rate} items per second" if state.rate else "unlimited"),
         ("rollback period", f"{context.migration.keep.days} days after the switch"),
-        ("next", hints.command_hint(given, "migrate", "run", state.name)),
+        ("next", command_hint(given, "migrate", "run", state.name)),
     ]
     print(as_pairs(pairs))
     return 0

@@ -2,14 +2,13 @@
 
 import argparse
 
-from tablewright.cli.confirm import add_yes_option, confirm_plan
 from tablewright.cli.hints import command_hint
 from tablewright.cli.migrate import migrations
+from tablewright.cli.output import add_yes_option, confirm_plan, print_message
 from tablewright.mapping.migrate import MigrationContext, refuse_rollback, rollback
 
-EXAMPLES = """examples:
-  tablewright migrate rollback skratch-visits-2 --data ./data
-  tablewright migrate rollback skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
+EXAMPLES = """tablewright migrate rollback skratch-visits-2 --data ./data
+tablewright migrate rollback skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,12 +16,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_yes_option(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return migrations.with_migration(given, lambda context: _rollback(given, context))
-
-
-def _rollback(given: argparse.Namespace, context: MigrationContext) -> int:
-
+@migrations.with_migration
+def run(given: argparse.Namespace, context: MigrationContext) -> int:
     state = context.state()
     refuse_rollback(state, context.world.now())
     plan = (
@@ -31,8 +26,8 @@ def _rollback(given: argparse.Namespace, context: MigrationContext) -> int:
     )
     if not confirm_plan(given, plan):
         return 0
-    after = rollback(context, migrations.print_message)
-    print(f"{context.name} is {after.word}; writes go to {after.source}")
+    after = rollback(context, print_message)
+    migrations.print_phase(context, after)
     print(
         f"{after.target} is no longer updated; a server deletes it within an hour, or delete it now with "
         f"`{command_hint(given, 'migrate', 'abandon', context.name)}`"

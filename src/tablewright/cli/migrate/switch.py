@@ -2,16 +2,15 @@
 
 import argparse
 
-from tablewright.cli.confirm import add_yes_option, confirm_plan
 from tablewright.cli.migrate import migrations
+from tablewright.cli.output import add_yes_option, confirm_plan, print_message
 from tablewright.mapping.migrate import MigrationContext, refuse_switch, switch
 
 EXAMPLES = """Every server switches automatically. The old table is kept up to date in the old design, so that
 `migrate rollback` is possible. If the switch fails, the old table stays active.
 
-examples:
-  tablewright migrate switch skratch-visits-2 --data ./data
-  tablewright migrate switch skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
+tablewright migrate switch skratch-visits-2 --data ./data
+tablewright migrate switch skratch-visits-2 --yes --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,23 +18,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_yes_option(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return migrations.with_migration(given, lambda context: _switch(given, context))
-
-
-def _switch(given: argparse.Namespace, context: MigrationContext) -> int:
-
+@migrations.with_migration
+def run(given: argparse.Namespace, context: MigrationContext) -> int:
     state = context.state()
     refuse_switch(state)
     plan = (
-        f"{context.name} is {state.word}. Writes to {state.source} will pause for a few seconds, then reads and "
-        "writes go "
-        f"to {state.target}; {state.source} is kept up to date for {context.migration.keep.days} days"
+        f"{context.name} is {state.word}. Writes to {state.source} will pause for a few seconds, then reads and writes "
+        f"go to {state.target}; {state.source} is kept up to date for {context.migration.keep.days} days"
     )
     if not confirm_plan(given, plan):
         return 0
-    after = switch(context, migrations.print_message)
-    print(
-        f"{context.name} is {after.word}; writes go to {after.target if after.side == 'target' else after.source}"
-    )
+    migrations.print_phase(context, switch(context, print_message))
     return 0

@@ -1,19 +1,18 @@
 """`tablewright migrate verify NAME`: compare both tables item by item, and optionally repair differences."""
 
 import argparse
-import sys
 
-from tablewright.app.progress import Terminal
-from tablewright.cli.format import as_json, as_pairs, count, plural
+from tablewright.cli.format import as_pairs, count, plural
 from tablewright.cli.migrate import migrations
+from tablewright.cli.output import print_result
+from tablewright.cli.progress import progress_bar
 from tablewright.mapping.migrate import MigrationContext, VerifyReport, WrongPhase, record_report, verify
 
 EXAMPLES = """A difference is reported if it persists over several reads between which the item did not change.
 Without differences the migration is verified and can be switched. The exit code is 1 if the tables differ.
 
-examples:
-  tablewright migrate verify skratch-visits-2 --data ./data
-  tablewright migrate verify skratch-visits-2 --repair --endpoint http://127.0.0.1:8000"""
+tablewright migrate verify skratch-visits-2 --data ./data
+tablewright migrate verify skratch-visits-2 --repair --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,29 +21,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the report as JSON with every segment")
 
 
-def run(given: argparse.Namespace) -> int:
-    return migrations.with_migration(given, lambda context: _verify(given, context))
-
-
-def _verify(given: argparse.Namespace, context: MigrationContext) -> int:
-
+@migrations.with_migration
+def run(given: argparse.Namespace, context: MigrationContext) -> int:
     state = context.state()
     if not state.copied or state.course is None:
-        raise WrongPhase(
-            context.name,
-            state.phase,
-            "there is nothing to compare yet",
-            f"`tablewright migrate run {context.name}`",
-        )
-    terminal = Terminal(sys.stderr, has_bar=True)
-    repaired = verify(context, state, repair=True, notify=terminal).repaired if given.repair else 0
-    report = verify(context, state, notify=terminal)
-    terminal.end()
+        next_step = f"`tablewright migrate run {context.name}`"
+        raise WrongPhase(context.name, state.phase, "there is nothing to compare yet", next_step)
+    with progress_bar() as terminal:
+        repaired = verify(context, state, repair=True, notify=terminal).repaired if given.repair else 0
+        report = verify(context, state, notify=terminal)
     after = record_report(context, report)
-    if given.json:
-        print(as_json(report.as_json() | {"repaired": repaired, "phase": after.phase}))
-    else:
-        print(as_pairs(_pairs(report, repaired, after.word)))
+    value = report.as_json() | {"repaired": repaired, "phase": after.phase}
+    print_result(given, value, as_pairs(_pairs(report, repaired, after.word)))
     return 0 if report.is_right else 1
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 
+from tablewright.app.accounts import Accounts
 from tablewright.cli.people import accounts as people
 
 EXAMPLES = """Roles are written with their system, such as parental.operator; the role engineer has no system. An
@@ -9,9 +10,8 @@ account without roles can be used by a parent. Customers of the portal and trave
 roles engineer and portal.admin require a second factor, recommended for every role: set it with `tablewright people
 password`.
 
-examples:
-  tablewright people add ada@example.com --name "Ada" --data ./data
-  tablewright people add olga@example.com --role parental.operator --endpoint http://127.0.0.1:8000"""
+tablewright people add ada@example.com --name "Ada" --data ./data
+tablewright people add olga@example.com --role parental.operator --endpoint http://127.0.0.1:8000"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +21,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     people.add_account_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return people.with_accounts(
-        given, lambda accounts: people.print_account(given, accounts.add(given.email, given.name, given.role))
-    )
+@people.with_accounts
+def run(given: argparse.Namespace, accounts: Accounts) -> int:
+    return people.print_account(given, accounts.add(given.email, given.name, given.role))

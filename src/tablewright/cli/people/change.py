@@ -3,15 +3,14 @@
 import argparse
 
 from tablewright.app.accounts import Accounts
-from tablewright.cli.output import report_error
+from tablewright.cli.output import UsageError
 from tablewright.cli.people import accounts as people
 
 EXAMPLES = """--role replaces all roles of the account. A removed role ends with the next request of a running
 session; an added one starts with the next sign-in.
 
-examples:
-  tablewright people change ada@example.com --role parental.operator --data ./data
-  tablewright people change ada@example.com --no-roles --json"""
+tablewright people change ada@example.com --role parental.operator --data ./data
+tablewright people change ada@example.com --no-roles --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,10 +27,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     changes = given.name is not None or given.role is not None or given.no_roles or given.reopen
     if not changes and not given.sign_out:
-        return report_error("nothing to change; give --name, --role, --no-roles, --reopen or --sign-out")
-    return people.with_accounts(given, lambda accounts: _change(given, accounts))
+        raise UsageError("nothing to change; give --name, --role, --no-roles, --reopen or --sign-out")
+    return _change(given)
 
 
+@people.with_accounts
 def _change(given: argparse.Namespace, accounts: Accounts) -> int:
     roles = () if given.no_roles else given.role
     account = accounts.change(

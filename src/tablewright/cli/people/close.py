@@ -2,14 +2,14 @@
 
 import argparse
 
+from tablewright.app.accounts import Accounts
 from tablewright.cli.people import accounts as people
 
 EXAMPLES = """The account's data in the systems stays. `tablewright people change ADDRESS --reopen` reopens the
 account.
 
-examples:
-  tablewright people close ada@example.com --data ./data
-  tablewright people close ada@example.com --endpoint http://127.0.0.1:8000 --json"""
+tablewright people close ada@example.com --data ./data
+tablewright people close ada@example.com --endpoint http://127.0.0.1:8000 --json"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +17,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     people.add_account_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return people.with_accounts(
-        given, lambda accounts: people.print_account(given, accounts.close(given.email))
-    )
+@people.with_accounts
+def run(given: argparse.Namespace, accounts: Accounts) -> int:
+    return people.print_account(given, accounts.close(given.email))

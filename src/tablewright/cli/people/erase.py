@@ -3,16 +3,14 @@
 import argparse
 
 from tablewright.app.accounts import Accounts, NoSuchAccount
-from tablewright.cli.confirm import add_yes_option, confirm_plan
-from tablewright.cli.format import as_json
+from tablewright.cli.output import add_yes_option, confirm_plan, print_result
 from tablewright.cli.people import accounts as people
 
 EXAMPLES = """Sessions end with the next request. The person's data in the systems stays, without an owner: let them
 erase it there first. Backups of the store are not changed. `tablewright people close` can be undone.
 
-examples:
-  tablewright people erase ada@example.com --data ./data
-  tablewright people erase ada@example.com --data ./data --yes"""
+tablewright people erase ada@example.com --data ./data
+tablewright people erase ada@example.com --data ./data --yes"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,13 +19,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     people.add_account_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+@people.with_accounts
+def run(given: argparse.Namespace, accounts: Accounts) -> int:
     """0 if it was erased, 1 if only the plan was shown."""
-    return people.with_accounts(given, lambda accounts: _erase(given, accounts))
-
-
-def _erase(given: argparse.Namespace, accounts: Accounts) -> int:
-
     account = accounts.with_address(given.email)
     if account is None:
         raise NoSuchAccount(given.email)
@@ -36,5 +30,5 @@ def _erase(given: argparse.Namespace, accounts: Accounts) -> int:
     if not confirm_plan(given, None if given.json else plan):
         return 1
     accounts.erase(given.email)
-    print(as_json({"erased": account.email}) if given.json else f"erased {account.email}")
+    print_result(given, {"erased": account.email}, f"erased {account.email}")
     return 0

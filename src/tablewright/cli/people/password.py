@@ -7,29 +7,17 @@ from pathlib import Path
 
 from tablewright.app.accounts import Accounts, NoSuchAccount
 from tablewright.app.mail import MailMistake, password_in
+from tablewright.cli.output import UsageError
 from tablewright.cli.people import accounts as people
-from tablewright.cli.usage_error import UsageError
 
 EXAMPLES = """The password is typed twice, read as one line from a pipe, or read from a file that only its owner can
 read. It is not an argument, since other users of the machine can read those.
 
-examples:
-  tablewright people password ada@example.com --data ./data
-  tablewright people password ada@example.com --password-file ./ada.password"""
+tablewright people password ada@example.com --data ./data
+tablewright people password ada@example.com --password-file ./ada.password"""
 
-
-class NoPassword(UsageError):
-    """No password was typed or piped in."""
-
-    def __init__(self) -> None:
-        super().__init__("no password given; type it, pipe it in, or name a file with --password-file")
-
-
-class PasswordsDiffer(UsageError):
-    """The two typed passwords differ."""
-
-    def __init__(self) -> None:
-        super().__init__("the passwords do not match; nothing was changed")
+ERRORS = (MailMistake,)
+NO_PASSWORD = "no password given; type it, pipe it in, or name a file with --password-file"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,12 +30,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     people.add_account_options(parser)
 
 
-def run(given: argparse.Namespace) -> int:
-    return people.with_accounts(given, lambda accounts: _set(given, accounts))
-
-
-def _set(given: argparse.Namespace, accounts: Accounts) -> int:
-
+@people.with_accounts
+def run(given: argparse.Namespace, accounts: Accounts) -> int:
     if accounts.with_address(given.email) is None:  # before asking for a password
         raise NoSuchAccount(given.email)
     if given.remove:
@@ -56,26 +40,17 @@ def _set(given: argparse.Namespace, accounts: Accounts) -> int:
 
 
 def _password(given: argparse.Namespace) -> str:
-
     if given.password_file is not None:
-        try:
-            return password_in(given.password_file)
-        except MailMistake as error:
-            raise UsageError(str(error)) from None
+        return password_in(given.password_file)
     if not sys.stdin.isatty():
-        return _piped()
+        line = sys.stdin.readline()  # not asked for twice, since it was not typed
+        if not line.strip():
+            raise UsageError(NO_PASSWORD)
+        return line.rstrip("\r\n")
     try:
         first = getpass.getpass("password: ")
         if getpass.getpass("repeat the password: ") != first:
-            raise PasswordsDiffer
+            raise UsageError("the passwords do not match; nothing was changed")
     except EOFError:
-        raise NoPassword from None
+        raise UsageError(NO_PASSWORD) from None
     return first
-
-
-def _piped() -> str:
-    """One line from stdin; not asked for twice, since it was not typed."""
-    line = sys.stdin.readline()
-    if not line.strip():
-        raise NoPassword
-    return line.rstrip("\r\n")
