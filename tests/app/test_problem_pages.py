@@ -28,7 +28,7 @@ WRITTEN = re.compile(
 def test_every_code_in_the_source_has_a_page() -> None:
     written = {
         code
-        for room in ("edge", "systems", "app")
+        for room in ("edge", "kit", "pages", "systems", "app")
         for path in (HOME / room).rglob("*.py")
         for code in WRITTEN.findall(path.read_text())
     }

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import tablewright
 
-_ROOMS = ("edge", "systems", "app")
+_ROOMS = ("edge", "kit", "pages", "systems", "app")
 _CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
 # A file without this makes no error.
 _SIGN = re.compile(rb'"[A-Z][A-Z0-9_]{3,}"|\bNotThere\(')
