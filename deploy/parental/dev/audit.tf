@@ -26,14 +26,14 @@ resource "aws_cloudtrail" "trail" {
       field = "resources.ARN"
       equals = [
         aws_dynamodb_table.parental_families.arn,
+        aws_dynamodb_table.child_profiles.arn,
         aws_dynamodb_table.blocked_request_metrics.arn,
         aws_dynamodb_table.ingest_receipts.arn,
-        aws_dynamodb_table.enforcement_history.arn,
-        aws_dynamodb_table.ftd_rule_mapping.arn,
-        aws_dynamodb_table.child_profiles.arn,
-        aws_dynamodb_table.subscriber_sessions.arn,
         aws_dynamodb_table.parental_policies.arn,
         aws_dynamodb_table.application_registry.arn,
+        aws_dynamodb_table.enforcement_history.arn,
+        aws_dynamodb_table.ftd_rule_mapping.arn,
+        aws_dynamodb_table.subscriber_sessions.arn,
         aws_dynamodb_table.stream_consumers.arn,
         aws_dynamodb_table.receipts.arn,
       ]

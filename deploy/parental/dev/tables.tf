@@ -65,6 +65,38 @@ resource "aws_dynamodb_table" "parental_families" {
   }
 }
 
+# Whose child has which number, and which clock it lives by.
+resource "aws_dynamodb_table" "child_profiles" {
+  name                        = "ChildProfiles"
+  billing_mode                = "PAY_PER_REQUEST"
+  hash_key                    = "childPhoneNumber"
+  stream_enabled              = true
+  stream_view_type            = "NEW_AND_OLD_IMAGES"
+  deletion_protection_enabled = false
+
+  attribute {
+    name = "childPhoneNumber"
+    type = "S"
+  }
+
+  attribute {
+    name = "familyId"
+    type = "S"
+  }
+
+  global_secondary_index {
+    name            = "FamilyIndex"
+    hash_key        = "familyId"
+    range_key       = "childPhoneNumber"
+    projection_type = "ALL"
+  }
+
+  point_in_time_recovery {
+    enabled                 = true
+    recovery_period_in_days = 35
+  }
+}
+
 # How often which app was blocked, by day and hour of the child's clock.
 resource "aws_dynamodb_table" "blocked_request_metrics" {
   name                        = "BlockedRequestMetrics"
@@ -126,6 +158,69 @@ resource "aws_dynamodb_table" "ingest_receipts" {
   ttl {
     attribute_name = "ttl"
     enabled        = true
+  }
+
+  point_in_time_recovery {
+    enabled                 = true
+    recovery_period_in_days = 35
+  }
+}
+
+# What parents have written: apps and windows, for a child.
+resource "aws_dynamodb_table" "parental_policies" {
+  name                        = "ParentalPolicies"
+  billing_mode                = "PAY_PER_REQUEST"
+  hash_key                    = "childPhoneNumber"
+  range_key                   = "policyId"
+  stream_enabled              = true
+  stream_view_type            = "NEW_AND_OLD_IMAGES"
+  deletion_protection_enabled = false
+
+  attribute {
+    name = "childPhoneNumber"
+    type = "S"
+  }
+
+  attribute {
+    name = "policyId"
+    type = "S"
+  }
+
+  attribute {
+    name = "parentEmail"
+    type = "S"
+  }
+
+  attribute {
+    name = "createdAt"
+    type = "S"
+  }
+
+  global_secondary_index {
+    name            = "ParentEmailIndex"
+    hash_key        = "parentEmail"
+    range_key       = "createdAt"
+    projection_type = "ALL"
+  }
+
+  point_in_time_recovery {
+    enabled                 = true
+    recovery_period_in_days = 35
+  }
+}
+
+# Known applications: ports, domains, address ranges.
+resource "aws_dynamodb_table" "application_registry" {
+  name                        = "ApplicationRegistry"
+  billing_mode                = "PAY_PER_REQUEST"
+  hash_key                    = "appName"
+  stream_enabled              = true
+  stream_view_type            = "NEW_AND_OLD_IMAGES"
+  deletion_protection_enabled = false
+
+  attribute {
+    name = "appName"
+    type = "S"
   }
 
   point_in_time_recovery {
@@ -240,38 +335,6 @@ resource "aws_dynamodb_table" "ftd_rule_mapping" {
   }
 }
 
-# Whose child has which number, and which clock it lives by.
-resource "aws_dynamodb_table" "child_profiles" {
-  name                        = "ChildProfiles"
-  billing_mode                = "PAY_PER_REQUEST"
-  hash_key                    = "childPhoneNumber"
-  stream_enabled              = true
-  stream_view_type            = "NEW_AND_OLD_IMAGES"
-  deletion_protection_enabled = false
-
-  attribute {
-    name = "childPhoneNumber"
-    type = "S"
-  }
-
-  attribute {
-    name = "familyId"
-    type = "S"
-  }
-
-  global_secondary_index {
-    name            = "FamilyIndex"
-    hash_key        = "familyId"
-    range_key       = "childPhoneNumber"
-    projection_type = "ALL"
-  }
-
-  point_in_time_recovery {
-    enabled                 = true
-    recovery_period_in_days = 35
-  }
-}
-
 # Which address a child's devices have now.
 resource "aws_dynamodb_table" "subscriber_sessions" {
   name                        = "SubscriberSessions"
@@ -312,69 +375,6 @@ resource "aws_dynamodb_table" "subscriber_sessions" {
   ttl {
     attribute_name = "ttl"
     enabled        = true
-  }
-
-  point_in_time_recovery {
-    enabled                 = true
-    recovery_period_in_days = 35
-  }
-}
-
-# What parents have written: apps and windows, for a child.
-resource "aws_dynamodb_table" "parental_policies" {
-  name                        = "ParentalPolicies"
-  billing_mode                = "PAY_PER_REQUEST"
-  hash_key                    = "childPhoneNumber"
-  range_key                   = "policyId"
-  stream_enabled              = true
-  stream_view_type            = "NEW_AND_OLD_IMAGES"
-  deletion_protection_enabled = false
-
-  attribute {
-    name = "childPhoneNumber"
-    type = "S"
-  }
-
-  attribute {
-    name = "policyId"
-    type = "S"
-  }
-
-  attribute {
-    name = "parentEmail"
-    type = "S"
-  }
-
-  attribute {
-    name = "createdAt"
-    type = "S"
-  }
-
-  global_secondary_index {
-    name            = "ParentEmailIndex"
-    hash_key        = "parentEmail"
-    range_key       = "createdAt"
-    projection_type = "ALL"
-  }
-
-  point_in_time_recovery {
-    enabled                 = true
-    recovery_period_in_days = 35
-  }
-}
-
-# Known applications: ports, domains, address ranges.
-resource "aws_dynamodb_table" "application_registry" {
-  name                        = "ApplicationRegistry"
-  billing_mode                = "PAY_PER_REQUEST"
-  hash_key                    = "appName"
-  stream_enabled              = true
-  stream_view_type            = "NEW_AND_OLD_IMAGES"
-  deletion_protection_enabled = false
-
-  attribute {
-    name = "appName"
-    type = "S"
   }
 
   point_in_time_recovery {

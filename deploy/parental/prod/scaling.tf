@@ -1,149 +1,5 @@
 # Printed by tablewright terraform parental --environment prod: what is to change here is changed in the design.
 
-resource "aws_appautoscaling_target" "ftd_rule_mapping_read" {
-  service_namespace  = "dynamodb"
-  resource_id        = "table/${aws_dynamodb_table.ftd_rule_mapping.name}"
-  scalable_dimension = "dynamodb:table:ReadCapacityUnits"
-  min_capacity       = 20
-  max_capacity       = 400
-}
-
-resource "aws_appautoscaling_policy" "ftd_rule_mapping_read" {
-  name               = "ftd_rule_mapping_read"
-  policy_type        = "TargetTrackingScaling"
-  service_namespace  = aws_appautoscaling_target.ftd_rule_mapping_read.service_namespace
-  resource_id        = aws_appautoscaling_target.ftd_rule_mapping_read.resource_id
-  scalable_dimension = aws_appautoscaling_target.ftd_rule_mapping_read.scalable_dimension
-
-  target_tracking_scaling_policy_configuration {
-    target_value = 70
-
-    predefined_metric_specification {
-      predefined_metric_type = "DynamoDBReadCapacityUtilization"
-    }
-  }
-}
-
-resource "aws_appautoscaling_target" "ftd_rule_mapping_write" {
-  service_namespace  = "dynamodb"
-  resource_id        = "table/${aws_dynamodb_table.ftd_rule_mapping.name}"
-  scalable_dimension = "dynamodb:table:WriteCapacityUnits"
-  min_capacity       = 20
-  max_capacity       = 400
-}
-
-resource "aws_appautoscaling_policy" "ftd_rule_mapping_write" {
-  name               = "ftd_rule_mapping_write"
-  policy_type        = "TargetTrackingScaling"
-  service_namespace  = aws_appautoscaling_target.ftd_rule_mapping_write.service_namespace
-  resource_id        = aws_appautoscaling_target.ftd_rule_mapping_write.resource_id
-  scalable_dimension = aws_appautoscaling_target.ftd_rule_mapping_write.scalable_dimension
-
-  target_tracking_scaling_policy_configuration {
-    target_value = 70
-
-    predefined_metric_specification {
-      predefined_metric_type = "DynamoDBWriteCapacityUtilization"
-    }
-  }
-}
-
-resource "aws_appautoscaling_target" "ftd_rule_mapping_device_index_read" {
-  service_namespace  = "dynamodb"
-  resource_id        = "table/${aws_dynamodb_table.ftd_rule_mapping.name}/index/DeviceIndex"
-  scalable_dimension = "dynamodb:index:ReadCapacityUnits"
-  min_capacity       = 20
-  max_capacity       = 400
-}
-
-resource "aws_appautoscaling_policy" "ftd_rule_mapping_device_index_read" {
-  name               = "ftd_rule_mapping_device_index_read"
-  policy_type        = "TargetTrackingScaling"
-  service_namespace  = aws_appautoscaling_target.ftd_rule_mapping_device_index_read.service_namespace
-  resource_id        = aws_appautoscaling_target.ftd_rule_mapping_device_index_read.resource_id
-  scalable_dimension = aws_appautoscaling_target.ftd_rule_mapping_device_index_read.scalable_dimension
-
-  target_tracking_scaling_policy_configuration {
-    target_value = 70
-
-    predefined_metric_specification {
-      predefined_metric_type = "DynamoDBReadCapacityUtilization"
-    }
-  }
-}
-
-resource "aws_appautoscaling_target" "ftd_rule_mapping_device_index_write" {
-  service_namespace  = "dynamodb"
-  resource_id        = "table/${aws_dynamodb_table.ftd_rule_mapping.name}/index/DeviceIndex"
-  scalable_dimension = "dynamodb:index:WriteCapacityUnits"
-  min_capacity       = 20
-  max_capacity       = 400
-}
-
-resource "aws_appautoscaling_policy" "ftd_rule_mapping_device_index_write" {
-  name               = "ftd_rule_mapping_device_index_write"
-  policy_type        = "TargetTrackingScaling"
-  service_namespace  = aws_appautoscaling_target.ftd_rule_mapping_device_index_write.service_namespace
-  resource_id        = aws_appautoscaling_target.ftd_rule_mapping_device_index_write.resource_id
-  scalable_dimension = aws_appautoscaling_target.ftd_rule_mapping_device_index_write.scalable_dimension
-
-  target_tracking_scaling_policy_configuration {
-    target_value = 70
-
-    predefined_metric_specification {
-      predefined_metric_type = "DynamoDBWriteCapacityUtilization"
-    }
-  }
-}
-
-resource "aws_appautoscaling_target" "ftd_rule_mapping_private_ip_index_read" {
-  service_namespace  = "dynamodb"
-  resource_id        = "table/${aws_dynamodb_table.ftd_rule_mapping.name}/index/PrivateIPIndex"
-  scalable_dimension = "dynamodb:index:ReadCapacityUnits"
-  min_capacity       = 20
-  max_capacity       = 400
-}
-
-resource "aws_appautoscaling_policy" "ftd_rule_mapping_private_ip_index_read" {
-  name               = "ftd_rule_mapping_private_ip_index_read"
-  policy_type        = "TargetTrackingScaling"
-  service_namespace  = aws_appautoscaling_target.ftd_rule_mapping_private_ip_index_read.service_namespace
-  resource_id        = aws_appautoscaling_target.ftd_rule_mapping_private_ip_index_read.resource_id
-  scalable_dimension = aws_appautoscaling_target.ftd_rule_mapping_private_ip_index_read.scalable_dimension
-
-  target_tracking_scaling_policy_configuration {
-    target_value = 70
-
-    predefined_metric_specification {
-      predefined_metric_type = "DynamoDBReadCapacityUtilization"
-    }
-  }
-}
-
-resource "aws_appautoscaling_target" "ftd_rule_mapping_private_ip_index_write" {
-  service_namespace  = "dynamodb"
-  resource_id        = "table/${aws_dynamodb_table.ftd_rule_mapping.name}/index/PrivateIPIndex"
-  scalable_dimension = "dynamodb:index:WriteCapacityUnits"
-  min_capacity       = 20
-  max_capacity       = 400
-}
-
-resource "aws_appautoscaling_policy" "ftd_rule_mapping_private_ip_index_write" {
-  name               = "ftd_rule_mapping_private_ip_index_write"
-  policy_type        = "TargetTrackingScaling"
-  service_namespace  = aws_appautoscaling_target.ftd_rule_mapping_private_ip_index_write.service_namespace
-  resource_id        = aws_appautoscaling_target.ftd_rule_mapping_private_ip_index_write.resource_id
-  scalable_dimension = aws_appautoscaling_target.ftd_rule_mapping_private_ip_index_write.scalable_dimension
-
-  target_tracking_scaling_policy_configuration {
-    target_value = 70
-
-    predefined_metric_specification {
-      predefined_metric_type = "DynamoDBWriteCapacityUtilization"
-    }
-  }
-}
-
 resource "aws_appautoscaling_target" "parental_policies_read" {
   service_namespace  = "dynamodb"
   resource_id        = "table/${aws_dynamodb_table.parental_policies.name}"
@@ -278,6 +134,150 @@ resource "aws_appautoscaling_policy" "application_registry_write" {
   service_namespace  = aws_appautoscaling_target.application_registry_write.service_namespace
   resource_id        = aws_appautoscaling_target.application_registry_write.resource_id
   scalable_dimension = aws_appautoscaling_target.application_registry_write.scalable_dimension
+
+  target_tracking_scaling_policy_configuration {
+    target_value = 70
+
+    predefined_metric_specification {
+      predefined_metric_type = "DynamoDBWriteCapacityUtilization"
+    }
+  }
+}
+
+resource "aws_appautoscaling_target" "ftd_rule_mapping_read" {
+  service_namespace  = "dynamodb"
+  resource_id        = "table/${aws_dynamodb_table.ftd_rule_mapping.name}"
+  scalable_dimension = "dynamodb:table:ReadCapacityUnits"
+  min_capacity       = 20
+  max_capacity       = 400
+}
+
+resource "aws_appautoscaling_policy" "ftd_rule_mapping_read" {
+  name               = "ftd_rule_mapping_read"
+  policy_type        = "TargetTrackingScaling"
+  service_namespace  = aws_appautoscaling_target.ftd_rule_mapping_read.service_namespace
+  resource_id        = aws_appautoscaling_target.ftd_rule_mapping_read.resource_id
+  scalable_dimension = aws_appautoscaling_target.ftd_rule_mapping_read.scalable_dimension
+
+  target_tracking_scaling_policy_configuration {
+    target_value = 70
+
+    predefined_metric_specification {
+      predefined_metric_type = "DynamoDBReadCapacityUtilization"
+    }
+  }
+}
+
+resource "aws_appautoscaling_target" "ftd_rule_mapping_write" {
+  service_namespace  = "dynamodb"
+  resource_id        = "table/${aws_dynamodb_table.ftd_rule_mapping.name}"
+  scalable_dimension = "dynamodb:table:WriteCapacityUnits"
+  min_capacity       = 20
+  max_capacity       = 400
+}
+
+resource "aws_appautoscaling_policy" "ftd_rule_mapping_write" {
+  name               = "ftd_rule_mapping_write"
+  policy_type        = "TargetTrackingScaling"
+  service_namespace  = aws_appautoscaling_target.ftd_rule_mapping_write.service_namespace
+  resource_id        = aws_appautoscaling_target.ftd_rule_mapping_write.resource_id
+  scalable_dimension = aws_appautoscaling_target.ftd_rule_mapping_write.scalable_dimension
+
+  target_tracking_scaling_policy_configuration {
+    target_value = 70
+
+    predefined_metric_specification {
+      predefined_metric_type = "DynamoDBWriteCapacityUtilization"
+    }
+  }
+}
+
+resource "aws_appautoscaling_target" "ftd_rule_mapping_device_index_read" {
+  service_namespace  = "dynamodb"
+  resource_id        = "table/${aws_dynamodb_table.ftd_rule_mapping.name}/index/DeviceIndex"
+  scalable_dimension = "dynamodb:index:ReadCapacityUnits"
+  min_capacity       = 20
+  max_capacity       = 400
+}
+
+resource "aws_appautoscaling_policy" "ftd_rule_mapping_device_index_read" {
+  name               = "ftd_rule_mapping_device_index_read"
+  policy_type        = "TargetTrackingScaling"
+  service_namespace  = aws_appautoscaling_target.ftd_rule_mapping_device_index_read.service_namespace
+  resource_id        = aws_appautoscaling_target.ftd_rule_mapping_device_index_read.resource_id
+  scalable_dimension = aws_appautoscaling_target.ftd_rule_mapping_device_index_read.scalable_dimension
+
+  target_tracking_scaling_policy_configuration {
+    target_value = 70
+
+    predefined_metric_specification {
+      predefined_metric_type = "DynamoDBReadCapacityUtilization"
+    }
+  }
+}
+
+resource "aws_appautoscaling_target" "ftd_rule_mapping_device_index_write" {
+  service_namespace  = "dynamodb"
+  resource_id        = "table/${aws_dynamodb_table.ftd_rule_mapping.name}/index/DeviceIndex"
+  scalable_dimension = "dynamodb:index:WriteCapacityUnits"
+  min_capacity       = 20
+  max_capacity       = 400
+}
+
+resource "aws_appautoscaling_policy" "ftd_rule_mapping_device_index_write" {
+  name               = "ftd_rule_mapping_device_index_write"
+  policy_type        = "TargetTrackingScaling"
+  service_namespace  = aws_appautoscaling_target.ftd_rule_mapping_device_index_write.service_namespace
+  resource_id        = aws_appautoscaling_target.ftd_rule_mapping_device_index_write.resource_id
+  scalable_dimension = aws_appautoscaling_target.ftd_rule_mapping_device_index_write.scalable_dimension
+
+  target_tracking_scaling_policy_configuration {
+    target_value = 70
+
+    predefined_metric_specification {
+      predefined_metric_type = "DynamoDBWriteCapacityUtilization"
+    }
+  }
+}
+
+resource "aws_appautoscaling_target" "ftd_rule_mapping_private_ip_index_read" {
+  service_namespace  = "dynamodb"
+  resource_id        = "table/${aws_dynamodb_table.ftd_rule_mapping.name}/index/PrivateIPIndex"
+  scalable_dimension = "dynamodb:index:ReadCapacityUnits"
+  min_capacity       = 20
+  max_capacity       = 400
+}
+
+resource "aws_appautoscaling_policy" "ftd_rule_mapping_private_ip_index_read" {
+  name               = "ftd_rule_mapping_private_ip_index_read"
+  policy_type        = "TargetTrackingScaling"
+  service_namespace  = aws_appautoscaling_target.ftd_rule_mapping_private_ip_index_read.service_namespace
+  resource_id        = aws_appautoscaling_target.ftd_rule_mapping_private_ip_index_read.resource_id
+  scalable_dimension = aws_appautoscaling_target.ftd_rule_mapping_private_ip_index_read.scalable_dimension
+
+  target_tracking_scaling_policy_configuration {
+    target_value = 70
+
+    predefined_metric_specification {
+      predefined_metric_type = "DynamoDBReadCapacityUtilization"
+    }
+  }
+}
+
+resource "aws_appautoscaling_target" "ftd_rule_mapping_private_ip_index_write" {
+  service_namespace  = "dynamodb"
+  resource_id        = "table/${aws_dynamodb_table.ftd_rule_mapping.name}/index/PrivateIPIndex"
+  scalable_dimension = "dynamodb:index:WriteCapacityUnits"
+  min_capacity       = 20
+  max_capacity       = 400
+}
+
+resource "aws_appautoscaling_policy" "ftd_rule_mapping_private_ip_index_write" {
+  name               = "ftd_rule_mapping_private_ip_index_write"
+  policy_type        = "TargetTrackingScaling"
+  service_namespace  = aws_appautoscaling_target.ftd_rule_mapping_private_ip_index_write.service_namespace
+  resource_id        = aws_appautoscaling_target.ftd_rule_mapping_private_ip_index_write.resource_id
+  scalable_dimension = aws_appautoscaling_target.ftd_rule_mapping_private_ip_index_write.scalable_dimension
 
   target_tracking_scaling_policy_configuration {
     target_value = 70

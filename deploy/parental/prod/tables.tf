@@ -73,6 +73,46 @@ resource "aws_dynamodb_table" "parental_families" {
   }
 }
 
+# Whose child has which number, and which clock it lives by.
+resource "aws_dynamodb_table" "child_profiles" {
+  name                        = "ChildProfiles"
+  billing_mode                = "PAY_PER_REQUEST"
+  hash_key                    = "childPhoneNumber"
+  stream_enabled              = true
+  stream_view_type            = "NEW_AND_OLD_IMAGES"
+  deletion_protection_enabled = true
+
+  attribute {
+    name = "childPhoneNumber"
+    type = "S"
+  }
+
+  attribute {
+    name = "familyId"
+    type = "S"
+  }
+
+  global_secondary_index {
+    name            = "FamilyIndex"
+    hash_key        = "familyId"
+    range_key       = "childPhoneNumber"
+    projection_type = "ALL"
+  }
+
+  point_in_time_recovery {
+    enabled                 = true
+    recovery_period_in_days = 35
+  }
+
+  server_side_encryption {
+    enabled = true
+  }
+
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+
 # How often which app was blocked, by day and hour of the child's clock.
 resource "aws_dynamodb_table" "blocked_request_metrics" {
   name                        = "BlockedRequestMetrics"
@@ -155,6 +195,93 @@ resource "aws_dynamodb_table" "ingest_receipts" {
 
   lifecycle {
     prevent_destroy = true
+  }
+}
+
+# What parents have written: apps and windows, for a child.
+resource "aws_dynamodb_table" "parental_policies" {
+  name                        = "ParentalPolicies"
+  billing_mode                = "PROVISIONED"
+  read_capacity               = 10
+  write_capacity              = 5
+  hash_key                    = "childPhoneNumber"
+  range_key                   = "policyId"
+  stream_enabled              = true
+  stream_view_type            = "NEW_AND_OLD_IMAGES"
+  deletion_protection_enabled = true
+
+  attribute {
+    name = "childPhoneNumber"
+    type = "S"
+  }
+
+  attribute {
+    name = "policyId"
+    type = "S"
+  }
+
+  attribute {
+    name = "parentEmail"
+    type = "S"
+  }
+
+  attribute {
+    name = "createdAt"
+    type = "S"
+  }
+
+  global_secondary_index {
+    name            = "ParentEmailIndex"
+    hash_key        = "parentEmail"
+    range_key       = "createdAt"
+    read_capacity   = 10
+    write_capacity  = 5
+    projection_type = "ALL"
+  }
+
+  point_in_time_recovery {
+    enabled                 = true
+    recovery_period_in_days = 35
+  }
+
+  server_side_encryption {
+    enabled = true
+  }
+
+  lifecycle {
+    prevent_destroy = true
+    ignore_changes  = [read_capacity, write_capacity]
+  }
+}
+
+# Known applications: ports, domains, address ranges.
+resource "aws_dynamodb_table" "application_registry" {
+  name                        = "ApplicationRegistry"
+  billing_mode                = "PROVISIONED"
+  read_capacity               = 5
+  write_capacity              = 1
+  hash_key                    = "appName"
+  stream_enabled              = true
+  stream_view_type            = "NEW_AND_OLD_IMAGES"
+  deletion_protection_enabled = true
+
+  attribute {
+    name = "appName"
+    type = "S"
+  }
+
+  point_in_time_recovery {
+    enabled                 = true
+    recovery_period_in_days = 35
+  }
+
+  server_side_encryption {
+    enabled = true
+  }
+
+  lifecycle {
+    prevent_destroy = true
+    ignore_changes  = [read_capacity, write_capacity]
   }
 }
 
@@ -287,46 +414,6 @@ resource "aws_dynamodb_table" "ftd_rule_mapping" {
   }
 }
 
-# Whose child has which number, and which clock it lives by.
-resource "aws_dynamodb_table" "child_profiles" {
-  name                        = "ChildProfiles"
-  billing_mode                = "PAY_PER_REQUEST"
-  hash_key                    = "childPhoneNumber"
-  stream_enabled              = true
-  stream_view_type            = "NEW_AND_OLD_IMAGES"
-  deletion_protection_enabled = true
-
-  attribute {
-    name = "childPhoneNumber"
-    type = "S"
-  }
-
-  attribute {
-    name = "familyId"
-    type = "S"
-  }
-
-  global_secondary_index {
-    name            = "FamilyIndex"
-    hash_key        = "familyId"
-    range_key       = "childPhoneNumber"
-    projection_type = "ALL"
-  }
-
-  point_in_time_recovery {
-    enabled                 = true
-    recovery_period_in_days = 35
-  }
-
-  server_side_encryption {
-    enabled = true
-  }
-
-  lifecycle {
-    prevent_destroy = true
-  }
-}
-
 # Which address a child's devices have now.
 resource "aws_dynamodb_table" "subscriber_sessions" {
   name                        = "SubscriberSessions"
@@ -380,93 +467,6 @@ resource "aws_dynamodb_table" "subscriber_sessions" {
 
   lifecycle {
     prevent_destroy = true
-  }
-}
-
-# What parents have written: apps and windows, for a child.
-resource "aws_dynamodb_table" "parental_policies" {
-  name                        = "ParentalPolicies"
-  billing_mode                = "PROVISIONED"
-  read_capacity               = 10
-  write_capacity              = 5
-  hash_key                    = "childPhoneNumber"
-  range_key                   = "policyId"
-  stream_enabled              = true
-  stream_view_type            = "NEW_AND_OLD_IMAGES"
-  deletion_protection_enabled = true
-
-  attribute {
-    name = "childPhoneNumber"
-    type = "S"
-  }
-
-  attribute {
-    name = "policyId"
-    type = "S"
-  }
-
-  attribute {
-    name = "parentEmail"
-    type = "S"
-  }
-
-  attribute {
-    name = "createdAt"
-    type = "S"
-  }
-
-  global_secondary_index {
-    name            = "ParentEmailIndex"
-    hash_key        = "parentEmail"
-    range_key       = "createdAt"
-    read_capacity   = 10
-    write_capacity  = 5
-    projection_type = "ALL"
-  }
-
-  point_in_time_recovery {
-    enabled                 = true
-    recovery_period_in_days = 35
-  }
-
-  server_side_encryption {
-    enabled = true
-  }
-
-  lifecycle {
-    prevent_destroy = true
-    ignore_changes  = [read_capacity, write_capacity]
-  }
-}
-
-# Known applications: ports, domains, address ranges.
-resource "aws_dynamodb_table" "application_registry" {
-  name                        = "ApplicationRegistry"
-  billing_mode                = "PROVISIONED"
-  read_capacity               = 5
-  write_capacity              = 1
-  hash_key                    = "appName"
-  stream_enabled              = true
-  stream_view_type            = "NEW_AND_OLD_IMAGES"
-  deletion_protection_enabled = true
-
-  attribute {
-    name = "appName"
-    type = "S"
-  }
-
-  point_in_time_recovery {
-    enabled                 = true
-    recovery_period_in_days = 35
-  }
-
-  server_side_encryption {
-    enabled = true
-  }
-
-  lifecycle {
-    prevent_destroy = true
-    ignore_changes  = [read_capacity, write_capacity]
   }
 }
 

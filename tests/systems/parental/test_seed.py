@@ -88,7 +88,7 @@ def test_the_seeded_world_has_a_bit_of_everything(at: Place) -> None:
     assert at.firewalls[FIREWALLS[0][0]].list()
     assert {"looked at", "guardian invited"} <= {action for action, _ in at.audit(sarah.family_id)}
     roles = [person.role for person in people(parental)]
-    assert roles == ["Parent", "Co-parent", "Parent", "Network operator", "Support"]
+    assert roles == ["Parent", "Co-parent", "Parent", "Network operator", "Support", "Event source"]
 
 
 def test_one_family_of_the_seed_sees_nothing_of_another(at: Place, api: Api) -> None:
