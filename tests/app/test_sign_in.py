@@ -96,7 +96,7 @@ def test_a_parent_signs_in_by_mail_and_makes_a_family(tmp_path: Path) -> None:
         assert (landed.status_code, landed.url.path) == (200, FAMILY)
         assert "Ada Lovelace" in words_of(landed)
         made = ada.post(f"{FAMILY}/families", data={"name": "Lovelace", "guardianName": "Ada"})
-        assert "Lovelace is there. Add a child now." in words_of(made)
+        assert "Lovelace was created. Now add a child." in words_of(made)
         assert "Lovelace" in words_of(ada.get(FAMILY))
         assert ada.post("/sign-out").status_code == 200
         assert ada.get(FAMILY).url.path == DOOR

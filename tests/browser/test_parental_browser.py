@@ -134,7 +134,7 @@ def test_parents_pages_fit_every_screen_without_a_serious_barrier(
     page.get_by_role("heading", name=re.compile("^Settings of")).wait_for()
     looked_at(page, keep, "family-settings", width, dark)
     page.get_by_role("link", name="Delete…").click()
-    page.get_by_text("Delete it now, for good").click()
+    page.get_by_text("Delete now, permanently").click()
     looked_at(page, keep, "family-close", width, dark)
     page.goto(child(TOM, "/policies"))
     page.locator(".policy h2 a").first.click()
@@ -142,7 +142,7 @@ def test_parents_pages_fit_every_screen_without_a_serious_barrier(
     looked_at(page, keep, "policy", width, dark)
     page.go_back()
     page.locator(".policy").first.get_by_role("link", name="Delete").click()
-    page.get_by_role("button", name="Delete the policy").wait_for()
+    page.get_by_role("button", name="Delete rule").wait_for()
     looked_at(page, keep, "policy-delete", width, dark)
 
 
@@ -152,8 +152,8 @@ def test_mistakes_and_open_parts_fit_every_screen(
 ) -> None:
     page = open_page(ANNA, width=width, dark=dark)
     page.goto(child(SARAH))
-    page.get_by_text("The same in words").click()
-    page.get_by_text("Make an exception").click()
+    page.get_by_text("Show as a table").click()
+    page.get_by_text("Add an exception").click()
     page.get_by_text("Pause until…").click()
     looked_at(page, keep, "child-open", width, dark)
     page.goto(f"{HOME}/activity")
@@ -176,7 +176,7 @@ def test_a_mistake_stands_beside_its_field_on_every_screen(
         page.goto("/sign-in")
         page.locator(f'.people button[value="{ANNA}"]').click()
         page.goto(child(SARAH, "/policies/new"))
-        page.get_by_role("button", name="Add a site of your own").click()
+        page.get_by_role("button", name="Add your own sites").click()
         page.locator("#o0-name").fill("Puzzle site")
         page.locator("#o0-to").fill("what is this!")
         page.locator("summary", has_text="Gaming").click()
@@ -195,11 +195,11 @@ def test_pages_of_others_fit_every_screen(open_page: Open, keep: Keep, width: in
     support.locator("#f-phoneNumber").fill(ADA)
     support.locator("#f-reason").fill("Ticket 15: is it on?")
     support.get_by_role("button", name="Look", exact=True).click()
-    support.get_by_text("You look as support").wait_for()
+    support.get_by_text("You are viewing this as support").wait_for()
     looked_at(support, keep, "child-for-support", width, dark)
     nobody = open_page(ROSA, width=width, dark=dark)
     nobody.goto(HOME)
-    nobody.get_by_role("button", name="Make the family").wait_for()
+    nobody.get_by_role("button", name="Create family").wait_for()
     looked_at(nobody, keep, "no-family", width, dark)
 
 
@@ -248,7 +248,7 @@ def test_a_time_is_drawn_in_the_week_with_the_mouse(open_page: Open, keep: Keep)
     page.locator("[data-time-row]").nth(1).get_by_role("button", name="Remove this time").click()
     page.locator("#week li", has_text="16:00 to 18:00").wait_for(state="detached")
     page.locator("[data-time-row]").nth(0).get_by_role("button", name="Remove this time").click()
-    page.locator("#week").get_by_text("No time yet.").wait_for()
+    page.locator("#week").get_by_text("No times yet.").wait_for()
     box = page.locator("[data-week] svg").bounding_box()
     top = box["y"] + 24
     page.mouse.move(box["x"] + 4.5 * column, top + 21 * hour + 2)
@@ -260,7 +260,7 @@ def test_a_time_is_drawn_in_the_week_with_the_mouse(open_page: Open, keep: Keep)
     page.get_by_role("button", name="School, 08:00 to 15:00").click()
     page.locator("#week").get_by_text("08:00 to 15:00, Monday to Friday").wait_for()
     page.get_by_role("radio", name="Always").check()
-    page.locator("#week").get_by_text("Always, every day.").wait_for()
+    page.locator("#week").get_by_text("All day, every day.").wait_for()
     assert not page.locator("[data-time-rows]").is_visible()
 
 
@@ -271,7 +271,7 @@ def test_a_policy_is_written_without_a_script(open_page: Open, parental: Parenta
     page.get_by_role("button", name="Find", exact=True).click()
     page.locator(".pick", has_text="Minecraft").first.click()
     page.get_by_role("button", name="School, 08:00 to 15:00").click()
-    page.get_by_role("button", name="Add a site of your own").click()
+    page.get_by_role("button", name="Add your own sites").click()
     page.locator("#o0-name").fill("Comics")
     page.locator("#o0-to").fill("https://comics.example/today")
     page.locator("[data-time-row]").first.get_by_role("button", name="Remove this time").click()
@@ -295,14 +295,14 @@ def test_everything_is_blocked_with_the_keyboard_alone(open_page: Open, parental
     page.locator(".states-list li", has_text="Everything").locator(".badge.good").wait_for(timeout=PATIENT)
     assert drops(parental, "10.20.30.41", "anything.example")
     page.get_by_role("button", name="End it now").first.press("Enter")
-    page.get_by_text("The exception is over.").wait_for()
+    page.get_by_text("Exception ended.").wait_for()
     page.locator("summary", has_text="Pause until").press("Enter")
     page.locator(".drop #pause-until").fill("2026-11-17T08:00")
     page.locator(".drop #pause-until").press("Enter")
     page.locator(".flash", has_text="Tom's rules are paused until tomorrow at 08:00.").wait_for()
     _until(page, lambda: not drops(parental, "10.20.30.41", "anything.example"))
     page.get_by_role("button", name="End the pause now").press("Enter")
-    page.get_by_text("The pause is over.").wait_for()
+    page.get_by_text("Pause ended.").wait_for()
 
 
 def test_a_child_is_added_with_the_code_of_the_demo(open_page: Open, keep: Keep) -> None:
@@ -320,7 +320,7 @@ def test_a_child_is_added_with_the_code_of_the_demo(open_page: Open, keep: Keep)
     page.locator("#f-code").fill(code[1])
     page.locator("#f-childName").fill("Emeka")
     page.locator("#f-childName").press("Enter")  # Enter adds the child; it does not send another code
-    page.get_by_text("Emeka is part of the family.").wait_for()
+    page.get_by_text("Emeka was added.").wait_for()
 
 
 # --- the story; it comes last, as it moves the clock on ---
@@ -333,7 +333,7 @@ def test_a_parent_blocks_an_app_for_bedtime_and_the_firewall_drops_it(
     clock.move_to(datetime(2026, 11, 17, 2, 56, tzinfo=UTC))  # 21:56 in New York
     page = open_page(ANNA)
     page.get_by_role("link", name="Sarah").click()
-    page.get_by_role("link", name="New policy").click()
+    page.get_by_role("link", name="New rule").click()
     page.locator("#f-find").fill("netfl")
     page.locator(".pick", has_text="Netflix").locator("visible=true").first.click()
     page.locator("#f-notes").fill("Bedtime")
@@ -380,8 +380,8 @@ def test_the_zone_of_a_first_child_is_the_browsers_own(open_page: Open) -> None:
     page = open_page(ROSA)
     page.goto(HOME)
     page.locator("#f-name").fill("The Rosas")
-    page.get_by_role("button", name="Make the family").click()
-    page.get_by_role("button", name="Make the family").wait_for(state="detached")
+    page.get_by_role("button", name="Create family").click()
+    page.get_by_role("button", name="Create family").wait_for(state="detached")
     zone = page.context.new_cdp_session(page)
     zone.send("Emulation.setTimezoneOverride", {"timezoneId": "Europe/Berlin"})
     page.goto(f"{HOME}/children/new")

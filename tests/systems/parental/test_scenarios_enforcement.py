@@ -250,7 +250,7 @@ def test_pc_s6_a_device_that_is_down_is_tried_again_until_it_answers(rig: Rig) -
     assert (failed.status, failed.attempt, failed.error_message) == ("failed", 1, "the device is down")
     status = rig.state("TikTok")
     assert status is not None
-    assert (status.state, status.reason) == ("pending", "the firewall cannot do it at the moment")
+    assert (status.state, status.reason) == ("pending", "the firewall can't apply it at the moment")
 
     rig.pass_time(600, 10)
     attempts = rig.open_actions()

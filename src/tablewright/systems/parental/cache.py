@@ -1,7 +1,7 @@
 """What is read often and changes seldom, kept for a while: in this process, or in a Redis that all nodes share (PC-E7).
 
 A value is kept under the mark its key had before the value was read; `delete` gives the key another mark. Must hold:
-what was read before a `delete` is never found after it, even if it comes to be kept later than that. Nobody subscribes:
+what was read before a `delete` is never found after it, even if it is stored later than that. No process subscribes:
 each look compares marks, so there is no message that could be lost and leave a copy behind.
 Elsewhere: what is kept and who deletes it (policy/registry.py, blocked/ingest.py).
 """
@@ -24,7 +24,7 @@ REST = timedelta(seconds=2)
 
 
 class CacheUnavailable(Exception):
-    """The cache does not answer. Whoever asked reads from the table instead."""
+    """The cache does not answer. The caller reads from the table instead."""
 
 
 class CacheMistake(Exception):
@@ -35,7 +35,7 @@ class CacheElsewhere(CacheMistake):
     """An address that is none of a Redis."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(f"a cache is at redis://host:6379/0 or rediss://host:6379/0, not at {url}")
+        super().__init__(f"a cache URL is redis://host:6379/0 or rediss://host:6379/0, not {url}")
 
 
 class RedisMissing(CacheMistake):
@@ -153,7 +153,7 @@ class RedisCache:
         return found
 
     def set(self, key: str, mark: str, value: bytes, lifetime: timedelta) -> None:
-        # Under an old mark nobody will look for it, and it goes by itself.
+        # Under an old mark it is never read, and it expires.
         self._ask("set", self._place(key, mark), value, px=max(int(lifetime.total_seconds() * 1000), 1))
 
     def delete(self, key: str) -> None:
@@ -168,7 +168,7 @@ class RedisCache:
     def _ask(self, verb: str, *arguments: object, **options: object) -> Any:
         now = self._world.now()
         if self._rests_until is not None and now < self._rests_until:
-            raise CacheUnavailable("it did not answer a moment ago")
+            raise CacheUnavailable("it did not respond a moment ago")
         try:
             answer = getattr(self._redis, verb)(*arguments, **options)
         except self._mistake as error:

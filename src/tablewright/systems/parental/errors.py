@@ -1,6 +1,6 @@
-"""What a caller of parental controls did wrong, with the code the API answers.
+"""Errors for callers of parental controls, each with the code the API returns.
 
-Must hold: whatever is raised here, nothing was written. Elsewhere: what mistakes of all systems have in common
+Must hold: when one of these is raised, nothing was written. Elsewhere: the errors common to all systems
 (edge/errors.py), HTTP statuses (api/router.py).
 """
 
@@ -11,17 +11,17 @@ from tablewright.edge.errors import CallerError
 
 
 class ParentalMistake(CallerError):
-    """The base of what can be wrong here."""
+    """Base class of the errors of parental controls."""
 
     code = "PARENTAL_MISTAKE"
 
 
 class NotThere(errors.NotFound, ParentalMistake):
-    """There is no such thing, or none of the caller's: CHILD_NOT_FOUND and the like."""
+    """It does not exist, or does not belong to the caller: CHILD_NOT_FOUND and the like."""
 
 
 class Refused(errors.Refused, ParentalMistake):
-    """A rule says no."""
+    """A rule of the domain forbids it."""
 
 
 class BadRequest(Refused):
@@ -29,43 +29,45 @@ class BadRequest(Refused):
 
 
 class Forbidden(Refused):
-    """The caller may not."""
+    """The caller is not allowed to."""
 
 
 class LimitExceeded(Refused):
-    """There are as many as there may be."""
+    """A limit is reached."""
 
     def __init__(self, message: str, limit: int, field: str | None = None) -> None:
         super().__init__("LIMIT_EXCEEDED", message, field, {"limit": limit})
 
 
 class Conflict(Refused):
-    """The state of things says no, now."""
+    """The current state forbids it."""
 
 
 class VersionConflict(Conflict):
-    """Somebody else was faster; `current` is what they made of it."""
+    """Another caller changed it first; `current` is the stored version."""
 
     def __init__(self, current: BaseModel | None = None) -> None:
         self.current = current
         version = getattr(current, "version", None)
-        words = "It has changed since you read it. Look at what it is now, then repeat your change."
+        words = "It was changed by someone else. Reload it, then repeat your change."
         super().__init__("VERSION_CONFLICT", words, "version", {"currentVersion": version})
 
 
 class RaceLost(Conflict):
-    """What a write rested on was changed by somebody else in the same moment."""
+    """A condition of the write failed: another caller wrote first."""
 
     def __init__(self) -> None:
-        super().__init__("STATE_CONFLICT", "It is no longer in the state this needs. Read it again.")
+        super().__init__(
+            "STATE_CONFLICT", "It was changed by someone else, and this is no longer possible. Reload it."
+        )
 
 
 class TooOften(errors.TooManyRequests, ParentalMistake):
-    """A limit is used up for a while."""
+    """Too many requests for now."""
 
 
 class DeviceUnavailable(Refused):
-    """A firewall does not answer. Only operators learn this; for parents what they asked for is pending."""
+    """A firewall does not respond. Only operators see this; for parents the change is pending."""
 
     def __init__(self, message: str) -> None:
         super().__init__("DEVICE_UNAVAILABLE", message)

@@ -1,10 +1,10 @@
-"""What happens by itself: what follows a change, checks of devices, clean-up, notices.
+"""Jobs that run without a request: followers of changes, checks of devices, clean-up, notices.
 
-Each job may be run at any time and any number of times, in any number of processes: they all end in
-`reconciler.reconcile`, which may too. While `enforcement/due.py` watches, firewalls are asked in lanes
-(enforcement/queue.py); without it, who finds something to do does it in place. Every public function here is in JOBS,
+Each job may run at any time and any number of times, in any number of processes: they all end in
+`reconciler.reconcile`, which may too. While `enforcement/due.py` runs, firewalls are called in lanes
+(enforcement/queue.py); otherwise a job calls them directly. Every public function here is in JOBS,
 or makes them (`work`, `consumers`).
-Elsewhere: what keeps the schedule (app/schedule.py), what they call (enforcement/reconciler.py, family/tasks.py,
+Elsewhere: the scheduler (app/schedule.py), what the jobs call (enforcement/reconciler.py, family/tasks.py,
 family/notices.py).
 """
 
@@ -43,10 +43,10 @@ FAMILIES_AT_ONCE = 200
 
 
 def consumers(parental: Parts) -> tuple[Consumer, ...]:
-    """Who follows the tables' changes: of policies, families, children, sessions, rules and the registry (PC-40).
+    """The followers of the tables: policies, families, children, sessions, rules and the registry (PC-40).
 
-    After a day or more away some changes are lost to them. They go on all the same: what follows from a change follows
-    from how things are, and `sweep` and `verify` look at everything.
+    A follower that was stopped for a day or more has missed changes. It continues all the same: its work depends on
+    the current state only, and `sweep` and `verify` cover everything.
     """
     db = parental.repository.db
 
@@ -70,13 +70,13 @@ def consumers(parental: Parts) -> tuple[Consumer, ...]:
     )
 
 
-# --- now and then ---
+# --- scheduled jobs ---
 
 
 def verify(parental: Parts) -> dict[str, Verified]:
-    """Compare every device with the table (PC-43); a device that does not answer is left to the next time.
+    """Compare every device with the table (PC-43); a device that does not respond is left to the next run.
 
-    In lanes each is compared in its own, and nothing is found yet when this returns.
+    With lanes, each device is compared in its own lane, and this returns before the comparison.
     """
     found = {}
     for device in parental.devices.all():
@@ -102,9 +102,9 @@ def _verify(parental: Parts, device_id: str) -> Verified | None:
 
 
 def reap_sessions(parental: Parts) -> int:
-    """End sessions that missed three heartbeats and still have rules on a device; how many ended.
+    """End sessions that missed three heartbeats and still have rules on a device; returns how many.
 
-    Those without rules harm nobody: whoever looks at the child ends them.
+    Sessions without rules have no effect: the next check of the child ends them.
     """
     repository = parental.repository
     now = repository.now()
@@ -120,8 +120,8 @@ def reap_sessions(parental: Parts) -> int:
 
 
 def sweep(parental: Parts, at_most: int = FAMILIES_AT_ONCE) -> int:
-    """Everybody, some at a time and all within a day, whether or not something happened: for changes that no stream
-    told of. How many children were looked at now; the next call goes on after them."""
+    """Check all children, some per call and all within a day, for changes that no stream delivered. Returns how many
+    children were checked; the next call continues after them."""
     repository = parental.repository
     stretch = rounds.next_stretch(repository, "sweep", at_most)
     if stretch is None:
@@ -136,18 +136,18 @@ def sweep(parental: Parts, at_most: int = FAMILIES_AT_ONCE) -> int:
 
 
 def purge_policies(parental: Parts) -> int:
-    """Policies that were deleted 30 days ago go for good (PC-D30); how many went."""
+    """Purge policies that were deleted 30 days ago (PC-D30); returns how many."""
     return rounds.purge_policies(parental.repository)
 
 
 def forget_what_was_parked(parental: Parts) -> int:
-    """Changes that could not be followed for a month; how many went."""
+    """Delete changes that were parked for a month; returns how many."""
     return rounds.forget_what_was_parked(parental.repository)
 
 
 def run_errands(parental: Parts) -> int:
-    """A step of every errand whose time has come; how many were finished here. Those that ask firewalls do so in their
-    child's lane, if there are lanes."""
+    """Run one step of every background task that is due; returns how many finished here. Tasks that call firewalls run
+    in their child's lane, if there are lanes."""
     if not parental.lanes.is_open:
         return parental.errands.run()
     finished = 0
@@ -162,7 +162,7 @@ def run_errands(parental: Parts) -> int:
 
 
 def erase_again(parental: Parts) -> int:
-    """Erase again those on the list of the erased whom a restored table brought back; how many there were."""
+    """Erase again the children on the list of the erased that a restore brought back; returns how many."""
     back = parental.errands.erase_again()
     if back:
         log.warning("erased before and back after a restore", extra={"count": back})
@@ -170,7 +170,7 @@ def erase_again(parental: Parts) -> int:
 
 
 def run_notices(parental: Parts) -> int:
-    """What families are to be told by now; how many were."""
+    """Send the notices that are due; returns how many."""
     return parental.notices.failures() + weekly_report.run(parental.repository)
 
 
@@ -187,21 +187,21 @@ def read_event_files(parental: Parental) -> int:
 
 _MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
 JOBS: tuple[Job[Parental], ...] = (
-    Job("errands", _MINUTE, run_errands, "Erasures, moves and new addresses."),
+    Job("errands", _MINUTE, run_errands, "Runs erasures, number changes and address changes."),
     Job("restored", _HOUR, erase_again, "Re-applies erasures after a restore."),
-    Job("sessions", _MINUTE, reap_sessions, "Ends those that are not heard of."),
-    Job("notices", 5 * _MINUTE, run_notices, "Alerts and weekly reports."),
+    Job("sessions", _MINUTE, reap_sessions, "Ends sessions without a heartbeat."),
+    Job("notices", 5 * _MINUTE, run_notices, "Sends alerts and weekly reports."),
     Job("verify", 10 * _MINUTE, verify, "Compares each firewall with our records."),
-    Job("files", _MINUTE, read_event_files, "What sensors wrote into files."),
-    Job("purge", _HOUR, purge_policies, "Policies deleted 30 days ago."),
+    Job("files", _MINUTE, read_event_files, "Counts blocked requests from sensor files."),
+    Job("purge", _HOUR, purge_policies, "Purges rules deleted 30 days ago."),
     Job("parked", _HOUR, forget_what_was_parked, "Deletes changes parked for a month."),
-    Job("sweep", _MINUTE, sweep, "Looks at everybody, some at a time."),
+    Job("sweep", _MINUTE, sweep, "Checks all children, some at a time."),
 )
 _DEMO = Job("demo", _HOUR, seed.keep_alive, "Keeps the demo's children on the network.")
 
 
 def work(parental: Parental) -> Sequence[Job[Parental] | Follower[Parental]]:
-    """Everything that runs without a request; the demo is kept alive where there is one."""
+    """Everything that runs without a request, including the demo's job if there is a demo."""
     demo = (_DEMO,) if seed.is_there(parental) else ()
     return (*_followers(parental), *JOBS, *demo)
 
@@ -212,18 +212,18 @@ def _followers(parental: Parental) -> Iterator[Follower[Parental]]:
     yield Follower(
         "windows and retries",
         due.watch,
-        "Windows that open and close, exceptions that end, what failed and may be tried again; where names lead.",
+        "Opens and closes time windows, ends exceptions, retries failures and refreshes DNS names.",
     )
     if parental.listen is not None:
         yield Follower(
             "blocked connections of gateways",
             partial(_listen, parental.listen),
-            "What gateways stopped, for the parents' dashboard.",
+            "Counts what gateways blocked, for the parents' dashboard.",
         )
 
 
 def _follower(consumer: Consumer) -> Follower[Parental]:
-    about = "What they change on firewalls."
+    about = "Applies these changes to firewalls."
     return Follower(f"changes of {consumer.table}", lambda _, stop: consumer.run(stop), about)
 
 

@@ -50,7 +50,7 @@ def _child() -> Any:
 class Family(Value):
     """Guardians and children who belong together. `on_outage`: what holds while a device cannot be reached.
 
-    `closes_at`: when it is deleted, if it shall be; `closed_at`: since when that cannot be undone any more.
+    `closes_at`: when it is deleted, if the owner asked for it; `closed_at`: since when that cannot be undone any more.
     """
 
     family_id: str
@@ -94,8 +94,8 @@ class Invitation(Value):
 
 
 class Child(Value):
-    """A child: whose, which number, which clock. `held_phone` is the number until it is given up; from `erased_at` on
-    there is only what it takes to free the devices, and nobody is told of it.
+    """A child: its family, number and time zone. `held_phone` is the number until it is released; from `erased_at` on
+    there is only what is needed to clean the devices, and no notices are sent.
 
     `child_id` is random and stays the same when the number changes; children added before there was one have none.
     """
@@ -128,7 +128,7 @@ class Challenge(Value):
 
 
 class Allowance(Value):
-    """How often something was done in an hour, or a day, by somebody who may not do it for ever."""
+    """How often a limited action was done in an hour, or a day."""
 
     name: str
     window: str
@@ -137,7 +137,7 @@ class Allowance(Value):
 
 
 class Turn(Value):
-    """Whoever adds to something that is limited takes the next turn with it: of two who counted the same, one may."""
+    """Taken by each write that adds to something limited: of two writers that counted the same, one succeeds."""
 
     name: str
     number: int = 0
@@ -146,7 +146,7 @@ class Turn(Value):
 
 
 class Errand(Value):
-    """Long work that is finished whatever happens: each step may be repeated, the last one removes the errand.
+    """Long-running work that survives restarts: each step may be repeated, the last one deletes the item.
 
     `source` and `target` are the old and the new: addresses of an e-mail change, children of a number change.
     `settles_at`: until then others may still write by what they knew before, so it is looked at once more.
@@ -214,8 +214,8 @@ class Policy(Value):
 class AppUse(Value):
     """An app that a policy of a child names, or named: where to look when the app changes.
 
-    It is there before the policy is, so none is missed; one that is out of date goes when somebody looks. `noted` is
-    another one each time, so that nobody takes away what was noted again meanwhile.
+    It is written before the policy, so none is missed; an outdated one is deleted when it is read. `noted` is
+    different each time, so that a concurrent delete cannot remove a newer one.
     """
 
     child: str = _child()
@@ -248,7 +248,8 @@ class Override(Value):
 
 
 class IpRange(Value):
-    """Addresses of an app. Not enforced where others live there too (PC-D10), unless somebody says so; `why` tells."""
+    """Addresses of an app. Not enforced if other services share them (PC-D10), unless an operator says so. `why` is
+    the reason."""
 
     cidr: str
     enforce: bool = True
@@ -388,7 +389,7 @@ class Action(Value):
 
 
 class Wake(Value):
-    """When a child is to be looked at next: what is blocked for it changes then, by itself."""
+    """When a child is due for a check: what is blocked for it changes then."""
 
     child: str = _child()
     at: datetime
@@ -396,7 +397,7 @@ class Wake(Value):
 
 
 class Walk(Value):
-    """How far somebody is who looks at every family, some at a time: `after` which, and since when; None at the end."""
+    """The progress of a job that reads all families, some per call: `after` which, and since when; None at the end."""
 
     name: str
     after: str | None
@@ -432,7 +433,7 @@ class Receipt(Value):
 
 
 class Quarantined(Value):
-    """Events of an address or number nobody knew: kept, not dropped (PC-D33)."""
+    """Events of an unknown address or number: kept, not dropped (PC-D33)."""
 
     quarantine_id: str
     day: str

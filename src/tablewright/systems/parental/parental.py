@@ -1,6 +1,6 @@
 """Parental controls as one value: everything they can do, over one database.
 
-api/router.py, the console and the jobs speak to this; nothing above it knows of tables.
+api/router.py, the pages and the jobs call this; nothing above it knows of tables.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ INVITATION_LINK = "/console/parental/invitations/{invitation}"
 
 @dataclass(frozen=True, slots=True)
 class BlockedNow:
-    """What holds at a moment, and what holds when next another set of apps is blocked."""
+    """What is blocked at a moment, and after the next change."""
 
     now: Effective
     then: Effective | None
@@ -57,7 +57,7 @@ class BlockedNow:
 
 @dataclass(frozen=True, slots=True)
 class Parental:
-    """The parts of parental controls. `listen` opens an ear at a gateway: else nobody hears what those stopped."""
+    """The parts of parental controls. `listen` reads a gateway's log; without it, their blocks are not counted."""
 
     repository: Repository
     numbers: Numbers
@@ -86,7 +86,7 @@ class Parental:
     references: References
 
     def blocked_now(self, child: Child, at: datetime | None = None) -> BlockedNow:
-        """What is blocked for a child, now or at another moment; nothing once its number was given up."""
+        """What is blocked for a child, now or at another moment; nothing after its number was released."""
         moment = at or self.repository.now()
         written = self._written(child)
         return BlockedNow(
@@ -107,7 +107,7 @@ class Parental:
         return self.repository.policies_of(child.child), self.repository.overrides_of(child.child)
 
     def close(self) -> None:
-        """Let go of what the drivers and the cache hold."""
+        """Close the drivers and the cache."""
         self.devices.close()
         self.registry.close()
 

@@ -74,21 +74,21 @@ def translate_refusals(noun: str) -> Iterator[None]:
     except Stale as refused:
         raise VersionConflict(refused.current) from None
     except NotUnique:
-        words = "This number belongs to a child already. Whoever has it must release it first."
+        words = "This number already belongs to a child. That family must release it first."
         raise Conflict("NUMBER_OWNED", words, "phoneNumber") from None
     except AlreadyExists:
-        raise Conflict("EXISTS", f"There is such a {noun.lower()} already.") from None
+        raise Conflict("EXISTS", f"This {noun.lower()} already exists.") from None
     except ConditionNotMet:
         raise RaceLost from None
     except PageTooLarge as mistake:
-        words = f"A page has 1 to {mistake.at_most} entries."
+        words = f"A page can have 1 to {mistake.at_most} entries."
         raise BadRequest("INVALID_PAGE_SIZE", words, "pageSize") from None
     except BadCursor as mistake:
         raise BadRequest("BAD_TOKEN", f"{str(mistake).capitalize()}.", "startAt") from None
 
 
 def _gives_up() -> Conflict:
-    return Conflict("STATE_CONFLICT", "Others are changing this right now. Try again in a moment.")
+    return Conflict("STATE_CONFLICT", "Others are changing this at the same time. Try again in a moment.")
 
 
 class Repository(Tables):
@@ -140,9 +140,9 @@ class Repository(Tables):
         return [child for child in children if released or child.released_at is None]
 
     def limit_guard(self, what: str, whose: str) -> Write[Turn]:
-        """The next turn to add to what somebody may have a number of: taken before they are counted, and written with
-        what is added. Stale, and so VERSION_CONFLICT, if another was added meanwhile. It does not say whose it is."""
-        # By the store's own clock: who writes down the past would take turns that are over.
+        """The next turn to add to something limited: taken before the items are counted, and written with the new one.
+        Stale, and so VERSION_CONFLICT, if another was added in between. It does not contain the owner."""
+        # By the store's own clock: a seed that writes the past would take expired turns.
         expires_at = self.db.world.now() + TURN_KEPT
         name = f"{what}:{rules.digest(whose)}"
         now = self.db.one(d.turns.get(name), consistent=True)

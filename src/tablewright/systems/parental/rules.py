@@ -51,7 +51,7 @@ def phone_number(given: str, field: str = "phoneNumber") -> str:
     if text.startswith("00"):
         text = f"+{text[2:]}"
     if _PHONE.fullmatch(text) is None:
-        words = "That isn't a valid phone number. Write it with its country, such as +15551234567."
+        words = "That isn't a valid phone number. Include the country code, such as +15551234567."
         raise BadRequest("INVALID_PHONE", words, field)
     return text
 
@@ -61,7 +61,7 @@ def child_key(given: str) -> str:
     number, mark, rest = given.partition("~")
     tenure = f"{mark}{rest}"
     if tenure and _TENURE.fullmatch(tenure) is None:
-        raise BadRequest("INVALID_PHONE", "That isn't the phone number of a child.", "phoneNumber")
+        raise BadRequest("INVALID_PHONE", "That isn't a child's phone number.", "phoneNumber")
     return phone_number(number) + tenure
 
 
@@ -79,10 +79,10 @@ def email_address(given: str, field: str = "email") -> str:
 
 
 def name_of(given: str, field: str, longest: int = 80) -> str:
-    """A name of somebody: 1 to 80 characters, on one line."""
+    """The name of a person or family: 1 to 80 characters, on one line."""
     text = " ".join(given.split())
     if not 1 <= len(text) <= longest or any(unicodedata.category(letter) == "Cc" for letter in text):
-        raise BadRequest("INVALID_NAME", f"Write a name of 1 to {longest} characters.", field)
+        raise BadRequest("INVALID_NAME", f"Enter a name of 1 to {longest} characters.", field)
     return text
 
 
@@ -90,7 +90,9 @@ def text_of(given: str | None, field: str, longest: int) -> str | None:
     """Free text, or None where there is none."""
     text = (given or "").strip()
     if len(text) > longest:
-        raise BadRequest("TOO_LONG", f"This may have {longest} characters; it has {len(text)}.", field)
+        raise BadRequest(
+            "TOO_LONG", f"This can have at most {longest} characters; it has {len(text)}.", field
+        )
     return text or None
 
 
@@ -98,7 +100,7 @@ def app_name(given: str, field: str) -> str:
     """The name of an app as policies and the registry have it."""
     text = given.strip()
     if _APP.fullmatch(text) is None:
-        raise BadRequest("INVALID_APP", "An app has a name of 1 to 80 characters, without '#'.", field)
+        raise BadRequest("INVALID_APP", "An app's name has 1 to 80 characters and no '#'.", field)
     return text
 
 
@@ -108,7 +110,7 @@ def masked(phone: str) -> str:
 
 
 def digest(*parts: str) -> str:
-    """What a receipt may say of somebody: it outlives an erasure, so it must not say whose it is."""
+    """What a receipt may contain about a person: it outlives an erasure, so it must not identify anyone."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
@@ -126,7 +128,7 @@ def dns_guard(given: DnsGuard, field: str = "guard") -> DnsGuard:
     }
     for number, network in enumerate(checked["safe"]):
         if network.endswith("/0"):
-            words = f"With {network} nothing would ever be blocked. Name the networks that are to stay free."
+            words = f"With {network} nothing would ever be blocked. Enter only the networks that must stay reachable."
             raise BadRequest("INVALID_CIDR", words, f"{field}.safe[{number}]")
     return given.model_copy(update=checked)
 
@@ -136,7 +138,7 @@ def dns_guard(given: DnsGuard, field: str = "guard") -> DnsGuard:
 
 def checked_apps(entries: Sequence[BlockedApp], field: str = "blockedApps") -> list[BlockedApp]:
     """The apps of a policy in canonical form; each once (PC-X14)."""
-    limited(len(entries), APPS_PER_POLICY, "apps in a policy", field)
+    limited(len(entries), APPS_PER_POLICY, "apps in a rule", field)
     found: dict[str, BlockedApp] = {}
     for number, entry in enumerate(entries):
         here = f"{field}[{number}]"
@@ -148,7 +150,7 @@ def checked_apps(entries: Sequence[BlockedApp], field: str = "blockedApps") -> l
         ):
             limited(count, most, what, f"{here}.{part}")
         if name.casefold() in found:
-            words = f"{name} is in this policy already. Name each app once."
+            words = f"{name} is already in this rule. Add each app only once."
             raise BadRequest("DUPLICATE_APP", words, f"{here}.appName")
         found[name.casefold()] = check_entry(entry.model_copy(update={"app_name": name}), here)
     return list(found.values())
@@ -156,7 +158,7 @@ def checked_apps(entries: Sequence[BlockedApp], field: str = "blockedApps") -> l
 
 def checked_windows(given: Sequence[Mapping[str, object]], field: str = "timeWindows") -> windows.Merged:
     """The windows of a policy, overlaps merged with a notice."""
-    limited(len(given), WINDOWS_PER_POLICY, "windows in a policy", field)
+    limited(len(given), WINDOWS_PER_POLICY, "times in a rule", field)
     return windows.check(given, field)
 
 
@@ -168,13 +170,13 @@ def is_custom(entry: BlockedApp) -> bool:
 def limited(count: int, limit: int, what: str, field: str | None = None) -> None:
     """LIMIT_EXCEEDED if there are more than there may be."""
     if count > limit:
-        raise LimitExceeded(f"There may be {limit} {what}; this would be {count}.", limit, field)
+        raise LimitExceeded(f"You can have at most {limit} {what}; this would be {count}.", limit, field)
 
 
 def later(given: datetime, now: datetime, longest: timedelta, field: str) -> datetime:
     """A moment ahead, and not too far."""
     if not now < given <= now + longest:
-        words = f"This must be a time ahead, at most {longest.days} days from now."
+        words = f"This must be in the future, at most {longest.days} days from now."
         raise BadRequest("INVALID_TIME", words, field)
     return given
 

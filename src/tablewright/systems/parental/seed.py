@@ -1,9 +1,8 @@
-"""A world to look at: families in three time zones with a month behind them, two firewalls, children on the network.
+"""Demo data: families in three time zones with a month of history, two firewalls, children on the network.
 
-What people wrote is made with the service itself, under a clock that walks from five weeks ago to now; what was counted
-goes through the ingester; what is on the firewalls now was put there by the reconciler. Only the history of the weeks
-before is written down directly, from what the policies say about them. Must hold: run again, it passes over what is
-there; nothing in it is left to chance.
+Families and policies are made through the service, under a clock that runs from five weeks ago to now; counts go
+through the ingester; the rules on the firewalls come from the reconciler. Only the history of past weeks is written
+directly, from what the policies say. Must hold: a second run skips existing items; nothing is random.
 """
 
 from collections.abc import Sequence
@@ -52,12 +51,12 @@ _SCHOOL: tuple[Day, ...] = ("MON", "TUE", "WED", "THU", "FRI")
 _SCHOOL_NIGHTS: tuple[Day, ...] = ("SUN", "MON", "TUE", "WED", "THU")
 
 
-# What reports from the network has a login as people have; its token is all it needs.
+# The network's event source has a login like a person's; it needs only the token.
 GATEWAY = Person(
     subject="gateway_east",
     name="Gateway east",
     role="Event source",
-    sees="No pages. Tells the API which address a child has and what was blocked.",
+    sees="No pages. Reports to the API which address a child has and what was blocked.",
     roles=("network",),
     email="gateway-east@gateway.example",
     home="/docs",
@@ -65,17 +64,17 @@ GATEWAY = Person(
 
 
 def people(parental: Parental) -> tuple[Person, ...]:
-    """Parents of two families, and who looks after the network."""
+    """Parents of two families, the network operator, support and a gateway."""
     return (
         Person(
             ANNA.subject, "Anna Miller", "Parent", "Her family: what is blocked for Sarah and Tom, and when.", (),
             ANNA.name,
         ),
         Person(
-            BEN.subject, "Ben Miller", "Co-parent", "The same family, which he was invited to.", (), BEN.name,
+            BEN.subject, "Ben Miller", "Co-parent", "The same family; he was invited.", (), BEN.name,
         ),
         Person(
-            CHIDI.subject, "Chidi Okafor", "Parent", "Another family, in Berlin. Nothing of the Millers.", (),
+            CHIDI.subject, "Chidi Okafor", "Parent", "Another family, in Berlin; sees nothing about the Millers.", (),
             CHIDI.name,
         ),
         Person(
@@ -175,19 +174,19 @@ _ZONES = ("Europe/Berlin", "Africa/Johannesburg", "America/New_York", "Asia/Kath
 
 
 class _Clock:
-    """Walks from the past to now."""
+    """A clock that runs from the past to now."""
 
     def __init__(self, start: datetime) -> None:
         self.now = start
 
     def __call__(self) -> datetime:
-        # A millisecond between any two looks, so that nothing happens at once.
+        # A millisecond between any two readings, so that no two times are equal.
         self.now += timedelta(milliseconds=1)
         return self.now
 
 
 def seed(parental: Parental, progress: Progress, families: int = 12) -> None:
-    """Fill an empty store; `progress` is called with how far it is. `families` are those nobody signs in as."""
+    """Fill an empty store; `progress` reports the progress. `families`: how many to add without a demo user."""
     homes = [*HOMES, *(_other_home(number) for number in range(families))]
     kids = [(home, kid) for home in homes for kid in home.kids]
     total = 2 + len(homes) + 2 * len(kids) + 2
@@ -201,7 +200,7 @@ def seed(parental: Parental, progress: Progress, families: int = 12) -> None:
         _home(parental, _Clock(start + timedelta(hours=number)), home)
         done += 1
         progress(done, total, "families and policies")
-    # When it was begun, however often it was broken off: what follows must be the same each time.
+    # The time of the first run, even after an interrupted one: what follows must be the same each time.
     (first,) = [family for family in parental.families.of(ANNA) if family.name == HOMES[0].name]
     today = first.created_at.replace(microsecond=0) + timedelta(days=DAYS)
     for _, kid in kids:
@@ -220,12 +219,12 @@ def seed(parental: Parental, progress: Progress, families: int = 12) -> None:
 
 
 def is_there(parental: Parental) -> bool:
-    """Whether this is a store with the demo in it."""
+    """Whether this store has the demo data."""
     return any(family.name == HOMES[0].name for family in parental.families.of(ANNA))
 
 
 def keep_alive(parental: Parental) -> int:
-    """Hear of the demo's sessions again, so that they do not end while somebody looks; how many."""
+    """Repeat the demo's session events, so that the sessions do not end; returns how many."""
     heard = 0
     for home in HOMES:
         for kid in home.kids:
@@ -303,7 +302,7 @@ def _ben(past: Repository, family: Family) -> None:
 
 
 def _child(past: Repository, family: Family, home: _Home, kid: _Kid) -> Child:
-    """A child whose number was proved at the time: a code of then would be over now."""
+    """A child whose number counts as verified: a code from then would have expired."""
     now = past.now()
     child = Child(
         child=kid.phone,
@@ -326,7 +325,7 @@ def _child(past: Repository, family: Family, home: _Home, kid: _Kid) -> Child:
 
 
 def _month(parental: Parental, child: Child, kid: _Kid, today: datetime) -> None:
-    """What was blocked when, how often it was tried, and what the firewalls were told."""
+    """Past blocks, blocked attempts, and the history of the firewalls."""
     policies = parental.repository.policies_of(child.child)
     start = today - timedelta(days=METRIC_DAYS)
     spans = effective.timeline(child, policies, [], start, today)
@@ -371,7 +370,7 @@ def _on_the_network(parental: Parental, kid: _Kid) -> None:
 
 
 def _today(parental: Parental) -> None:
-    """A little of what happens on a day: support was asked, somebody was invited, something is allowed for a while."""
+    """Today's activity: a view by support, an invitation, an exception."""
     sarah = parental.repository.child_of_phone(SARAH)
     if sarah is None:
         return

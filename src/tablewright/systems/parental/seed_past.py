@@ -1,6 +1,6 @@
-"""A month behind the children of the demo: how often they tried what was blocked, and what firewalls were told. Pure.
+"""A month of history for the children of the demo: blocked attempts and firewall actions. Pure.
 
-Must hold: nothing is left to chance; the same child and span give the same past.
+Must hold: nothing is random; the same child and span give the same past.
 """
 
 import hashlib
@@ -36,10 +36,10 @@ def attempts(child: Child, eager: int, spans: Sequence[Span]) -> Iterator[Event]
 def actions(
     child: Child, address: str, device: tuple[str, str], span: Span, since: datetime, until: datetime
 ) -> Iterator[Action]:
-    """What a firewall was told at both ends of a span; now and then it took two attempts."""
+    """The firewall actions at both ends of a span; some took two attempts."""
     edges: tuple[tuple[ActionKind, datetime], ...] = (("block", span.start), ("unblock", span.end))
     for kind, moment in edges:
-        # What was so before the month began was done before it, and what lasts is not over.
+        # Only edges within the month.
         if moment <= since or moment >= until:
             continue
         chance = drawn(child.child, span.app, kind, moment.isoformat())
@@ -64,7 +64,7 @@ def actions(
             )
 
 
-# --- chance that is none ---
+# --- reproducible choices ---
 
 
 def drawn(*parts: str) -> int:

@@ -42,7 +42,7 @@ def start(given: Start) -> Parental:
 SYSTEM = System(
     name="parental",
     title="Parental controls",
-    about="What children may not use, and when: written by parents, enforced on firewalls, shown as it is.",
+    about="Parents decide what their children can't use and when; firewalls enforce it.",
     designs=DESIGNS,
     start=start,
     accent="violet",

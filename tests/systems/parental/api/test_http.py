@@ -371,7 +371,7 @@ def test_pc_x13_pages_have_100_entries_at_most_and_pc_21_those_of_the_history_20
         for size in (0, most + 1):
             answer = api.get(f"{path}?pageSize={size}", by=who)
             assert refused(answer) == (400, "INVALID_PAGE_SIZE"), path
-            assert answer.json()["message"] == f"A page has 1 to {most} entries."
+            assert answer.json()["message"] == f"A page can have 1 to {most} entries."
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ def test_what_is_told_without_an_address_of_a_session_whose_end_came_first_is_no
     rig.sessions.event("stop", ANNA, "s1", at=at(0))
     rig.move(minutes=5)
     assert rig.sessions.event("heartbeat", ANNA, "s1") is None
-    with pytest.raises(BadRequest, match="needs its address and its firewall"):
+    with pytest.raises(BadRequest, match="needs an address and a firewall"):
         rig.sessions.event("update-ip", ANNA, "s1", ip=IP)
     assert rig.sessions.open_of(ANNA) == []
 

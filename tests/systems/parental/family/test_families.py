@@ -243,7 +243,7 @@ def test_fifty_wrong_codes_a_day_make_the_next_ones_too_long_to_guess(at: Place,
     at.parental.children.prove(PHONE, ANNA)
     code = at.code(PHONE)
     assert len(code) == 12
-    assert ("50 wrong codes were typed" in at.messages(PHONE)[-1]) == (guessed == "one number")
+    assert ("50 wrong codes were entered" in at.messages(PHONE)[-1]) == (guessed == "one number")
     at.parental.children.add(PHONE, code, "Sarah", ZONE, ANNA)
     at.clock.move(timedelta(days=1))
     at.parental.children.prove(OTHER_PHONE, ANNA)

@@ -268,7 +268,7 @@ def test_retry_asks_the_firewall_also_while_it_is_paused_after_failures(
     assert action is not None
     firewall.faults = Faults()
     done = words_of(olga.post(action[1]))
-    assert "Spotify: done, the rule is in force." in done
+    assert "Spotify: done. The rule is active." in done
 
 
 @pytest.mark.parametrize("address", ["fmc.example:x", "fmc.example\r\nX: 1", "http://fmc.example", ""])
@@ -282,7 +282,7 @@ def test_health_of_a_firewall_with_a_bad_address_is_never_a_fault(
     assert (answer.status_code, answer.json()["isOk"]) == (200, False)
     for page in ("/devices", "/devices/bad", "/devices/bad/edit"):
         assert olga.get(f"{HOME}{page}").status_code == 200
-    assert "It does not answer" in words_of(olga.post(f"{HOME}/devices/bad/health"))
+    assert "It does not respond" in words_of(olga.post(f"{HOME}/devices/bad/health"))
 
 
 def test_a_pause_is_called_a_pause_in_the_familys_record(anna: httpx.Client, parental: Parental) -> None:

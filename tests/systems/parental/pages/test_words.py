@@ -97,10 +97,10 @@ LATER = NOW + timedelta(hours=2)
     [
         (state(), None, "No scheduled changes."),
         (state(), state("A", at=LATER), "A will be blocked at 15:00."),
-        (state("A"), state("B", "C", at=LATER), "B and C will be blocked and A will be free again at 15:00."),
+        (state("A"), state("B", "C", at=LATER), "B and C will be blocked and A will be unblocked at 15:00."),
         (state("A"), state("A", "*", at=LATER), "Everything will be blocked at 15:00."),
-        (state("*"), state(at=LATER), "The block of everything will end at 15:00."),
-        (state("*", "A"), state("A", at=LATER), "At 15:00 the block of everything will end, but A will stay blocked."),
+        (state("*"), state(at=LATER), "Everything will be unblocked at 15:00."),
+        (state("*", "A"), state("A", at=LATER), "At 15:00 everything will be unblocked, but A will stay blocked."),
         (state("A"), state("*", at=LATER), "Everything will be blocked at 15:00."),
     ],
 )  # fmt: skip
@@ -118,9 +118,9 @@ def test_what_is_blocked_is_said_in_a_sentence() -> None:
     ("windows", "freed", "paused", "words"),
     [
         ([], (), False, "active"),
-        ([], ("A", "B"), False, "lifted by an exception"),
+        ([], ("A", "B"), False, "suspended by an exception"),
         ([], ("B",), False, "active, except B"),
-        ([], (), True, "lifted by the pause until 14:00"),
+        ([], (), True, "paused until 14:00"),
         ([window("20:00", "22:00")], (), False, "not active now"),
         ([window("20:00", "22:00")], (), True, "not active now"),
     ],
@@ -150,8 +150,8 @@ def test_a_status_never_says_more_than_is_known() -> None:
         return texts.status_words(status, CHILD, NOW)
 
     assert said(AppStatus("A", "enforced", since=NOW)) == "Blocked on the network since 13:00."
-    kept = AppStatus("A", "enforced", since=NOW, reason="what was open before goes on")
-    assert said(kept) == "Blocked on the network since 13:00. What was open before goes on."
+    kept = AppStatus("A", "enforced", since=NOW, reason="open connections continue")
+    assert said(kept) == "Blocked on the network since 13:00. Open connections continue."
     assert said(AppStatus("A", "pending", reason="on its way")) == "Applying…"
     assert (
         said(AppStatus("A", "pending", reason="the device is away", since=NOW))
@@ -313,9 +313,9 @@ def test_pc_d10_a_row_of_ones_own_says_what_is_blocked_of_it_and_what_is_not() -
     to = "www.cheat.example m.puzzle.example cloudfront.net 142.250.0.0/15 school.example nonsense!"
     told = forms.told_of(forms.OwnRow(0, "Puzzles", to, "443"), ["school.example"])
     assert told.blocked == (
-        "cheat.example is blocked, with all its subdomains.",
-        "Of puzzle.example, only m.puzzle.example and what is below it is blocked. To block all of it, write "
-        "puzzle.example.",
+        "cheat.example is blocked, including all its subdomains.",
+        "Only m.puzzle.example and its subdomains are blocked, not the rest of puzzle.example. To block all of it, "
+        "write puzzle.example.",
     )
     assert [text.split(" is not blocked (")[0] for text in told.unmet] == [
         "cloudfront.net",

@@ -29,17 +29,17 @@ LARGEST_PAGE, LARGEST_HISTORY_PAGE = 100, 200
 PageSize = Annotated[
     int | None,
     AfterValidator(lambda size: _page_size(size, LARGEST_PAGE)),
-    Query(alias="pageSize", description=f"1 to {LARGEST_PAGE}; as many as suit the list if not given"),
+    Query(alias="pageSize", description=f"1 to {LARGEST_PAGE}; the default depends on the list"),
 ]
 HistoryPageSize = Annotated[
     int | None,
     AfterValidator(lambda size: _page_size(size, LARGEST_HISTORY_PAGE)),
     Query(alias="pageSize", description=f"1 to {LARGEST_HISTORY_PAGE}; 50 if not given"),
 ]
-StartAt = Annotated[str | None, Query(alias="startAt", description="the token of the page before")]
+StartAt = Annotated[str | None, Query(alias="startAt", description="the token from the previous page")]
 IfMatch = Annotated[str | None, Header(alias="If-Match")]
 # Why support looks at a family's child; the family can read it.
-Why = Annotated[str | None, Header(alias="X-Reason", description="why you look, if you are support")]
+Why = Annotated[str | None, Header(alias="X-Reason", description="the reason, if you are support")]
 Since = Annotated[
     datetime | None, BeforeValidator(lambda value: moment_of(value, "from")), Query(alias="from")
 ]
@@ -47,7 +47,7 @@ Until = Annotated[datetime | None, BeforeValidator(lambda value: moment_of(value
 Through = Annotated[
     datetime | None,
     BeforeValidator(lambda value: through(value, "to")),
-    Query(alias="to", description="without fractions: the whole of that second is in it"),
+    Query(alias="to", description="without fractions, that whole second is included"),
 ]
 FromDay = Annotated[date | None, BeforeValidator(lambda value: day_of(value, "from")), Query(alias="from")]
 ToDay = Annotated[date | None, BeforeValidator(lambda value: day_of(value, "to")), Query(alias="to")]
@@ -70,7 +70,7 @@ def actor_of(principal: Principal) -> Actor:
 
 def _page_size(size: int | None, at_most: int) -> int | None:
     if size is not None and not 1 <= size <= at_most:
-        raise BadRequest("INVALID_PAGE_SIZE", f"A page has 1 to {at_most} entries.", "pageSize")
+        raise BadRequest("INVALID_PAGE_SIZE", f"A page can have 1 to {at_most} entries.", "pageSize")
     return size
 
 
@@ -90,15 +90,15 @@ def expected(match: str | None, version: int | None) -> int | None:
     if tags is None:
         return version
     if len(tags) != 1 or not tags[0].isascii() or not tags[0].isdigit():
-        raise BadRequest("BAD_ETAG", 'If-Match names the one version that was read, such as "7".', "If-Match")
+        raise BadRequest("BAD_ETAG", 'If-Match must be the version that was read, such as "7".', "If-Match")
     return int(tags[0])
 
 
 def demanded(match: str | None, version: int | None) -> int:
-    """The same, where nobody may write without having read."""
+    """The same, where a version is required."""
     found = expected(match, version)
     if found is None:
-        words = "Send the version you read, in the body or as If-Match, so that nobody's change is lost."
+        words = "Send the version you read, in the body or as If-Match, so that no change is lost."
         raise Problem(428, "PRECONDITION_REQUIRED", words, "version")
     return found
 

@@ -127,7 +127,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
     def invite(
         id: str, body: views.NewInvitation, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> Invitation:
-        """Invite somebody by mail; they accept signed in with that address."""
+        """Invite a guardian by mail; they accept by signing in with that address."""
         return guardians.invite(id, body.email, actor_of(caller))
 
     @api.get("/families/{id}/invitations")
@@ -155,7 +155,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
     def remove_guardian(
         id: str, subject: str, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> None:
-        """The owner removes somebody, or somebody leaves."""
+        """Remove a guardian (owner only), or leave the family."""
         guardians.remove(id, subject, actor_of(caller))
 
     @api.post("/families/{id}/guardians/{subject}:make-owner")
@@ -239,7 +239,7 @@ def children(parental: Parental, doors: Doors, buckets: RateLimiter) -> APIRoute
         return views.child_view(released) if is_own else views.released_view(released)
 
     def to_release(actor: Actor, phone: str) -> Child:
-        """The caller's own child; for an operator whoever has the number."""
+        """The caller's own child; for an operator the child that has the number."""
         holder = parental.repository.child_of_phone(child_key(phone)) if actor.role == "operator" else None
         if holder is not None and not service.has(actor, holder.family_id):
             return holder

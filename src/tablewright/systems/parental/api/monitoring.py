@@ -20,7 +20,7 @@ def figures(parental: Parental, doors: Doors) -> APIRouter:
 
     @api.get("/metrics", response_class=Response)
     def prometheus(caller: Annotated[Principal, Depends(doors.network)]) -> Response:
-        """The same in Prometheus' text format, for whoever reports from the network or looks after it."""
+        """The same in Prometheus' text format, for the roles network and operator."""
         told = monitoring.as_prometheus(monitoring.read(parental))
         return Response(told, media_type=monitoring.CONTENT_TYPE)
 

@@ -256,7 +256,7 @@ def network(parental: Parental, doors: Doors) -> APIRouter:
     def quarantined(
         caller: Annotated[Principal, Depends(doors.operator)], size: PageSize = None, after: StartAt = None
     ) -> Page[views.QuarantineView]:
-        """Blocked events nobody knew whose they are; kept for 30 days."""
+        """Blocked events that match no child; kept for 30 days."""
         return page_of(parental.ingest.waiting(size, after, caller.subject), views.quarantine_view)
 
     @api.post("/quarantine/{id}:again")

@@ -110,7 +110,7 @@ def policies(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.signed_in)],
         match: IfMatch = None,
     ) -> views.PolicyView:
-        """Write a policy anew, on the version that was read; 409 with the current one if that is another."""
+        """Replace a policy, on the version that was read; 409 with the current one if it has changed."""
         actor = actor_of(caller)
         child = parental.families.open_child(actor, phone)
         seen = demanded(match, body.version)
@@ -154,7 +154,7 @@ def overrides(parental: Parental, doors: Doors) -> APIRouter:
         request: Request,
         caller: Annotated[Principal, Depends(doors.signed_in)],
     ) -> Override:
-        """Allow or block an app, or `*`, for a while; it ends by itself."""
+        """Allow or block an app, or `*`, for a while; it ends automatically."""
         actor = actor_of(caller)
         child = parental.families.open_child(actor, phone)
         return service.add(
@@ -191,14 +191,14 @@ def effective(parental: Parental, doors: Doors) -> APIRouter:
     def effective_now(
         phone: str,
         caller: Annotated[Principal, Depends(doors.signed_in)],
-        at: Annotated[str | None, Query(description="a moment with its zone; now if not given")] = None,
+        at: Annotated[str | None, Query(description="a time with its zone; now by default")] = None,
         reason: Why = None,
     ) -> views.EffectiveView:
         """What is blocked now, whether it is enforced, and what changes next; `at` asks about another moment."""
         child = parental.families.child(actor_of(caller), phone, reason=reason)
         moment = moment_of(at, "at")
         found = parental.blocked_now(child, moment)
-        # Of another moment nobody can say whether it is enforced.
+        # Only for now is it known what is enforced.
         told = parental.reconciler.status(child.child) if moment is None else []
         states = {status.app: status for status in told if status.wanted}
         blocked = [
@@ -219,7 +219,7 @@ def effective(parental: Parental, doors: Doors) -> APIRouter:
         start = since or repository.now()
         end = until or start + timedelta(days=1)
         if not start < end <= start + LONGEST_TIMELINE:
-            words = f"A timeline ends after it begins, and has at most {LONGEST_TIMELINE.days} days."
+            words = f"A timeline must end after it starts and have at most {LONGEST_TIMELINE.days} days."
             raise BadRequest("INVALID_TIME", words, "to")
         return [views.span_view(span) for span in parental.timeline(child, start, end)]
 

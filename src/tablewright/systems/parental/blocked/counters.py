@@ -1,13 +1,13 @@
 """What a chunk of a batch adds to the items of metrics, written once (PC-D12).
 
-A chunk's receipt, its counts and its events that are nobody's are one transaction: a receipt that is there means that
-all of it is counted or kept. Each item is read or remembered, and put back whole with its counts if nobody has touched
-it since. Where others count for it in this very moment, the chunk is counted by adding, which goes on with everybody;
-first and last times then follow in writes of their own, as they do for a chunk that is repeated, so a crash in between
-is mended by the next delivery (PC-D13). Must hold: blockedCount is the sum of the hours, and of the counts of the
-events of that day on the child's clock; times never move the wrong way.
-This is the busiest path of the system, so it deals in items as they are stored: models of them would cost as much as
-the writing. Elsewhere: whose events they are (ingest.py).
+A chunk's receipt, its counts and its events without a child are one transaction: a receipt that is there means that all
+of it is counted or kept. Each item is read or remembered, and put back whole with its counts if no other writer has
+touched it since. Where others count for it in this very moment, the chunk is counted by adding, which goes on with
+everybody; first and last times then follow in writes of their own, as they do for a chunk that is repeated, so a crash
+in between is mended by the next delivery (PC-D13). Must hold: blockedCount is the sum of the hours, and of the counts
+of the events of that day on the child's clock; times never move the wrong way. This is the busiest path of the system,
+so it deals in items as they are stored: models of them would cost as much as the writing. Elsewhere: whose events they
+are (ingest.py).
 """
 
 import logging

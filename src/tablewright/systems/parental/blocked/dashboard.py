@@ -185,7 +185,7 @@ class Figures:
     def between(self, child: str, since: date, until: date, app_name: str | None = None) -> list[Metric]:
         """A child's items from a day to a day, both included; of one app if named (PC-28, PC-30)."""
         if not timedelta() <= until - since < timedelta(days=LONGEST):
-            words = f"Ask for a day up to a later one, {LONGEST} days at the most."
+            words = f"The last day must not be before the first, and at most {LONGEST} days are returned."
             raise BadRequest("INVALID_RANGE", words, "from")
         found = self._repository.db.all(d.metrics_of_child(child=child, since=since, until=until))
         return [metric for metric in found if app_name is None or metric.app_name == app_name]

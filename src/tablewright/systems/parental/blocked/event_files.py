@@ -5,7 +5,7 @@
 
 Which lines are the next batch is written down before they are delivered, and that they were afterwards: after a crash
 the same lines come again as the same batch, and are counted once. Must hold: a line is delivered at least once, a line
-that is not finished is left for later, one that is no event goes to the file beside the place and is not dropped.
+that is not finished is left for later, one that is not an event goes to the file beside the place and is not dropped.
 A file that was rotated to `<name>.1`, `<name>.2` and so on is read to its end, and then those that came after it, as
 long as they are there and not compressed. One process reads a file.
 """
@@ -45,11 +45,11 @@ class EventFile:
         self._path, self._place = path, place
 
     def deliver(self, take: Callable[[Batch], object]) -> int:
-        """Deliver what is there, in batches; how many events that were."""
+        """Deliver the file's new lines in batches; returns how many events."""
         delivered = 0
         while True:
             place = self._read_place()
-            # One opening for all we do with it: a file that is rotated meanwhile stays the one we look at.
+            # Opened once: if the file is rotated, we continue with the old one.
             with ExitStack() as opened:
                 file = self._source(place, opened)
                 if file is None:

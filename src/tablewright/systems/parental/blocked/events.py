@@ -1,7 +1,7 @@
 """Blocked requests as sensors report them, and what is counted of them. Pure.
 
 A batch is split into chunks by what its events say, never by what we know of whose they are: delivered again, a batch
-falls into the same chunks, though a child may have moved to another time zone or become known meanwhile. Must hold: an
+falls into the same chunks, though a child may have moved to another time zone or become known since. Must hold: an
 event is in one chunk; a chunk touches no more items than fit into one transaction.
 Elsewhere: whose events they are, and the counting (ingest.py).
 """
@@ -24,7 +24,7 @@ from tablewright.systems.parental.model import Value
 
 EVENTS_PER_BATCH = 1000
 # Of one sender, app and quarter of an hour there is one local day: clocks everywhere differ by whole quarters. One item
-# for each of 94, a receipt, and five items of events whose child nobody knows make the 100 that a transaction may have.
+# for each of 94, a receipt, and five items of events whose child is unknown make the 100 that a transaction may have.
 GROUPS_PER_CHUNK = 94
 EVENTS_PER_QUARANTINE = 200
 _QUARTER = 15 * 60
@@ -67,7 +67,7 @@ class Event(Value):
         try:
             return rules.phone_number(given) if given is not None else None
         except BadRequest:
-            return given  # nobody's number; who looks for its child will find none
+            return given  # not a number: no child will be found for it
 
     @field_validator("private_ip")
     @classmethod
@@ -80,9 +80,9 @@ class Event(Value):
     @model_validator(mode="after")
     def _says_enough(self) -> "Event":
         if self.phone_number is None and self.private_ip is None:
-            raise ValueError("say whose it is: phoneNumber or privateIP")
+            raise ValueError("needs phoneNumber or privateIP")
         if self.app_name is None and self.rule_name is None:
-            raise ValueError("say what was blocked: appName or ruleName")
+            raise ValueError("needs appName or ruleName")
         return self
 
     def texts(self) -> dict[str, str]:
@@ -121,7 +121,7 @@ class Sum:
 def checked(batch: Batch) -> Batch:
     """A batch as it may be; a mistake names its field."""
     if not 1 <= len(batch.batch_id) <= 200:
-        raise BadRequest("INVALID_BATCH", "A batch has an id of 1 to 200 characters.", "batchId")
+        raise BadRequest("INVALID_BATCH", "A batch ID has 1 to 200 characters.", "batchId")
     rules.limited(len(batch.events), EVENTS_PER_BATCH, "events in a batch", "events")
     return batch
 

@@ -1,10 +1,11 @@
 """Taking what was blocked: batches that may be delivered any number of times, each event counted once (PC-D12).
 
-Must hold: an event is counted for who had the number or the address when it happened, or for nobody; nothing is dropped
-(PC-D33), and where an address could be that of two nobody is guessed at. A device tells of what it stopped a moment
-later, or much later: a rule is known by its name for a day after it has gone, though neither it nor its session is
-there any more, and who had an address for a week (enforcement/address_stays.py). Elsewhere: what an event says and how
-a batch is split (events.py), what is written of it (counters.py), what parents see of it (dashboard.py).
+Must hold: an event is counted for the child that had the number or address when it happened, or for none; nothing is
+dropped (PC-D33), and if two children could have had the address it is counted for neither. A device tells of what it
+stopped a moment later, or much later: a rule is known by its name for a day after it has gone, though neither it nor
+its session is there any more, and who had an address for a week (enforcement/address_stays.py). Elsewhere: what an
+event says and how a batch is split (events.py), what is written of it (counters.py), what parents see of it
+(dashboard.py).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +34,7 @@ from tablewright.systems.parental.model import (
 from tablewright.systems.parental.policy.registry import Registry
 from tablewright.systems.parental.repository import Repository
 
-# How long a child may be known from before. Far less than what an errand waits for us (family/tasks.py).
+# How long a child may be cached. Far less than a background task waits for us (family/tasks.py).
 KNOWN_FOR = timedelta(seconds=15)
 AHEAD = timedelta(minutes=5)
 QUARANTINE_KEPT = timedelta(days=30)
@@ -73,16 +74,16 @@ class Ingest:
         """Count a batch; BATCH_REUSED if another one of that id was counted already."""
         return self._take(of.checked(batch), self._repository.now() + QUARANTINE_KEPT)
 
-    # --- events that are nobody's ---
+    # --- quarantine ---
 
     def waiting(
         self, size: int | None = None, after: str | None = None, reader: str = ""
     ) -> Page[Quarantined]:
-        """What nobody knew whose it is, newest first."""
+        """Events that match no child, newest first."""
         return self._repository.page(d.quarantined(), size, after, reader)
 
     def again(self, quarantine_id: str) -> Counted:
-        """Try to count what waits there; what is still nobody's stays, for as long as it would have."""
+        """Try to count quarantined events again; those that still match no child stay until they expire."""
         kept = self._repository.db.one(d.quarantine.get(quarantine_id), consistent=True)
         if kept is None:
             raise NotThere("QUARANTINE")
@@ -117,7 +118,7 @@ class Ingest:
             counted, kept = sum(row.sum.count for row in rows), sum(event.count for event, _ in unknown)
             return Counted(counted, 0, kept, touched)
         if known != chunk.digest:
-            words = "Another batch of this id was counted already. Give each batch an id of its own."
+            words = "A different batch with this ID was already counted. Give each batch its own ID."
             raise Conflict("BATCH_REUSED", words, "batchId")
         self._counting.follow_times(rows)
         return Counted(0, sum(event.count for event in chunk.events), 0, touched)
@@ -125,7 +126,7 @@ class Ingest:
     def _quarantined(
         self, chunk: Chunk, unknown: Sequence[tuple[Event, str]], kept_until: datetime
     ) -> list[Quarantined]:
-        """Events that are nobody's, each with the reason, in items that are not too large."""
+        """Events that match no child, each with the reason, in items that are not too large."""
         found = []
         for first in range(0, len(unknown), of.EVENTS_PER_QUARANTINE):
             part = unknown[first : first + of.EVENTS_PER_QUARANTINE]
@@ -157,12 +158,12 @@ class _Finder:
         self._by_key: dict[str, Child | None] = {}
         self._names: dict[str, str | None] = {}
         self._former: dict[str, FormerRule | None] = {}
-        # Nobody has the number or the address "", and no key can be made of it.
+        # No child has the number or address "", and it cannot be a key.
         self._addresses[""] = [], []
         self._holders = self._look_up({event.phone_number for event in events if event.phone_number})
 
     def sorted(self, found: Sequence[Event]) -> tuple[list[Row], list[tuple[Event, str]]]:
-        """What is to be counted, an item a row, and what is nobody's, with the reason."""
+        """What is to be counted, an item a row, and what matches no child, with the reason."""
         known: dict[tuple[str, str], list[Event]] = {}
         children: dict[str, Child] = {}
         unknown: list[tuple[Event, str]] = []
@@ -182,7 +183,7 @@ class _Finder:
         return rows, unknown
 
     def find(self, event: Event) -> tuple[Child, str] | str:
-        """The child and the app, or why nobody can say."""
+        """The child and the app, or why they are not known."""
         if not self._now - d.METRICS_KEPT < event.at <= self._now + AHEAD:
             return WRONG_TIME
         rule = self._rule(event)
@@ -192,7 +193,7 @@ class _Finder:
         whose = self._child(event, rule)
         if isinstance(whose, str):
             return whose
-        # A number or an address that was somebody else's then says nothing of who has it now (PC-S15).
+        # A number or address that another child had then says nothing about the child that has it now (PC-S15).
         return ANOTHERS if event.at < whose.created_at else (whose, app_name)
 
     def _child(self, event: Event, rule: RuleMapping | FormerRule | None) -> Child | str:
@@ -234,7 +235,7 @@ class _Finder:
         )
         if there is not None:
             return there
-        # A name is one of a child, an app and an address: whoever has the address now has rules of other names.
+        # A name is one of a child, an app and an address: the next holder of the address has rules of other names.
         if event.rule_name not in self._former:
             self._former[event.rule_name] = self._repository.db.one(
                 d.former_rules.get(event.rule_name), consistent=True
@@ -276,7 +277,7 @@ class _Finder:
         """The rules for an address, and who has it or had it."""
         if address not in self._addresses:
             db = self._repository.db
-            # Those who have it first: who leaves meanwhile is found among those who had it.
+            # Current holders first: one that leaves in between is found among the former holders.
             now = [
                 address_stays.stay(one, address_stays.here_since(one), one.expires_at)
                 for one in db.all(d.sessions_of_address(private_ip=address))
@@ -291,4 +292,4 @@ def _read(kept: Mapping[str, str]) -> Event:
     try:
         return Event.model_validate({name: text for name, text in kept.items() if name != "reason"})
     except ValidationError:
-        raise Conflict("QUARANTINE_UNREADABLE", "What is kept there is no event any more.") from None
+        raise Conflict("QUARANTINE_UNREADABLE", "This event is no longer in quarantine.") from None

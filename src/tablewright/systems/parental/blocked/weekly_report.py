@@ -1,8 +1,8 @@
-"""The report of a week, told to every guardian of a family on Monday morning (PC-X10).
+"""The weekly report to every guardian of a family on Monday morning (PC-X10).
 
-When a family is next to be told is an item of its own, found by its time: a run reads what is due and nothing else.
-Must hold: a week is told once, whoever runs and however often, for the message is written with a receipt; a run is
-short, and goes on where the last one stopped; a family that is trouble keeps nobody else waiting.
+The next report of a family is an item of its own, found by its time: a run reads only what is due.
+Must hold: a week is reported once, in however many processes and runs, because the message is written with a receipt; a
+run is short and continues where the last one stopped; a family whose report fails delays no other.
 Elsewhere: the item of a new family (family/families.py), families that have none (family/rounds.py), when it runs
 (jobs.py).
 """
@@ -41,8 +41,8 @@ class WeekOfChild:
 
 
 def run(repository: Repository, at_most: int = AT_MOST) -> int:
-    """Tell of the week that ended, from Monday seven o'clock on the clock of a family's first child; how many were
-    told."""
+    """Report the week that ended, from Monday seven o'clock in the zone of a family's first child; returns how many
+    reports were written."""
     due = list(islice(repository.db.all(d.reports_due(until=repository.now())), at_most))
     return sum([_told(repository, one) for one in due])
 
@@ -62,13 +62,13 @@ def _told(repository: Repository, due: ReportDue) -> bool:
     except Exception as mistake:
         log.error("week not reported", extra={"mistake": type(mistake).__name__})
         at = now + AFTER_TROUBLE
-    # Last: who dies before does it again and finds the receipt. Who else did it meanwhile has set the same time.
+    # Last: after a crash the report is repeated and finds the receipt. Another process has set the same time.
     repository.try_write(d.reports.change(due, due.model_copy(update={"at": at})))
     return is_told
 
 
 def _this_week(children: Sequence[Child], now: datetime) -> datetime:
-    """When the week before this one is to be told; without a child, when it would be at the earliest anywhere."""
+    """When last week's report is due; without a child, the earliest time in any zone."""
     clock = zone(children[0].timezone) if children else EARLIEST
     local = now.astimezone(clock).date()
     return datetime.combine(local - timedelta(days=local.weekday()), REPORT_HOUR, clock)
@@ -76,7 +76,7 @@ def _this_week(children: Sequence[Child], now: datetime) -> datetime:
 
 def _tell(repository: Repository, family: Family, children: Sequence[Child], monday: date) -> bool:
     once = f"weekly:{family.family_id}:{monday.isoformat()}"
-    # What was there before the week began is not reported on for the time before.
+    # A family that was created this week gets no report for the week before.
     if family.created_at.date() >= monday or repository.db.done(once, d.PARENTAL) is not None:
         return False
     first = monday - A_WEEK
@@ -102,7 +102,7 @@ def report(weeks: Sequence[WeekOfChild], first: date) -> str:
     lines = [f"Blocked attempts from {first:%d %B} to {until:%d %B}."]
     for week in weeks:
         change = week.attempts - week.before
-        compared = "as many as" if not change else f"{abs(change)} {'more' if change > 0 else 'fewer'} than"
+        compared = "the same as" if not change else f"{abs(change)} {'more' if change > 0 else 'fewer'} than"
         lines.append(f"\n{week.name}: {week.attempts}, {compared} the week before.")
         lines += [f"  {app_words(app)}: {count}" for app, count in week.apps]
     return "\n".join(lines)

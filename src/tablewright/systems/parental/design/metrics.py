@@ -1,4 +1,4 @@
-"""What was blocked, counted: metrics, receipts of batches, events nobody knows (PC-25 to PC-32)."""
+"""What was blocked, counted: metrics, receipts of batches, events that match no child (PC-25 to PC-32)."""
 
 from datetime import date, timedelta
 
@@ -86,7 +86,7 @@ quarantine = families_table.entity(
     on={list_index: Keys("QUARANTINE", "{day}#{quarantine_id}")},
     expires=Expires("expires_at"),
     data={"events": Data.PERSONAL},
-    retention=Retention(timedelta(days=30), "until somebody has looked whose they are"),
+    retention=Retention(timedelta(days=30), "until an operator has checked them"),
     load={"create": Load(per_month=1_000, item_bytes=2_000)},
 )
 
@@ -125,4 +125,4 @@ def metric_of_day(*, child: str, date: date, app_name: str) -> None:
     load=Load(per_month=500, items=5),
 )
 def quarantined() -> None:
-    """Events nobody knew whose they are."""
+    """Events that match no child."""

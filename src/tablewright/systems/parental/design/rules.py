@@ -138,7 +138,7 @@ wakes = families_table.entity(
     sk="WAKE",
     on={list_index: Keys("WAKES#{child:shard.8}", "{at:ms}#{child}")},
     version="version",
-    retention=Retention(None, "while a session is open and something is to change by itself"),
+    retention=Retention(None, "while a session is open and a change is scheduled"),
     load={
         "create": Load(per_second=0.25, item_bytes=200),
         "change": Load(per_second=1, item_bytes=200, changes=("at",)),
@@ -234,7 +234,7 @@ def former_rules_of_child(*, child: str) -> None:
     load=Load(per_second=1, items=1, item_bytes=200),
 )  # fmt: skip
 def wakes_due(*, since: datetime | None = None, until: datetime | None = None) -> None:
-    """PC-42: for whom what is blocked changes by itself up to a moment, the longest due first."""
+    """PC-42: children with a scheduled change up to a moment, the longest due first."""
 
 
 @PARENTAL.get(wakes, consistent=True, load=Load(per_second=2, item_bytes=200))

@@ -40,7 +40,7 @@ sessions = sessions_table.entity(
     sk="{session_id}",
     on={session_address_index: Keys("{live_private_ip}", "{started_at}")},
     version="version",
-    # PC-D22: an address behind a firewall has one holder, whoever comes at the same moment.
+    # PC-D22: an address behind a firewall has one holder, also if two come at the same moment.
     unique=[
         Unique(
             "address",

@@ -1,4 +1,4 @@
-"""Addresses that go from one child to another: nobody keeps the block of who had theirs before (PC-D22, PC-S4).
+"""Addresses that go from one child to another: the next holder does not inherit a block (PC-D22, PC-S4).
 
 Must hold: a session is called clean only when no rule of another child names its address on its device. While such a
 rule cannot be removed there is an alert: one open entry in the history of the new holder, which operators see among
@@ -20,7 +20,7 @@ log = logging.getLogger("tablewright.parental")
 
 # Stands for the rule in the entry: it is about whatever names the address.
 ALERT = "address:"
-WORDS = "the firewall still blocks this address for whoever had it before"
+WORDS = "the firewall still has a block for the device that had this address before"
 # Does what is to be done for these children, on a device without waiting for the end of a pause.
 Free = Callable[[Iterable[str], str], object]
 
@@ -47,7 +47,7 @@ class Addresses:
         return True
 
     def forget(self, sessions: Iterable[Session]) -> None:
-        """Whoever has left an address is no more in anybody's way there, nor anybody in theirs."""
+        """These sessions have left their addresses: their alerts are closed."""
         for session in sessions:
             self._settle(session, is_clean=session.is_clean)
 

@@ -59,7 +59,7 @@ def left_behind(before: Session | None, after: Session) -> Sequence[Write[Addres
         stays.append(stay(before, here_since(before), until))
     came = before is None or _place(before) != _place(after) or before.live_private_ip is None
     if after.live_private_ip is None and after.ended_at is not None and after.private_ip and came:
-        # It was there, and somebody else was there after it: known only now.
+        # It was there, and another session was there after it: known only now.
         stays.append(stay(after, here_since(after), after.ended_at))
     return [d.stays.put(one) for one in stays]
 
@@ -76,7 +76,7 @@ def stay(session: Session, since: datetime, until: datetime) -> AddressStay:
 
 
 def superseded(arrived: Session, at: datetime, later: Iterable[datetime]) -> Session:
-    """A session that came to its address before somebody who has been heard of there since: it is over."""
+    """A session that came to its address before another that was heard of there since: it is over."""
     until = min((one for one in later if one > at), default=at)
     return ended(arrived, until)
 

@@ -1,8 +1,8 @@
 """One rule on one device: claimed in the table, asked of the device, and how it went noted (PC-19, PC-44, PC-X8).
 
-Must hold: nothing is asked of a device that was not claimed before, so nothing is on a device that nobody knows of; a
-rule leaves the table after it has left the device; each attempt has one entry in the history, and what failed before is
-no open matter once it went well. Claims are long; while somebody renews them (`kept`) they are short, so that what a
+Must hold: nothing is asked of a device that was not claimed before, so nothing unknown is on a device; a
+rule leaves the table after it has left the device; each attempt has one entry in the history, and an earlier
+failure is closed once it went well. Claims are long; while they are renewed (`kept`) they are short, so that what a
 process died over is soon taken up. Elsewhere: which rules (plan.py), the order of it all (reconciler.py).
 """
 
@@ -31,9 +31,9 @@ from tablewright.systems.parental.firewall.driver import (
 from tablewright.systems.parental.model import Action, ActionKind, ActionStatus, FormerRule, RuleMapping
 from tablewright.systems.parental.repository import Repository
 
-# How long somebody may be at a rule: longer than a device takes to answer, and a deployment to be done.
+# How long a process may hold a rule: longer than a device takes to answer, and a deployment to be done.
 CLAIM, DEPLOY_CLAIM = timedelta(minutes=2), timedelta(minutes=20)
-# The same where it is renewed, as long as DEPLOY_CLAIM, and how often somebody looks after that.
+# The same where it is renewed, as long as DEPLOY_CLAIM, and how often it is renewed.
 KEPT_CLAIM, KEEP_SECONDS = timedelta(seconds=20), 4.0
 
 log = logging.getLogger("tablewright.parental")
@@ -67,7 +67,7 @@ class Attempts:
     def __init__(self, repository: Repository, devices: Devices) -> None:
         self._repository, self._devices = repository, devices
         self._lock = threading.Lock()
-        self._keepers = 0
+        self._renewals = 0
         # Claims that are renewed: as they are in the table by now, by rule and the version they were made with.
         self._claims: dict[tuple[str, str, int], _Kept] = {}
 
@@ -80,12 +80,12 @@ class Attempts:
         thread = threading.Thread(target=self._keep, args=(stop,), name="tablewright-claims", daemon=True)
         thread.start()
         with self._lock:
-            self._keepers += 1
+            self._renewals += 1
         try:
             yield
         finally:
             with self._lock:
-                self._keepers -= 1
+                self._renewals -= 1
             stop.set()
             thread.join()
 
@@ -98,7 +98,7 @@ class Attempts:
         return renewed
 
     def let_go(self, attempts: Iterable[Attempt]) -> None:
-        """Renew these no more: nobody is at them."""
+        """Stop renewing these: no process holds them."""
         for attempt in attempts:
             self._newest(attempt.claimed)
 
@@ -129,7 +129,7 @@ class Attempts:
     # --- steps ---
 
     def do(self, steps: Sequence[Ensure | Remove], waiting: list[Attempt]) -> list[Attempt]:
-        """The attempts that were made; steps that somebody else has claimed meanwhile are theirs."""
+        """The attempts that were made; steps that another process has claimed are left to it."""
         made = []
         for step in steps:
             claimed = self._claim(step)
@@ -153,7 +153,7 @@ class Attempts:
         return is_asked and not is_known and self._devices.needs_deploy(attempt.claimed.ftd_device_id)
 
     def _held_longer(self, attempt: Attempt) -> Attempt:
-        """A deployment may take its time; until then nobody else need be at the rule."""
+        """A deployment may take its time; until then no other process needs the rule."""
         if self._is_kept(attempt.claimed):
             return attempt
         after = attempt.claimed.moved(next_try_at=attempt.ended + DEPLOY_CLAIM)
@@ -178,9 +178,9 @@ class Attempts:
         return finished
 
     def _claim(self, step: Ensure | Remove) -> RuleMapping | None:
-        """Make a rule ours for a while; None if somebody was faster."""
+        """Claim a rule for a while; None if another process was faster."""
         with self._lock:
-            is_kept = self._keepers > 0
+            is_kept = self._renewals > 0
         write = self._claim_write(step, KEPT_CLAIM if is_kept else CLAIM)
         if not self._repository.try_write(write, *_may_be_made(step)):
             return None
@@ -221,7 +221,7 @@ class Attempts:
         }
         if before is not None:
             is_again = before.status == "pending" and before.digest == rule.digest
-            # Counting begins anew with another wish; but what was asked for once may be on the device.
+            # Counting starts again with another wish; but what was asked for once may be on the device.
             attempt = before.attempt if is_again else min(before.attempt, 1)
             return d.rules.change(before, before.moved(**wished, attempt=attempt + 1))
         device = self._repository.db.one(d.devices.get(session.device_id))
@@ -307,7 +307,7 @@ class Attempts:
         )
         writes: list[Write[Any]] = [d.rules.change(claimed, after)]
         status: ActionStatus = "failed" if was_asked else "pending"
-        # Where nobody was asked, once is enough to say that something waits.
+        # If no device was asked, one entry is enough to say that something waits.
         if was_asked or claimed.failing_since is None:
             writes.append(d.actions.create(action_of(attempt, self._action_id(attempt), status)))
         if not self._repository.try_write(*writes) and len(writes) > 1:
@@ -328,7 +328,7 @@ class Attempts:
 
 def _may_be_made(step: Ensure | Remove) -> list[Write[Any]]:
     """What a rule rests on, in the transaction of its claim: the address is still the child's, or the rule would block
-    whoever has it by now (PC-D22), and nobody is taking the firewall away."""
+    its holder by now (PC-D22), and the firewall is not being removed."""
     if isinstance(step, Remove):
         return []
     session = step.wanted.session
@@ -347,7 +347,7 @@ def _key(claimed: RuleMapping) -> tuple[str, str, int]:
 
 
 def resolve(repository: Repository, mapping: RuleMapping) -> None:
-    """What failed of a rule before is no open matter any more (PC-S6)."""
+    """Close the earlier failures of a rule (PC-S6)."""
     if mapping.failing_since is not None:
         settle(repository, mapping.child, mapping.rule_id, mapping.failing_since)
 

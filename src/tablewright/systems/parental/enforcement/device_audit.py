@@ -1,7 +1,7 @@
 """A device compared with the table, and both put right (PC-43, PC-S7).
 
-Must hold: what is missing on the device or different there is made again, what nobody knows is removed, and what
-somebody is just at is left to them; what the index does not show yet is known all the same.
+Must hold: what is missing on the device or different there is made again, unknown rules are removed, and what
+another process holds is left to it; what the index does not show yet is known all the same.
 Elsewhere: when it is done (jobs.py), making rules (apply.py).
 """
 
@@ -47,7 +47,7 @@ class Verifying:
         self._repository, self._devices, self._mend = repository, devices, mend
 
     def verify(self, device_id: str) -> Verified:
-        """Compare a device with the table: mend what is missing or different, remove what nobody knows (PC-43)."""
+        """Compare a device with the table: restore what is missing or different, remove unknown rules (PC-43)."""
         # The device first: what is on it by now was claimed before, so it is in the table when that is read.
         there = self._devices.call(device_id, lambda driver: driver.list())
         deploys = self._devices.needs_deploy(device_id)
@@ -66,7 +66,7 @@ class Verifying:
         children = {mapping.child for mapping in known}
         removed = 0
         for rule in there:
-            # Looked for just before it goes: since the device was read somebody may have wanted it again.
+            # Looked for just before it goes: since the device was read it may be wanted again.
             if rule.name in names or self._known_as(device_id, rule) is not None:
                 continue
             log.warning("unknown rule removed", extra={"device": device_id, "rule": rule.name})
@@ -95,7 +95,7 @@ class Verifying:
             return self._doubt(mapping, rule, now)
         if not (adopts and is_same and mapping.status == "pending" and not plan.is_held(mapping, now)):
             return "waits"
-        # Somebody died, or the answer was lost, after the device had taken it (PC-S7).
+        # A process died, or the answer was lost, after the device had taken it (PC-S7).
         assert rule is not None
         resolve(self._repository, mapping)
         after = mapping.moved(
@@ -111,9 +111,11 @@ class Verifying:
         )
 
     def _doubt(self, mapping: RuleMapping, rule: DeviceRule | None, now: datetime) -> str:
-        """A rule that should be there and is not: it is made again, by whoever reconciles the child next."""
+        """A rule that should be there and is not: the next reconcile of the child adds it again."""
         words = (
-            "the rule was gone from the firewall" if rule is None else "the rule on the firewall was another"
+            "the rule was missing on the firewall"
+            if rule is None
+            else "the rule on the firewall was different"
         )
         after = mapping.moved(
             status="pending", device_rule_id=None if rule is None else rule.id, next_try_at=now, error=words,
@@ -128,7 +130,7 @@ class Verifying:
         )
 
     def _known_as(self, device_id: str, rule: DeviceRule) -> RuleMapping | None:
-        """A rule that the index does not show, as whoever has its address has it: indexes lag behind, guards do not,
+        """A rule that the index does not show, as the guard of its address has it: indexes lag behind, guards do not,
         and a rule is claimed only for who has the address."""
         holder = address_stays.holder(self._repository, device_id, rule.source)
         if holder is None:

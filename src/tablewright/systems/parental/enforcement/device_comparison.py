@@ -1,4 +1,4 @@
-"""A device beside the table: which rules are on both, which are only on one, and of which nobody is sure. Pure.
+"""A device compared with the table: rules on both, on one only, and unconfirmed ones. Pure.
 
 It only says so; `Reconciler.verify` puts it right. Must hold: every rule of the table and every rule of ours on the
 device is in the answer, once.
@@ -12,7 +12,7 @@ from tablewright.systems.parental.firewall.driver import DeviceRule
 from tablewright.systems.parental.model import RuleMapping
 
 State: TypeAlias = Literal["missing", "different", "unexpected", "in doubt", "refused", "same", "unseen"]
-# What somebody should look at first.
+# The most urgent first.
 ORDER: tuple[State, ...] = ("missing", "different", "unexpected", "refused", "in doubt", "unseen", "same")
 
 

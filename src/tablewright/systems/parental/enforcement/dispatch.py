@@ -118,7 +118,7 @@ def reconcile_each(
             outcomes = parental.reconciler.reconcile_all(some, skip_backoff)
             measure(parental, cause, outcomes, since or {})
         except Exception:
-            # One of them is trouble: each by itself, so that the others are not.
+            # One of them fails: each alone, so that the others do not.
             failed += [key for key in some if not _is_reconciled(parental, key, skip_backoff)]
     return failed
 

@@ -1,4 +1,4 @@
-"""Windows that open and close, and retries, as they come due; meanwhile firewalls are asked in lanes.
+"""Windows that open and close, and retries, as they come due; while this runs, firewalls are called in lanes.
 
 A follower notes in the table that a child is to be looked at, so that its change is not lost, and goes on. Must hold:
 neither a child that cannot be dealt with nor a firewall that is slow keeps anybody else waiting.
@@ -25,13 +25,13 @@ LOOK_UP_EVERY = timedelta(minutes=10)
 
 
 def watch(parental: Parts, stop: threading.Event, pause: float = 1.0) -> None:
-    """Windows and retries, as they come due, until told to stop; meanwhile firewalls are asked in lanes.
+    """Windows and retries, as they come due, until `stop` is set; firewalls are called in lanes.
 
     Gateways are told the names of the registry at the start, and look up again now and then where those lead.
     """
     lanes = parental.lanes
     look_up_at: datetime | None = None
-    # Nobody knows how they were before.
+    # Their previous state is not known.
     lanes.ill.update(device.device_id for device in parental.devices.all())
     with (
         parental.reconciler.keeping_claims(),
@@ -62,7 +62,7 @@ def open_windows(parental: Parts) -> int:
 
 
 def retry(parental: Parts) -> int:
-    """What failed and may be tried again, and what somebody died over (PC-44); how many children were looked at."""
+    """Retry what failed, and rules of a crashed process (PC-44); returns how many children were checked."""
     return sum([_retry(parental, device) for device in parental.devices.all()])
 
 
@@ -82,7 +82,7 @@ def _retry(parental: Parts, device: Device) -> int:
         # One of them finds out whether it is well again.
         ill.add(id)
     elif id in ill:
-        # It is back, or was switched on: nobody waits for the end of their pause.
+        # It is back, or was switched on: no rule waits for the end of its pause.
         ill.discard(id)
         due, skip_backoff = waiting, frozenset((id,))
         if device.guard != device.guard_kept:

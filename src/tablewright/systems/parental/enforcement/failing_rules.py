@@ -1,7 +1,7 @@
 """What does not succeed, rule by rule: how often it was tried and why it failed, since when, and when it is tried next.
 
 The list of open matters (PC-23) has an entry for each attempt; here a rule stands once, where its newest one stands.
-Must hold: whoever goes through the pages meets each rule once; a page reads a bounded number of attempts, so one may be
+Must hold: each rule is on one page only; a page reads a bounded number of attempts, so one may be
 short, even empty, and not the last. Elsewhere: the attempts themselves (history.py), who makes them (apply.py).
 """
 

@@ -21,7 +21,7 @@ log = logging.getLogger("tablewright.parental")
 
 
 def refresh_names(parental: Parts) -> None:
-    """Have gateways guard DNS as they shall, tell them the registry's names, and let them look up where those lead."""
+    """Apply the DNS filter of each gateway, send it the registry's names, and have it resolve them."""
     for device in parental.devices.all():
         keep_guard(parental, device)
     tell_names(parental, [name for app in parental.registry.all() for name in app.domains])
@@ -38,12 +38,12 @@ def tell_names(parental: Parts, names: Iterable[str]) -> int:
 
 
 def look_up_again(parental: Parts) -> int:
-    """Where names lead, asked anew by devices that block addresses; how many devices did by now."""
+    """Have devices that block addresses resolve their names again; returns how many did."""
     return _each_gateway(parental, "look up again", lambda driver: driver.look_up_again())
 
 
 def keep_guard(parental: Parts, device: Device) -> None:
-    """Also where nothing changed: somebody else may have changed it on the device."""
+    """Also where nothing changed: it may have been changed on the device."""
     if device.kind not in GUARDS_DNS or not device.enabled:
         return
     id, now = device.device_id, parental.repository.now()

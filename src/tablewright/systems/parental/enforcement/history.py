@@ -72,7 +72,7 @@ class Records:
                 ):
                     if action.action_id == found[2]:
                         return action
-        raise NotThere("FAILURE", "There is no such failure, or it was put right meanwhile.")
+        raise NotThere("FAILURE", "There is no such failure, or it has been resolved.")
 
     def rules(self, child: Child) -> list[RuleMapping]:
         """PC-35: the rules of a child."""
@@ -119,4 +119,4 @@ class Records:
 
 def _in_order(since: date | None, until: date | None) -> None:
     if since is not None and until is not None and until < since:
-        raise BadRequest("DATE_ORDER", "The range ends before it begins.", "to")
+        raise BadRequest("DATE_ORDER", "The end is before the start.", "to")

@@ -101,7 +101,7 @@ class Meters:
                 self._call_times.setdefault(device_id, _Running()).add(seconds)
 
     def enforced(self, device_id: str, cause: Cause, seconds: float) -> None:
-        """Something is as it shall be on a device, so long after it was to be."""
+        """A change was enforced on a device, this long after its cause."""
         with self._lock:
             self._enforced.setdefault((device_id, cause), _Running()).add(max(seconds, 0.0))
 

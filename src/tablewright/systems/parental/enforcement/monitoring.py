@@ -25,13 +25,13 @@ from tablewright.systems.parental.model import Device, OpenStatus, RuleMapping
 VERIFIED_WITHIN = timedelta(minutes=30)
 # What is counted one by one is counted so far and no further.
 COUNTED = 1000
-NOBODY = Backlog()
+NO_BACKLOG = Backlog()
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceFigures:
-    """One device. `in_doubt`: nobody knows whether they are there; `unverified`: active, and not compared for long.
+    """One device. `in_doubt`: not known whether they are there; `unverified`: active, and not compared for long.
 
     `queued`: children for whom something is to be looked at in this process; `overdue`: how long ago it was to be done
     for the first of them.
@@ -134,7 +134,7 @@ def device_figures(
     now: datetime,
     *,
     waiting: int = 0,
-    backlog: Backlog = NOBODY,
+    backlog: Backlog = NO_BACKLOG,
     calls_lately: int = 0,
 ) -> DeviceFigures:
     """The figures of a device from its rules and what was measured. Pure."""
@@ -222,7 +222,7 @@ def _lines(figures: Figures) -> Iterator[str]:
     ]
     yield from _told("rules", "gauge", "Rules by device and status", rules)
     yield from _told(
-        "rules_in_doubt", "gauge", "Rules nobody is sure of", by_device(lambda one: one.in_doubt)
+        "rules_in_doubt", "gauge", "Rules that are not confirmed", by_device(lambda one: one.in_doubt)
     )
     yield from _told(
         "rules_unverified",
@@ -233,32 +233,32 @@ def _lines(figures: Figures) -> Iterator[str]:
     yield from _told(
         "rules_failing",
         "gauge",
-        "Rules that could not be made or taken away",
+        "Rules that could not be added or removed",
         by_device(lambda one: one.failing),
     )
     yield from _told(
-        "device_up", "gauge", "1 if the device answered when last asked", by_device(lambda one: one.is_well)
+        "device_up", "gauge", "1 if the device answered the last call", by_device(lambda one: one.is_well)
     )
     yield from _told(
         "device_waiting",
         "gauge",
-        "Callers of this process that wait for the device",
+        "Callers in this process waiting for the device",
         by_device(lambda one: one.waiting),
     )
     yield from _told(
         "device_queued",
         "gauge",
-        "Children that wait for the device in this process, or are being dealt with",
+        "Children waiting for the device in this process, or being processed",
         by_device(lambda one: one.queued),
     )
     yield from _told(
         "device_overdue_seconds",
         "gauge",
-        "How long ago it was to be done for the first of them",
+        "How long the first of them has been overdue",
         by_device(lambda one: one.overdue.total_seconds()),
     )
     yield from _told(
-        "due", "gauge", f"Children to be looked at by now, at most {COUNTED}", [({}, float(figures.due))]
+        "due", "gauge", f"Children due for a check, at most {COUNTED}", [({}, float(figures.due))]
     )
     yield from _told(
         "overdue_seconds",
@@ -270,19 +270,19 @@ def _lines(figures: Figures) -> Iterator[str]:
         ({"device": id, "answer": answer}, float(count))
         for (id, answer), count in sorted(figures.measured.calls.items())
     ]
-    yield from _told("device_calls_total", "counter", "Calls of devices by their answer", calls)
+    yield from _told("device_calls_total", "counter", "Calls to devices by result", calls)
     failures = [({"status": str(status)}, float(count)) for status, count in figures.failures.items()]
     yield from _told("failures", "gauge", f"Open failures, at most {COUNTED}", failures)
     lag = [({"table": table}, behind.total_seconds()) for table, behind in sorted(figures.lag.items())]
-    yield from _told("stream_lag_seconds", "gauge", "How far behind its changes a table's follower is", lag)
+    yield from _told("stream_lag_seconds", "gauge", "How far a table's change feed is behind", lag)
     yield from _histogram(
         "device_call_seconds",
-        "How long devices take to answer",
+        "Response time of devices",
         [({"device": id}, times) for id, times in sorted(figures.measured.call_times.items())],
     )
     yield from _histogram(
         "enforcement_seconds",
-        "From a cause to the rule on the device",
+        "Time from a change to the rule on the device",
         [
             ({"device": id, "cause": cause}, times)
             for (id, cause), times in sorted(figures.measured.enforced.items())

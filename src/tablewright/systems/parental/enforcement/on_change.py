@@ -42,7 +42,7 @@ def on_family(parental: Parts, change: Change[Family | Override]) -> bool:
     before, after = change.before, change.after
     known = after or before
     if isinstance(known, Override):
-        # One that ran out is no news when it is swept away: what is blocked changed when it ended.
+        # An expired one has no effect when it is deleted: what is blocked changed when it ended.
         if not change.by_ttl:
             _follow(parental, "exception", known.child, change, known.begins_at)
         return not change.by_ttl
@@ -69,7 +69,7 @@ def on_child(parental: Parts, change: Change[Child]) -> bool:
 
 
 def on_session(parental: Parts, change: Change[Session]) -> bool:
-    """A session that began, moved or ended; a heartbeat is no news."""
+    """A session that started, moved or ended; a heartbeat changes nothing."""
 
     def decides(session: Session | None) -> object:
         return session and (session.live_private_ip, session.device_id, session.is_clean)
@@ -83,7 +83,7 @@ def on_session(parental: Parts, change: Change[Session]) -> bool:
 
 def on_rule(parental: Parts, change: Change[RuleMapping]) -> bool:
     """A rule that is gone from the table. Swept away by its time, it is an order to clean the device (PC-S11); in any
-    case whoever has its address now may be clean."""
+    case the holder of its address now may be clean."""
     gone = change.before
     if change.kind != "REMOVE" or gone is None:
         return False

@@ -1,8 +1,8 @@
-"""What is to be done so that devices block what shall be blocked: pure functions of what is wanted and what is there.
+"""What to do so that devices block what should be blocked: pure functions of wanted and existing rules.
 
-`wanted` says which rules there shall be, `plan` what follows from those there are, `statuses` how it stands for a
-parent (PC-X6). Must hold: a rule is wanted once however many policies ask for it (PC-D35); one that somebody is just
-at is left to them; whatever is not settled comes up again, however often this is asked.
+`wanted` says which rules there should be, `plan` which steps lead there, `statuses` the state of each app for a parent
+(PC-X6). Must hold: a rule is wanted once however many policies ask for it (PC-D35); one that another process is just at
+is left to them; whatever is not settled comes up again, however often this is asked.
 Elsewhere: doing it (reconciler.py), what is blocked (policy/effective.py), what a rule says (firewall/compiler.py).
 """
 
@@ -35,14 +35,14 @@ MISSED_HEARTBEATS = 3
 # How far the expiry of a rule may lag behind that of its session before it is worth a write.
 SLACK = timedelta(hours=1)
 # What parents read where a device fails. Its own words are for operators, who find them beside the rule.
-NOT_NOW = "the firewall cannot do it at the moment"
-NOT_TAKEN = "the firewall does not take it, and its operator has to see why"
+NOT_NOW = "the firewall can't apply it at the moment"
+NOT_TAKEN = "the firewall refuses it, and the network operator has to check why"
 State = Literal["enforced", "pending", "failed", "no session"]
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A rule there shall be: for an address, on a device. Without `rule` nothing of it may be enforced; `why_not`.
+    """A wanted rule: for an address, on a device. Without `rule` nothing of it may be enforced; `why_not`.
 
     `unmet`: what of it was asked for and is not in the rule, in sentences."""
 
@@ -71,7 +71,7 @@ class Ensure:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Take a rule away. `is_ours`: the child still has the address, so this frees the child and not somebody else."""
+    """Take a rule away. `is_ours`: the child still has the address, so this unblocks the child and not another."""
 
     action: ActionKind
     mapping: RuleMapping
@@ -94,7 +94,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class AppStatus:
-    """How it stands with an app, as things are and not as they are meant. `wanted` False: it shall be free, and is
+    """The confirmed state of an app. `wanted` False: it should be unblocked, and is
     still blocked. `unmet`: what of it is not blocked though it was asked for, in sentences (PC-S14)."""
 
     app: str
@@ -125,11 +125,11 @@ def is_open(session: Session, now: datetime) -> bool:
 
 
 def is_behind(session: Session, device: Device | None) -> bool:
-    """Whether a session is behind this firewall: one that nobody is taking away, and no other of the same name."""
+    """Whether a session is behind this firewall: one that is not being removed, and no other of the same name."""
     return device is not None and device.leaving_at is None and device.added_at == session.device_since
 
 
-# --- what shall be ---
+# --- wanted rules ---
 
 
 def rule_id(secret: bytes, child: str, app: str, address: str, device_id: str) -> str:
@@ -152,7 +152,7 @@ def wanted(
     allowed_domains: Sequence[str],
     app_of: Callable[[str], App | None],
 ) -> list[Wanted]:
-    """Every rule there shall be. Of several sessions with one address the newest counts."""
+    """Every wanted rule. Of several sessions with one address the newest counts."""
     places = {
         (one.device_id, one.private_ip): one for one in sorted(sessions, key=lambda one: one.started_at)
     }
@@ -178,7 +178,7 @@ def wanted(
 
 def _why_not(left: Sequence[compiler.LeftOut]) -> str:
     if not left:
-        return "neither the registry nor a policy says where this app's traffic goes"
+        return "we don't know where this app's traffic goes"
     return "; ".join(f"{one.value}: {one.why}" for one in left[:3])
 
 
@@ -193,7 +193,7 @@ def back_off(attempt: int, jitter: float) -> timedelta:
 
 
 def is_held(mapping: RuleMapping, now: datetime) -> bool:
-    """Whether somebody is at a rule right now, or was until they died a moment ago."""
+    """Whether a process holds a rule now, or did until it died a moment ago."""
     return mapping.error is None and mapping.next_try_at is not None and mapping.next_try_at > now
 
 
@@ -211,8 +211,8 @@ def plan(
     now: datetime,
     skip_backoff: frozenset[str] = frozenset(),
 ) -> Plan:
-    """From what there is to what shall be. `places` are the devices and addresses the child has now; on the devices in
-    `skip_backoff` nobody waits for the end of a pause."""
+    """The steps from existing to wanted rules. `places`: the devices and addresses the child has now; on the devices in
+    `skip_backoff` no rule waits for the end of a pause."""
     here = frozenset(places)
     there = {one.rule_id: one for one in mappings}
     blocks, unblocks = _Queue(), _Queue()
@@ -319,8 +319,8 @@ def in_order(plan: Plan, outage: Outage) -> Phases:
 
     Always blocks first, so that a rule for a new address is there before the old one goes. What names an address that
     is not the child's any more goes in any case. `keep`: each change is made when it can be, what could not be changed
-    stays as it is. `closed`: nothing is freed while something that shall be blocked is not. `open`: nothing more is
-    blocked while something that shall be free is not.
+    stays as it is. `closed`: nothing is freed while something that should be blocked is not. `open`: nothing more is
+    blocked while something that should be free is not.
     """
     foreign = tuple(one for one in plan.removes if not one.is_ours)
     ours = tuple(one for one in plan.removes if one.is_ours)
@@ -342,7 +342,7 @@ def statuses(
     mappings: Sequence[RuleMapping],
     places: Iterable[tuple[str, str]],
 ) -> list[AppStatus]:
-    """For each app that shall be blocked, or shall not and is: how it stands.
+    """The state of each app that should be blocked, or should not be but is.
 
     While everything is blocked, a rule of a single app that is left over frees nothing by going: it is not listed.
     """

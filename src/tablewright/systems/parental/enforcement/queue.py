@@ -1,11 +1,11 @@
-"""Lanes: who waits for which firewalls. Each set of devices has a lane of its own, with a thread while there is work.
+"""Lanes: which children wait for which firewalls. Each set of devices has a lane, with a thread while it has work.
 
-A child is in the lane of exactly the devices it is to do with, so a device that is slow holds up those who need it and
-nobody else. Must hold: a child is in one place at a time, so nothing is done for it by two threads of this process at
-once, and what came up meanwhile is looked at afterwards; what waits is bounded, and whoever finds no room loses
+A child is in the lane of exactly the devices it is to do with, so a slow device delays only the children that need
+it. Must hold: a child is in one place at a time, so nothing is done for it by two threads of this process at
+once, and what comes up during that is processed afterwards; a lane is bounded, and a child that finds it full loses
 nothing, because what is to be done is in the tables before (`enqueue`); close() ends the threads.
-Elsewhere: what is done (reconciler.py), who puts children here and what finds those again who were here when the
-process died (jobs.py).
+Elsewhere: what is done (reconciler.py), what puts children here and finds them again after the process died
+(jobs.py).
 """
 
 import logging
@@ -81,7 +81,7 @@ class Lanes:
     """The lanes of a process. While they are not open, who has something to do does it in place."""
 
     def __init__(self, repository: Repository) -> None:
-        # Devices that were off or not well when they were last looked at: when one is back, nobody waits on.
+        # Devices that were off or failing at the last check: when one is back, waiting children are due at once.
         self.ill: set[str] = set()
         self._repository = repository
         self._crew: DeviceQueues | None = None
@@ -103,7 +103,7 @@ class Lanes:
             crew.close()
 
     def take(self, task: Task, place: Place | None = None, *, is_news: bool = False) -> bool:
-        """Put somebody into their lane; False if that has no room, or lanes are closed.
+        """Put a child into its lane; False if the lane is full or lanes are closed.
 
         Work that is for no child needs its `place`. Who is there already stays there. With `is_news`, who is just being
         looked at is looked at once more.
@@ -142,9 +142,9 @@ class Lanes:
 
 
 def enqueue(repository: Repository, child: str) -> None:
-    """Note in the table that a child is to be looked at now: whoever dies before that was done, it comes up again.
+    """Note in the table that a child is to be looked at now: if the process dies before that, it comes up again.
 
-    Also where it is due already: whoever is at it then sees that there is something new, and looks again.
+    Also where it is due already: the process that is working on it then sees the new request and checks again.
     """
     for tried in range(WRITES):
         wake, now = repository.db.one(d.wake_of_child(child=child)), repository.now()
@@ -245,10 +245,10 @@ class DeviceQueues:
             lane.thread.start()
 
     def _next(self, place: Place, batch_size: int) -> list[Task]:
-        """Who is next in a lane; nobody if it is to end, and then its thread is given to another lane."""
+        """The next task of a lane; None if the lane is to end, and then its thread goes to another lane."""
         lane = self._lanes[place]
         if self._is_closed or not lane.waiting:
-            # Before the lock is let go: who puts somebody here next finds no thread, and begins one.
+            # Before the lock is released: the next `take` finds no thread and starts one.
             lane.thread = None
             if not lane.waiting:
                 del self._lanes[place]

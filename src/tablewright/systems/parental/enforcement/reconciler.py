@@ -1,7 +1,7 @@
-"""Makes firewalls block what shall be blocked: the one thing that streams, sessions, windows, retries and checks call.
+"""Makes firewalls block what should be blocked: called by streams, sessions, windows, retries and checks.
 
-`reconcile(child)` may be called by anybody at any time. Must hold: whoever finished something looks again, because what
-was wanted may have changed meanwhile; a rule that somebody died over comes up again when the claim runs out.
+`reconcile(child)` may be called at any time, in any process. Must hold: after a step the child is checked again,
+because what is wanted may have changed; a rule whose process died comes up again when its claim expires.
 Elsewhere: what is to be done (plan.py), doing it (apply.py), others' rules for an address (address_reuse.py),
 devices compared with the table (device_audit.py), devices that fail (firewall/devices.py), who calls (jobs.py).
 """
@@ -39,9 +39,7 @@ from tablewright.systems.parental.repository import Repository
 __all__ = ["Outcome", "Reconciler", "Verified", "label_of"]
 
 ROUNDS = 5
-GOES_ON = (
-    "new connections are blocked; what was open before goes on until it ends, this firewall cannot cut it"
-)
+GOES_ON = "new connections are blocked; connections that were already open continue until they end"
 
 
 class Apps(Protocol):
@@ -63,8 +61,8 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it. `unsettled`: how many rules are not yet as they shall be; `is_clean`: no address of the child
-    has a rule of somebody else; `next_change`: when it has to be looked at again by itself."""
+    """The result. `unsettled`: how many rules are not yet as they should be; `is_clean`: no address of the child
+    has a rule of another child; `next_change`: when the child is due for a check."""
 
     child: str
     done: tuple[Done, ...] = ()
@@ -126,7 +124,7 @@ class Reconciler:
     def retry(self, child: str, rule_id: str) -> Outcome:
         """Try a rule again now, also one that its device refused; a device that rests after failures is asked too."""
         if rule_id.startswith(ALERT):
-            return self.reconcile(child)  # whoever is in the way of an address is hurried in any case
+            return self.reconcile(child)  # rules in the way of an address never wait for a pause
         mapping = self._db.one(d.rules.get(child, rule_id), consistent=True)
         if mapping is None:
             raise NotThere("RULE")
@@ -137,7 +135,7 @@ class Reconciler:
         return self.reconcile(child, frozenset((mapping.ftd_device_id,)))
 
     def verify(self, device_id: str) -> Verified:
-        """Compare a device with the table: mend what is missing or different, remove what nobody knows (PC-43)."""
+        """Compare a device with the table: restore what is missing or different, remove unknown rules (PC-43)."""
         return self._verifying.verify(device_id)
 
     def keeping_claims(self) -> AbstractContextManager[None]:
@@ -154,7 +152,7 @@ class Reconciler:
         cleans: bool = True,
         only: str | None = None,
     ) -> dict[str, Outcome]:
-        """With `only`, what is to be done on that device; the rest comes up by itself, for another may be slow."""
+        """With `only`, just the steps on that device; the rest follows later, because another may be slow."""
         keys = list(children)
         outcomes = {key: Outcome(key) for key in keys}
         for round in range(ROUNDS):
@@ -236,7 +234,7 @@ class Reconciler:
 
     def _read(self, key: str) -> _State:
         db, now = self._db, self._now()
-        # First, and written last only if nobody wrote it meanwhile: who saw less must not have the last word.
+        # Read first, and written last only if unchanged: a process that saw less must not overwrite.
         wake = db.one(d.wake_of_child(child=key))
         child = db.one(d.child_by_key(child=key))
         sessions = list(db.all(d.sessions_of_child(child=key)))
@@ -267,7 +265,7 @@ class Reconciler:
     # --- parts ---
 
     def _free(self, children: Iterable[str], device_id: str) -> None:
-        """Do what is to be done for those in the way of somebody else, and not for those in their way."""
+        """Reconcile the children that are in the way of another, but not those in their way."""
         self._reconcile(children, frozenset((device_id,)), cleans=False, only=device_id)
 
     def _mend(self, children: Iterable[str], device_id: str) -> None:
@@ -279,7 +277,7 @@ class Reconciler:
             self._repository.try_write(*address_stays.ending(one, at))
 
     def _set_wake(self, state: _State) -> bool:
-        """When to look again by itself; False if somebody else set that meanwhile, so that we have to look again."""
+        """Store the next check; False if another process stored one first, so that we have to check again."""
         at = state.effective.next_change if state.sessions else None
         wake = state.wake
         if at == (wake.at if wake is not None else None):

@@ -2,8 +2,8 @@
 
 Events come late, twice and in the wrong order: what is older than what is known changes nothing, and an end that comes
 before its beginning is kept, so that the beginning opens nothing. An address has one holder: who starts on it ends what
-others had there, whoever they are (PC-D22), and is not clean until no rule of another names it; who is told of after
-somebody who came later is over already. Must hold: an open session has `live_private_ip`, a closed one has not.
+others had there (PC-D22), and is not clean until no rule of another names it; a session reported after
+a later one is over already. Must hold: an open session has `live_private_ip`, a closed one has not.
 Elsewhere: guards and what is left behind at an address (address_stays.py), what follows for the firewalls
 (reconciler.py, called for each change by jobs.py), sessions that are not heard of any more (plan.is_stale, jobs.py).
 """
@@ -50,7 +50,7 @@ class Sessions:
         once: str | None = None,
         heartbeat_seconds: int | None = None,
     ) -> Session | None:
-        """Take in an event; the session as it is then. None if the number is no child's, or there is no such session.
+        """Take in an event; the session as it is then. None if no child has the number, or there is no such session.
 
         `device` is the firewall the traffic goes through. Of an event with the same `once`, the second does nothing.
         """
@@ -61,7 +61,7 @@ class Sessions:
         child = self._repository.child_of_phone(phone_number(phone))
         if child is None:
             if address is not None and device is not None and kind != "stop":
-                # The new holder is nobody's child: a rule for a child must not meet somebody else.
+                # The new holder is not a known child: a rule for a child must not hit another person.
                 self._free(address, device, moment)
             return None
         for tried in range(_ATTEMPTS):
@@ -72,7 +72,9 @@ class Sessions:
                 return taken if taken is not None and taken.private_ip else None
             except (Stale, Missing, AlreadyExists, NotUnique):
                 self._repository.pause(tried)
-        raise Conflict("STATE_CONFLICT", "Others are changing this session right now. Try again in a moment.")
+        raise Conflict(
+            "STATE_CONFLICT", "Others are changing this session at the same time. Try again in a moment."
+        )
 
     def of(self, child: str) -> list[Session]:
         """All sessions of a child, those that ended not long ago included."""
@@ -84,7 +86,7 @@ class Sessions:
         return [session for session in self.of(child) if is_open(session, now)]
 
     def close(self, sessions: Iterable[Session], at: datetime) -> int:
-        """End sessions that are over though nobody said so; how many were. One that was heard of meanwhile stays."""
+        """End sessions that are over without an end event; returns how many. One that was heard of since stays."""
         closed = 0
         for session in sessions:
             try:
@@ -116,7 +118,7 @@ class Sessions:
             if address is None or device is None:
                 if kind == "heartbeat":
                     return None  # the network will tell where it is with its next start
-                words = "A session that is not known yet needs its address and its firewall."
+                words = "A new session needs an address and a firewall."
                 raise BadRequest("INVALID_EVENT", words, "privateIP" if address is None else "deviceId")
             after = (
                 opened(child, session_id, address, device, at, promised)
@@ -140,7 +142,7 @@ class Sessions:
     def _arrived(self, session: Session, at: datetime, *, takes: bool) -> Session | None:
         """A session that comes to an address, or was given up there too early; None if it is another's by now.
 
-        Who has the address is asked first: whoever leaves it after that has left a stay.
+        Current holders are read first: one that leaves after that has left a stay.
         """
         there = address_stays.holder(self._repository, session.device_id, session.private_ip)
         if not takes and (there is not None or not self._is_behind(session)):
@@ -168,7 +170,7 @@ class Sessions:
         return there if there is not None else write.item
 
     def _free(self, address: str, device: str, at: datetime) -> None:
-        """End what somebody has at an address, if they were heard of before."""
+        """End the sessions at an address that were heard of before."""
         there = address_stays.holder(self._repository, device, address)
         if there is not None and there.last_seen_at <= at:
             self.close([there], at)
@@ -179,7 +181,7 @@ class Sessions:
         if at is None:
             return now
         if at.tzinfo is None:
-            raise BadRequest("INVALID_EVENT", "A time needs its zone, such as 2025-10-03T14:30:45Z.", "at")
+            raise BadRequest("INVALID_EVENT", "A time needs a zone, such as 2025-10-03T14:30:45Z.", "at")
         return min(at.replace(microsecond=at.microsecond // 1000 * 1000), now)
 
     def _device(self, device: str) -> Device:
@@ -224,7 +226,7 @@ def moved(
     """A session after an event; as it was, if the event is older than what is known."""
     is_closed = before.live_private_ip is None
     known = before.last_seen_at if before.ended_at is None else max(before.ended_at, before.last_seen_at)
-    # A start that comes again is no news, nor is anything from before the end of a session that was closed.
+    # A repeated start changes nothing, nor does an event from before the end of a closed session.
     if at < known or (is_closed and at == known):
         return before
     if kind == "stop":
@@ -284,7 +286,7 @@ def _check(kind: str, session_id: str, ip: str | None, promised: int | None) -> 
         words = f"An event is one of {', '.join(get_args(EventKind))}."
         raise BadRequest("INVALID_EVENT", words, "kind")
     if not session_id or len(session_id) > 200:
-        raise BadRequest("INVALID_EVENT", "A session id has 1 to 200 characters.", "sessionId")
+        raise BadRequest("INVALID_EVENT", "A session ID has 1 to 200 characters.", "sessionId")
     if kind == "update-ip" and ip is None:
         raise BadRequest("INVALID_EVENT", "A change of address needs the address.", "privateIP")
     if promised is not None and not 10 <= promised <= 86_400:

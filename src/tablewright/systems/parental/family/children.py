@@ -99,7 +99,7 @@ class Children:
         actor: Actor,
         once: str | None = None,
     ) -> Child:
-        """Create a child under the first tenure of its number that nobody had."""
+        """Create a child under the first unused tenure of its number."""
         for tenure in range(1, _TENURES):
             if self._has_rest(rules.tenure_key(child.phone, tenure)):
                 continue
@@ -113,7 +113,7 @@ class Children:
                 except AlreadyExists:
                     continue
                 except (Missing, ConditionNotMet):
-                    words = "This code was used already. Ask for a new one."
+                    words = "This code was already used. Ask for a new one."
                     raise Refused("CODE_INVALID", words, "code") from None
             return taken
         raise Conflict("NUMBER_WORN", "This number has had too many owners.", "phoneNumber")
@@ -130,7 +130,7 @@ class Children:
         return any(db.first(query) is not None for query in kept)
 
     def _refuse_held(self, holder: Child, family: Family) -> None:
-        """Somebody has proved a number that another child has: its family is asked, once a day."""
+        """A number that another child has was verified: its family is asked, once a day."""
         if holder.family_id != family.family_id:
             now = self._repository.now()
             values = {"phone": holder.phone, "child": holder.child_name}
@@ -139,7 +139,7 @@ class Children:
             )
             day = now.strftime(ASK_HOLDER_AGAIN)
             self._repository.db.write(message, once=f"asked-holder:{rules.digest(holder.child)}:{day}")
-        words = "This number belongs to a child already. Whoever has it must release it first."
+        words = "This number already belongs to a child. That family must release it first."
         raise Conflict("NUMBER_OWNED", words, "phoneNumber")
 
     def _owner_email(self, family_id: str) -> str:
@@ -222,7 +222,7 @@ class Children:
         self._families.owner(actor, child.family_id)
         number = rules.phone_number(phone)
         if number == child.phone:
-            raise BadRequest("SAME_NUMBER", "This is the number the child has already.", "phoneNumber")
+            raise BadRequest("SAME_NUMBER", "The child already has this number.", "phoneNumber")
         proof = self._numbers.check(child.family_id, number, code)
         holder = self._repository.child_of_phone(number)
         if holder is not None:

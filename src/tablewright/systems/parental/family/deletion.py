@@ -1,8 +1,8 @@
-"""The end of a family: what would go, a week in which it can be kept, and then everything (PC-X12).
+"""Deletion of a family: the plan, a week in which it can be kept, and then everything (PC-X12).
 
-Until the week is over all holds as before: what is blocked stays blocked, so that nobody frees a child by deleting its
-family in a temper. Every guardian is told, and sees when it is. Must hold: only the owner begins and undoes it; once
-guardians begin to go, nobody undoes it any more. Elsewhere: what is done then (erasure.py), one child (privacy.py).
+During the week nothing changes: what is blocked stays blocked, so that deleting a family in a temper unblocks no child.
+Every guardian is notified of the date. Must hold: only the owner starts and cancels it; once the first guardian is
+removed it cannot be cancelled. Elsewhere: the steps (erasure.py), one child (privacy.py).
 """
 
 from collections.abc import Mapping
@@ -114,7 +114,7 @@ class Closing:
         if before.closes_at is None:
             return before
         if before.closed_at is not None or before.closes_at <= self._repository.now():
-            raise Conflict("FAMILY_CLOSED", "The time to keep this family is over; it is being deleted.")
+            raise Conflict("FAMILY_CLOSED", "It is too late to keep this family; it is being deleted.")
         write = d.families.change(before, before.model_copy(update={"closes_at": None}))
         assert write.item is not None
         values = {"family": before.name, "actor": actor.name}
@@ -130,7 +130,7 @@ class Closing:
         values: Mapping[str, str],
         actor: Actor,
     ) -> None:
-        """The change with its record, its errand instead of one before, and word to every guardian."""
+        """The change with its audit entry, its task instead of an earlier one, and a message to every guardian."""
         assert write.item is not None
         family_id = write.item.family_id
         writes: list[Write[Any]] = [

@@ -42,7 +42,7 @@ def guardian_entry(guardian: Guardian) -> str:
 
 
 def again(repository: Repository, entries: Sequence[str], begin: Begin) -> list[Errand]:
-    """Begin the erasures of a list whose subjects are in the tables; the errands that were begun."""
+    """Start the erasures of a list whose subjects are in the tables; returns the tasks."""
     listed = frozenset(entries)
     known = frozenset(one.errand_id for one in repository.db.all(d.open_errands()) if listed)
     found: list[Errand] = []

@@ -1,7 +1,7 @@
-"""A child erased, and a whole family: what is done of it, however often it takes (PC-X12).
+"""Erasure of a child, and of a whole family, in steps that may be repeated (PC-X12).
 
-Must hold: the record of a child goes last, so that nobody else can be given its name before; of a family its guardians
-go first, so that nobody acts for it any more, and its own record last. What a follower could not deal with and parked
+Must hold: the record of a child goes last, so that no other child can be given its id before; of a family the guardians
+go first, so that they can no longer act for it, and its own record last. What a follower could not deal with and parked
 goes as well: it holds whole items. Each erasure is on the list of the erased (erased_list.py) before it is finished.
 Elsewhere: who calls, and how often (tasks.py); who may, and until when it can be undone (privacy.py, deletion.py).
 """
@@ -22,7 +22,7 @@ from tablewright.systems.parental.model import AuditEntry, Child, Errand, Messag
 from tablewright.systems.parental.repository import Actor, Repository
 
 CHILDREN_LEFT = "children that are being erased"
-SETTLING = "what others may still write"
+SETTLING = "writes that started before it"
 
 
 class Erasing:
@@ -36,11 +36,11 @@ class Erasing:
         return open_errands(self._repository, family_id)
 
     def last(self, errand: Errand) -> list[Write[Any]]:
-        """What goes with an errand that is done."""
+        """The writes that finish a task."""
         db = self._repository.db
         writes: list[Write[Any]] = [d.errands.discard(errand.errand_id)]
         if errand.kind in ("erase", "number"):
-            # Only now: while the record is there, nobody else can be given the same name.
+            # Only now: while the record exists, no other child can be given the same id.
             child = db.one(d.child_by_key(child=errand.child))
             writes += [d.children.delete(child)] if child is not None else []
         if errand.kind == "family":
@@ -98,7 +98,7 @@ class Erasing:
         return waits_for
 
     def _forget(self, family_id: str, words: list[str]) -> None:
-        """Take somebody's number and name out of what a family's records and messages say."""
+        """Remove a number and a name from a family's audit entries and messages."""
         db = self._repository.db
         for entry in list(db.all(d.audit_of_family(family_id=family_id))):
             clean = scrubbed(entry, words)
@@ -139,9 +139,9 @@ class Erasing:
         family = db.one(d.families.get(family_id), consistent=True)
         now = self._repository.now()
         if family is None or family.closes_at is None or family.closes_at > now:
-            return None  # gone already, or somebody wants to keep it: nothing to do
+            return None  # already deleted, or kept by its owner: nothing to do
         if family.closed_at is None:
-            # From here on nobody can keep it: by its version, of the two who try at once one is told.
+            # From here on it cannot be kept: by its version, one of two concurrent calls is refused.
             db.write(d.families.change(family, family.model_copy(update={"closed_at": now})))
         self._erased.note(erased_list.family_entry(family_id))
         for guardian in self._repository.guardians_of(family_id):
@@ -179,7 +179,7 @@ class Erasing:
     # --- after a restore ---
 
     def again(self) -> list[Errand]:
-        """Begin every erasure of the list whose subject is in the tables; the errands that were begun."""
+        """Start every erasure of the list whose subject is in the tables; returns the tasks."""
         return erased_list.again(self._repository, self._erased.ids(), begin)
 
     def _discard(self, writes: Iterable[Write[Any]]) -> None:
@@ -200,7 +200,7 @@ def open_errands(repository: Repository, family_id: str) -> list[Errand]:
 
 
 def begin(repository: Repository, key: str, actor: Actor) -> Errand:
-    """The errand that erases a child, begun if there is none.
+    """The task that erases a child, started if there is none.
 
     The child first, so that nothing new can begin for it. Its name goes in the same moment.
     """

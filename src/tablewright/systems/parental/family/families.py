@@ -1,7 +1,7 @@
-"""Families: who belongs together, and who may see what (PC-X1).
+"""Families: membership and access (PC-X1).
 
-Must hold: whether somebody may is decided by their family, never by a number in a URL; to anybody else a child, or a
-family, is not there. Elsewhere: invitations, the owner and addresses (guardians.py), numbers and their proof
+Must hold: access is decided by the caller's family, never by a number in a URL; for any other caller a child, or a
+family, does not exist. Elsewhere: invitations, the owner and addresses (guardians.py), numbers and their verification
 (children.py, phone_proof.py), the end of a family (privacy.py).
 """
 
@@ -34,7 +34,7 @@ class Families:
     # --- who may ---
 
     def of(self, actor: Actor) -> list[Family]:
-        """The families somebody belongs to."""
+        """The families of a caller."""
         places = self._repository.db.all(d.families_of_guardian(subject=actor.subject))
         gets = [d.families.get(place.family_id) for place in places]
         return [family for family in self._repository.db.many(gets) if family is not None]
@@ -54,7 +54,9 @@ class Families:
             return self._repository.family(family_id)
         families = self.of(actor)
         if not families:
-            raise Forbidden("NOT_GUARDIAN", "You belong to no family yet. Make one, or accept an invitation.")
+            raise Forbidden(
+                "NOT_GUARDIAN", "You don't belong to a family yet. Create one, or accept an invitation."
+            )
         if len(families) > 1:
             words = "You belong to several families. Say which one with familyId."
             raise BadRequest("FAMILY_NEEDED", words, "familyId")
@@ -70,7 +72,7 @@ class Families:
         holder = self._repository.child_of_phone(key) if "~" not in key else None
         if holder is not None and self.has(actor, holder.family_id):
             return holder
-        # The number may have gone to somebody else, and the caller's own child of before bears it still.
+        # The number may have gone to another family, and the caller's own former child still has it as a key.
         former = self._repository.db.one(d.child_by_key(child=key))
         is_there = former is not None and (erased or former.erased_at is None)
         if former is not None and is_there and self.has(actor, former.family_id):
@@ -83,11 +85,14 @@ class Families:
         """A child whose number is held, to be changed; support may not."""
         child = self.child(Actor(actor.name, "parent", actor.subject, actor.email), phone)
         if child.released_at is not None:
-            raise Conflict("CHILD_RELEASED", "This number was given up; what is left can be read and erased.")
+            raise Conflict(
+                "CHILD_RELEASED",
+                "This number was released; its records can only be read, exported or erased.",
+            )
         return child
 
     def has(self, actor: Actor, family_id: str) -> bool:
-        """Whether somebody belongs to a family, now."""
+        """Whether a person belongs to a family, now."""
         if not actor.subject:
             return False
         place = self._repository.db.one(d.guardians.get(family_id, actor.subject), consistent=True)
@@ -104,14 +109,14 @@ class Families:
         """Why staff looks or acts, as the family will read it; REASON_NEEDED without one."""
         why = rules.text_of(reason, "reason", 500)
         if why is None or len(why) < 3:
-            raise BadRequest("REASON_NEEDED", "Say why you look; the family can read it.", "reason")
+            raise BadRequest("REASON_NEEDED", "Enter a reason; the family can read it.", "reason")
         return why
 
     def owner(self, actor: Actor, family_id: str) -> Guardian:
         """The caller as the owner of a family; OWNER_ONLY for its other guardians."""
         guardian = self.membership(actor, family_id)
         if guardian.role != "owner":
-            raise Forbidden("OWNER_ONLY", "Only the owner of the family may do this.")
+            raise Forbidden("OWNER_ONLY", "Only the owner of the family can do this.")
         return guardian
 
     def address_of(self, reader: Actor, email: str | None = None) -> str:
@@ -129,7 +134,7 @@ class Families:
         if wanted is not None and wanted == own and owners:
             return owners[0]
         if not owners or (wanted is not None and wanted not in owners):
-            raise Forbidden("NOT_GUARDIAN", "This is not an address of a family you belong to.")
+            raise Forbidden("NOT_GUARDIAN", "This address doesn't belong to your family.")
         return wanted or owners[0]
 
     # --- families ---
@@ -216,9 +221,9 @@ class Families:
     # --- parts ---
 
     def address(self, actor: Actor) -> str:
-        """The address somebody signed in with; EMAIL_NEEDED if the login does not say one."""
+        """The address of the login; EMAIL_NEEDED if it has none."""
         if actor.email is None:
-            words = "Your login does not say your e-mail address. Sign in with one that does."
+            words = "Your login has no e-mail address. Sign in with one that does."
             raise Refused("EMAIL_NEEDED", words)
         return rules.email_address(actor.email)
 
@@ -236,6 +241,6 @@ def _checked_settings(changes: dict[str, Any]) -> dict[str, Any]:
         clean["allowed_domains"] = list(dict.fromkeys(checked))
     most = clean.get("alert_after_blocks")
     if most is not None and not 1 <= most <= 1_000_000:
-        words = "Say after how many blocked attempts a day you want to hear: 1 to 1000000."
+        words = "Enter a number of blocked attempts from 1 to 1000000."
         raise BadRequest("INVALID_NUMBER", words, "alertAfterBlocks")
     return clean

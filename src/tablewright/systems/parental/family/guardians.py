@@ -44,7 +44,7 @@ class Guardians:
         address = rules.email_address(email)
         guardians = self._repository.guardians_of(family_id)
         if any(guardian.email == address for guardian in guardians):
-            raise Conflict("ALREADY_GUARDIAN", "This person belongs to the family already.", "email")
+            raise Conflict("ALREADY_GUARDIAN", "This person already belongs to the family.", "email")
         waiting = self.invitations(family_id, actor)
         same = next((one for one in waiting if one.email == address), None)
         if same is None:
@@ -131,18 +131,18 @@ class Guardians:
             self._repository.db.one(d.invitations.get(invitation_id), consistent=True), "INVITATION"
         )
         if actor.email is None or rules.email_address(actor.email) != invitation.email:
-            raise NotThere("INVITATION", "There is no such invitation to the address you signed in with.")
+            raise NotThere("INVITATION", "There is no such invitation for the address you signed in with.")
         return invitation
 
     # --- who they are ---
 
     def remove(self, family_id: str, subject: str, actor: Actor) -> None:
-        """The owner removes somebody, or somebody leaves; the owner hands over first."""
+        """The owner removes a guardian, or a guardian leaves; the owner must hand over first."""
         if subject != actor.subject:
             self._families.owner(actor, family_id)
         guardian = self._guardian(family_id, subject)
         if guardian.role == "owner":
-            words = "The owner cannot leave the family. Make somebody else the owner first."
+            words = "The owner can't leave the family. Make another guardian the owner first."
             raise Conflict("OWNER_STAYS", words)
         audit = self._repository.audit(family_id, guardian.email, "guardian removed", actor, guardian)
         entry = erased_list.guardian_entry(guardian)
@@ -150,7 +150,7 @@ class Guardians:
         self._repository.write("GUARDIAN", d.guardians.delete(guardian), d.errands.create(errand), audit)
 
     def hand_over(self, family_id: str, subject: str, actor: Actor) -> Guardian:
-        """Make somebody else the owner; the family's records go to their address."""
+        """Make another guardian the owner; the family's records get their address."""
         before = self._families.owner(actor, family_id)
         heir = self._guardian(family_id, subject)
         if heir.subject == before.subject:

@@ -1,8 +1,8 @@
-"""What families are told by themselves (PC-X10).
+"""Automatic notices to families (PC-X10).
 
-Something has not been enforced for five minutes; a child was stopped more often in a day than its family wants to know
-of. Must hold: each is told once, however often and wherever these run: the message is written with a receipt.
-Elsewhere: the report of a week (blocked/weekly_report.py), when they run (jobs.py), what sends messages (the app).
+One if a change was not enforced for five minutes; one if a child had more blocked attempts in a day than the family's
+limit. Must hold: each is sent once, however often and wherever these run: the message is written with a receipt.
+Elsewhere: the weekly report (blocked/weekly_report.py), when they run (jobs.py), what sends messages (the app).
 """
 
 from collections import Counter
@@ -20,28 +20,27 @@ from tablewright.systems.parental.repository import Repository
 
 TELL_AFTER = timedelta(minutes=5)
 FAILURES_SINCE = timedelta(days=1)
-# How long it may take until what a family set holds.
+# How long a changed limit of a family may take to apply.
 KNOWN_FOR = timedelta(seconds=15)
 NO_LIMIT = -1
 _REMEMBERED = 10_000
 
 
 class Notices:
-    """Tells families what they want to know."""
+    """Writes notices to families."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._limits = MemoryCache[int](repository.world)
-        # Children and days that need not be looked at any more.
+        # Children and days that were notified already.
         self._told: set[tuple[str, date]] = set()
 
     # --- what failed ---
 
     def failures(self) -> int:
-        """Tell of what could not be enforced for five minutes: each app of a child once a day.
+        """Notify of changes that were not enforced for five minutes: each app of a child once a day.
 
-        Whether a firewall failed or was not even asked, because it is switched off or has failed for others, is all
-        the same to who waits for it.
+        This includes a firewall that was not called because it is switched off or paused after failures.
         """
         now = self._repository.now()
         statuses: tuple[OpenStatus, ...] = ("failed", "pending")
@@ -83,10 +82,9 @@ class Notices:
     # --- many attempts ---
 
     def blocked_often(self, touched: Iterable[tuple[str, date]]) -> int:
-        """Tell of children that were stopped more often in a day than their family set; once a day each.
+        """Notify of children with more blocked attempts in a day than their family's limit; once a day each.
 
-        This follows every batch that is counted, so what families set is known from before for a few seconds, and who
-        must be asked is asked together.
+        This runs after every counted batch, so limits are cached for a few seconds and missing ones are read together.
         """
         days = sorted(set(touched) - self._told)
         limits = self._known_limits({key for key, _ in days})
@@ -95,7 +93,7 @@ class Notices:
         )
 
     def _known_limits(self, keys: Iterable[str]) -> dict[str, int]:
-        """How many attempts in a day are not told of, by child."""
+        """The limit of attempts in a day, by child."""
         marks = {key: self._limits.mark(key) for key in keys}
         limits = {key: self._limits.get(key, mark) for key, mark in marks.items()}
         for key, limit in self._read_limits([key for key, limit in limits.items() if limit is None]).items():
@@ -133,7 +131,7 @@ class Notices:
         once = f"often:{rules.digest(key)}:{day.isoformat()}"
         now = self._tell(child, "blocked often", values, once)
         if len(self._told) >= _REMEMBERED:
-            self._told.clear()  # who is told again finds the receipt
+            self._told.clear()  # a repeated notice finds the receipt
         self._told.add((key, day))
         return now
 
@@ -147,7 +145,7 @@ def tell(
     once: str,
     children: Sequence[str],
 ) -> bool:
-    """Write to people of a family about children of it, once; whether that was now."""
+    """Write a message to people of a family about its children, once; False if it was written before."""
     messages = [repository.message(address, family_id, template, values, children=children) for address in to]
     return not repository.db.write(*messages, once=once).repeated
 
@@ -156,7 +154,7 @@ def tell(
 
 
 def app_words(app: str) -> str:
-    """An app as people call it."""
+    """The name of an app for people."""
     return "Everything" if app == EVERYTHING else app
 
 

@@ -1,9 +1,9 @@
-"""Another address for a family's records, another number for a child, a number that was given up (PC-D23, PC-D24).
+"""Steps that change a family's address or a child's number, or release a number (PC-D23, PC-D24).
 
-Each function does what is left to do of an errand and may be repeated at any point; it says what it waits for, if it
-could not do all. Must hold: what moves is first there and then not here, so a crash leaves both and never none; counts,
-policies and exceptions move in one transaction, so they are there once, and beside what was made under the new name
-meanwhile. Elsewhere: who calls, and how often (tasks.py).
+Each function does what is left of a task and may be repeated at any point; it returns what it waits for if it could not
+do all. Must hold: a record is copied before the original is deleted, so a crash leaves both and never none; counts,
+policies and exceptions move in one transaction, so they exist once, and beside those already made under the new id.
+Elsewhere: the caller, and how often it runs (tasks.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ from tablewright.systems.parental.repository import SYSTEM, Repository
 
 # What is done for a child so that nothing of it stays on devices.
 Reconcile: TypeAlias = Callable[[str], object]
-RULES_LEFT = "rules on a device"
+RULES_LEFT = "firewall rules to be removed"
 RENUMBERED = "policy renumbered"
 
 
@@ -52,7 +52,7 @@ class Moving:
                 move = d.metrics.update(metric.child, metric.date, metric.app_name)
                 db.write(move.at(lambda m: m.parent_email).set(new))
                 left += 1
-        return "others who may still write the old address" if left else None
+        return "writes with the old address" if left else None
 
     # --- number (PC-D24) ---
 
@@ -103,8 +103,8 @@ class Moving:
         in_batches(self._repository, writes)
 
     def _move_policy(self, policy: Policy | None, errand: Errand) -> None:
-        """A policy under the new name of its child; by another number, which is recorded, if one was made there
-        meanwhile."""
+        """A policy under the new name of its child; under another number, which is recorded, if its own is
+        taken."""
         db, child = self._repository.db, errand.target
         policy_id = None if policy is None else policy.policy_id
         while policy is not None:
@@ -124,18 +124,18 @@ class Moving:
             except AlreadyExists:
                 policy_id = next_policy_id(self._repository.policies_of(child, deleted=True), policy)
             except (Missing, Stale):
-                # Somebody changed it in this moment, or moved it: as it is now.
+                # It was changed or moved at the same time: read it again.
                 policy = db.one(d.policy_by_id(child=policy.child, policy_id=policy.policy_id))
 
     def _move_override(self, override: Override, child: str) -> None:
-        """An exception under another name of its child; by another number, if one was made there meanwhile."""
+        """An exception under the new id of its child; under another number if its own is taken."""
         db, moved = self._repository.db, override.model_copy(update={"child": child})
         while True:
             try:
                 db.write(d.overrides.create(moved), d.overrides.delete(override))
                 return
             except (Missing, Stale):
-                return  # somebody else moved it
+                return  # another process moved it
             except AlreadyExists:
                 there = db.all(d.overrides_of_child(child=child))
                 moved = moved.model_copy(update={"override_id": next_id(there, self._repository.now())})

@@ -1,8 +1,8 @@
-"""Proof that a guardian holds a number: a code, sent to the number and told back (PC-X2).
+"""Verification of a number: a code is sent to it, and the guardian enters the code (PC-X2).
 
 Must hold: a code works once, for a quarter of an hour and five tries; wrong ones are counted over a day as well, for
-the number and for the family, and from fifty on codes are longer; only its keyed hash is stored; whoever asks for one
-learns nothing about whether the number is somebody's. Limits are counted in the store, so they hold over processes.
+the number and for the family, and from fifty on codes are longer; only its keyed hash is stored; asking for one
+does not reveal whether the number is in use. Limits are counted in the store, so they hold over processes.
 Elsewhere: how long a code is and how long it works, here as for signing in (kit/codes.py).
 """
 
@@ -106,7 +106,7 @@ class Numbers:
             d.allowances.upsert(start).at(lambda allowance: allowance.used).add(1)
         )
         if counted.used > most:
-            words = "Too many codes were asked for. Try again later."
+            words = "Too many codes were requested. Try again later."
             raise TooOften("OTP_LIMIT", words, seconds_left(now, window))
 
     def _hash(self, *parts: str) -> str:
@@ -114,11 +114,11 @@ class Numbers:
 
 
 def _warning(wrong: int) -> str:
-    """What a message says besides, if somebody guesses."""
+    """A warning in the message after wrong codes."""
     if wrong < WRONG_A_DAY:
         return ""
     return (
-        f" {wrong} wrong codes were typed for this number today. If that was not you, someone is trying to manage "
+        f" {wrong} wrong codes were entered for this number today. If that wasn't you, someone is trying to manage "
         "your phone. They cannot guess this code: codes are longer for the rest of the day."
     )
 

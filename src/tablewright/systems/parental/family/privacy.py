@@ -21,7 +21,7 @@ from tablewright.systems.parental.model import Action, Child, Errand, Metric, Po
 from tablewright.systems.parental.policy.windows import text as window_text
 from tablewright.systems.parental.repository import Actor, Repository
 
-BACKUPS = "Backups made before keep it until they are over: at most 35 days."
+BACKUPS = "Older backups still contain it until they expire, within 35 days."
 Sheet = Literal["policies", "history", "metrics"]
 _HOURS = tuple(f"{hour:02}" for hour in range(24))
 
@@ -75,7 +75,7 @@ class Privacy:
                 return _csv(_METRIC, (_metric_row(one) for one in db.all(d.metrics_of_child(child=key))))
 
     def erase(self, child: Child, actor: Actor) -> Errand:
-        """Erase a child: at once what can be, and again a while later; the errand says what it waits for."""
+        """Erase a child: what can be erased at once, the rest later; the returned task says what it waits for."""
         errand = self._repository.retried(None, lambda: erasure.begin(self._repository, child.child, actor))
         self._errands.step(errand)
         return self._repository.db.one(d.errands.get(errand.errand_id), consistent=True) or errand

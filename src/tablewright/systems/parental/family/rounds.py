@@ -53,13 +53,13 @@ def next_stretch(repository: Repository, name: str, at_most: int) -> Stretch | N
 def walked(repository: Repository, stretch: Stretch) -> None:
     """Note how far it went, after it was done: who dies in between has it done again."""
     before, after = stretch.before, stretch.after
-    # Another process walked the same stretch meanwhile: then it is noted already.
+    # Another process did the same stretch: then it is already noted.
     with suppress(AlreadyExists, Stale, Missing):
         repository.db.write(d.walks.create(after) if before is None else d.walks.change(before, after))
 
 
 def mend_families(repository: Repository, families: Sequence[Family]) -> None:
-    """When each is to be told of its week, where nobody has noted that."""
+    """Write the next report time of families that have none."""
     noted = repository.db.many([d.reports.get(family.family_id) for family in families])
     for family, due in zip(families, noted, strict=True):
         if due is None:
@@ -99,7 +99,7 @@ def purge_policies(repository: Repository) -> int:
 
 
 def forget_what_was_parked(repository: Repository) -> int:
-    """What followers parked and nobody replayed for a month; how many records went.
+    """Delete what followers parked and was not replayed for a month; returns how many records.
 
     They hold whole items, also of children who were erased before they were parked.
     """

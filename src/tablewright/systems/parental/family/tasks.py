@@ -23,14 +23,14 @@ from tablewright.systems.parental.repository import Repository
 
 log = logging.getLogger("tablewright.parental")
 
-# Does what is left of an errand; what it waits for, None if nothing is left.
+# Does what is left of a task; returns what it waits for, None if nothing is left.
 Work: TypeAlias = Callable[[Errand], str | None]
 # Those that ask firewalls, of their child.
 ON_DEVICES: frozenset[ErrandKind] = frozenset(("number", "release", "erase"))
 
 
 class Errands:
-    """Carries errands on."""
+    """Runs background tasks."""
 
     def __init__(self, repository: Repository, reconcile: Reconcile, erased: ErasedList) -> None:
         self._repository = repository
@@ -45,7 +45,7 @@ class Errands:
         }
 
     def run(self) -> int:
-        """A step of every errand whose time has come; how many were finished."""
+        """Run one step of every task that is due; returns how many finished."""
         return sum([self.step(one) for one in self.due()])
 
     def due(self) -> list[Errand]:
@@ -79,7 +79,7 @@ class Errands:
                 self._repository.db.write(*self._erasing.last(errand))
                 return True
         except Exception as error:
-            # One errand that fails must not keep the others from being done.
+            # One task that fails must not stop the others.
             log.warning("errand failed", extra={"kind": errand.kind, "mistake": type(error).__name__})
             waits_for = type(error).__name__
         after = errand.model_copy(update={"tried": errand.tried + 1, "waits_for": waits_for})

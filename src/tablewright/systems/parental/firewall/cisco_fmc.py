@@ -144,7 +144,7 @@ class CiscoFmc:
         return device_rule(marker, in_force(marker, known, mapped), app)
 
     def list(self, prefix: str = PREFIX) -> Sequence[DeviceRule]:
-        """All rules whose name begins so; an address nobody answers for is told as a rule of its own, to be removed."""
+        """All rules whose name begins so; an address without a rule is returned as a rule of its own, to be removed."""
         # Addresses before markers: a marker is written first and deleted last, so none is missed.
         mapped = {key: self._addresses(source) for key, source in self._known(FRESH).sources.items()}
         known = self._known(timedelta(0))
@@ -276,7 +276,7 @@ class CiscoFmc:
             made = self._fmc.post(OBJECTS, object_told(wanted.name, marker_told(wanted)))
             marker = replace(wanted, id=str(made["id"]))
         except DuplicateName:
-            # Somebody else was faster, or our last try was carried out and its answer lost.
+            # Another process was faster, or our last try succeeded and its answer was lost.
             found = next((one for one in self._ours(wanted.name) if one["name"] == wanted.name), None)
             there = None if found is None else marker_of(found)
             if there is None:
@@ -301,7 +301,7 @@ class CiscoFmc:
         source, _, address = id.partition("@")
         known = self._known(timedelta(0))
         key = next((key for key, one in known.sources.items() if one == source), None)
-        # By now somebody may answer for it.
+        # By now a rule may use it.
         if key is not None and Place(key, address) not in known.taken():
             self._map(remove=[Place(key, address)])
 
@@ -408,7 +408,7 @@ class CiscoFmc:
         return {name: found[_fqdn_name(name)] for name in names}
 
     def _tidy(self, known: Known) -> None:
-        """Before a deployment: let go of contents nobody was blocked by for long."""
+        """Before a deployment: delete contents that no rule has used for long."""
         in_use = {place.key for place in known.taken()}
         for app in list(known.apps.values()):
             age = self._today() - app.used

@@ -116,7 +116,7 @@ def unmet(
 
 
 def domains_of(app: App | None, asked: Sequence[BlockedApp] = ()) -> tuple[str, ...]:
-    """The names of an app, as registry and policies have them; those that are no names are passed over."""
+    """The names of an app, as registry and policies have them; invalid names are skipped."""
     return widest(name for _, name in _names(app, asked) if name is not None)
 
 
@@ -143,7 +143,7 @@ def digest(rule: Rule) -> str:
 
 
 def rule_name(secret: bytes, child: str, app: str, address: str = "") -> str:
-    """A name for devices that tells nobody who the child is (PC-D21); another for each app and address."""
+    """A name for devices that does not identify the child (PC-D21); another for each app and address."""
     told = "\0".join((child, app, address)).encode()
     keyed = hmac.new(secret, told, hashlib.sha256).hexdigest()[:12]
     shown = "everything" if app == EVERYTHING else re.sub(r"[^A-Za-z0-9]+", "-", app).strip("-") or "app"
@@ -188,7 +188,7 @@ def _domains(
 ) -> tuple[tuple[str, ...], tuple[LeftOut, ...]]:
     taken, left = [], {}
     for text, name in _names(app, asked):
-        why = "this is no domain name" if name is None else _domain_allowed(name, allowed)
+        why = "this isn't a domain name" if name is None else _domain_allowed(name, allowed)
         if name is None or why is not None:
             left[name or text] = LeftOut("domain", name or text, why or "")
         else:
@@ -199,7 +199,7 @@ def _domains(
 def _domain_allowed(name: str, allowed: Sequence[str]) -> str | None:
     """Why a name is not blocked; None if it is."""
     if any(is_under(name, one) for one in CARRIER):
-        return "never blocked: calls, emergency calls among them, go over it"
+        return "never blocked: it carries calls, including emergency calls"
     if any(is_under(name, one) for one in HELP):
         return "never blocked: help for children and people in need"
     if above := next((one for one in allowed if is_under(name, one)), None):
@@ -238,7 +238,7 @@ def _ranges(app: App | None, asked: Sequence[BlockedApp]) -> tuple[tuple[str, ..
         if one.enforce:
             taken.append(cidr)
         else:
-            left[cidr] = LeftOut("range", cidr, one.why or "an operator has switched it off")
+            left[cidr] = LeftOut("range", cidr, one.why or "switched off by an operator")
     return _collapsed(taken), tuple(left[value] for value in sorted(left))
 
 
@@ -262,7 +262,7 @@ def _ports(
     if _HTTPS in wanted:
         wanted.add(_QUIC)
     left = tuple(
-        LeftOut("port", f"{port.port}/{port.protocol}", "never blocked: names are looked up over it")
+        LeftOut("port", f"{port.port}/{port.protocol}", "never blocked: it is used for DNS lookups")
         for port in sorted(wanted & _DNS)
     )
     return tuple(sorted(wanted - _DNS)), left

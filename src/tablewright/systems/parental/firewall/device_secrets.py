@@ -42,7 +42,7 @@ def secrets_in(directory: Path) -> Files:
         try:
             with open(directory / name, encoding="utf-8") as file:
                 if os.name == "posix" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
-                    raise Unavailable(f"the secret {name} can be read by others; chmod 600 its file")
+                    raise Unavailable(f"other users can read the secret {name}; chmod 600 its file")
                 return _read(name, file.read())
         except OSError:
             raise Unavailable(
@@ -95,7 +95,7 @@ class DeviceSecrets:
             return  # the file may be written later; until then nothing is sent, and the device's health says why
         if its_own != where:
             words = (
-                f"The secret {name} is for {its_own}. Name another secret for {where}, or have the address written "
+                f"The secret {name} is for {its_own}. Use another secret for {where}, or write that address "
                 "into the second line of its file."
             )
             raise Refused("SECRET_OF_ANOTHER_HOST", words, "secretName")
@@ -104,5 +104,5 @@ class DeviceSecrets:
 def _name(device: Device) -> str:
     name = device.secret_name or device.device_id
     if _NAME.fullmatch(name) is None:
-        raise Unavailable("the device's secret has a name that cannot be a file's; give it another")
+        raise Unavailable("the name of the device's secret isn't a valid file name; choose another")
     return name

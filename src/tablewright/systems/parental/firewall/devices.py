@@ -1,8 +1,8 @@
-"""Firewalls: which there are, how each is reached, and what keeps a device that is ill from making others wait.
+"""Firewalls: the list, how each is reached, and what keeps a failing device from delaying others.
 
-Each device has one caller at a time, a rate it can bear, and a breaker: after three failures in a row it is left alone
-for half a minute, doubling to five, and then one caller tries whether it is well again. The breaker is kept with the
-device, so every process heeds it. Must hold: a device that was not asked raises NotAsked, so that nobody takes that for
+Each device has one caller at a time, a rate it can bear, and a breaker: after three failures in a row it is paused
+for half a minute, doubling to five, and then one caller tries whether it is healthy again. The breaker is kept with the
+device, so every process heeds it. Must hold: a device that was not asked raises NotAsked, so that it does not count as
 an attempt. Elsewhere: what is asked of devices (enforcement/reconciler.py), who waits for which
 (enforcement/queue.py), the drivers themselves (firewall/).
 """
@@ -55,7 +55,7 @@ FAILURES = 3
 FIRST_REST, LONGEST_REST = timedelta(seconds=30), timedelta(minutes=5)
 # How long one caller has to find out whether a device is well again.
 PROBE = timedelta(seconds=30)
-# Nobody tries while it is off (jobs.py); when it is switched on, everything that waits is due.
+# No caller tries it while it is off (jobs.py); when it is switched on, everything that waits is due.
 WHEN_OFF = timedelta(seconds=1)
 CLOSE_SECONDS = 5.0
 NOTE_OK_EVERY = timedelta(minutes=5)
@@ -64,7 +64,7 @@ PACE = timedelta(minutes=1)
 RATES: dict[str, int | None] = {"cisco_fmc": 120, "nftables": None, "simulated": None}
 # Kinds that cannot end a connection which stands: it is judged by the rules of when it began.
 LETS_OPEN_ONES_GO_ON = frozenset(("cisco_fmc",))
-# What can stand in an address as it is, and is no step of a path.
+# What can be part of a URL unescaped, and is not a path segment.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 # A network namespace, or what an operator notes of a simulated firewall.
 _PLACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}")
@@ -120,7 +120,7 @@ class Devices:
         """A new device; EXISTS if the name is taken."""
         if _ID.fullmatch(device.device_id) is None or device.device_id == "new":
             words = (
-                "Write letters, digits, '-', '_' and '.', beginning with a letter or a digit; 'new' is taken."
+                "Use letters, digits, '-', '_' and '.', starting with a letter or digit. 'new' is reserved."
             )
             raise BadRequest("INVALID_DEVICE", words, "deviceId")
         self._check_reached(device)
@@ -143,7 +143,7 @@ class Devices:
             if before.leaving_at is not None:
                 raise Conflict("DEVICE_LEAVING", "This firewall is being removed.")
             if fields.get("guard", before.guard) != before.guard and before.kind not in GUARDS_DNS:
-                words = "This firewall answers no questions for names; a Linux gateway does."
+                words = "This firewall has no DNS filter; only a Linux gateway has one."
                 raise BadRequest("INVALID_DEVICE", words, "guard")
             # Who switches it on means that it is well: it is asked at once.
             fresh = (
@@ -170,7 +170,7 @@ class Devices:
             if before.leaving_at is not None:
                 return before
             if before.enabled:
-                words = "Switch this firewall off first: while it is on, rules are made on it."
+                words = "Switch this firewall off first; while it is on, rules are added to it."
                 raise Conflict("DEVICE_IN_USE", words, "enabled")
             write = d.devices.change(before, before.model_copy(update={"leaving_at": self._now()}))
             self._repository.write("DEVICE", write)
@@ -189,7 +189,7 @@ class Devices:
         return is_done
 
     def keep_guard(self, device_id: str) -> Device:
-        """Have a device guard DNS as it shall; any FirewallMistake if that cannot be done now."""
+        """Apply a device's DNS filter; any FirewallMistake if that cannot be done now."""
         device = self.get(device_id)
         self.call(device_id, lambda driver: driver.keep_guard() if isinstance(driver, GuardsDns) else None)
         if device.guard_kept == device.guard:
@@ -242,7 +242,7 @@ class Devices:
             self._note(device, breaker_until=now)
 
     def ends_connections(self, device_id: str) -> bool:
-        """Whether what stands ends when a rule comes; on some devices it goes on until it ends by itself."""
+        """Whether a new rule cuts open connections; on some devices they continue until they end."""
         device = self._row(device_id)
         return device is None or device.kind not in LETS_OPEN_ONES_GO_ON
 
@@ -261,7 +261,7 @@ class Devices:
         return driver is not None and not isinstance(driver, LearnsNames)
 
     def simulated(self, device_id: str) -> SimulatedFirewall | None:
-        """The device itself, if it is a simulated one: somebody wants it to fail."""
+        """The device itself, if it is simulated: to inject faults."""
         driver = self._opened(self.get(device_id))
         return driver if isinstance(driver, SimulatedFirewall) else None
 
@@ -335,7 +335,7 @@ class Devices:
         return driver
 
     def _driver(self, device: Device, line: _Line) -> FirewallDriver:
-        """The driver, made anew if the device is reached in another way than before."""
+        """The driver, opened again if the device's address or secret changed."""
         how = (device.kind, device.address, device.access_policy_id, device.secret_name, device.guard)
         if line.driver is None or line.opened_for != how:
             if line.driver is not None:
@@ -361,23 +361,25 @@ class Devices:
         until = device.breaker_until
         assert until is not None
         if now < until:
-            raise NotAsked(f"the firewall does not answer: {device.last_error}", until)
+            raise NotAsked(f"the firewall does not respond: {device.last_error}", until)
         write = d.devices.change(device, device.model_copy(update={"breaker_until": now + PROBE}))
         try:
             self._repository.db.write(write)
         except Stale:
-            raise NotAsked("the firewall does not answer; another is trying it", now + PROBE) from None
+            raise NotAsked(
+                "the firewall does not respond; another process is trying it", now + PROBE
+            ) from None
         assert write.item is not None
         return write.item
 
     def _paced(self, device: Device, line: _Line, now: datetime) -> None:
         if line.quiet_until is not None and now < line.quiet_until:
-            raise NotAsked("the firewall takes no more requests for now", line.quiet_until)
+            raise NotAsked("the firewall accepts no more requests for now", line.quiet_until)
         rate = RATES[device.kind]
         while line.calls and line.calls[0] <= now - PACE:
             line.calls.popleft()
         if rate is not None and len(line.calls) >= rate:
-            raise NotAsked("the firewall has had enough requests for now", line.calls[0] + PACE)
+            raise NotAsked("the firewall's request limit is reached for now", line.calls[0] + PACE)
         line.calls.append(now)
 
     # --- how it went ---
@@ -387,7 +389,9 @@ class Devices:
         rest = None
         if failures >= FAILURES:
             rest = self._now() + min(FIRST_REST * 2 ** min(failures - FAILURES, 10), LONGEST_REST)
-            log.warning("firewall left alone", extra={"device": device.device_id, "failures": failures})
+            log.warning(
+                "firewall paused after failures", extra={"device": device.device_id, "failures": failures}
+            )
         self._note(device, failures=failures, breaker_until=rest, last_error=str(mistake))
 
     def _answered(self, device: Device) -> None:
@@ -397,7 +401,7 @@ class Devices:
             self._note(device, failures=0, breaker_until=None, last_error=None, last_ok_at=now)
 
     def _note(self, device: Device, **fields: Any) -> None:
-        # Another process that noted something meanwhile saw the same device at the same time.
+        # Another process that wrote first saw the same device at the same time.
         with suppress(Stale):
             self._repository.db.write(d.devices.change(device, device.model_copy(update=fields)))
 
@@ -424,13 +428,13 @@ def refuse_unreachable(device: Device) -> None:
     """INVALID_DEVICE without what it takes to reach a device of its kind; INVALID_ADDRESS for a malformed address."""
     if device.kind != "cisco_fmc":
         if device.address and _PLACE.fullmatch(device.address) is None:
-            words = "Write letters, digits, '.', '-', '_' and ':' only, or nothing."
+            words = "Use only letters, digits, '.', '-', '_' and ':', or leave this empty."
             raise Refused("INVALID_ADDRESS", words, "address")
         return
     if not device.address.strip():
-        raise BadRequest("INVALID_DEVICE", "Say where this FMC is reached: host or host:port.", "address")
+        raise BadRequest("INVALID_DEVICE", "Enter the address of this FMC: host or host:port.", "address")
     if not device.access_policy_id.strip():
-        words = "Say which access policy of this FMC our rules are put into, by its id."
+        words = "Enter the ID of the access policy on this FMC that gets our rules."
         raise BadRequest("INVALID_DEVICE", words, "accessPolicyId")
     try:
         endpoint(device.address)
@@ -484,7 +488,7 @@ def gateway_options(home: Path, device: Device) -> NftOptions:
 
 
 def guard_of(device: Device) -> Guard:
-    """What a device shall do about DNS, as its driver takes it."""
+    """A device's DNS filter, as its driver takes it."""
     told = device.guard
     return Guard(tuple(told.safe), tuple(told.guarded), told.refuses_encrypted_dns)
 

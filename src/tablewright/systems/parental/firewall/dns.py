@@ -1,9 +1,10 @@
-"""Where names lead: how a firewall that knows addresses learns those of the names it shall block.
+"""Where names lead: how a firewall that knows addresses learns those of the names it blocks.
 
 dnsmasq, as the gateway's DNS server, puts the addresses it answers with into sets of the firewall before the child has
 the answer (`Dnsmasq`). Where there is none, names are looked up now and then (`Resolver`), which finds less: subdomains
-nobody named are not found. Must hold: a name is learned by its own set and by those of all names above it, for dnsmasq
-takes the longest name that fits and no other. Elsewhere: the sets (nft_script.py), closing the ways around (nftables).
+that no rule names are not found. Must hold: a name is learned by its own set and by those of all names above it, for
+dnsmasq takes the longest name that fits and no other. Elsewhere: the sets (nft_script.py), closing the ways around
+(nftables).
 
 What is known of dnsmasq 2.90: only forwarded answers fill sets, cached ones and its own host records do not; it reads
 `nftset` at its start only, and it forgets its cache then, which is what we want; lines end at 1024 characters.
@@ -29,7 +30,7 @@ SetsOf = Callable[[str], Sequence[str]]
 A, AAAA = 1, 28
 _AT_ONCE = 40  # dnsmasq forwards 150 questions at a time
 
-# Services that answer DNS inside HTTPS or TLS, so that nobody on the way sees the names; and the names by which
+# Services that answer DNS inside HTTPS or TLS, so that the network does not see the names; and the names by which
 # browsers and phones ask whether they may use them: "no such name" means no. Our own list, of what the services say.
 ENCRYPTED_DNS_NAMES = (
     "adguard-dns.com", "cloudflare-dns.com", "dns.adguard.com", "dns.google", "dns.nextdns.io", "dns.quad9.net",
@@ -109,7 +110,7 @@ class Resolver:
                 except TimeoutError:
                     continue
                 except OSError:
-                    break  # nobody there: what was heard is what there is
+                    break  # no more answers
         return heard
 
     def _socket(self) -> socket.socket:
@@ -200,7 +201,7 @@ def question(number: int, host: str, kind: int) -> bytes:
 
 
 def answer(packet: bytes) -> tuple[int, frozenset[str]]:
-    """The number of the question, and every address told, under whatever alias; -1 for what is no answer."""
+    """The number of the question, and every address told, under whatever alias; -1 for what is not an answer."""
     try:
         number, flags, questions, records, _, _ = struct.unpack_from("!6H", packet)
         if not flags & 0x8000:

@@ -24,12 +24,12 @@ class PortOf:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What shall be blocked for one address. Tuples are sorted and without repetition, so equal rules are equal.
+    """What is to be blocked for one address. Tuples are sorted and without repetition, so equal rules are equal.
 
     `domains` are names whose subdomains are meant too. A flow is blocked if its destination is one of the domains'
     addresses or in `ranges`, and its port is one of `ports`; without ports, every port. Without domains and ranges
     it is everything. `allowed_domains` and what a device keeps as safe (DNS, emergency) are never blocked.
-    `label` goes into counters and logs and names nobody.
+    `label` goes into counters and logs and does not identify a child.
     """
 
     name: str
@@ -84,15 +84,15 @@ class RateLimited(FirewallMistake):
 
     def __init__(self, retry_after: float) -> None:
         self.retry_after = retry_after
-        super().__init__(f"the device takes no more requests for {retry_after:g} s")
+        super().__init__(f"the device accepts no more requests for {retry_after:g} s")
 
 
 class Conflict(FirewallMistake):
-    """Something else of that name or place is in the way, or somebody else is writing."""
+    """Something else has that name or place, or another process is writing."""
 
 
 class Rejected(FirewallMistake):
-    """The device will never take this; asking again is no use."""
+    """The device will never accept this; a retry does not help."""
 
 
 class FirewallDriver(Protocol):

@@ -17,7 +17,7 @@ DNS_PORT = 53
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A connection somebody tries: to an address, a name, or an address that was looked up under a name."""
+    """A connection attempt: to an address, a name, or an address that was looked up under a name."""
 
     source: str
     destination: str = ""

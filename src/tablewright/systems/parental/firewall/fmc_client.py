@@ -1,9 +1,9 @@
 """Requests to a Cisco Firewall Management Center (FMC): tokens, its limits, pages, and its mistakes in our words.
 
-Must hold: certificates are checked unless somebody said no; a token is renewed before it expires (30 minutes, three
+Must hold: certificates are checked unless that is switched off; a token is renewed before it expires (30 minutes, three
 renewals, then a new sign-in); no more requests leave than the FMC takes in a minute, and never two at a time, since it
 takes one write at a time; a request that was answered 429 was not done and is sent again after the time the FMC names,
-if that is soon; a write whose answer was lost is not sent again: whoever asked looks first. No secret and no address of
+if that is soon; a write whose answer was lost is not sent again: the caller reads first. No secret and no address of
 a child is in a message. Not supported: proxies, redirects.
 Elsewhere: what is asked (cisco_fmc.py).
 """
@@ -338,7 +338,7 @@ def _json(body: bytes) -> dict[str, Any]:
     try:
         told = json.loads(body)
     except ValueError:
-        raise Unavailable("the FMC's answer is no JSON; is this the address of an FMC?") from None
+        raise Unavailable("the FMC's response isn't JSON; is this the address of an FMC?") from None
     return told if isinstance(told, dict) else {"items": told}
 
 

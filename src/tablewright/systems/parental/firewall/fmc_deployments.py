@@ -1,7 +1,7 @@
 """Deployments of a Cisco FMC: to which devices, when one is needed, and waiting until it is done.
 
-Must hold: a deployment that was given up on (it took too long) is asked after before another is made; while somebody
-else's runs, none is asked for; a device that has no changes any more has been deployed to. A deployment takes along
+Must hold: a deployment that was given up on (it took too long) is asked after before another is made; while another
+one runs, none is asked for; a device that has no changes any more has been deployed to. A deployment takes along
 what others have pending on the device: the FMC knows no other.
 Elsewhere: whether one of our rules needs it (cisco_fmc.py).
 """
@@ -43,7 +43,7 @@ class Deployments:
         self._tasks: list[str] = []
 
     def run(self) -> Sequence[str]:
-        """Deploy to each of our devices that has changes, and wait. The tasks; none if somebody else was faster."""
+        """Deploy to each of our devices that has changes, and wait. The tasks; none if another process was faster."""
         targets = self.targets()
         done = [*self._tasks]
         self._wait()
@@ -85,7 +85,7 @@ class Deployments:
                 if one["device"]["id"] in targets
             ]
             if any(not one.get("canBeDeployed", True) for one in listed):
-                raise Conflict("a deployment to the device is under way; this one has to wait for it")
+                raise Conflict("another deployment to the device is running; this one has to wait")
             if listed or waited >= self._waits.listed:
                 return listed
             self._sleep(self._waits.poll)
@@ -98,7 +98,7 @@ class Deployments:
                 self._look_at(task)
             if self._tasks:
                 if waited >= self._waits.deployment:
-                    raise Unavailable(f"a deployment takes longer than {waited:g} s; it is asked after again")
+                    raise Unavailable(f"a deployment takes longer than {waited:g} s; it is checked again")
                 self._sleep(self._waits.poll)
                 waited += self._waits.poll
 

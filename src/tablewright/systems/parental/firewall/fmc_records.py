@@ -15,7 +15,7 @@ from tablewright.systems.parental.firewall.driver import DeviceRule
 from tablewright.systems.parental.firewall.fmc_rules import fingerprint
 
 SOURCE, RECORD = "PARENTAL_SRC_", "PARENTAL_APP_"
-# Says that an object is ours; a name alone could be anybody's.
+# Marks an object as ours; a name alone is not enough.
 OURS = "tablewright"
 
 
@@ -79,14 +79,14 @@ def in_force(marker: Marker, known: Known, mapped: Iterable[str]) -> str:
     if app is None:
         return "its access rules are gone"
     if not known.is_whole(app):
-        return "somebody changed its access rules"
+        return "its access rules were changed by someone else"
     if marker.place.address not in mapped:
         return "its address is missing"
     return "yes" if app.state == "live" else "not deployed"
 
 
 def device_rule(marker: Marker, state: str, app: App | None) -> DeviceRule:
-    """What is not as it was asked for has no digest, so whoever compares asks again."""
+    """What differs from the request has no digest, so a comparison sends it again."""
     details = {"inForce": state, "label": "" if app is None else app.label}
     digest = marker.digest if state in ("yes", "not deployed") else ""
     return DeviceRule(marker.id, marker.name, marker.place.address, digest, details=details)

@@ -112,7 +112,7 @@ def access_rules(
 
 
 def fingerprint(rules: Sequence[Mapping[str, Any]]) -> str:
-    """What access rules say, as the FMC tells them, in their order: another if somebody changed one."""
+    """What access rules say, as the FMC tells them, in their order: a different value if one was changed."""
     told = json.dumps([_essence(rule) for rule in rules], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
@@ -177,7 +177,7 @@ def _blocks(content: Content, fqdns: Mapping[str, Ref], sees_quic_names: bool) -
 
 
 def _ports(content: Content, protocol: str) -> Ports | None:
-    """The ports of a protocol; none named is every port, None is no port of it at all."""
+    """The ports of a protocol; an empty list means every port, None means none."""
     if not content.ports:
         return ()
     found = [(port.protocol, str(port.port)) for port in content.ports if port.protocol == protocol]

@@ -25,7 +25,7 @@ from tablewright.systems.parental.firewall.nftables import LOG_GROUP, NftOptions
 
 FILE = "gateway.json"
 _OF_THE_DEVICE = frozenset(("safe", "guarded", "refusesEncryptedDns"))
-_NOT_HERE = "operators set this with the firewall, take it out"
+_NOT_HERE = "operators set this with the firewall; remove it"
 _Address = Annotated[str, AfterValidator(lambda text: str(ip_address(text)))]
 
 

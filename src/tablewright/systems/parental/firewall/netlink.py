@@ -1,7 +1,7 @@
 """The kernel's firewall asked and heard directly, over netlink: messages, attributes, and the counters of a table.
 
 nft reads the whole table before it tells of its counters, which takes seconds with some thousand rules; the kernel
-tells of them in milliseconds. Must hold: what the kernel says is read without trust, a message cut short is no error.
+tells of them in milliseconds. Must hold: the kernel's data is not trusted, a truncated message is not an error.
 Elsewhere: packets in the log (nflog.py), everything that changes something (nft itself, nftables.py).
 """
 
@@ -106,8 +106,8 @@ def counters(talk: socket.socket, table: str) -> list[Count]:
             talk.send(request(_GET_OBJECTS, DUMP, _INET, 0, asked))
             heard = _dumped(talk)
         except OSError as error:
-            raise Unavailable(f"the kernel does not tell of its counters: {error.strerror}") from error
-        # Somebody changed the firewall while we were reading: what was heard may be half of two states.
+            raise Unavailable(f"the kernel does not return its counters: {error.strerror}") from error
+        # The firewall was changed while we were reading: what was heard may be half of two states.
         if not any(message.flags & INTERRUPTED for message in heard):
             return [_count(message) for message in heard if message.kind == _NEW_OBJECT]
     raise Unavailable("the firewall is being changed faster than it can be read")
@@ -121,7 +121,7 @@ def _dumped(talk: socket.socket) -> list[Message]:
             if code == errno.ENOENT:
                 return heard
             if code:
-                raise Unavailable(f"the kernel does not tell of its counters: {os.strerror(code)}")
+                raise Unavailable(f"the kernel does not return its counters: {os.strerror(code)}")
             heard.append(message)
             if message.kind == DONE:
                 return heard

@@ -2,7 +2,7 @@
 
 Rules log under "name label" (nft_script.log_prefix). A program that is refused tries again and again, and what it sends
 is repeated below it too: told is each connection once, by its addresses and ports, until it was silent for a while.
-Must hold: what is no packet of ours is passed over, never an error. What the kernel could not keep is counted in
+Must hold: a packet that is not ours is skipped, never an error. What the kernel could not keep is counted in
 `lost`, for its buffer is finite. Elsewhere: what is made of the events (blocked/ingest.py).
 """
 

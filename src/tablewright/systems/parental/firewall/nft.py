@@ -63,7 +63,7 @@ def parts(answer: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 
 def mistake(said: str) -> FirewallMistake:
     """What nft complained of, as the contract names it."""
-    words = " ".join(said.split()) or "nft failed without a word"
+    words = " ".join(said.split()) or "nft failed without a message"
     if "Cannot open network namespace" in words:
         return Unavailable(f"the gateway's network is not there: {words}")
     if "Operation not permitted" in words:

@@ -162,7 +162,7 @@ def source_made(source: str, ids: Sequence[str], lease: timedelta | None = None)
     """The chains of an address, with the rules it has; without any, they go."""
     version, there, back = ip_address(source).version, source_chain(source), "b" + source_chain(source)[1:]
     made = [*w.chain(there, {}), *w.chain(back, {})]
-    # Added before it is deleted: the element may have gone by itself, and deleting what is not there is a mistake.
+    # Added before it is deleted: the element may have expired, and deleting a missing element is an error.
     elements = [
         ("sources", _element(source, there, lease)),
         ("backs", _element(source, back, lease)),
@@ -176,7 +176,7 @@ def source_made(source: str, ids: Sequence[str], lease: timedelta | None = None)
     ]
     if not ids:
         return [*made, *({"delete": {"chain": w.named(chain)}} for chain in (there, back))]
-    # A lease begins anew only for an element that is made anew.
+    # A lease restarts only for an element that is added again.
     made += [w.add("element", name=f"{name}{version}", elem=[element]) for name, element in elements]
     return [*made, *_jumps(there, back, ids)]
 
@@ -248,7 +248,7 @@ def _ways_around(guard: Guard) -> list[Command]:
 
 
 def _redirect(guard: Guard) -> list[Command]:
-    """Questions for names come to the gateway. Where nobody is guarded the chain goes, it may be there from before."""
+    """Redirects DNS queries to the gateway. Without guarded networks the chain is deleted, it may exist from before."""
     hook = {"type": "nat", "hook": "prerouting", "prio": -105, "policy": "accept"}
     made = w.chain("dns", hook)
     if not guard.guarded:
@@ -264,7 +264,7 @@ def _redirect(guard: Guard) -> list[Command]:
 
 
 def _shared_sets(rule: Rule, version: int) -> list[Command]:
-    """The sets of a rule's ports and ranges, whoever else has the same."""
+    """The sets of a rule's ports and ranges, shared with rules that have the same."""
     made = []
     if rule.ports:
         kind = ["inet_proto", "inet_service"]
@@ -309,7 +309,7 @@ def _in_set(version: int, side: str, domain: str) -> Command:
 
 def _jumps(there: str, back: str, ids: Sequence[str]) -> list[Command]:
     """The rules of an address. DNS is never blocked: the address's own questions, and the answers to them. What it
-    sends *from* that port is no answer, or it could send everything from there."""
+    sends *from* that port is not an answer, or it could send everything from there."""
     made = [
         w.rule(there, w.at_ports(_DNS, "dport"), w.ACCEPT),
         w.rule(back, w.at_ports(_DNS, "sport"), w.ACCEPT),

@@ -1,9 +1,9 @@
-"""A Linux gateway as the firewall: one nftables table of our own, nobody else's is touched.
+"""A Linux gateway as the firewall: one nftables table of our own; no other is touched.
 
 Each change is one transaction of the kernel, so there is no moment with half a rule. Rules are found again by their
 counters' comments (nft_script.py); what names lead to is learned by dns.py; packets that were stopped are told by
-nflog.py. Must hold: the contract of every driver (driver.py); a table that somebody flushed is reported as having no
-rules, and is made anew by the next `ensure`; several processes may drive one gateway.
+nflog.py. Must hold: the contract of every driver (driver.py); a table that was flushed is reported as having no
+rules, and is created again by the next `ensure`; several processes may drive one gateway.
 
 Known limits: names are blocked by the addresses they lead to, so what shares an address with a blocked name is blocked
 on the same ports (a family's allowed names are not); a client that brings its own DNS is only seen if the gateway
@@ -63,8 +63,8 @@ class NftOptions:
     """How a gateway is driven.
 
     `directory` is where the driver keeps what it must know after a restart (names that were ever blocked). With a
-    `lease` a rule that is neither asked for nor read for so long ends by itself: a gateway whose service died lets its
-    children go. Without, it keeps its last state.
+    `lease` a rule that is neither asked for nor read for so long expires: a gateway whose service died unblocks its
+    children. Without, it keeps its last state.
     """
 
     directory: Path
@@ -193,7 +193,7 @@ class NftablesFirewall:
             return self._look_up(self._followed()[0])
 
     def keep_guard(self) -> None:
-        """The guard of the options, in the table and in what dnsmasq refuses, also where somebody changed it."""
+        """The guard of the options, in the table and in what dnsmasq refuses, also if it was changed on the gateway."""
         with self._alone():
             self._rules()
             self._is_prepared = False
@@ -211,20 +211,20 @@ class NftablesFirewall:
             self._nft.run(script)
         except Absent as error:
             self._forget()
-            raise Conflict(f"somebody else changed our table meanwhile: {error}") from error
+            raise Conflict(f"another process changed our table: {error}") from error
 
     # --- names ---
 
     def _learn(self, domains: Iterable[str]) -> None:
         asked, (known, refused) = set(domains), self._followed()
         if not self._is_prepared or asked - known:
-            # The table as dnsmasq expects it, also after the machine was started anew.
+            # The table as dnsmasq expects it, also after the machine was restarted.
             self._run([*base(self._options.guard), *sets_for(sorted(known | asked))])
             self._is_prepared = True
         if asked - known or refused != self._refused():
             self._tidy()
             self._options.names.follow(known | asked, dnsmasq_sets, self._refused())
-            # Last, for until then nobody can be sure that dnsmasq has read them.
+            # Last, because until then it is not certain that dnsmasq has read them.
             self._remember(known | asked)
         self._look_up(asked - self._looked_up)
 
@@ -326,7 +326,7 @@ _TABLE = {"family": FAMILY, "name": TABLE}
 
 
 def _check(rule: Rule) -> None:
-    """What nft would refuse anyway, in words somebody can act on."""
+    """What nft would refuse anyway, with a message that says what to do."""
     try:
         ip_address(rule.source)
         for one in rule.ranges:

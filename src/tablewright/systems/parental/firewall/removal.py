@@ -1,8 +1,8 @@
-"""The end of a firewall: what is given up with it, and how it is forgotten.
+"""Removal of a firewall: the plan, and the steps that delete its records.
 
 A device that is gone for good would be waited for by everything that has rules there, the erasure of a child too. It is
 marked first, by its version, and from then on nothing new comes to it; then its rules go, each with an entry in the
-history that says it was given up; the device itself goes last. Must hold: whoever dies in between, another goes on
+history that says it was given up; the device itself goes last. Must hold: after a crash another process continues
 (`step`, called by jobs.py); nothing is asked of the device any more, so what it has it may keep, and the plan says how
 much that is. Elsewhere: sessions behind it that had no rules count for nothing any more (plan.is_behind), and go
 when their family is next walked by (jobs.sweep).
@@ -65,7 +65,7 @@ def step(repository: Repository, devices: Devices, device: Device) -> int:
         forget_session(repository, session)
     for rule in rules:
         given_up += _give_up(repository, rule)
-    # Somebody claimed a rule in this moment: the next step finds it.
+    # A rule was claimed at the same time: the next step finds it.
     if not _rules(repository, device.device_id):
         devices.forget(device)
     for child in {rule.child: None for rule in rules}:
@@ -81,7 +81,7 @@ def forget_session(repository: Repository, session: Session) -> None:
 
 
 def forget_sessions_nowhere(repository: Repository, child: str) -> None:
-    """The sessions of a child behind devices that nobody knows any more. One of which only the end is known stays."""
+    """The sessions of a child behind removed devices. One of which only the end is known stays."""
     for session in list(repository.db.all(d.sessions_of_child(child=child))):
         if not session.private_ip:
             continue
@@ -102,7 +102,7 @@ def _sessions(repository: Repository, rules: list[RuleMapping]) -> list[Session]
 
 
 def _give_up(repository: Repository, rule: RuleMapping) -> bool:
-    """Forget a rule as it is; whether the device may still have it. One that somebody changed meanwhile is left."""
+    """Delete a rule's record; True if the device may still have the rule. One that was changed since is left."""
     may_be_there = plans.was_asked(rule)
     writes: list[Write[Any]] = [d.rules.delete(rule)]
     if may_be_there:
@@ -117,7 +117,7 @@ def _give_up(repository: Repository, rule: RuleMapping) -> bool:
             privateIP=rule.private_ip,
             rule_id=rule.rule_id,
             policy_ids=rule.policy_ids,
-            # It did not go well, and is no open matter either: nobody can do anything about it here.
+            # It failed, but is not an open failure either: nothing can be done about it here.
             status="failed",
             error_message=GIVEN_UP,
             ftd_response={**response, "ruleId": rule.device_rule_id} if rule.device_rule_id else response,

@@ -39,7 +39,7 @@ from tablewright.world import World
 
 VERSION = "simulated 1"
 REMEMBERED_FLOWS = 1000
-# A file is written anew when it is opened and most of it is history.
+# A file is rewritten when it is opened and most of it is history.
 MAX_HISTORY = 1000
 
 
@@ -104,7 +104,7 @@ class SimulatedFirewall:
         """Make the rule, or make the one of that name equal to it."""
         with self._call("ensure") as state:
             if rule.label in self.faults.rejected_labels:
-                raise Rejected(f"the device does not take rules labelled {rule.label}")
+                raise Rejected(f"the device refuses rules labelled {rule.label}")
             id = state.ids.get(rule.name) or self._world.new_id()
             self._change({"ensure": id, "rule": asdict(rule)})
             return self._told(id)

@@ -1,7 +1,7 @@
-"""A child comes into a family: its number is proved with a code that was sent to it, then it gets a name and a clock.
+"""Adding a child to a family: its number is verified with a code, then it gets a name and a time zone.
 
-Must hold: whoever asks for a code learns nothing about whether the number is somebody's. Where messages are really
-sent the code is on the phone only; in the demo, where none leaves this machine, the page shows the way to it.
+Must hold: asking for a code does not reveal whether the number is in use. Where messages are really sent, only the
+phone has the code; in the demo, which sends none, the page links to it.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from tablewright.systems.parental.model import Family
 from tablewright.systems.parental.pages.page import HOME, Look, ParentalPages, refused, status_of
 
 _NEW = f"{HOME}/children/new"
-# Where the demo shows what was sent. The number itself is not in the address: that ends up in logs and histories.
+# Where the demo shows messages. The number itself is not in the URL: URLs end up in logs and histories.
 MAILBOX = "/console/designs/mail"
 
 
@@ -30,7 +30,7 @@ _PARTS = ("Africa", "America", "Asia", "Atlantic", "Australia", "Europe", "India
 
 @cache
 def zones() -> Mapping[str, tuple[tuple[str, str], ...]]:
-    """Time zones people live in, by part of the world: each with the place it is called after."""
+    """Time zones by part of the world, each with the place in its name."""
     found: dict[str, tuple[tuple[str, str], ...]] = {}
     names = sorted(available_timezones())
     for part in _PARTS:
@@ -90,14 +90,14 @@ def _adding(pages: ParentalPages) -> APIRouter:
             if not mistake.field and mistake.code.startswith("OTP"):
                 names[""] = "code" if form.get("sent") else "phoneNumber"
             return show(request, family, refused(form, mistake, names), status_of(mistake))
-        said = f"{child.child_name} is part of the family. Write the first policy now."
+        said = f"{child.child_name} was added. Now add the first rule."
         return pages.console.go(f"{pages.child_path(child)}/policies/new", said)
 
     return router
 
 
 def _sent(pages: ParentalPages, reference: str) -> Form:
-    """The second step for the number that a reference is of, the first without one."""
+    """The second step if `reference` is of a number, else the first."""
     number = pages.parental.references.open(reference)
     return Form({"phoneNumber": number, "sent": number} if number else {})
 
@@ -108,7 +108,7 @@ def _renumbering(pages: ParentalPages) -> APIRouter:
 
     def show(request: Request, look: Look, form: Form, status: int = 200) -> Response:
         return pages.child_page(
-            request, look, "child_number", tab="/settings", title="Another number", form=form, status=status,
+            request, look, "child_number", tab="/settings", title="Change number", form=form, status=status,
             sent=form.get("sent"), action=look.at("/number"), mailbox=MAILBOX,
         )  # fmt: skip
 
@@ -136,7 +136,7 @@ def _renumbering(pages: ParentalPages) -> APIRouter:
             if not mistake.field and mistake.code.startswith("OTP"):
                 names[""] = "code" if form.get("sent") else "phoneNumber"
             return show(request, look, refused(form, mistake, names), status_of(mistake))
-        said = f"{moved.child_name} has the number {moved.phone} now. What was there moves along in a minute or two."
+        said = f"{moved.child_name}'s number is now {moved.phone}. Rules and records move over within a minute or two."
         return pages.console.go(pages.child_path(moved), said)
 
     return router

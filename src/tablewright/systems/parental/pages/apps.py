@@ -1,4 +1,4 @@
-"""The apps that can be blocked, by category, with what is known of them and what is not enforced, and why (PC-S14)."""
+"""Apps that can be blocked, by category: their destinations, and what is not enforced and why (PC-S14)."""
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -32,7 +32,7 @@ def apps_router(pages: ParentalPages) -> APIRouter:
     def app(request: Request, name: str) -> Response:
         found = pages.parental.registry.app(name)
         if found is None:
-            raise NotThere("APP", "No app of this name is known here.")
+            raise NotThere("APP", "We don't know an app with this name.")
         children = pages.parental.families.children(pages.actor(request))
         return pages.page(
             request, "app", title=found.app_name, crumbs=(Crumb("Apps", LIST),), app=found, children=children,

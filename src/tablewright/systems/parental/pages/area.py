@@ -2,7 +2,7 @@
 
 page.py is what the parents' pages are made with; family.py deletion.py add_child.py overview.py policies.py
 dashboard.py history.py privacy.py apps.py are the pages; forms.py reads the policy editor, moments.py times that are
-typed, charts.py draws, words.py speaks, search.py searches. operator.py and what it names are for who runs the network.
+typed, charts.py draws, words.py has the sentences, search.py searches. operator.py has the operator's pages.
 """
 
 from tablewright.edge.identity.guards import FindPrincipal
@@ -24,7 +24,7 @@ from tablewright.systems.parental.pages.search import finder
 from tablewright.systems.parental.parental import Parental
 from tablewright.systems.parental.repository import Actor
 
-_OTHERS = ("operator", "network")  # whose pages are others
+_OTHERS = ("operator", "network")  # roles without a family
 PAGES = (
     Nav("Family", "", (), _OTHERS),
     Nav("Notices", "notices", (), _OTHERS),
@@ -38,7 +38,7 @@ def parental_area(parental: Parental, console: Console, who: FindPrincipal) -> A
     """The area of SYSTEM.pages."""
     pages = pages_of(parental, console, who)
     router = family_router(pages)
-    # joining_router first: `children/new` would else be read as a child.
+    # joining_router first: otherwise `children/new` would be read as a child.
     parts = (
         joining_router(pages),
         closing_router(pages),
@@ -58,9 +58,9 @@ def parental_area(parental: Parental, console: Console, who: FindPrincipal) -> A
         "violet",
         PAGES,
         router,
-        about="What children may not use, and when: written by parents, enforced on firewalls.",
+        about="Parents decide what their children can't use and when; firewalls enforce it.",
         search=finder(parental),
-        finds="a child, an app",
+        finds="a child, an app or a rule",
         has_door=True,
         admits=lambda email: bool(parental.guardians.invited(Actor(email, "", email=email))),
     )

@@ -1,7 +1,7 @@
 """Pictures of parental controls as inline SVG: the hours of a day, the week of a policy, attempts over time. Pure.
 
-Lengths across are in per cent of the room there is and those down in pixels, so that text keeps its size on a phone.
-Colours come from the stylesheet by class. Must hold: what a picture shows also stands as text beside it or in it.
+Widths are in per cent of the available width and heights in pixels, so that text keeps its size on a phone.
+Colours come from the stylesheet by class. Must hold: what a picture shows is also in its text or in text beside it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ def day_timeline(
     def x(at: datetime) -> float:
         return 100 * min(max((at - start).total_seconds() / length, 0), 1)
 
-    about = f"What is blocked when on this day: {'; '.join(_told(spans, zone, end)) or 'nothing'}"
+    about = f"Blocked on this day: {'; '.join(_told(spans, zone, end)) or 'nothing'}"
     parts = [_open(height, about, "day")]
     for at, hour in _hours(start, end, zone):
         kind = "minor" if hour % 6 else "major"
@@ -90,7 +90,7 @@ def _told(spans: Sequence[Span], zone: ZoneInfo, end: datetime) -> Iterator[str]
 
 
 def _hours(start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[tuple[datetime, int]]:
-    """Every third hour the wall clock shows, where it is in this day: one that is skipped is not there."""
+    """Every third hour the wall clock shows, leaving out an hour that the change to summer time skips."""
     at, seen = start, -1
     while at < end:
         local = at.astimezone(zone)
@@ -138,7 +138,7 @@ def week_grid(windows: Sequence[Window], *, is_small: bool = False, is_empty: bo
     height = head + 24 * hour + 1
     always = [] if is_empty else [Block(day, 0, DAY_MINUTES, "Always") for day in range(7)]
     shown = blocks(windows) if windows else always
-    told = "; ".join(dict.fromkeys(block.words for block in shown if not block.is_rest)) or "no time yet"
+    told = "; ".join(dict.fromkeys(block.words for block in shown if not block.is_rest)) or "no times yet"
     parts = [_open(height, f"The week: {told}", "week small" if is_small else "week")]
     column = 100 / 7
     for day, name in enumerate(SHORT_DAYS):
@@ -179,7 +179,7 @@ def week_hours() -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a chart: its label under it, what a reader is told of it, and what it is compared with."""
+    """A column of a chart: its label under it, its tooltip, and the value it is compared with."""
 
     label: str
     value: int
@@ -216,7 +216,7 @@ def columns(given: Sequence[Column], about: str) -> Markup:
 
 
 def meter(share: float) -> Markup:
-    """A share of a whole as a bar; the number stands beside it."""
+    """A share of a whole as a bar; the number is shown beside it."""
     return Markup(
         '<svg class="meter" width="100%" height="10" aria-hidden="true"><rect class="day-room" width="100%" '
         'height="10" rx="3"/><rect class="chart-bar" width="{:.1f}%" height="10" rx="3"/></svg>'

@@ -1,7 +1,7 @@
 """The headline of a child: what the firewall has confirmed, in words and a colour. Pure.
 
-Must hold: the headline never says more than what is confirmed; green is for what is confirmed, amber for what is on its
-way or in doubt, red for what was refused.
+Must hold: the headline never says more than what is confirmed; green means confirmed, amber on its
+way or in doubt, red refused.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from tablewright.systems.parental.policy.effective import Effective
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """The largest words of a child, their colour, a word for a badge, and what else is to be said."""
+    """The headline of a child, its colour, a word for a badge, and a second sentence."""
 
     headline: str
     tone: str = ""
@@ -24,7 +24,7 @@ class Confirmation:
 
 
 def confirmation(now: Effective, statuses: Sequence[AppStatus]) -> Confirmation:
-    """What is confirmed of what should hold now."""
+    """How much of what should be blocked now is confirmed."""
     wanted = _what_counts([one for one in statuses if one.wanted])
     left = [one for one in statuses if not one.wanted]
     if not wanted:
@@ -37,7 +37,7 @@ def confirmation(now: Effective, statuses: Sequence[AppStatus]) -> Confirmation:
         return _waiting([one for one in wanted if one.state == "enforced"], waiting)
     if left:
         return Confirmation(
-            f"{now_words(now)}; {_lower(_names(left))} still {_is(left)} too", "warn", "Not confirmed"
+            f"{now_words(now)}; {_lower(_names(left))} {_is(left)} still blocked too", "warn", "Not confirmed"
         )
     if any(one.unmet for one in wanted):
         return Confirmation(f"{now_words(now)}, in part", "warn", "In part")
@@ -45,7 +45,7 @@ def confirmation(now: Effective, statuses: Sequence[AppStatus]) -> Confirmation:
 
 
 def _what_counts(wanted: Sequence[AppStatus]) -> Sequence[AppStatus]:
-    """Of what should be blocked: where everything is to be, a single app is news only if it alone is confirmed."""
+    """What should be blocked. If that is everything, a single app matters only if it alone is confirmed."""
     everything = next((one for one in wanted if one.app == EVERYTHING), None)
     if everything is None:
         return wanted

@@ -1,6 +1,6 @@
-"""What was tried and blocked: today, 7 and 30 days; by app, by hour, this week against the last.
+"""Blocked attempts: today, 7 and 30 days; by app, by hour, this week compared with the last.
 
-Must hold: all of it is of the days of the child's own clock, and every number of a picture stands as text as well.
+Must hold: days are those of the child's time zone, and every number of a chart also appears as text.
 Elsewhere: the sums (systems/parental/blocked/dashboard.py).
 """
 
@@ -49,7 +49,7 @@ def _over_time(period: Period) -> str:
             Column(f"{hour:02}:00", count, f"{hour:02}:00: {plural(count, 'attempt')}")
             for hour, count in enumerate(hours)
         ]
-        return columns(given, "Blocked attempts in each hour of today")
+        return columns(given, "Blocked attempts today, by hour")
     given = [
         Column(
             SHORT_DAYS[day.date.weekday()] if period.days <= 7 else f"{day.date.day}.{day.date.month}.",
@@ -58,7 +58,7 @@ def _over_time(period: Period) -> str:
         )
         for day in period.by_day
     ]
-    return columns(given, f"Blocked attempts on each of {period.days} days")
+    return columns(given, f"Blocked attempts in the last {period.days} days, by day")
 
 
 def _compared(found: Dashboard) -> str:
@@ -72,5 +72,6 @@ def _compared(found: Dashboard) -> str:
         for this, before in found.weeks.days
     ]
     return columns(
-        given, f"The last seven days, {found.weeks.this}, beside the seven before, {found.weeks.before}"
+        given,
+        f"The last seven days, {found.weeks.this}, compared with the seven days before, {found.weeks.before}",
     )

@@ -1,7 +1,7 @@
-"""The end of a family: what would go, in a week or now; and changing one's mind while that can be done.
+"""Deletion of a family: what would be deleted, in a week or now; and keeping it while that is possible.
 
-Must hold: what can be undone takes a button, what cannot takes the family's name as well. Only the owner may; the
-service asks again. Elsewhere: what happens then (systems/parental/family/deletion.py).
+Must hold: what can be undone takes a button; what cannot also takes the family's name. Owners only; the
+service checks again. Elsewhere: what happens then (systems/parental/family/deletion.py).
 """
 
 from typing import Annotated
@@ -23,7 +23,7 @@ def closing_router(pages: ParentalPages) -> APIRouter:
     def show(request: Request, id: str, form: Form, status: int = 200) -> Response:
         plan = closing.plan(id, pages.actor(request))
         return pages.page(
-            request, "family_close", title="Delete the family", crumbs=(Crumb(plan.family.name, HOME),), plan=plan,
+            request, "family_close", title="Delete family", crumbs=(Crumb(plan.family.name, HOME),), plan=plan,
             form=form, status=status, backups=BACKUPS, path=f"{HOME}/families/{id}", zone=zone_of_family(pages, id),
         )  # fmt: skip
 
@@ -37,16 +37,16 @@ def closing_router(pages: ParentalPages) -> APIRouter:
         at_once = form.get("do") == "now"
         name = closing.plan(id, actor).family.name
         if at_once and form.get("name").strip().casefold() != name.casefold():
-            words = f"Write {name} to delete it now."
+            words = f"Type {name} to delete it now."
             return show(request, id, Form({"name": "", **form.values}).wrong("name", words), 422)
         family = closing.delete(id, actor, at_once=at_once)
         if at_once or family.closes_at is None:
             return pages.console.go(
-                HOME, f"{name} is being deleted, with everything of its children.", "note"
+                HOME, f"{name} is being deleted, along with everything about its children.", "note"
             )
         when = date_at(family.closes_at, zone_of_family(pages, id))
         return pages.console.go(
-            HOME, f"{name} will be deleted on {when}. Until then all holds as before.", "note"
+            HOME, f"{name} will be deleted on {when}. Until then nothing changes.", "note"
         )
 
     @router.post("/families/{id}/keep", dependencies=[Depends(pages.signed_in)])
@@ -55,6 +55,6 @@ def closing_router(pages: ParentalPages) -> APIRouter:
             family = closing.keep(id, pages.actor(request))
         except ParentalMistake as mistake:
             return pages.console.go(HOME, mistake.message, "bad")
-        return pages.console.go(HOME, f"{family.name} stays.")
+        return pages.console.go(HOME, f"{family.name} will not be deleted.")
 
     return router

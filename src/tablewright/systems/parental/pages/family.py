@@ -1,7 +1,7 @@
-"""The family: its children with how it stands for each, guardians and invitations, and what holds for all of them.
+"""The family: its children with the state of each, guardians and invitations, and settings for all of them.
 
-Must hold: buttons only an owner may press are shown to owners only, and the service asks again. To support the first
-page is a question: which number, and why.
+Must hold: buttons for owners are shown to owners only, and the service checks again. Support sees a form instead: the
+number, and a reason.
 Elsewhere: adding a child (add_child.py), one child (overview.py).
 """
 
@@ -33,7 +33,7 @@ from tablewright.systems.parental.repository import Actor
 
 DEVICES = f"{HOME}/devices"
 OUTAGES = (
-    ("keep", "Leave everything as it is until it answers"),
+    ("keep", "Keep everything as it is until it responds"),
     ("open", "If in doubt, allow"),
     ("closed", "If in doubt, block"),
 )
@@ -41,7 +41,7 @@ OUTAGES = (
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A child on the family's page: what is confirmed, what is next, and a badge that says how far it is confirmed."""
+    """A child on the family's page: what is confirmed, what comes next, and a badge for the state."""
 
     child: Child
     headline: str
@@ -53,7 +53,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A family with who belongs to it."""
+    """A family with its children and guardians."""
 
     family: Family
     cards: list[Card]
@@ -78,7 +78,7 @@ def family_router(pages: ParentalPages) -> APIRouter:
         if actor.role == "operator" and not pages.parental.families.of(actor):
             return pages.console.go(DEVICES)
         if "network" in pages.who(request).roles:
-            said = "This login is a gateway's: it reports to the API, and has no pages."
+            said = "This login belongs to a gateway. It reports to the API and has no pages."
             return pages.console.go("/docs", said, "note")
         return home_page(pages, request)
 
@@ -120,7 +120,7 @@ def home_page(
     pages: ParentalPages, request: Request, form: Form | None = None, invite: tuple[str, Form] | None = None,
     status: int = 200,
 ) -> Response:  # fmt: skip
-    """The first page. `invite` is a family's id with the form that invites somebody to it."""
+    """The first page. `invite` is a family's id with its invitation form."""
     actor = pages.actor(request)
     families = pages.parental.families.of(actor)
     invited = [
@@ -153,12 +153,12 @@ def _beginning(pages: ParentalPages) -> APIRouter:
         except ParentalMistake as mistake:
             return home_page(pages, request, refused(form, mistake), status=status_of(mistake))
         return pages.console.go(
-            f"{HOME}/children/new?family={made.family_id}", f"{made.name} is there. Add a child now."
+            f"{HOME}/children/new?family={made.family_id}", f"{made.name} was created. Now add a child."
         )
 
     @router.post("/look", dependencies=[Depends(pages.signed_in)])
     def look(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
-        """Support looks for a child by its number, and says why."""
+        """Support looks up a child by its number, with a reason."""
         try:
             number = rules.child_key(form.get("phoneNumber"))
             child = pages.parental.families.child(
@@ -210,13 +210,13 @@ def _settings(pages: ParentalPages) -> APIRouter:
             return show(request, family, wrong.form, 422)
         except VersionConflict:
             current = families.own(actor, id)
-            words = "Somebody changed the settings meanwhile. What you typed is still here; saving again puts it over."
+            words = "Someone else changed these settings. Your entries are still here; save again to replace theirs."
             late = Form({**form.values, VERSION: str(current.version)}, error=words)
             return show(request, current, late, 409)
         except ParentalMistake as mistake:
             again = _beside_domains(form, mistake)
             return show(request, family, again, status_of(mistake))
-        return pages.console.go(HOME, "The settings are saved.")
+        return pages.console.go(HOME, "Settings saved.")
 
     return router
 
@@ -224,7 +224,7 @@ def _settings(pages: ParentalPages) -> APIRouter:
 def _typed_settings(form: Form) -> dict[str, Any]:
     most = form.get("alertAfterBlocks").strip()
     if most and not (most.isascii() and most.isdigit()):
-        raise FormWrong(form.wrong("alertAfterBlocks", "Write a number, or leave it empty."))
+        raise FormWrong(form.wrong("alertAfterBlocks", "Enter a number, or leave this empty."))
     outage = form.get("onOutage")
     if outage not in dict(OUTAGES):
         raise FormWrong(form.wrong("onOutage", "Choose one of these."))
@@ -257,13 +257,13 @@ def _guardians(pages: ParentalPages) -> APIRouter:
             again = refused(form, mistake)
             return home_page(pages, request, invite=(id, again), status=status_of(mistake))
         return pages.console.go(
-            f"{HOME}#guardians", f"{made.email} is invited. The invitation holds for a week."
+            f"{HOME}#guardians", f"{made.email} was invited. The invitation is valid for a week."
         )
 
     @router.post("/families/{id}/invitations/{invitation}/withdraw", dependencies=[Depends(pages.signed_in)])
     def withdraw(request: Request, id: str, invitation: str) -> Response:
         guardians.withdraw(id, invitation, pages.actor(request))
-        return pages.console.go(f"{HOME}#guardians", "The invitation is taken back.")
+        return pages.console.go(f"{HOME}#guardians", "Invitation withdrawn.")
 
     def one_of(request: Request, id: str, subject: str) -> tuple[Guardian, bool]:
         actor = pages.actor(request)
@@ -279,10 +279,12 @@ def _guardians(pages: ParentalPages) -> APIRouter:
             request,
             title="Leave the family?" if is_me else f"Remove {guardian.name}?",
             happens=("You no longer see" if is_me else f"{guardian.name} no longer sees")
-            + " the children of this family, and can change nothing for them.",
+            + " the children of this family and can't change anything for them.",
             button="Leave the family" if is_me else f"Remove {guardian.name}",
             back=HOME,
-            undo="To come back takes a new invitation.",
+            undo="To come back, you need a new invitation."
+            if is_me
+            else "To come back, they need a new invitation.",
         )
 
     @router.post("/families/{id}/guardians/{subject}/remove", dependencies=[Depends(pages.signed_in)])
@@ -300,17 +302,17 @@ def _guardians(pages: ParentalPages) -> APIRouter:
         return pages.console.confirm(
             request,
             title=f"Make {guardian.name} the owner?",
-            happens=f"{guardian.name} then decides who belongs to the family, and whether a child is released or "
-            f"erased. Reports and alerts go to {guardian.email}. You stay a guardian.",
+            happens=f"{guardian.name} will decide who belongs to the family, and whether a number is released or a "
+            f"child is erased. Reports and alerts will go to {guardian.email}. You stay a guardian.",
             button=f"Make {guardian.name} the owner",
             back=HOME,
-            undo=f"Only {guardian.name} can undo it.",
+            undo=f"Only {guardian.name} can undo this.",
         )
 
     @router.post("/families/{id}/guardians/{subject}/make-owner", dependencies=[Depends(pages.signed_in)])
     def hand_over(request: Request, id: str, subject: str) -> Response:
         owner = guardians.hand_over(id, subject, pages.actor(request))
-        return pages.console.go(HOME, f"{owner.name} is the owner now.")
+        return pages.console.go(HOME, f"{owner.name} is now the owner.")
 
     return router
 
@@ -327,11 +329,11 @@ def _invitations(pages: ParentalPages) -> APIRouter:
 
     @router.get("/invitations/{id}", dependencies=[Depends(pages.signed_in)])
     def invitation(request: Request, id: str) -> Response:
-        """Where the link of an invitation leads."""
+        """The page an invitation links to."""
         found = offered(request, id)
         family = pages.parental.repository.family(found.family_id) if found else None
         return pages.page(
-            request, "invitation", title="An invitation", status=200 if found else 404, invitation=found,
+            request, "invitation", title="Invitation", status=200 if found else 404, invitation=found,
             family=family, form=Form({"guardianName": _name(pages, request)}), actor=pages.actor(request),
         )  # fmt: skip
 
@@ -350,6 +352,6 @@ def _invitations(pages: ParentalPages) -> APIRouter:
             guardians.decline(id, pages.actor(request))
         except ParentalMistake as mistake:
             return pages.console.go(HOME, mistake.message, "bad")
-        return pages.console.go(HOME, "The invitation is declined.", "note")
+        return pages.console.go(HOME, "Invitation declined.", "note")
 
     return router

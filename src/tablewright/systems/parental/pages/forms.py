@@ -1,9 +1,9 @@
-"""The policy editor as a form: rows of times, ticked apps, own destinations; and what the service says of each.
+"""The policy editor as a form: rows of times, ticked apps, own destinations; with the service's errors beside each.
 
 Fields: `app` (one for each ticked), `everything`, `when` (always or times), `w0-start w0-end w0-day` for each row of
 times, `o0-name o0-to o0-ports` for each of the family's own destinations. Pure. Must hold: nothing typed is lost,
-whichever button was pressed; a mistake of the service lands beside the field it is about; what the API can say in a
-policy and this form did not ask for is kept.
+whichever button was pressed; an error of the service is shown beside its field; parts of a policy
+that the API can set and this form does not show are kept.
 """
 
 import re
@@ -75,7 +75,7 @@ class OwnRow:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was typed, as the service takes it, and where each part of it stands in the form."""
+    """What was typed, as the service takes it, and the form field of each part."""
 
     draft: Draft
     fields: Mapping[str, str]
@@ -113,7 +113,7 @@ def chosen_apps(form: Form) -> list[str]:
 
 
 def pressed(form: Form) -> Form:
-    """The form after a button that only changes the form: a row more, a row less."""
+    """The form after a button that adds or removes a row."""
     do, _, which = form.get("do").partition(":")
     values = {name: text for name, text in form.values.items() if name != "do"}
     if do == "add-time":
@@ -137,7 +137,7 @@ def pressed(form: Form) -> Form:
 
 
 def new_form(key: str) -> Form:
-    """An empty editor; bedtime is what most begin with."""
+    """A new rule; it starts with bedtime, the most common one."""
     _, _, (start, end, days) = PRESETS[0]
     return Form({"when": "times", "w0-start": start, "w0-end": end, "w0-day": days, "key": key})
 
@@ -174,7 +174,7 @@ def written(form: Form, status: WrittenStatus) -> Written:
     """What was typed; FormWrong for what the service would not even be asked."""
     rows = [row for row in time_rows(form) if not row.is_blank] if form.get("when") != "always" else []
     if form.get("when") != "always" and not rows:
-        raise FormWrong(form.wrong("when", "Add a time, or choose that it holds always."))
+        raise FormWrong(form.wrong("when", "Add a time, or choose “Always”."))
     fields = {"timeWindows": "when", "blockedApps": "app"}
     for place, row in enumerate(rows):
         fields[f"timeWindows[{place}]"] = f"w{row.number}-start"
@@ -187,7 +187,7 @@ def written(form: Form, status: WrittenStatus) -> Written:
     for own in (row for row in own_rows(form) if not row.is_blank):
         entry = _own(form, own)
         if entry.app_name.casefold() in sources:
-            words = f"{entry.app_name} has a row already. Put all its destinations into one."
+            words = f"{entry.app_name} is listed twice. Put all its sites into one entry."
             raise FormWrong(form.wrong(f"o{own.number}-name", words))
         entries[entry.app_name.casefold()] = entry
         sources[entry.app_name.casefold()] = own.number
@@ -206,12 +206,12 @@ def _own(form: Form, row: OwnRow) -> BlockedApp:
     domains, ranges = _destinations(row)
     name = row.name.strip() or next(iter([*domains, *ranges]), "")
     if not name:
-        raise FormWrong(form.wrong(f"o{row.number}-name", "Give it a name, so that you know it again."))
+        raise FormWrong(form.wrong(f"o{row.number}-name", "Give it a name so that you recognise it."))
     return BlockedApp(app_name=name, domains=domains, ip_ranges=ranges, ports=list(_ports(form, row)))
 
 
 def _destinations(row: OwnRow) -> tuple[list[str], list[str]]:
-    """The names and the ranges of a row; what is no name is left for the service to say so."""
+    """The names and the ranges of a row; the service refuses what is not a valid name."""
     domains: list[str] = []
     ranges: list[str] = []
     for text in (part.rstrip(",;") for part in row.to.split()):
@@ -223,7 +223,7 @@ def _destinations(row: OwnRow) -> tuple[list[str], list[str]]:
 
 
 def _site(text: str) -> str:
-    """People paste addresses of pages: the name in it is what is meant."""
+    """The host name of a URL: people paste addresses of pages."""
     name = text
     with suppress(ValueError):
         name = urlsplit(text if "://" in text else f"//{text}").hostname or text
@@ -245,13 +245,13 @@ def _ports(form: Form, row: OwnRow) -> Iterator[Port]:
         if text:
             found = _PORT.fullmatch(text)
             if found is None:
-                words = f"'{text}' is no port. Write ports such as 443, or 5000/UDP."
+                words = f"'{text}' isn't a valid port. Write ports such as 443 or 5000/UDP."
                 raise FormWrong(form.wrong(f"o{row.number}-ports", words))
             yield Port(port=int(found[1]), protocol="UDP" if (found[2] or "").lower() == "udp" else "TCP")
 
 
 def refusal(form: Form, mistake: ParentalMistake, fields: Mapping[str, str]) -> Form:
-    """The form with the service's refusal beside the field it is about, whichever part of it that names."""
+    """The form with the service's refusal beside its field; a part of a field counts as the field."""
     name = mistake.field or ""
     while name and name not in fields and name not in form.values:
         # `blockedApps[0].ports[1].port` is beside the ports, `timeWindows[2].days[0]` beside the days.
@@ -267,7 +267,7 @@ def refusal(form: Form, mistake: ParentalMistake, fields: Mapping[str, str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The week that is typed: windows that can be read, what is merged, and what cannot be read."""
+    """The week as typed: valid windows, notices about merged ones, and errors."""
 
     windows: tuple[Window, ...]
     is_always: bool
@@ -292,14 +292,14 @@ def preview_of(form: Form) -> Preview:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What becomes of a row of one's own, in sentences: what is blocked of it, and what is not."""
+    """Sentences about one of the family's own sites: what is blocked, and what is not."""
 
     blocked: tuple[str, ...]
     unmet: tuple[str, ...]
 
 
 def told_of(row: OwnRow, allowed: Sequence[str]) -> Told:
-    """What is blocked of a row as it is typed. `allowed` is what the family always allows."""
+    """What a row would block as typed. `allowed` is what the family always allows."""
     domains, ranges = _destinations(row)
     ports: list[Port] = []
     with suppress(FormWrong):  # beside the field, once it is saved
@@ -313,16 +313,16 @@ def told_of(row: OwnRow, allowed: Sequence[str]) -> Told:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """A category of the picker with the apps that are left of it."""
+    """A category of the picker with its apps that are not chosen yet."""
 
     category: str
     apps: tuple[App, ...]
 
 
 def best_known(apps: Iterable[App], chosen: Sequence[str] = ()) -> Shelf:
-    """A shelf in front of the others with what most parents look for."""
+    """The first shelf: what most parents look for."""
     known = {app.app_name: app for app in apps if app.app_name not in chosen}
-    return Shelf("Best known", tuple(known[name] for name in _BEST_KNOWN if name in known))
+    return Shelf("Most common", tuple(known[name] for name in _BEST_KNOWN if name in known))
 
 
 def shelves(apps: Iterable[App], find: str, chosen: Sequence[str] = ()) -> list[Shelf]:
@@ -342,5 +342,5 @@ def shelves(apps: Iterable[App], find: str, chosen: Sequence[str] = ()) -> list[
 
 
 def with_version(form: Form, version: int, sentence: str) -> Form:
-    """The same form, resting on another version, with a sentence about it."""
+    """The same form based on another version, with a sentence about it."""
     return replace(form, values={**form.values, VERSION: str(version)}, error=sentence)

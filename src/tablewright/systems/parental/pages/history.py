@@ -1,7 +1,7 @@
-"""What was done: the history of enforcement, who changed or looked at what, and the messages to the family.
+"""The history of enforcement, the family's activity, and the messages to the family.
 
-Must hold: a reader sees messages to their own address, codes and links covered. What support looked at is in the
-family's record, with its reason.
+Must hold: a reader sees only messages to their own address, with codes and links masked. What support viewed is in the
+family's activity, with the reason.
 """
 
 from ast import literal_eval
@@ -39,7 +39,7 @@ _TAB = "/history"
 _SIZE = 40
 _MOST_MESSAGES = 60
 _MOST_LETTERS = 240
-# What a record keeps for programs.
+# Fields of a record that are for programs only.
 _HIDDEN = frozenset(
     (
         "familyId",
@@ -63,7 +63,7 @@ def records_router(pages: ParentalPages) -> APIRouter:
 
 
 def listing_of(request: Request, page: Page[Any]) -> Listing[Any]:
-    """A page of the service with where the next and the first are."""
+    """A page of the service with links to the next and the first."""
     is_later = "after" in request.query_params
     return Listing(
         page.items,
@@ -106,7 +106,7 @@ def _history(pages: ParentalPages) -> APIRouter:
 
 
 def _days(form: Form, child: Child) -> tuple[datetime | None, datetime | None]:
-    """`from` and `to` of the filter as moments of the child's clock; both days are included."""
+    """`from` and `to` of the filter as moments in the child's zone; both days are included."""
     found: list[datetime | None] = []
     for place, name in enumerate(("from", "to")):
         moment = None
@@ -114,12 +114,12 @@ def _days(form: Form, child: Child) -> tuple[datetime | None, datetime | None]:
             try:
                 moment = day_bounds(date.fromisoformat(form.get(name)), zone_of(child))[place]
             except (ValueError, OverflowError):
-                raise FormWrong(form.wrong(name, "This is not a day such as 2026-01-31.")) from None
+                raise FormWrong(form.wrong(name, "Enter a date such as 2026-01-31.")) from None
         found.append(moment)
     return found[0], found[1]
 
 
-# --- who did what ---
+# --- activity ---
 
 
 def _activity(pages: ParentalPages) -> APIRouter:
@@ -176,11 +176,11 @@ def _about(entry: AuditEntry, titles: Mapping[str, str]) -> str:
         return app_words(said["appName"])
     if entry.subject in titles:
         return f"“{titles[entry.subject]}”"
-    return readable("blockedApps", said.get("blockedApps"), "UTC") or ""  # a policy that is there no more
+    return readable("blockedApps", said.get("blockedApps"), "UTC") or ""  # a policy that was purged
 
 
 def changes_of(entry: AuditEntry, zone: str) -> list[tuple[str, str | None, str | None]]:
-    """What an entry says changed, by field: a word for it, before, after (None where there was nothing)."""
+    """The changes of an entry: label, before, after (None if there was no value)."""
     names = [name for name in {**entry.before, **entry.after} if name not in _HIDDEN]
     return [
         (
@@ -193,7 +193,7 @@ def changes_of(entry: AuditEntry, zone: str) -> list[tuple[str, str | None, str 
 
 
 def readable(name: str, text: str | None, zone: str) -> str | None:
-    """A recorded value for people: lists in words, and no more of a long text than fits."""
+    """A recorded value for people: lists in words, long texts cut."""
     if text is None:
         return None
     with suppress(ValueError, SyntaxError, TypeError, ValidationError):

@@ -1,6 +1,6 @@
-"""The operator's pages: firewalls, what failed, rules beside what devices have, the app registry, what waits.
+"""The operator's pages: firewalls, failures, rules compared with devices, the app registry, queues.
 
-operator_page.py is what they are made with; the pages are operator_devices.py operator_failures.py operator_rules.py
+operator_page.py is their base; the pages are operator_devices.py operator_failures.py operator_rules.py
 operator_registry.py operator_queues.py.
 """
 
@@ -30,7 +30,7 @@ OPERATOR_PAGES = (
 
 
 def operator_router(parental: Parental, console: Console, who: FindPrincipal) -> APIRouter:
-    """All pages of who runs the network."""
+    """All pages for network operators."""
     pages = pages_of(parental, console, who)
     router = console.router()
     parts = (devices_router, failures_router, rules_router, registry_router, queues_router)

@@ -1,8 +1,8 @@
-"""Firewalls: how each is doing, in numbers; adding one, switching one off, comparing one now.
+"""Firewalls: the state of each in numbers; adding one, switching one off, comparing one now.
 
-A Linux gateway is told here whose questions for names it answers, and whom it never blocks.
-A simulated one can be made slow, unreliable or deaf here, to see what parents see then, and asked what it would stop.
-Must hold: a list of firewalls asks none of them, so one that hangs hangs no page.
+A Linux gateway also has its DNS filter and the networks it never blocks. A simulated firewall can be made slow,
+unreliable or unreachable, to see what parents see then, and asked whether it would block a connection.
+Must hold: the list of firewalls calls none of them, so one that hangs does not hang the page.
 """
 
 from ipaddress import ip_address
@@ -34,7 +34,7 @@ _LISTED = Crumb("Firewalls", f"{HOME}/devices")
 
 
 class TypedFaults(Value):
-    """What shall go wrong with a simulated firewall, as it is typed: shares in percent."""
+    """The faults of a simulated firewall as typed: shares in percent."""
 
     latency: float = Field(0.0, ge=0, le=30)
     failures: float = Field(0.0, ge=0, le=100)
@@ -55,12 +55,12 @@ class TypedFaults(Value):
 
 def devices_router(pages: OperatorPages) -> APIRouter:
     router = pages.router()
-    # "new" before what would read it as a device.
+    # First: otherwise "new" would be read as a device.
     gather(router, (part(pages) for part in (_forms, _lists, _actions, _guards, _simulated)))
     return router
 
 
-# --- to look at ---
+# --- list and page ---
 
 
 def _lists(pages: OperatorPages) -> APIRouter:
@@ -130,7 +130,7 @@ def _causes(measured: Measured, id: str) -> list[tuple[str, Times]]:
 
 
 def _tried(simulated: SimulatedFirewall | None, form: Form) -> tuple[Form, tuple[str, str] | None]:
-    """Whether a connection would be stopped, as a sentence and its colour."""
+    """Whether a connection would be blocked, as a sentence and its colour."""
     source, name = form.get("source").strip(), form.get("destination").strip().lower()
     if simulated is None or not (source or name):
         return Form({"source": source, "destination": name}), None
@@ -138,20 +138,20 @@ def _tried(simulated: SimulatedFirewall | None, form: Form) -> tuple[Form, tuple
     try:
         ip_address(source)
     except ValueError:
-        return form.wrong("source", "Write the address a child's device has, such as 10.20.30.40."), None
+        return form.wrong("source", "Enter the address of a child's device, such as 10.20.30.40."), None
     is_address = name.replace(".", "").isdigit() or ":" in name
     try:
         flow = Flow(
             source, ip_address(name).compressed if is_address else "", name="" if is_address else name
         )
     except ValueError:
-        return form.wrong("destination", "Write a name such as www.tiktok.com, or an address."), None
+        return form.wrong("destination", "Enter a name such as www.tiktok.com, or an address."), None
     if simulated.is_blocked(flow):
-        return form, (f"Stopped: {source} cannot reach {name or 'anything'} on TCP 443.", "bad")
-    return form, (f"It goes through: {source} reaches {name or 'everything'} on TCP 443.", "good")
+        return form, (f"Blocked: {source} can't reach {name or 'anything'} on TCP 443.", "bad")
+    return form, (f"Not blocked: {source} can reach {name or 'everything'} on TCP 443.", "good")
 
 
-# --- to change ---
+# --- changes ---
 
 
 def _forms(pages: OperatorPages) -> APIRouter:
@@ -178,9 +178,9 @@ def _forms(pages: OperatorPages) -> APIRouter:
         except ParentalMistake as mistake:
             again = refused(form, mistake)
             if mistake.code == "EXISTS":
-                again = form.wrong("deviceId", "There is a firewall of this name already.")
+                again = form.wrong("deviceId", "There is already a firewall with this ID.")
             return show(request, again, status=status_of(mistake))
-        said = f"{made.name} is known. Rules come when a child's device is reported behind it."
+        said = f"{made.name} was added. It gets rules once a child's device is reported behind it."
         return pages.console.go(device_path(made.device_id), said)
 
     @router.get("/devices/{id}/edit", dependencies=[Depends(pages.operator)])
@@ -205,7 +205,7 @@ def _forms(pages: OperatorPages) -> APIRouter:
             return show(request, wrong.form, device, 422)
         except ParentalMistake as mistake:
             return show(request, refused(form, mistake), device, status_of(mistake))
-        return pages.console.go(device_path(id), "Saved. It is reached in this way from now on.")
+        return pages.console.go(device_path(id), "Saved. The new settings are used from now on.")
 
     return router
 
@@ -219,9 +219,9 @@ def _actions(pages: OperatorPages) -> APIRouter:
         told = parental.devices.health(id)
         if told.is_ok:
             said = ", ".join(word for word in (told.version, told.detail) if word)
-            return pages.console.go(device_path(id), f"It answers: {said or 'healthy'}.")
+            return pages.console.go(device_path(id), f"It responds: {said or 'healthy'}.")
         return pages.console.go(
-            device_path(id), f"It does not answer: {told.detail or 'no reason told'}.", "bad"
+            device_path(id), f"It does not respond: {told.detail or 'no reason given'}.", "bad"
         )
 
     @router.post("/devices/{id}/verify", dependencies=[Depends(pages.operator)])
@@ -231,7 +231,7 @@ def _actions(pages: OperatorPages) -> APIRouter:
         try:
             done = parental.reconciler.verify(id)
         except FirewallMistake as mistake:
-            return pages.console.go(back, f"It could not be compared: {mistake}.", "bad")
+            return pages.console.go(back, f"Comparison failed: {mistake}.", "bad")
         return pages.console.go(back, verified_words(done))
 
     @router.post("/devices/{id}/switch", dependencies=[Depends(pages.operator)])
@@ -239,9 +239,9 @@ def _actions(pages: OperatorPages) -> APIRouter:
         is_on = form.get("to") == "on"
         parental.devices.change(id, version_of(form), enabled=is_on)
         if is_on:
-            said = "Switched on: what waits for it is done now."
+            said = "Switched on. Waiting changes are being applied."
             return pages.console.go(device_path(id), said)
-        said = "Switched off: it keeps what it has, and nothing is asked of it until it is switched on."
+        said = "Switched off. It keeps its rules and gets no requests until it is switched on."
         return pages.console.go(device_path(id), said, "note")
 
     @router.get("/devices/{id}/remove", dependencies=[Depends(pages.operator)])
@@ -252,17 +252,17 @@ def _actions(pages: OperatorPages) -> APIRouter:
             request,
             title=f"Remove {known.name}?",
             happens=removal_words(plan),
-            button="Remove it",
+            button="Remove firewall",
             back=device_path(id),
             crumbs=(_LISTED, Crumb(known.name, device_path(id))),
             form=Form({"version": str(known.version)}),
             details={
                 "Rules it may still have": plan.left,
-                "Rules it was never asked for": plan.waiting,
-                "Children concerned": plan.children,
+                "Rules not sent to it yet": plan.waiting,
+                "Children affected": plan.children,
                 "Sessions behind it": plan.sessions,
             },
-            undo=f"It cannot be undone. Rules that are left on it have names that begin with {PREFIX}.",
+            undo=f"This cannot be undone. The names of rules that remain on it start with {PREFIX}.",
         )
 
     @router.post("/devices/{id}/remove", dependencies=[Depends(pages.operator)])
@@ -274,35 +274,35 @@ def _actions(pages: OperatorPages) -> APIRouter:
         except Conflict as mistake:
             return pages.console.go(device_path(id), mistake.message, "bad")
         may = f" It may still have {plural(left, 'rule')}." if left else ""
-        return pages.console.go(f"{HOME}/devices", f"{name} is removed.{may}", "note")
+        return pages.console.go(f"{HOME}/devices", f"{name} was removed.{may}", "note")
 
     return router
 
 
 def removal_words(plan: RemovalPlan) -> str:
     """What happens when a firewall is removed."""
-    keeps = f"It is not asked any more, and may keep {plural(plan.left, 'rule')}: take them off there."
+    keeps = f"It may keep {plural(plan.left, 'rule')}, which you have to delete on the firewall."
     return (
-        f"{plan.device.name} is forgotten with its rules and the {plural(plan.sessions, 'session')} they were for; who "
-        f"else is behind it counts as gone. The history of each child says "
-        f"so. {keeps if plan.left else 'Nothing of ours is left on it.'} What waited for it, such as the erasure of a "
-        "child, goes on without it."
+        f"The records of {plan.device.name}, its rules and {plural(plan.sessions, 'session')} are deleted, and other "
+        "sessions behind it end. The history of each child says so. "
+        f"{keeps if plan.left else 'None of our rules remain on it.'} Work that was waiting for it, such as the "
+        "erasure of a child, continues without it."
     )
 
 
 def verified_words(done: Verified) -> str:
-    """What a comparison found and put right."""
+    """What a comparison found and repaired."""
     parts = [f"Compared: {plural(done.seen, 'rule')} on the firewall"]
     if done.missing:
-        parts.append(f"{done.missing} made again")
+        parts.append(f"{done.missing} restored")
     if done.adopted:
         parts.append(f"{done.adopted} recognised as ours")
     if done.removed:
-        parts.append(f"{done.removed} that nobody knew removed")
-    return (", ".join(parts) if len(parts) > 1 else f"{parts[0]}, all as they shall be") + "."
+        parts.append(f"{done.removed} unknown removed")
+    return (", ".join(parts) if len(parts) > 1 else f"{parts[0]}, all as recorded") + "."
 
 
-# --- what only a gateway can do ---
+# --- Linux gateways only ---
 
 
 def _guards(pages: OperatorPages) -> APIRouter:
@@ -316,10 +316,10 @@ def _guards(pages: OperatorPages) -> APIRouter:
             guarded=form.get("guarded").split(),
             refuses_encrypted_dns=form.is_ticked("refusesEncryptedDns"),
         )
-        # Not by the device's version: that moves with every sign of life.
+        # Not by the device's version: every response changes that.
         now = devices.get(id).guard.model_dump_json()
         if form.get("was") != now:
-            words = "Somebody changed this meanwhile. What you typed is still here; saving again puts it over theirs."
+            words = "Someone else changed this. Your entries are still here; save again to replace theirs."
             late = Form({**form.values, "was": now}, error=words)
             return show_device(pages, request, id, guard=late, status=409)
         try:
@@ -328,8 +328,8 @@ def _guards(pages: OperatorPages) -> APIRouter:
             again = _beside_networks(form, mistake)
             return show_device(pages, request, id, guard=again, status=status_of(mistake))
         if device.guard_kept == device.guard:
-            return pages.console.go(device_path(id), "Saved, and in force on the gateway.")
-        said = "Saved, but the gateway could not be told. It is tried again by itself."
+            return pages.console.go(device_path(id), "Saved and active on the gateway.")
+        said = "Saved, but the gateway does not have the settings yet. We keep trying."
         return pages.console.go(device_path(id), said, "note")
 
     return router
@@ -345,7 +345,7 @@ def _beside_networks(form: Form, mistake: ParentalMistake) -> Form:
     return form.wrong(name, mistake.message) if name in ("safe", "guarded") else refused(form, mistake)
 
 
-# --- what only a simulated one can do ---
+# --- simulated firewalls only ---
 
 
 def _simulated(pages: OperatorPages) -> APIRouter:
@@ -367,14 +367,14 @@ def _simulated(pages: OperatorPages) -> APIRouter:
         simulated.faults = typed.faults(simulated.faults)
         if simulated.faults == Faults():
             return pages.console.go(
-                device_path(id), "Faults cleared. What waits is tried again automatically."
+                device_path(id), "Faults cleared. Waiting changes are retried automatically."
             )
         return pages.console.go(device_path(id), "Fault settings applied.", "note")
 
     @router.post("/devices/{id}/mend", dependencies=[Depends(pages.operator)])
     def mend(id: str) -> Response:
         device(id).faults = Faults()
-        return pages.console.go(device_path(id), "Faults cleared. What waits is tried again automatically.")
+        return pages.console.go(device_path(id), "Faults cleared. Waiting changes are retried automatically.")
 
     @router.get("/devices/{id}/wipe", dependencies=[Depends(pages.operator)])
     def ask_to_wipe(request: Request, id: str) -> Response:
@@ -383,18 +383,20 @@ def _simulated(pages: OperatorPages) -> APIRouter:
         return pages.console.confirm(
             request,
             title=f"Wipe the rules of {known.name}?",
-            happens="The simulated firewall forgets all of its rules, as one that was replaced overnight. Nothing is "
-            "blocked there until it is compared with our records, which happens by itself within 10 minutes.",
+            happens="The simulated firewall loses all its rules, as if it had been replaced. Nothing is blocked there "
+            "until it is compared with our records, which happens automatically within 10 minutes.",
             button="Wipe its rules",
             back=device_path(id),
             crumbs=(_LISTED, Crumb(known.name, device_path(id))),
-            undo="“Compare now” brings every rule back at once.",
+            undo="“Compare now” restores every rule at once.",
         )
 
     @router.post("/devices/{id}/wipe", dependencies=[Depends(pages.operator)])
     def wipe(id: str) -> Response:
         device(id).wipe()
-        said = "It has lost its rules. Compare it now, or see what differs under Rules."
+        said = (
+            "Its rules were wiped. Choose “Compare now” to restore them, or see the differences under Rules."
+        )
         return pages.console.go(device_path(id), said, "note")
 
     return router

@@ -1,4 +1,4 @@
-"""What failed or waits, rule by rule, the one tried last first; and trying it again now, whatever the pause."""
+"""Failed and waiting rules, most recent attempt first; and a retry that ignores the back-off."""
 
 from fastapi import APIRouter, Depends, Request, Response
 
@@ -41,12 +41,12 @@ def failures_router(pages: OperatorPages) -> APIRouter:
         if action.rule_id is None:
             parental.reconciler.reconcile(action.child)
             return pages.console.go(
-                f"{HOME}/failures", f"{app_words(action.app_name)}: looked at again.", "note"
+                f"{HOME}/failures", f"{app_words(action.app_name)}: checked again.", "note"
             )
         try:
             parental.reconciler.retry(action.child, action.rule_id)
         except NotThere:
-            # Whoever was faster has taken the rule away, which is what was wanted.
+            # Another process has removed the rule, which is what was wanted.
             return pages.console.go(f"{HOME}/failures", retried_words(action, None))
         rule = parental.repository.db.one(d.rules.get(action.child, action.rule_id), consistent=True)
         is_done = rule is None or rule.status == "active"
@@ -56,10 +56,10 @@ def failures_router(pages: OperatorPages) -> APIRouter:
 
 
 def retried_words(action: Action, rule: RuleMapping | None) -> str:
-    """What came of trying again, by what is now and not by what was meant."""
+    """The result of a retry, by the rule's state now."""
     app = app_words(action.app_name)
     if rule is None:
-        return f"{app}: done, no rule is left on the firewall."
+        return f"{app}: done. The rule was removed from the firewall."
     if rule.status == "active":
-        return f"{app}: done, the rule is in force."
-    return f"{app}: still not done. The firewall says: {rule.error or 'nothing yet'}."
+        return f"{app}: done. The rule is active."
+    return f"{app}: not done yet. Last response of the firewall: {rule.error or 'none'}."

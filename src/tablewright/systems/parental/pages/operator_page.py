@@ -1,6 +1,6 @@
-"""What the operator's pages are made with: the service, the console, and that only operators come in.
+"""The base of the operator's pages: the service, the console, and the check for the operator role.
 
-Must hold: an operator sees devices, rules and failures, not whose they are: numbers are masked, names not shown.
+Must hold: an operator sees devices, rules and failures but not whose they are: numbers are masked, names not shown.
 """
 
 from collections.abc import Mapping
@@ -30,20 +30,20 @@ ACTIONS = {
     "reassign": "Block {} at a new address",
 }
 CAUSES: Mapping[str, str] = {
-    "policy": "A policy was written",
-    "exception": "An exception began or was ended",
-    "family": "A family allows something else",
-    "child": "A child's clock or pause",
-    "session": "A device came, moved or went",
-    "window": "A window opened or closed",
-    "app": "The registry changed",
-    "retry": "Done after it had failed",
+    "policy": "Rule saved",
+    "exception": "Exception started or ended",
+    "family": "Family settings changed",
+    "child": "Child's time zone or pause changed",
+    "session": "Device joined, moved or left",
+    "window": "Time window opened or closed",
+    "app": "App registry changed",
+    "retry": "Retry after a failure",
 }
 
 
 @dataclass(frozen=True)
 class OperatorPages(SystemPages):
-    """Parental controls as operators see them."""
+    """Parental controls for operators."""
 
     folder = "parental/operator"
 
@@ -83,7 +83,7 @@ def at(path: str, **query: str) -> str:
 
 
 def state_of_device(device: Device) -> tuple[str, str]:
-    """How a device is, as a word and its colour: by how it answered when it was last asked."""
+    """The state of a device as a word and its colour, by its last response."""
     if device.leaving_at is not None:
         return "being removed", "warn"
     if not device.enabled:
@@ -92,7 +92,7 @@ def state_of_device(device: Device) -> tuple[str, str]:
         return "paused after failures", "bad"
     if device.failures:
         return "failing", "warn"
-    return ("healthy", "good") if device.last_ok_at is not None else ("not asked yet", "")
+    return ("healthy", "good") if device.last_ok_at is not None else ("not checked yet", "")
 
 
 def app_words(app: str) -> str:
@@ -100,7 +100,7 @@ def app_words(app: str) -> str:
 
 
 def seconds_words(seconds: float | None) -> str:
-    """`0.3 s`, `12 s`, `4 min`; a dash where nothing was measured."""
+    """`0.3 s`, `12 s`, `4 min`; a dash if nothing was measured."""
     if seconds is None:
         return "–"
     if seconds < 0.995:

@@ -1,4 +1,4 @@
-"""What waits: blocked events nobody knew whose they are, and errands that are not finished."""
+"""What is waiting: blocked events that match no child, and background jobs that are not finished."""
 
 from collections.abc import Mapping
 
@@ -13,21 +13,21 @@ from tablewright.systems.parental.blocked.ingest import Counted
 from tablewright.systems.parental.pages.operator_page import HOME, OperatorPages
 
 ERRANDS = {
-    "email": ("A new e-mail address", "Policies and metrics get the new address."),
-    "guardian": ("A guardian left", "Kept on the list that a restore follows."),
-    "number": ("A new number", "Everything of a child moves to its new number."),
-    "release": ("A number given up", "Its rules leave the firewalls."),
-    "erase": ("A child erased", "Everything of it goes, rules on firewalls first."),
-    "family": ("A family deleted", "Its children go first, then everything else of it."),
+    "email": ("Change of e-mail address", "Updates rules and statistics with the new address."),
+    "guardian": ("Guardian left", "Adds them to the list that is applied after a restore."),
+    "number": ("Change of number", "Moves everything about a child to its new number."),
+    "release": ("Release of a number", "Removes its rules from the firewalls."),
+    "erase": ("Erasure of a child", "Removes its firewall rules, then everything else."),
+    "family": ("Deletion of a family", "Erases its children, then everything else."),
 }
 MOST_EVENTS = 10
 REASONS = {
     ingest.NOBODYS_NUMBER: "No child has this number",
     ingest.NOBODYS_ADDRESS: "No child has this address",
-    ingest.UNKNOWN_APP: "It names no app",
-    ingest.WRONG_TIME: "Its time is too long ago, or to come",
-    ingest.SEVERAL_HAD_ADDRESS: "Its address is behind several firewalls, and it does not say which",
-    ingest.ANOTHERS: "It is from before the number was this child's",
+    ingest.UNKNOWN_APP: "No app is named",
+    ingest.WRONG_TIME: "The time is too old, or in the future",
+    ingest.SEVERAL_HAD_ADDRESS: "The address is used behind several firewalls, and the report does not say which",
+    ingest.ANOTHERS: "From before this child had the number",
 }
 
 
@@ -67,7 +67,7 @@ def _quarantine(pages: OperatorPages) -> APIRouter:
 
 
 def shown(event: Mapping[str, str]) -> dict[str, str]:
-    """An event for who need not know whose it is: of a number, its end."""
+    """An event without the child: only the last digits of a number."""
     number = event.get("phoneNumber")
     return {
         "at": event.get("at", "")[:19].replace("T", " ") + " UTC",
@@ -79,16 +79,16 @@ def shown(event: Mapping[str, str]) -> dict[str, str]:
 
 
 def why(event: Mapping[str, str]) -> str:
-    """Why an event was kept aside."""
+    """Why an event is in quarantine."""
     reason = event.get("reason", "")
     return REASONS.get(reason, reason.replace("_", " ").capitalize())
 
 
 def counted_words(counted: Counted) -> tuple[str, bool]:
-    """What came of counting again, and whether anything did."""
+    """The result of counting again, and whether anything was counted."""
     if not counted.counted:
-        return "Nobody knows yet whose they are; they stay here.", False
-    left = f" {counted.quarantined} are still nobody's." if counted.quarantined else ""
+        return "No request matches a child yet. They stay in quarantine.", False
+    left = f" {counted.quarantined} still match no child." if counted.quarantined else ""
     return f"{plural(counted.counted, 'request')} counted.{left}", True
 
 
@@ -111,9 +111,9 @@ def _errands(pages: OperatorPages) -> APIRouter:
     @router.post("/errands/run", dependencies=[Depends(pages.operator)])
     def run() -> Response:
         finished = jobs.run_errands(parental)
-        said = f"A step of each was done; {plural(finished, 'errand')} finished."
+        said = f"Each job ran one step; {plural(finished, 'job')} finished."
         if parental.lanes.is_open:
-            said = "A step of each is done now; those that need a firewall wait for their turn with it."
+            said = "Each job runs one step now; jobs that need a firewall wait for their turn."
         return pages.console.go(f"{HOME}/errands", said)
 
     return router

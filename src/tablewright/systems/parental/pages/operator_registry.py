@@ -1,8 +1,8 @@
-"""The registry of apps: what is known of each, whom a change is about, editing and retiring (PC-X15).
+"""The registry of apps: each app's data, how many rules and children a change affects, editing and retiring (PC-X15).
 
-Must hold: a change rests on the version that was shown; whoever retires an app reads first how many have it. What is
-typed is checked by the registry itself, and what it says stands beside the field. An app's name may have any letters,
-so it is in the query of an address and not in its path.
+Must hold: a change is conditional on the version that was shown; before an app is retired the page shows how many rules
+use it. The registry checks what is typed, and its error is shown beside the field. An app's name may have any
+characters, so it is in the query of a URL and not in its path.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def registry_router(pages: OperatorPages) -> APIRouter:
     return router
 
 
-# --- to look at ---
+# --- list and page ---
 
 
 def _lists(pages: OperatorPages) -> APIRouter:
@@ -82,7 +82,7 @@ def _lists(pages: OperatorPages) -> APIRouter:
 
 
 def part_of(request: Request, found: Sequence[App], start: str) -> tuple[Listing[App], int]:
-    """Some of the apps, and the place of the first of them: the registry is read whole, so places are known."""
+    """One page of the apps, and the number of its first: the whole registry is read, so numbers are known."""
     at = min(int(start), len(found)) if start.isascii() and start.isdigit() else 1
     at = max(at, 1)
     items = tuple(found[at - 1 : at - 1 + AT_A_TIME])
@@ -136,14 +136,14 @@ def _entries(pages: OperatorPages, name: str) -> list[AuditEntry]:
 
 
 def affected_words(found: Affected) -> str:
-    """How many a change is about."""
+    """How many rules and children a change affects."""
     if not found.policies:
-        return "No policy has it"
-    policies = plural(len(found.policies), "policy has", "policies have")
+        return "No rule uses it"
+    policies = plural(len(found.policies), "rule uses", "rules use")
     return f"{policies} it, for {plural(len(found.children), 'child', 'children')}"
 
 
-# --- to write ---
+# --- forms ---
 
 
 def _forms(pages: OperatorPages) -> APIRouter:
@@ -169,18 +169,20 @@ def _forms(pages: OperatorPages) -> APIRouter:
         try:
             version = version_of(form) if before is not None else None
             if before is None and registry.app(name) is not None:
-                raise BadRequest("EXISTS", "There is an app of this name already; edit that one.", "appName")
+                raise BadRequest(
+                    "EXISTS", "There is already an app with this name. Edit that one.", "appName"
+                )
             saved = registry.save(name, typed(form, before), pages.actor(request), version)
         except VersionConflict:
             words = (
-                "Somebody else has changed it meanwhile. What you typed is still here; look at theirs first."
+                "Someone else changed this app. Your entries are still here; save again to replace theirs."
             )
             current = one(pages, name)
             values = {**form.values, "version": str(current.version)}
             return show(request, Form(values, error=words), current, 409)
         except ParentalMistake as mistake:
             return show(request, beside(form, mistake), before, status_of(mistake))
-        said = "Saved. Rules that have it follow within a minute."
+        said = "Saved. Firewall rules are updated within a minute."
         return pages.console.go(app_path(saved.app_name), said)
 
     @router.get("/registry/new", dependencies=[Depends(pages.operator)])
@@ -205,7 +207,7 @@ def _forms(pages: OperatorPages) -> APIRouter:
 
 
 def form_of_app(app: App) -> Form:
-    """An app as it is edited: a domain, a port or a range on each line."""
+    """An app as a form: one domain, port or range per line."""
     values = {
         "appCategory": app.app_category,
         "description": app.description or "",
@@ -220,18 +222,18 @@ def form_of_app(app: App) -> Form:
 
 
 def range_line(given: IpRange) -> str:
-    """A range as it is typed: with the operator's own word where it is not what would be decided without."""
+    """A range as typed: with `on` or `off` if that differs from the default."""
     if IpRange.model_validate({"cidr": given.cidr}).enforce == given.enforce:
         return given.cidr
     return f"{given.cidr} {ON if given.enforce else OFF}"
 
 
 def typed(form: Form, before: App | None) -> dict[str, Any]:
-    """What was typed as the fields of an app; a line that cannot be read is a mistake beside its field."""
+    """What was typed as the fields of an app; BadRequest with the field for a line that cannot be read."""
     known = {each.cidr: each for each in before.ip_ranges} if before is not None else {}
     popularity = form.get("popularity").strip()
     if popularity and not (popularity.isascii() and popularity.isdigit()):
-        raise BadRequest("INVALID_APP", "Popularity is a rank: 1, 2, 3 and so on.", "popularity")
+        raise BadRequest("INVALID_APP", "Popularity must be a rank: 1, 2, 3 and so on.", "popularity")
     return {
         "appCategory": form.get("appCategory"),
         "description": form.get("description"),
@@ -251,7 +253,7 @@ def _lines(form: Form, name: str) -> list[str]:
 def _port(line: str, number: int) -> dict[str, Any]:
     port, _, protocol = line.replace("/", " ").partition(" ")
     if not (port.isascii() and port.isdigit()) or protocol.strip().upper() not in ("", "TCP", "UDP"):
-        words = f"“{line}” is no port: write 443 TCP or 3478 UDP."
+        words = f"“{line}” isn't a valid port. Write 443 TCP or 3478 UDP."
         raise BadRequest("INVALID_PORT", words, f"defaultPorts[{number}]")
     return {"port": int(port), "protocol": protocol.strip().upper() or "TCP"}
 
@@ -260,18 +262,22 @@ def _range(line: str, number: int, known: dict[str, IpRange]) -> dict[str, Any]:
     cidr, _, word = line.partition(" ")
     word = word.strip().lower()
     if word not in ("", ON, OFF):
-        words = f"“{line}”: after a range stands “on”, “off” or nothing."
+        words = f"“{line}”: write “on”, “off” or nothing after a range."
         raise BadRequest("INVALID_CIDR", words, f"ipRanges[{number}]")
     before = known.get(cidr)
     if before is not None and range_line(before) == line:
-        return before.model_dump(mode="json", by_alias=True)  # with why, as somebody once wrote it
+        return before.model_dump(mode="json", by_alias=True)  # with its reason
     if not word:
         return {"cidr": cidr}
-    return {"cidr": cidr, "enforce": word == ON, "why": "an operator said so" if word == OFF else None}
+    return {
+        "cidr": cidr,
+        "enforce": word == ON,
+        "why": "switched off by an operator" if word == OFF else None,
+    }
 
 
 def beside(form: Form, mistake: ParentalMistake) -> Form:
-    """A refusal beside the field it is about; of a line, with its number."""
+    """A refusal beside its field; for a line, with the line number."""
     name, _, rest = (mistake.field or "").partition("[")
     if name not in ("appName", *form.values):
         return Form(form.values, error=mistake.message)
@@ -280,7 +286,7 @@ def beside(form: Form, mistake: ParentalMistake) -> Form:
     return form.wrong(name, words)
 
 
-# --- to retire, to bring back, to begin with ---
+# --- retire, restore, load ---
 
 
 def _actions(pages: OperatorPages) -> APIRouter:
@@ -294,16 +300,17 @@ def _actions(pages: OperatorPages) -> APIRouter:
         return pages.console.confirm(
             request,
             title=f"Retire {app.app_name}?",
-            happens=f"Parents can no longer choose {app.app_name}. {affected_words(found)}: those go on blocking it.",
+            happens=f"Parents can no longer choose {app.app_name}. {affected_words(found)}"
+            + ("; they keep blocking it." if found.policies else "."),
             button=f"Retire {app.app_name}",
             back=app_path(app.app_name),
             crumbs=(_LISTED, Crumb(app.app_name, app_path(app.app_name))),
             form=Form({"name": app.app_name, "version": str(app.version)}),
             details={
-                "Policies that have it": len(found.policies),
-                "Children they are for": len(found.children),
+                "Rules that use it": len(found.policies),
+                "Children affected": len(found.children),
             },
-            undo="It can be brought back at any time.",
+            undo="You can restore it at any time.",
         )
 
     @router.post("/registry/retire", dependencies=[Depends(pages.operator)])
@@ -321,8 +328,8 @@ def _actions(pages: OperatorPages) -> APIRouter:
     @router.post("/registry/load", dependencies=[Depends(pages.operator)])
     def load() -> Response:
         done = registry.load()
-        said = f"{plural(len(done.created), 'app')} new, {len(done.updated)} brought up to date"
-        kept = f", {len(done.kept)} kept as somebody edited them" if done.kept else ""
+        said = f"{plural(len(done.created), 'app')} added, {len(done.updated)} updated"
+        kept = f", {len(done.kept)} edited by an operator left unchanged" if done.kept else ""
         return pages.console.go(f"{HOME}/registry", f"{said}{kept}.")
 
     return router

@@ -1,4 +1,4 @@
-"""Rules beside what a firewall has: what is missing there, what nobody knew, what is in doubt; and comparing now.
+"""Rules compared with a firewall: missing, unknown and unconfirmed ones; and comparing now.
 
 Must hold: the page changes nothing, on the device or in the table; "compare now" does.
 """
@@ -17,15 +17,15 @@ from tablewright.systems.parental.firewall.driver import DeviceRule, FirewallMis
 from tablewright.systems.parental.pages.operator_page import OperatorPages
 
 MOST_SHOWN = 200
-# A word for each state, its colour, and what it means.
+# For each state: its name, its colour, and what it means.
 STATES = {
-    "missing": ("missing", "bad", "our records say it is there, the firewall says it is not"),
-    "different": ("different", "bad", "the firewall has another rule of that name"),
-    "unexpected": ("unexpected", "warn", "it is on the firewall and in no record of ours"),
-    "refused": ("refused", "bad", "the firewall will not take it"),
-    "in doubt": ("in doubt", "warn", "somebody is at it, or it was not confirmed"),
-    "unseen": ("not compared", "", "the firewall does not tell what it has"),
-    "same": ("in force", "good", "on the firewall as it shall be"),
+    "missing": ("missing", "bad", "in our records, but not on the firewall"),
+    "different": ("different", "bad", "the firewall has a different rule with this name"),
+    "unexpected": ("unexpected", "warn", "on the firewall, but not in our records"),
+    "refused": ("refused", "bad", "the firewall refuses it"),
+    "in doubt": ("in doubt", "warn", "being changed, or not confirmed"),
+    "unseen": ("not compared", "", "the firewall can't list its rules"),
+    "same": ("active", "good", "on the firewall as recorded"),
 }
 
 
@@ -72,7 +72,7 @@ def rules_router(pages: OperatorPages) -> APIRouter:
 
 
 def told(pages: OperatorPages, device_id: str) -> tuple[Sequence[DeviceRule] | None, str]:
-    """What a firewall says it has, or why it does not say."""
+    """The rules a firewall reports, or why it reports none."""
     try:
         return pages.parental.devices.call(device_id, lambda driver: driver.list()), ""
     except FirewallMistake as mistake:

@@ -1,8 +1,7 @@
-"""One child now: what is blocked and what changes next, whether it is so on the network, the day, and exceptions.
+"""One child now: what is blocked, the next change, whether the network confirmed it, the day, and exceptions.
 
-Must hold: a state is what the reconciler knows, not what was asked for; after a button the page shows how the change
-gets through, by looking again by itself while a script runs. What a button says is what it does: the end of an
-exception is computed when it is pressed.
+Must hold: a state is what the reconciler knows, not what was asked for; after a button is pressed, the page refreshes
+(with a script) until the change is confirmed. The end of an exception is computed when the button is pressed.
 Elsewhere: policies (policies.py), what a state means (systems/parental/enforcement/plan.py).
 """
 
@@ -40,13 +39,13 @@ from tablewright.systems.parental.policy.effective import Effective, in_their_ti
 from tablewright.systems.parental.policy.windows import day_bounds
 
 _DAYS_AHEAD = 7
-SOON, LATER = 2, 10  # seconds until a page looks again: while something is on its way, and otherwise
+SOON, LATER = 2, 10  # seconds until a page refreshes: while a change is on its way, and otherwise
 ALLOW_MINUTES, BLOCK_MINUTES = 30, 60
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An app that is blocked, or shall not be and is still: its state, why, and what asks for it."""
+    """An app that is blocked, or should not be but still is: its state, the reason, and the cause."""
 
     app: str
     name: str
@@ -83,7 +82,7 @@ def rows_of(pages: ParentalPages, look: Look, statuses: Sequence[AppStatus]) -> 
 
 
 def now_of(pages: ParentalPages, look: Look) -> dict[str, Any]:
-    """What holds now, for the part of the page that looks again by itself."""
+    """The current state, for the part of the page that refreshes."""
     child, now = look.child, pages.now()
     holding = pages.parental.blocked_now(child)
     statuses = pages.parental.reconciler.status(child.child)
@@ -96,14 +95,14 @@ def now_of(pages: ParentalPages, look: Look) -> dict[str, Any]:
         "change": change_words(holding.now, holding.then, child.timezone, now),
         "holding": holding,
         "rows": rows_of(pages, look, statuses),
-        # Each look of support is written down: a page that looks by itself would fill the family's record.
+        # Each view by support is recorded: a page that refreshes would fill the family's activity.
         "again": 0 if look.reason else SOON if is_busy else LATER,
         "is_paused": is_paused,
     }
 
 
 def _allowed(pages: ParentalPages, look: Look, now: Effective) -> str:
-    """What an exception frees, and which policies would block it."""
+    """What an exception allows, and which policies would block it."""
     policies = pages.parental.policies.of_child(look.child)
     in_time = in_their_time(look.child, policies, now.at)
     found = [
@@ -218,7 +217,7 @@ def _pages(pages: ParentalPages) -> APIRouter:
 
     @router.get("/children/{key}/now", dependencies=[Depends(pages.signed_in)])
     def now(request: Request, key: str) -> Response:
-        """Only what holds now, for the page to put in its place."""
+        """Only the current state, for the page to replace."""
         look = pages.look(request, key)
         return pages.child_page(
             request, look, "_live", tab="", allow_minutes=ALLOW_MINUTES, block_minutes=BLOCK_MINUTES,
@@ -259,7 +258,7 @@ def _exceptions(pages: ParentalPages) -> APIRouter:
             pages.parental.overrides.end(look.child, id, look.actor)
         except ParentalMistake as mistake:
             return pages.console.go(look.at(), mistake.message, "note")
-        return pages.console.go(look.at(), "The exception is over. The policies decide again.")
+        return pages.console.go(look.at(), "Exception ended. The rules apply again.")
 
     return router
 
@@ -272,7 +271,7 @@ def _until(until: datetime, look: Look, pages: ParentalPages) -> str:
     return until_words(until, look.child.timezone, pages.now())
 
 
-# --- a pause of all policies ---
+# --- pause of all rules ---
 
 
 def _pauses(pages: ParentalPages) -> APIRouter:
@@ -296,6 +295,6 @@ def _pauses(pages: ParentalPages) -> APIRouter:
     def resume(request: Request, key: str) -> Response:
         look = pages.open(request, key)
         pages.parental.children.change(look.child, {"paused_until": None}, look.actor)
-        return pages.console.go(look.at(), "The pause is over. The policies count again.")
+        return pages.console.go(look.at(), "Pause ended. The rules apply again.")
 
     return router

@@ -1,9 +1,9 @@
-"""What every page of parental controls is made with: the service, the console, who is asking, and whose child it is.
+"""The base of every page of parental controls: the service, the console, the caller and the child.
 
-Must hold: a child is found through the caller's family (families.py); somebody else's is a page that says that nothing
-is there. Support looks only with a reason, which is kept in a cookie of the child's pages and read by the family; it
-changes nothing. Neither a phone number nor a reason is in an address: those end in histories and in logs of proxies.
-Times are those of the child's clock, and the clock's zone is named.
+Must hold: a child is found through the caller's family (families.py); another family's child is a 404. Support gives a
+reason, which is kept in a cookie for the child's pages and shown to the family; support changes nothing. Neither a
+phone number nor a reason is in a URL, because URLs end up in histories and proxy logs. Times are in the child's zone,
+and the zone is named.
 """
 
 import base64
@@ -36,7 +36,7 @@ _REASON_SECONDS = 8 * 3600
 # The views of one child: what they are called, and their path below it.
 TABS = (
     ("Now", ""),
-    ("Policies", "/policies"),
+    ("Rules", "/policies"),
     ("Dashboard", "/dashboard"),
     ("History", "/history"),
     ("Settings", "/settings"),
@@ -45,7 +45,7 @@ TABS = (
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A child as somebody looks at it. `may_change` is False for support, and once the number was given up."""
+    """A child with its viewer. `may_change` is False for support, and after the number was released."""
 
     child: Child
     home: str
@@ -75,7 +75,7 @@ class ParentalPages(SystemPages):
         return actor_of(self.who(request))
 
     def look(self, request: Request, key: str) -> Look:
-        """The child that is meant, for who may see it; a page for anybody else says that nothing is there."""
+        """The child, for a caller who may see it; a 404 for any other."""
         actor = self.actor(request)
         reason = _kept_reason(request) if actor.role == "support" else ""
         child = self.parental.families.child(actor, self.key_of(key), reason=reason or None)
@@ -83,20 +83,20 @@ class ParentalPages(SystemPages):
         return Look(child, self.child_path(child), actor, reason, may_change)
 
     def open(self, request: Request, key: str) -> Look:
-        """The same, to be changed: never for support."""
+        """The same, for changes: never for support."""
         actor = self.actor(request)
         child = self.parental.families.open_child(actor, self.key_of(key))
         return Look(child, self.child_path(child), actor, "", True)
 
     def key_of(self, reference: str) -> str:
-        """The child that a part of an address means: a reference, or else a number that was typed."""
+        """The child that a part of a path means: a reference, or else a number that was typed."""
         return self.parental.references.open(reference) or reference
 
     def child_path(self, child: Child) -> str:
         return child_path(self.parental, child)
 
     def overrides_of(self, child: Child) -> list[Override]:
-        """The child's exceptions, by the names of who made them."""
+        """The child's exceptions, each with the name of the guardian who added it."""
         people = {one.email: one.name for one in self.parental.repository.guardians_of(child.family_id)}
         return [
             one.model_copy(update={"by": people.get(one.by, one.by)})
@@ -142,7 +142,7 @@ def pages_of(parental: Parental, console: Console, who: FindPrincipal) -> Parent
 
 
 def zone_of_family(pages: ParentalPages, family_id: str) -> str:
-    """The clock of what is about a whole family: its first child's."""
+    """The time zone for a whole family: its first child's."""
     children = pages.parental.repository.children_of(family_id)
     return children[0].timezone if children else "UTC"
 
@@ -152,7 +152,7 @@ def child_path(parental: Parental, child: Child) -> str:
 
 
 def keep_reason(response: Response, home: str, reason: str) -> None:
-    """Keep why support looks at a child, for the pages of that child and for a working day."""
+    """Keep support's reason for the pages of this child, for a working day."""
     text = base64.urlsafe_b64encode(reason.encode()).decode()
     response.set_cookie(REASON, text, max_age=_REASON_SECONDS, path=home, httponly=True, samesite="strict")
 
@@ -165,13 +165,13 @@ def _kept_reason(request: Request) -> str:
 
 
 def version_of(form: Form) -> int | None:
-    """The version a form was filled from; None lets the change through whatever is stored."""
+    """The version a form was filled from; None saves over any version."""
     text = form.get(VERSION)
     return int(text) if text.isascii() and text.isdigit() else None
 
 
 def refused(form: Form, mistake: ParentalMistake, fields: Mapping[str, str] | None = None) -> Form:
-    """The form with the refusal beside its field; `fields` say what a field of the API is called in this form."""
+    """The form with the refusal beside its field; `fields` maps the API's field names to the form's."""
     name = (fields or {}).get(mistake.field or "", mistake.field)
     if name == VERSION:  # hidden in the form: a sentence beside it is not read
         return replace(form, error=mistake.message)

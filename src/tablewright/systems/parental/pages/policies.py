@@ -1,8 +1,8 @@
 """Policies of a child: the list, and the editor with its week, its times and its app picker.
 
-Must hold: every button works without a script: those that only change the form send it and get it back with nothing
-lost. The week that is shown is computed here from what is typed, by the rules that are enforced. Saving rests on the
-version that was read; who was overtaken sees what it is now and decides.
+Must hold: every button works without a script: those that only change the form send it and get it back complete. The
+week that is shown is computed here from what is typed, by the same code that enforces it. Saving is conditional on the
+version that was read; after a conflict the page shows the saved version and keeps what was typed.
 Elsewhere: how the form is read (forms.py), what a policy means (systems/parental/policy/effective.py).
 """
 
@@ -34,9 +34,7 @@ from tablewright.systems.parental.policy.policies import Saved, WrittenStatus
 
 _TAB = "/policies"
 _ONLY_THE_FORM = ("find", "show", "add-time", "add-own", "drop")
-_OVERTAKEN = (
-    "Somebody changed this policy meanwhile. What you typed is still here; saving again puts it over theirs."
-)
+_OVERTAKEN = "Someone else changed this rule. Your entries are still here; save again to replace theirs."
 
 
 def policies_router(pages: ParentalPages) -> APIRouter:
@@ -76,7 +74,7 @@ def editor(
     pages: ParentalPages, request: Request, look: Look, form: Form, policy: Policy | None = None, status: int = 200,
     current: Policy | None = None,
 ) -> Response:  # fmt: skip
-    """The form with everything around it. `current` is what somebody else made of the policy meanwhile."""
+    """The form with everything around it. `current` is the stored policy after a version conflict."""
     chosen = forms.chosen_apps(form)
     offered = pages.parental.registry.offered()
     picks = forms.shelves(offered, form.get("find"), chosen)
@@ -86,7 +84,7 @@ def editor(
         look,
         "policy",
         tab=_TAB,
-        title=policy_title(policy) if policy else "New policy",
+        title=policy_title(policy) if policy else "New rule",
         status=status,
         policy=policy,
         form=form,
@@ -144,7 +142,7 @@ def _new(pages: ParentalPages) -> APIRouter:
 
     @router.post("/children/{key}/policies/preview", dependencies=[Depends(pages.signed_in)])
     def preview(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
-        """Only what follows from what is typed, for the editor to put in its place."""
+        """Only the parts that depend on what is typed, for the editor to replace."""
         look = pages.open(request, key)
         return pages.child_page(
             request, look, "_preview", tab=_TAB, form=form, hours=week_hours(), **_shown(pages, look, form)
@@ -164,7 +162,7 @@ def _new(pages: ParentalPages) -> APIRouter:
             return editor(pages, request, look, wrong.form, status=422)
         except Refused as mistake:
             if mistake.code == "IDEMPOTENCY_KEY_REUSED":
-                words = "This form was saved already. Save once more to make a second policy of it."
+                words = "This form was already saved. Save again to add a second rule."
                 again = Form({**form.values, "key": pages.console.world.new_id()}, error=words)
                 return editor(pages, request, look, again, status=422)
             return editor(
@@ -213,7 +211,7 @@ def _edit(pages: ParentalPages) -> APIRouter:
     return router
 
 
-# --- out of force, back in force, gone ---
+# --- pause, resume, delete ---
 
 
 def _moves(pages: ParentalPages) -> APIRouter:
@@ -230,7 +228,7 @@ def _moves(pages: ParentalPages) -> APIRouter:
             paused = service.pause(look.child, id, look.actor, until, version_of(form))
         except FormWrong as wrong:
             return pages.console.go(
-                look.at(_TAB), next(iter(wrong.form.errors.values()), "No such time."), "bad"
+                look.at(_TAB), next(iter(wrong.form.errors.values()), "Enter a valid time."), "bad"
             )
         except ParentalMistake as mistake:
             return pages.console.go(look.at(_TAB), mistake.message, "bad")
@@ -248,7 +246,7 @@ def _moves(pages: ParentalPages) -> APIRouter:
             resumed = service.resume(look.child, id, look.actor, version_of(form))
         except ParentalMistake as mistake:
             return pages.console.go(look.at(_TAB), mistake.message, "bad")
-        return pages.console.go(look.at(_TAB), f"“{policy_title(resumed)}” counts again.")
+        return pages.console.go(look.at(_TAB), f"“{policy_title(resumed)}” is active again.")
 
     @router.get("/children/{key}/policies/{id}/delete", dependencies=[Depends(pages.signed_in)])
     def ask_delete(request: Request, key: str, id: str) -> Response:
@@ -259,19 +257,19 @@ def _moves(pages: ParentalPages) -> APIRouter:
         details = {
             "Blocks": listed([entry.app_name for entry in policy.blocked_apps]) or "nothing",
             "When": "; ".join(window_words(window) for window in policy.time_windows) or "always",
-            "Written": f"{moment(policy.created_at, look.child.timezone, pages.now())}",
+            "Created": f"{moment(policy.created_at, look.child.timezone, pages.now())}",
         }
         return pages.console.confirm(
             request,
             title=f"Delete “{policy_title(policy)}”?",
-            happens=f"It no longer counts for {look.child.child_name}: what only this policy blocks is free again "
-            "within seconds. What other policies block stays blocked.",
-            button="Delete the policy",
+            happens=f"This rule no longer applies to {look.child.child_name}. Apps that only this rule blocks are "
+            "unblocked within seconds; apps that other rules block stay blocked.",
+            button="Delete rule",
             back=look.at(_TAB),
-            crumbs=(Crumb(look.child.child_name, look.at()), Crumb("Policies", look.at(_TAB))),
+            crumbs=(Crumb(look.child.child_name, look.at()), Crumb("Rules", look.at(_TAB))),
             form=Form({"version": str(policy.version)}, form.errors, form.error),
             details=details,
-            undo="It cannot be undone; pausing a policy can.",
+            undo="This cannot be undone. You can pause the rule instead.",
         )
 
     @router.post("/children/{key}/policies/{id}/delete", dependencies=[Depends(pages.signed_in)])
@@ -281,7 +279,7 @@ def _moves(pages: ParentalPages) -> APIRouter:
             gone = service.delete(look.child, id, look.actor, version_of(form))
         except VersionConflict:
             policy = service.get(look.child, id)
-            words = "Somebody changed it meanwhile. This is what it is now."
+            words = "Someone else changed this rule. This is the saved version."
             return _ask(request, look, policy, refused(Form(error=words), VersionConflict(policy)))
         when = clock(pages.now(), look.child.timezone)
         return pages.console.go(look.at(_TAB), f"“{policy_title(gone)}” was deleted at {when}.")

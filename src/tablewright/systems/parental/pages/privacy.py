@@ -1,7 +1,7 @@
-"""Settings of a child; what is kept about it to take away; giving its number up; erasing it.
+"""Settings of a child, export of its records, release of its number, erasure.
 
-Must hold: what cannot be undone shows first what goes and what stays, and asks for the child's name. Only the owner of
-the family may; the service asks again. Elsewhere: the steps of an erasure (systems/parental/family/tasks.py).
+Must hold: what cannot be undone first shows what is erased and what remains, and asks for the child's name. Owners
+only; the service checks again. Elsewhere: the steps of an erasure (systems/parental/family/tasks.py).
 """
 
 import json
@@ -68,20 +68,20 @@ def _settings(pages: ParentalPages) -> APIRouter:
             changed = pages.parental.children.change(look.child, changes, look.actor, version_of(form))
         except VersionConflict:
             current = pages.open(request, key)
-            words = "Somebody changed this meanwhile. What you typed is still here; saving again puts it over theirs."
+            words = "Someone else changed this. Your entries are still here; save again to replace theirs."
             late = Form({**form.values, VERSION: str(current.child.version)}, error=words)
             return show(request, current, late, 409)
         except ParentalMistake as mistake:
             return show(request, look, refused(form, mistake), status_of(mistake))
         said = "Saved."
         if changed.timezone != look.child.timezone:
-            said = f"Saved. Times of policies are those of {changed.timezone} now."
+            said = f"Saved. The times in rules are now in {changed.timezone}."
         return pages.console.go(look.at(_TAB), said)
 
     return router
 
 
-# --- to take away ---
+# --- export ---
 
 
 def _exports(pages: ParentalPages) -> APIRouter:
@@ -100,7 +100,7 @@ def _exports(pages: ParentalPages) -> APIRouter:
         look = pages.look(request, key)
         wanted = next((each for each in SHEETS if each == of), None)
         if wanted is None:
-            raise not_found("NO_SUCH_PAGE", f"There are sheets of {', '.join(SHEETS)}.")
+            raise not_found("NO_SUCH_PAGE", f"You can download {', '.join(SHEETS)}.")
         headers = attachment("parental", f"{look.child.child_name} {wanted}", pages.now(), "csv")
         return _file(pages.parental.privacy.sheet(look.child, wanted), "text/csv", headers)
 
@@ -111,7 +111,7 @@ def _file(text: str, kind: str, headers: dict[str, str]) -> Response:
     return Response(text, media_type=f"{kind}; charset=utf-8", headers=headers)
 
 
-# --- the number is given up ---
+# --- release of the number ---
 
 
 def _release(pages: ParentalPages) -> APIRouter:
@@ -125,19 +125,21 @@ def _release(pages: ParentalPages) -> APIRouter:
         return pages.console.confirm(
             request,
             title="Release this number?",
-            happens=f"Nothing is blocked for {phone} any more, and the next family that proves it may have it. They "
-            f"see nothing of {name}. {name}'s records stay here; you can still read, export or erase them.",
-            button="Release the number",
+            happens=f"Nothing will be blocked for {phone} any more, and another family can add it after verifying it. "
+            f"They see nothing about {name}. {name}'s records stay here; you can still read, export or erase them.",
+            button="Release number",
             back=look.at(_TAB),
             crumbs=_crumbs(look),
-            undo="To have it back takes a new code, and a new beginning: policies are not taken over.",
+            undo="To add the number again you need a new code, and you start without rules.",
         )
 
     @router.post("/children/{key}/release", dependencies=[Depends(pages.signed_in)])
     def release(request: Request, key: str) -> Response:
         look = pages.open(request, key)
         pages.parental.children.release(look.child, look.actor)
-        return pages.console.go(HOME, f"{look.child.phone} is given up. Its rules leave the firewalls now.")
+        return pages.console.go(
+            HOME, f"{look.child.phone} was released. Its rules are being removed from the firewalls."
+        )
 
     return router
 
@@ -153,7 +155,7 @@ def _erase(pages: ParentalPages) -> APIRouter:
     router = pages.router()
 
     def owned(request: Request, key: str) -> Look:
-        """The child, for the owner of its family; also one whose number was given up."""
+        """The child, for the owner of its family; also after its number was released."""
         actor = pages.actor(request)
         parent = Actor(actor.name, "parent", actor.subject, actor.email)
         child = pages.parental.families.child(parent, pages.key_of(key))
@@ -174,13 +176,13 @@ def _erase(pages: ParentalPages) -> APIRouter:
     def erase(request: Request, key: str, form: Annotated[Form, Depends(posted)]) -> Response:
         look = owned(request, key)
         if form.get("name").strip().casefold() != look.child.child_name.casefold():
-            words = f"Write {look.child.child_name} to confirm."
+            words = f"Type {look.child.child_name} to confirm."
             return show(request, look, Form({"name": "", **form.values}).wrong("name", words), 422)
         errand = pages.parental.privacy.erase(look.child, look.actor)
-        said = f"Everything of {look.child.child_name} is erased. {BACKUPS}"
+        said = f"Everything about {look.child.child_name} was erased. {BACKUPS}"
         if errand.waits_for:
             said = (
-                f"{look.child.child_name} is being erased. It still waits for: {errand.waits_for}. {BACKUPS}"
+                f"{look.child.child_name} is being erased. Still waiting for: {errand.waits_for}. {BACKUPS}"
             )
         return pages.console.go(HOME, said, "note")
 
@@ -188,14 +190,14 @@ def _erase(pages: ParentalPages) -> APIRouter:
 
 
 def plan_of(export: dict[str, Any]) -> list[tuple[str, str, int]]:
-    """What goes, counted: a word for one, for many, and how many there are."""
+    """What will be erased: the singular, the plural and the count."""
     names = (
-        ("policies", "policy", "policies"),
+        ("policies", "rule", "rules"),
         ("overrides", "exception", "exceptions"),
-        ("enforcement", "entry of the enforcement history", "entries of the enforcement history"),
-        ("metrics", "count of a day and an app", "counts of blocked attempts, by day and app"),
+        ("enforcement", "entry in the history", "entries in the history"),
+        ("metrics", "daily count of blocked attempts", "daily counts of blocked attempts"),
         ("sessions", "session on the network", "sessions on the network"),
-        ("rules", "rule on a firewall", "rules on firewalls"),
+        ("rules", "firewall rule", "firewall rules"),
         ("messages", "message that names the child", "messages that name the child"),
     )
     return [(one, many, len(export[name])) for name, one, many in names]

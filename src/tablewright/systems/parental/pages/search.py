@@ -1,6 +1,6 @@
-"""What a search finds here: a parent's own children and their policies, and apps that can be blocked.
+"""Search for parents: their own children, the children's policies, and apps that can be blocked.
 
-Must hold: nobody finds somebody else's child, by whatever is typed.
+Must hold: a child of another family is never found.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ def _children(parental: Parental, actor: Actor, text: str) -> Iterator[Hit]:
         for policy in parental.policies.of_child(child):
             names = [entry.app_name for entry in policy.blocked_apps]
             if text in f"{policy.notes or ''} {' '.join(names)}".casefold():
-                about = f"Policy for {child.child_name}: {listed(names)}"
+                about = f"Rule for {child.child_name}: {listed(names)}"
                 yield Hit(
                     policy_title(policy), f"{child_path(parental, child)}/policies/{policy.policy_id}", about
                 )

@@ -1,7 +1,7 @@
-"""How parental controls speak: states, windows and moments in sentences that parents read. Pure.
+"""Sentences for parents: states, windows and times. Pure.
 
-Must hold: a time is one of the child's clock; where a page says one, it names the zone. A status says what is, never
-what was asked for.
+Must hold: a time is in the child's zone, and a page that shows one names the zone. A status says what is confirmed,
+never what was asked for.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,10 +27,10 @@ STATES = {
     "no session": (NOT_ON_THE_NETWORK, ""),
 }
 IN_PART = ("Blocked in part", "warn")
-# PC-D20, where a parent reads what is blocked or decides about it.
+# PC-D20: shown where a parent reads or decides what is blocked.
 LIMITS = (
     "A VPN or encrypted DNS on the device can get around a block, and on another network, such as a friend's Wi-Fi, "
-    "nothing is blocked. To block the apps under “VPN and Bypass” as well makes it harder."
+    "nothing is blocked. Blocking the apps under “VPN and Bypass” as well makes it harder."
 )
 OUTCOMES = {"success": ("done", "good"), "failed": ("failed", "bad"), "pending": ("pending", "warn")}
 ACTIONS = {"block": "Block", "unblock": "Unblock", "verify": "Check", "reassign": "Move to another address"}
@@ -43,12 +43,12 @@ def zone_of(child: Child) -> ZoneInfo:
 
 
 def app_words(name: str) -> str:
-    """An app as people call it."""
+    """The name of an app for people."""
     return "Everything" if name == EVERYTHING else name
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:
-    """`A, B and C`; of many the first few."""
+    """`A, B and C`; of a long list the first few."""
     found = [app_words(name) for name in names]
     if len(found) > most:
         return f"{', '.join(found[:most])} and {len(found) - most} more"
@@ -75,7 +75,7 @@ def until_words(at: datetime, zone: str | ZoneInfo, now: datetime) -> str:
 
 
 def stamp(at: datetime, zone: str | ZoneInfo, now: datetime) -> str:
-    """The same for a column of times: `Yesterday at 22:00`, `3 December at 08:00`."""
+    """The same as a table cell: `Yesterday at 22:00`, `3 December at 08:00`."""
     words = moment(at, zone, now).removeprefix("on ")
     return words[:1].upper() + words[1:]
 
@@ -97,18 +97,18 @@ def date_words(day: date) -> str:
 
 
 def date_at(at: datetime, zone: str | ZoneInfo) -> str:
-    """The day a moment is in, on a clock: `3 December`."""
+    """The day of a moment in a zone: `3 December`."""
     return date_words(_local(at, zone).date())
 
 
 def zone_words(zone: str, at: datetime) -> str:
-    """`America/New_York (EST)`; a zone without letters of its own only by its name."""
+    """`America/New_York (EST)`; a zone without an abbreviation has its offset."""
     short = _local(at, zone).tzname() or ""
     return f"{zone} ({short})" if short[:1].isalpha() else f"{zone} (UTC{short})"
 
 
 def typed_moment(at: datetime, zone: str | ZoneInfo) -> str:
-    """A moment as a form's field for date and time has it."""
+    """A moment as the value of a datetime-local field."""
     return f"{_local(at, zone):%Y-%m-%dT%H:%M}"
 
 
@@ -136,7 +136,7 @@ def days_words(days: Sequence[str]) -> str:
         return "every day"
     if len(places) > 2 and places == list(range(places[0], places[-1] + 1)):
         return f"{DAY_NAMES[places[0]]} to {DAY_NAMES[places[-1]]}"
-    # Over the end of the week: Sunday to Thursday is how parents call school nights.
+    # Across the end of the week: parents call Sunday to Thursday school nights.
     away = [place for place in range(7) if place not in places]
     if len(places) > 2 and away and away == list(range(away[0], away[-1] + 1)):
         return f"{DAY_NAMES[(away[-1] + 1) % 7]} to {DAY_NAMES[away[0] - 1]}"
@@ -153,18 +153,18 @@ def window_words(window: Window) -> str:
 
 
 def policy_title(policy: Policy) -> str:
-    """What a policy is called: its notes, or what it blocks."""
+    """The title of a policy: the first line of its notes, or what it blocks."""
     lines = (policy.notes or "").strip().splitlines()
     title = lines[0] if lines else listed([entry.app_name for entry in policy.blocked_apps], 3)
-    title = title or "A policy without apps"
+    title = title or "A rule without apps"
     return title if len(title) <= _TITLE_LETTERS else title[: _TITLE_LETTERS - 1] + "…"
 
 
 def policy_state(
     policy: Policy, holding: Effective, in_time: Iterable[str], child: Child, statuses: Sequence[AppStatus]
 ) -> tuple[str, str]:
-    """The state of a policy at the moment of what is holding, and its colour. `in_time`: policies whose time it is;
-    `statuses`: what is confirmed of what should be blocked."""
+    """The state of a policy at the moment of `holding`, and its colour. `in_time`: the policies with an open window;
+    `statuses`: which blocks are confirmed."""
     now, zone = holding.at, child.timezone
     if policy.status == "draft":
         return "draft", ""
@@ -175,8 +175,8 @@ def policy_state(
         return "not active now", ""
     if not any(policy.policy_id in why.policy_ids for why in holding.blocked.values()):
         if child.paused_until is not None and child.paused_until > now:
-            return f"lifted by the pause until {until_words(child.paused_until, zone, now)}", "warn"
-        return "lifted by an exception", "warn"
+            return f"paused until {until_words(child.paused_until, zone, now)}", "warn"
+        return "suspended by an exception", "warn"
     named = {entry.app_name for entry in policy.blocked_apps}
     freed = [app for app in holding.allowed if app in named or EVERYTHING in named]
     words = f"active, except {listed(freed)}" if freed else "active"
@@ -185,7 +185,7 @@ def policy_state(
 
 
 def _confirmed(words: str, statuses: Sequence[AppStatus]) -> tuple[str, str]:
-    """The state of a policy with how far it is confirmed."""
+    """The state of a policy, and whether the firewall has confirmed it."""
     states = {one.state for one in statuses}
     if states <= {"enforced"}:
         return words, "good"
@@ -200,11 +200,11 @@ def _confirmed(words: str, statuses: Sequence[AppStatus]) -> tuple[str, str]:
 
 
 def site_words(name: str) -> str:
-    """What is blocked of a site that somebody named (PC-D19)."""
+    """Which part of a site is blocked, for a name that a parent typed (PC-D19)."""
     site = site_of(name)
     if site is None or site == name:
-        return f"{name} is blocked, with all its subdomains."
-    return f"Of {site}, only {name} and what is below it is blocked. To block all of it, write {site}."
+        return f"{name} is blocked, including all its subdomains."
+    return f"Only {name} and its subdomains are blocked, not the rest of {site}. To block all of it, write {site}."
 
 
 def now_words(now: Effective) -> str:
@@ -226,7 +226,7 @@ def allowed_words(apps: Sequence[str], policies: Sequence[str]) -> str:
 
 
 def change_words(now: Effective, then: Effective | None, zone: str, at: datetime) -> str:
-    """What changes next by itself, and when."""
+    """The next scheduled change, and when it comes."""
     if then is None:
         return "No scheduled changes."
     begin, end = (
@@ -239,14 +239,14 @@ def change_words(now: Effective, then: Effective | None, zone: str, at: datetime
     elif begin:
         parts.append(f"{listed(begin)} will be blocked")
     if end:
-        # Where everything is blocked from then on, what ends is of no use to anybody.
+        # If everything is blocked from then on, a single app that ends is not worth a word.
         names = [name for name in end if name != EVERYTHING] or end
         if EVERYTHING in end and len(end) == 1 and not begin:
             left = f", but {listed(sorted(then.blocked))} will stay blocked"
-            parts.append(f"the block of everything will end{left if then.blocked else ''}")
+            parts.append(f"everything will be unblocked{left if then.blocked else ''}")
         elif EVERYTHING not in then.blocked:
-            parts.append(f"{listed(names)} will be free again")
-    words = " and ".join(parts) or "another set of apps will be blocked"
+            parts.append(f"{listed(names)} will be unblocked")
+    words = " and ".join(parts) or "a different set of apps will be blocked"
     when = moment(then.at, zone, at).removeprefix("today ")
     if EVERYTHING in end and then.blocked and not begin:
         return f"{when[:1].upper()}{when[1:]} {words}."
@@ -254,12 +254,16 @@ def change_words(now: Effective, then: Effective | None, zone: str, at: datetime
 
 
 def status_words(status: AppStatus, child: Child, now: datetime) -> str:
-    """Why an app is in its state, in a sentence."""
+    """A sentence about the state of an app, with the reason."""
     since = f" since {clock(status.since, child.timezone)}" if status.since is not None else ""
     if status.since is not None and now - status.since > timedelta(hours=20):
         since = f" since {moment(status.since, child.timezone, now)}"
     if not status.wanted:
-        return f"Being unblocked{since}: {_reason(status.reason)}" if status.since else "Being unblocked…"
+        return (
+            f"Should be unblocked, not confirmed{since}: {_reason(status.reason)} We keep trying."
+            if status.since
+            else "Being unblocked…"
+        )
     match status.state:
         case "enforced":
             but = f" {_reason(status.reason[:1].upper() + status.reason[1:])}" if status.reason else ""
@@ -275,7 +279,7 @@ def status_words(status: AppStatus, child: Child, now: datetime) -> str:
 
 
 def _reason(text: str) -> str:
-    text = text.strip() or "the firewall does not answer"
+    text = text.strip() or "the firewall does not respond"
     return text if text[-1] in ".!?" else f"{text}."
 
 
@@ -285,16 +289,16 @@ def why_words(
     policies: Mapping[str, Policy],
     overrides: Mapping[str, Override],
 ) -> str:
-    """What asks for a block, to be read after `by`: names of policies, or an exception."""
+    """The cause of a block, after `because of`: titles of policies, or an exception."""
     parts = [f"“{policy_title(policies[one])}”" for one in policy_ids if one in policies]
     if override_id is not None:
         by = overrides.get(override_id)
-        parts.append("an exception" + (f" that {by.by} made" if by else ""))
+        parts.append(f"an exception by {by.by}" if by else "an exception")
     return listed(parts, 3)
 
 
 def override_words(override: Override) -> str:
-    """`Allow YouTube`, `Block everything`: what was asked for. Whether it is so is said by the headline."""
+    """`Allow YouTube`, `Block everything`: what was asked for; the headline says whether it is confirmed."""
     name = "everything" if override.app_name == EVERYTHING else override.app_name
     return f"{override.kind.capitalize()} {name}"
 
@@ -307,7 +311,7 @@ def action_words(action: Action) -> str:
 
 
 def failure_words(action: Action) -> str:
-    """Why something did not go well. What a device said is for its operator; what we say ourselves is told."""
+    """Why an action failed. A device's own message is for its operator; parents read only ours."""
     ours = action.action == "verify" or is_alert(action) or action.error_message == GIVEN_UP
     text = action.error_message or "" if ours else NOT_NOW
     return f"{text[:1].upper()}{text[1:]}"
@@ -316,7 +320,7 @@ def failure_words(action: Action) -> str:
 def change_of_weeks(share: float | None) -> str:
     """`12 % more than the week before`."""
     if share is None:
-        return "nothing was counted the week before"
+        return "none the week before"
     if round(share * 100) == 0:
-        return "as many as the week before"
+        return "the same as the week before"
     return f"{abs(round(share * 100))} % {'more' if share > 0 else 'fewer'} than the week before"

@@ -1,9 +1,9 @@
 """Where traffic goes: domain names, address ranges and ports, in the one form in which they are kept and compared.
 
 A domain is written without `*.` and `www.`, in lower case and ASCII, and means its subdomains too (PC-D19). A name
-below a site (`shop.example.com`) stays what it is, for to block all of `example.com` would take away what nobody named;
-`site_of` says which site that is, so that people can be told. Must hold: what `check_*` returns it takes again and
-returns unchanged. Elsewhere: which of them others share (shared_networks.py), what becomes of them
+below a site (`shop.example.com`) stays as typed, because blocking all of `example.com` would block more than the parent
+asked for; `site_of` returns the site, so that the page can mention it. Must hold: what `check_*` returns it takes again
+and returns unchanged. Elsewhere: which of them others share (shared_networks.py), what becomes of them
 (firewall/compiler.py).
 """
 
@@ -27,21 +27,21 @@ def check_domain(text: str, field: str = "domain") -> str:
     if "/" in name or ":" in name or "@" in name:
         raise _bad_domain(text, "write only the name of the site, such as example.com", field)
     if _is_address(name):
-        raise _bad_domain(text, "this is an address; it belongs to ipRanges", field)
+        raise _bad_domain(text, "this is an IP address; write it as an address range (ipRanges)", field)
     name = _ascii(text, name, field)
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in name.split(".")):
-        raise _bad_domain(text, "write a name such as example.com; it includes its subdomains", field)
+        raise _bad_domain(text, "write a name such as example.com; subdomains are included", field)
     site = site_of(name)
     if site is None:
-        raise _bad_domain(text, "this would be every site under it; name the site", field)
-    # Whoever writes the page they saw means the site: it is served without www. just as well.
+        raise _bad_domain(text, "this would block every site under it; write the name of one site", field)
+    # A parent who types the page they saw means the site: it is served without www. as well.
     while name != site and name.startswith("www."):
         name = name.removeprefix("www.")
     return name
 
 
 def site_of(name: str) -> str | None:
-    """The name somebody registered that a name is, or is below; None for one under which names are sold (co.uk)."""
+    """The registered name that a name is, or is below; None for a public suffix (co.uk)."""
     return _sold_under().privatesuffix(name)
 
 
@@ -51,17 +51,17 @@ def check_cidr(text: str, field: str = "ipRange") -> str:
     try:
         ip_network(text.strip())
     except ValueError:
-        words = f"'{text}' does not begin where a range of that width begins. Did you mean {network}?"
+        words = f"'{text}' isn't the start of an address range. Did you mean {network}?"
         raise BadRequest("INVALID_CIDR", words, field) from None
     if network.is_loopback or network.is_multicast or network.is_link_local or network.is_unspecified:
-        raise BadRequest("INVALID_CIDR", f"'{text}' is no place on the network where an app could be.", field)
+        raise BadRequest("INVALID_CIDR", f"'{text}' isn't an address that an app can have.", field)
     return str(network)
 
 
 def check_port(port: int, field: str = "port") -> int:
     """A port as it is; INVALID_PORT if there is none of that number."""
     if not 1 <= port <= 65535:
-        raise BadRequest("INVALID_PORT", f"{port} is no port. Ports are 1 to 65535.", field)
+        raise BadRequest("INVALID_PORT", f"{port} isn't a valid port. Ports are 1 to 65535.", field)
     return port
 
 
@@ -91,7 +91,7 @@ def _network(text: str, field: str) -> Network:
     try:
         return ip_network(text.strip(), strict=False)
     except ValueError:
-        words = f"'{text}' is no address range. Write one such as 203.0.113.0/24 or 2001:db8::/48."
+        words = f"'{text}' isn't a valid address range. Write one such as 203.0.113.0/24 or 2001:db8::/48."
         raise BadRequest("INVALID_CIDR", words, field) from None
 
 
@@ -113,4 +113,4 @@ def _is_address(name: str) -> bool:
 
 
 def _bad_domain(text: str, words: str, field: str) -> BadRequest:
-    return BadRequest("INVALID_DOMAIN", f"'{text}' is no domain: {words}.", field)
+    return BadRequest("INVALID_DOMAIN", f"'{text}' isn't a valid site: {words}.", field)

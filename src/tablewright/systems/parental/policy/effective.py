@@ -233,7 +233,7 @@ def _states(
 ) -> Iterator[tuple[datetime, _State]]:
     """What holds at `start`, then each later moment at which that changes, with what holds from then on."""
     if start.tzinfo is None:
-        raise ValueError("a moment without a zone: say which clock showed it")
+        raise ValueError("a moment must have a time zone")
     begin = start.astimezone(UTC)
     plans = _plans(child, policies)
     live = [one for one in overrides if one.until > begin]

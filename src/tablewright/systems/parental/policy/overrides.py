@@ -1,7 +1,7 @@
 """Exceptions for a while: "allow YouTube for 30 minutes", "block everything now" (PC-X4). They end by themselves.
 
 Must hold: an exception has an end, at most a week ahead. Ids are numbered within a day and never given twice: what was
-ended early stays, as what ended by itself does, longer than the day it was made on.
+ended early stays, as one that expired does, longer than the day it was made on.
 Every child that comes in here was looked up by family/families.py.
 Elsewhere: what they mean beside policies (effective.py).
 """
@@ -54,7 +54,7 @@ class Overrides:
         end = start + until if isinstance(until, timedelta) else until
         rules.later(end, now, rules.LONGEST_OVERRIDE, "until")
         if start >= end:
-            raise BadRequest("INVALID_TIME", "It must end after it begins.", "until")
+            raise BadRequest("INVALID_TIME", "The end must be after the start.", "until")
         override = Override(
             child=child.child,
             override_id="",
@@ -94,14 +94,16 @@ class Overrides:
                     self._repository.pause(tried)
                     continue
             return self._same(child, done.result, asked) if done.repeated else named
-        raise Conflict("STATE_CONFLICT", "Others are making exceptions right now. Try again in a moment.")
+        raise Conflict(
+            "STATE_CONFLICT", "Other exceptions are being added at the same time. Try again in a moment."
+        )
 
     def end(self, child: Child, override_id: str, actor: Actor) -> None:
         """End an exception before its time."""
         before = self._repository.db.one(d.overrides.get(child.child, override_id), consistent=True)
         now = self._repository.now()
         if before is None or before.until <= now:
-            raise NotThere("OVERRIDE", "There is no such exception, or it is over.")
+            raise NotThere("OVERRIDE", "This exception doesn't exist or has ended.")
         after = before.model_copy(update={"begins_at": min(before.begins_at, now), "until": now})
         subject = f"{child.child}/{override_id}"
         audit = self._repository.audit(child.family_id, subject, "exception ended", actor, before)
@@ -109,11 +111,11 @@ class Overrides:
 
     def _same(self, child: Child, kept: dict[str, str], asked: str) -> Override:
         if kept["asked"] != asked:
-            words = "This key was used for another exception. Take a new key for a new one."
+            words = "This key was already used for another exception. Use a new key."
             raise Refused("IDEMPOTENCY_KEY_REUSED", words, "Idempotency-Key")
         found = self._repository.db.one(d.overrides.get(child.child, kept["overrideId"]), consistent=True)
         if found is None:
-            raise NotThere("OVERRIDE", "This exception is over.")
+            raise NotThere("OVERRIDE", "This exception has ended.")
         return found
 
     def _app(self, child: Child, app: str) -> str:
@@ -130,7 +132,7 @@ class Overrides:
         for one in known:
             if one.casefold() == name.casefold():
                 return one
-        raise BadRequest("UNKNOWN_APP", f"No app is called {name}.", "appName")
+        raise BadRequest("UNKNOWN_APP", f"We don't know an app called {name}.", "appName")
 
 
 def next_id(there: Iterable[Override], now: datetime) -> str:

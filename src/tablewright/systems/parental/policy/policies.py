@@ -89,7 +89,7 @@ class Policies:
         children = [child.child for child in self._families.children(reader)]
         query = d.policies_of_parent(parent_email=address).where(lambda policy: policy.status != "deleted")
         page = self._repository.page(query, size, after, reader.subject)
-        # An address may have been somebody else's, or have children in a family the reader is not of.
+        # An address may have belonged to another person, or have children in a family the reader does not belong to.
         own = tuple(policy for policy in page.items if policy.child in children)
         return Page(own, page.next, page.read_units)
 
@@ -144,13 +144,13 @@ class Policies:
             turn = self._repository.limit_guard("policies", child.child)
             there = self._repository.policies_of(child.child, deleted=True)
             live = sum(1 for one in there if one.status != "deleted")
-            rules.limited(live + 1, rules.POLICIES_PER_CHILD, "policies for a child")
+            rules.limited(live + 1, rules.POLICIES_PER_CHILD, "rules for a child")
             named = policy.model_copy(update={"policy_id": next_policy_id(there, policy)})
             audit = self._repository.audit(
                 child.family_id, f"{child.child}/{named.policy_id}", "policy created", actor, None, named
             )
             result = {"policyId": named.policy_id, "asked": asked}
-            # The child must still be there: what is written for one that was erased meanwhile would stay for ever.
+            # The child must still exist: a policy written for an erased child would stay for ever.
             holds = d.children.check(child.child).when(lambda c: c.released_at == None)  # noqa: E711  # a noted condition
             with translate_refusals("CHILD"):
                 try:
@@ -163,11 +163,13 @@ class Policies:
             if done.repeated:
                 return self._same(child, done.result, asked)
             return Saved(named, (*notices, *self.unmet(child, named)))
-        raise Conflict("STATE_CONFLICT", "Others are making policies right now. Try again in a moment.")
+        raise Conflict(
+            "STATE_CONFLICT", "Other rules are being added at the same time. Try again in a moment."
+        )
 
     def _same(self, child: Child, kept: Mapping[str, str], asked: str) -> Saved:
         if kept["asked"] != asked:
-            words = "This key was used for another policy. Take a new key for a new one."
+            words = "This key was already used for another policy. Use a new key."
             raise Refused("IDEMPOTENCY_KEY_REUSED", words, "Idempotency-Key")
         policy = self._repository.policy(child.child, kept["policyId"])
         return Saved(policy, self.unmet(child, policy))
@@ -182,7 +184,7 @@ class Policies:
         *,
         key: str | None = None,
     ) -> Saved:
-        """Write a policy anew; VERSION_CONFLICT with the current one if it is not the version the author has seen.
+        """Replace a policy; VERSION_CONFLICT with the current one if it is not the version the author has seen.
 
         What was paused stays paused. With `key`, who asks again gets the policy and no conflict with themselves.
         """
@@ -284,7 +286,7 @@ class Policies:
             if app is not None and (not app.retired or is_kept):
                 entry = entry.model_copy(update={"app_name": app.app_name})
             elif not is_kept and not rules.is_custom(entry):
-                words = f"No app is called {entry.app_name}. Choose one of the registry, or name its domains."
+                words = f"We don't know an app called {entry.app_name}. Choose one from the list, or add its sites."
                 raise BadRequest("UNKNOWN_APP", words, f"blockedApps[{number}].appName")
             named.append(entry)
         return named
@@ -298,9 +300,9 @@ def next_policy_id(there: Iterable[Policy], policy: Policy) -> str:
 
 
 def _check_filled(policy: Policy) -> None:
-    """A policy that is in force, or will be by itself, says what it blocks (PC-4)."""
+    """A policy that is active, or becomes active automatically, must block something (PC-4)."""
     if policy.status == "active" and not policy.blocked_apps:
-        words = "Choose at least one app, or keep the policy as a draft."
+        words = "Choose at least one app, or save the rule as a draft."
         raise BadRequest("EMPTY_POLICY", words, "blockedApps")
 
 

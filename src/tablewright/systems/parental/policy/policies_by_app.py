@@ -1,7 +1,7 @@
 """Which children have an app in a policy: what a change of the app is about (PC-X15), without looking at every family.
 
-Must hold: an app is noted for a child before a policy of the child names it, so whoever looks finds all of them and
-perhaps some more; what is out of date goes when it is found so, unless it was noted again meanwhile.
+Must hold: an app is noted for a child before a policy of the child names it, so a reader finds all of them and
+perhaps some more; an outdated entry is deleted when it is read, unless it was noted again.
 Elsewhere: who notes (policies.py, family/number_change.py; family/rounds.py what came by other ways), who looks
 (registry.py).
 """

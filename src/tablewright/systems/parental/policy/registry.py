@@ -54,7 +54,7 @@ class Affected:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a load did, as names of apps. `kept` were edited by somebody and differ from the shipped list."""
+    """What a load did, as names of apps. `kept` were edited by an operator and differ from the shipped list."""
 
     created: tuple[str, ...]
     updated: tuple[str, ...]
@@ -78,7 +78,7 @@ class Registry:
         self._repository = repository
         self._cache: Cache = cache if cache is not None else MemoryCache[bytes](repository.world)
         self._copy: _Copy | None = None
-        self._owes_a_delete = False
+        self._delete_is_pending = False
 
     # --- reads ---
 
@@ -200,7 +200,7 @@ class Registry:
                 db.write(d.apps.change(before, _in_place_of(before, app)))
             return found
         except (AlreadyExists, Stale):
-            return "kept"  # somebody wrote it in this moment: theirs is the newer word
+            return "kept"  # an operator wrote it at the same time: theirs is newer
 
     # --- the cache ---
 
@@ -209,9 +209,9 @@ class Registry:
         self._copy = None
         try:
             self._cache.delete(KEY)
-            self._owes_a_delete = False
+            self._delete_is_pending = False
         except CacheUnavailable:
-            self._owes_a_delete = True
+            self._delete_is_pending = True
 
     def close(self) -> None:
         """Let go of the cache."""
@@ -230,13 +230,13 @@ class Registry:
                 each(change)
 
         name = f"registry@{node}" if node else "registry"
-        # What was lost while away matters not: what is forgotten is read anew.
+        # Missed changes do not matter: what is not cached is read again.
         return Consumer(
             self._repository.db, [d.apps], d.apps_table.table.name, name, handle, skip_to_horizon=True
         )
 
     def _read(self) -> _Copy:
-        if self._owes_a_delete:
+        if self._delete_is_pending:
             self.forget()
         copy, now = self._copy, self._repository.world.now()
         try:
@@ -270,7 +270,7 @@ class Registry:
 def checked(name: str, fields: Mapping[str, Any], now: datetime) -> App:
     """An app as an operator wrote it, in canonical form; a mistake names its field (PC-X14)."""
     if name == EVERYTHING:
-        raise BadRequest("INVALID_APP", "'*' means everything; an app needs a name of its own.", "appName")
+        raise BadRequest("INVALID_APP", "'*' means everything. Give the app another name.", "appName")
     given = {key: value for key, value in fields.items() if key not in ("appName", "lastUpdated", "version")}
     ranges = [{"cidr": one} if isinstance(one, str) else one for one in given.get("ipRanges") or ()]
     try:
@@ -295,7 +295,7 @@ def canonical(app: App) -> App:
     if not app.domains and not app.ip_ranges:
         raise BadRequest("INVALID_APP", "An app needs a domain or an address range.", "domains")
     if app.popularity is not None and app.popularity < 1:
-        raise BadRequest("INVALID_APP", "Popularity is a rank: 1 is the most popular.", "popularity")
+        raise BadRequest("INVALID_APP", "Popularity must be a rank; 1 is the most popular.", "popularity")
     domains = [check_domain(text, f"domains[{number}]") for number, text in enumerate(app.domains)]
     for number, port in enumerate(app.default_ports):
         check_port(port.port, f"defaultPorts[{number}].port")
@@ -317,13 +317,13 @@ def canonical(app: App) -> App:
 
 
 def is_same(before: App, after: App) -> bool:
-    """Whether two say the same of an app, whoever said it and when."""
+    """Whether two have the same data of an app, apart from author and time."""
     marks = {"last_updated", "version", "data_version"}
     return before.model_dump(exclude=marks) == after.model_dump(exclude=marks)
 
 
 def loading(before: App | None, app: App, *, force: bool = False) -> str:
-    """What a load makes of an app: created, updated, kept as somebody edited it, or the same."""
+    """What a load makes of an app: created, updated, kept because an operator edited it, or unchanged."""
     if before is None:
         return "created"
     if is_same(before, _in_place_of(before, app)):
@@ -359,7 +359,7 @@ def apps_in(text: str, now: datetime) -> list[App]:
         if type(version) is not int or version <= EDITED or not isinstance(apps, list):
             raise TypeError
     except (ValueError, KeyError, TypeError):
-        words = 'A list of apps is {"dataVersion": 1 or more, "apps": [...]}, as JSON.'
+        words = 'A list of apps is JSON: {"dataVersion": 1 or more, "apps": [...]}.'
         raise BadRequest("INVALID_LIST", words) from None
     found: dict[str, App] = {}
     for number, one in enumerate(apps):

@@ -1,4 +1,4 @@
-"""Networks on which many services live side by side: to block an address there takes down what nobody meant (PC-D10).
+"""Networks shared by many services: blocking an address there also blocks services that no rule names (PC-D10).
 
 Our own curation, of what the operators publish about their networks (their address lists, and the registries of the
 regions). It need not be complete to be useful: ranges that are wide are not enforced either, and an operator of ours
@@ -37,32 +37,32 @@ SHARED: Mapping[str, tuple[str, ...]] = {
         "99.86.0.0/16", "108.138.0.0/15", "108.156.0.0/14", "143.204.0.0/16", "204.246.160.0/19",
         "205.251.192.0/19", "216.137.32.0/19", "2600:9000::/28",
     ),
-    "Google at large, mail and school accounts included": (
+    "all of Google, including mail and school accounts": (
         "64.233.160.0/19", "66.102.0.0/20", "66.249.64.0/19", "72.14.192.0/18", "74.125.0.0/16", "108.177.0.0/17",
         "142.250.0.0/15", "172.217.0.0/16", "172.253.0.0/16", "173.194.0.0/16", "192.178.0.0/15",
         "209.85.128.0/17", "216.58.192.0/19", "216.239.32.0/19", "2001:4860::/32", "2404:6800::/32",
         "2607:f8b0::/32", "2800:3f0::/32", "2a00:1450::/32", "2c0f:fb50::/32",
     ),
-    "Google Cloud, where anybody may rent": (
+    "Google Cloud, which anyone can rent": (
         "34.64.0.0/10", "34.128.0.0/10", "35.184.0.0/13", "35.192.0.0/12", "35.208.0.0/12", "35.224.0.0/12",
         "35.240.0.0/13", "104.154.0.0/15", "104.196.0.0/14", "130.211.0.0/16", "2600:1900::/28",
     ),
-    "Meta, all of whose apps live there": (
+    "Meta, which uses it for all its apps": (
         "31.13.24.0/21", "31.13.64.0/18", "66.220.144.0/20", "69.63.176.0/20", "69.171.224.0/19", "74.119.76.0/22",
         "102.132.96.0/20", "103.4.96.0/22", "129.134.0.0/16", "157.240.0.0/16", "163.70.128.0/17",
         "173.252.64.0/18", "179.60.192.0/22", "185.60.216.0/22", "204.15.20.0/22", "2a03:2880::/32",
     ),
-    "Microsoft, updates and school accounts included": (
+    "Microsoft, including updates and school accounts": (
         "13.64.0.0/11", "13.96.0.0/13", "13.104.0.0/14", "20.33.0.0/16", "20.34.0.0/15", "20.36.0.0/14",
         "20.40.0.0/13", "20.48.0.0/12", "20.64.0.0/10", "20.128.0.0/16", "20.180.0.0/14", "20.184.0.0/13",
         "20.192.0.0/10", "40.64.0.0/10", "52.96.0.0/12", "52.112.0.0/14", "131.253.0.0/16", "150.171.0.0/16",
         "204.79.195.0/24", "204.79.196.0/23", "2603:1000::/24", "2620:1ec::/36", "2a01:110::/31",
     ),
-    "Apple, updates and location included": ("17.0.0.0/8", "2403:300::/32", "2620:149::/32", "2a01:b740::/32"),
+    "Apple, including updates and location": ("17.0.0.0/8", "2403:300::/32", "2620:149::/32", "2a01:b740::/32"),
 }  # fmt: skip
 
 # Names under which very many different sites or apps are served: blocked whole, they take others with them. A name
-# below one of them (somebody's own) is fine.
+# below one of them (a customer's own) is fine.
 SHARED_NAMES: Mapping[str, str] = {
     **dict.fromkeys(
         ("akadns.net", "akamai.net", "akamaiedge.net", "akamaihd.net", "akamaized.net", "edgekey.net",
@@ -70,20 +70,20 @@ SHARED_NAMES: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         ("amazonaws.com", "awsglobalaccelerator.com", "cloudfront.net", "elasticbeanstalk.com"),
-        "anybody may rent there from Amazon",
+        "anyone can rent servers there from Amazon",
     ),
     **dict.fromkeys(("cloudflare.com", "cloudflare.net", "pages.dev", "workers.dev"), "Cloudflare carries many sites"),
     **dict.fromkeys(("fastly.net", "fastlylb.net"), "Fastly carries many sites"),
     **dict.fromkeys(
         ("azure.com", "azureedge.net", "azurefd.net", "azurewebsites.net", "cloudapp.net", "trafficmanager.net",
-         "windows.net"), "anybody may rent there from Microsoft",
+         "windows.net"), "anyone can rent servers there from Microsoft",
     ),
     **dict.fromkeys(
         ("appspot.com", "cloudfunctions.net", "firebaseapp.com", "firebaseio.com", "googleapis.com",
          "googleusercontent.com", "gstatic.com", "run.app", "web.app"),
-        "many apps and school tools stand on it",
+        "many apps and school tools use it",
     ),
-    **dict.fromkeys(("github.io", "herokuapp.com", "netlify.app", "vercel.app"), "anybody may have a site there"),
+    **dict.fromkeys(("github.io", "herokuapp.com", "netlify.app", "vercel.app"), "anyone can have a site there"),
 }  # fmt: skip
 _NETWORKS = tuple((ip_network(cidr), owner) for owner, cidrs in SHARED.items() for cidr in cidrs)
 
@@ -100,7 +100,7 @@ def not_enforced(cidr: str) -> str | None:
             return f"shared: the network of {owner}"
     if network.prefixlen < NARROW[network.version]:
         words = f"wider than /{NARROW[network.version]}"
-        return f"{words}: {network.num_addresses} addresses, and others live there too"
+        return f"{words}: {network.num_addresses} addresses, which other services use too"
     return None
 
 

@@ -124,18 +124,18 @@ def text(window: Window) -> str:
 def _check_time(value: object, field: str) -> None:
     if isinstance(value, str) and _TIME.fullmatch(value):
         return
-    words = f"{value!r} is no time of day. Write HH:MM, from 00:00 to 23:59; midnight is 00:00."
+    words = f"{value!r} isn't a valid time. Write HH:MM, from 00:00 to 23:59; midnight is 00:00."
     raise BadRequest("INVALID_WINDOW", words, field)
 
 
 def _days(value: object, field: str) -> list[Day]:
     if not isinstance(value, list | tuple) or not value:
         raise BadRequest(
-            "INVALID_WINDOW", f"Name at least one day on which it begins: {', '.join(DAYS)}.", field
+            "INVALID_WINDOW", f"Choose at least one day on which it starts: {', '.join(DAYS)}.", field
         )
     for number, one in enumerate(value):
         if one not in DAYS:
-            words = f"{one!r} is no day. Days are {', '.join(DAYS)}."
+            words = f"{one!r} isn't a valid day. Days are {', '.join(DAYS)}."
             raise BadRequest("INVALID_WINDOW", words, f"{field}[{number}]")
     return [day for day in DAYS if day in value]
 

@@ -89,7 +89,7 @@ def failing_view(failing: Failing) -> FailingView:
 
 
 class RuleView(Value):
-    """A rule as it is, or should be, on a device. It names nobody."""
+    """A rule as it is, or should be, on a device. It does not identify a child."""
 
     rule_id: str
     rule_name: str
@@ -111,7 +111,7 @@ def rule_view(rule: RuleMapping) -> RuleView:
 
 
 class StatusView(Value):
-    """Whether an app is really blocked. `wanted` is false for what shall be free and is blocked still."""
+    """Whether an app is really blocked. `wanted` is false for an app that should be unblocked but is still blocked."""
 
     app_name: str
     state: str

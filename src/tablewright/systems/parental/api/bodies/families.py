@@ -148,7 +148,7 @@ class Reason(Body):
 
 
 class ChildView(Value):
-    """A child as its family sees it. `child` is its own name, which stays when the number goes to somebody else."""
+    """A child as its family sees it. `child` is its id, which stays when the number goes to another child."""
 
     child: str
     phone_number: str

@@ -14,7 +14,7 @@ from tablewright.systems.parental.rules import masked
 
 
 class AppBody(Body):
-    """An app as it shall be: without ports, on all of them. A range may be text, or `{cidr, enforce}` with the
+    """The new state of an app: without ports, all ports. A range may be text, or `{cidr, enforce}` with the
     operator's own word."""
 
     app_category: str

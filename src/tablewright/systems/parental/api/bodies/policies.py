@@ -29,7 +29,7 @@ class NewPolicy(Body):
 
 
 class PolicyChange(NewPolicy):
-    """A policy as it shall be; `version` is the one that was read (or If-Match says it)."""
+    """The new state of a policy; `version` is the one that was read (or use If-Match)."""
 
     version: int | None = None
 
@@ -90,7 +90,7 @@ class NewOverride(Body):
     def end(self) -> datetime | timedelta:
         """When it is over, or how long after it begins."""
         if (self.minutes is None) == (self.until is None):
-            raise BadRequest("INVALID_TIME", "Say either for how many minutes, or until when.", "until")
+            raise BadRequest("INVALID_TIME", "Give either the minutes or the end, not both.", "until")
         return self.until or timedelta(minutes=self.minutes or 0)
 
 
