@@ -32,6 +32,7 @@ PLACES: tuple[str, ...] = (
     "mapping",
     "edge",
     "cli",
+    "systems/portal",
 )
 PAGES = (HOME / "README.md", *sorted(HOME.glob("docs/**/*.md")))
 SUFFIXES = (".py", ".md", ".html", ".txt")

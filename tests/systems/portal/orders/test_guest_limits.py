@@ -199,7 +199,7 @@ def test_an_order_over_a_customers_limit_is_on_hold_and_cannot_be_paid_by_them(a
     at.own_order(product, me)
     held = at.order(product)
     assert (held.discount, held.over_limit) == (Decimal("60.00"), True)
-    assert any("used before" in mail and "on hold" in mail for mail in at.mails(ADDRESS))
+    assert any("already used" in mail and "on hold" in mail for mail in at.mails(ADDRESS))
     with refuses("ORDER_ON_HOLD"):
         at.portal.orders.pay(held.order_id, "tok_1", me)
     assert at.portal.orders.cancel(held.order_id, ADMIN).order_status == "CANCELLED"
