@@ -33,6 +33,7 @@ PLACES: tuple[str, ...] = (
     "edge",
     "cli",
     "systems/parental",
+    "systems/portal",
 )
 PAGES = (HOME / "README.md", *sorted(HOME.glob("docs/**/*.md")))
 SUFFIXES = (".py", ".md", ".html", ".txt")

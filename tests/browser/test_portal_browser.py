@@ -126,11 +126,11 @@ def test_from_a_new_product_to_a_paid_order(open_page: Open, keep: Keep) -> None
     """The story: an admin makes a product and a campaign, somebody buys it, the admin sees the order."""
     admin = open_page(THANDI)
     admin.goto(f"{HOME}/products")
-    admin.get_by_role("link", name="New product").click()
+    admin.get_by_role("link", name="New plan").click()
     _fill(admin, name="WordPress Studio", description="For designers who show their work.", price="299.99")
     _fill(admin, features="5 WordPress sites\n80 GB storage\nImage delivery included")
-    admin.get_by_role("button", name="Create the product").click()
-    admin.get_by_text("WordPress Studio is in the catalogue.").wait_for()
+    admin.get_by_role("button", name="Create plan").click()
+    admin.get_by_text("Plan WordPress Studio created.").wait_for()
     keep(admin, "portal-story-1-product")
 
     admin.get_by_role("link", name="New campaign").click()
@@ -140,7 +140,7 @@ def test_from_a_new_product_to_a_paid_order(open_page: Open, keep: Keep) -> None
     admin.locator("#preview").get_by_text("239.99").wait_for()  # the server's answer while one types
     _fill(admin, termsConditionsLink="https://bbws.example/terms/studio")
     _fill(admin, fromDate=_today().isoformat(), toDate=(_today() + timedelta(days=9)).isoformat())
-    admin.get_by_role("button", name="Create the campaign").click()
+    admin.get_by_role("button", name="Create campaign").click()
     admin.get_by_text("Campaign STUDIO_OPENING created.").wait_for()
     keep(admin, "portal-story-2-campaign")
 
@@ -155,7 +155,7 @@ def test_from_a_new_product_to_a_paid_order(open_page: Open, keep: Keep) -> None
     assert "R 239.99" in _plain(buyer.locator(".totals .total").inner_text())
     _fill(buyer, email="studio@buyer.example", organizationName="Studio of the story")
     keep(buyer, "portal-story-4-checkout")
-    buyer.get_by_role("button", name="Place the order").click()
+    buyer.get_by_role("button", name="Place order").click()
     buyer.get_by_role("heading", name="Thank you for your order").wait_for()
     keep(buyer, "portal-story-5-placed")
     number = re.search(r"BB-\d{8}-[0-9A-F]{8}", buyer.locator(".head").inner_text())
@@ -194,7 +194,7 @@ def test_the_total_follows_what_is_typed(open_page: Open) -> None:
     page.locator("#f-add").select_option(AGENCY)
     page.locator("#total .total", has_text=re.compile(r"1\s378\.98")).wait_for()
     _fill(page, email="typed@total.example")
-    page.get_by_role("button", name="Place the order").click()
+    page.get_by_role("button", name="Place order").click()
     page.get_by_role("heading", name="Thank you for your order").wait_for()
     assert "R 1 378.98" in _plain(page.locator(".totals .total").inner_text())
 
@@ -204,7 +204,7 @@ def test_a_customer_buys_proves_the_address_and_registers_without_a_script(open_
     page.goto(HOME)
     page.locator(f'.plan a[href*="{BUSINESS}"]').click()
     _fill(page, email="no.script@buyer.example")
-    page.get_by_role("button", name="Place the order").click()
+    page.get_by_role("button", name="Place order").click()
     page.get_by_role("button", name="Send me a code").click()
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Mail page").click()
@@ -216,7 +216,7 @@ def test_a_customer_buys_proves_the_address_and_registers_without_a_script(open_
         page.wait_for_timeout(200)  # mail takes a moment, and without a script the page does not refresh
         page.reload()
     letter.locator("a").click()
-    page.get_by_role("button", name="Confirm this address").click()
+    page.get_by_role("button", name="Confirm address").click()
     page.get_by_role("button", name="Register").click()
     page.get_by_text("You are registered. Welcome.").wait_for()
     assert page.locator("td a").count() == 1
@@ -229,9 +229,9 @@ def test_an_admin_suspends_a_tenant_with_the_keyboard_alone(open_page: Open) -> 
     page.locator("summary", has_text="Suspend").press("Enter")
     page.locator("#f-reason").press_sequentially("Asked for by the bank")
     page.locator("#f-reason").press("Enter")
-    page.get_by_text("The status is SUSPENDED now.").wait_for()
-    page.get_by_role("button", name="Lift the suspension").press("Enter")
-    page.get_by_text("The status is VALIDATED now.").wait_for()
+    page.get_by_text("Status changed to suspended.").wait_for()
+    page.get_by_role("button", name="Lift suspension").press("Enter")
+    page.get_by_text("Status changed to validated.").wait_for()
 
 
 def test_support_sees_a_tenant_without_a_button_to_change_it(open_page: Open, keep: Keep) -> None:

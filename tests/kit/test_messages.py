@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
-from tablewright.kit.messages import MASK, MessageTemplates, Template, after_attempt
+from tablewright.kit.messages import MASK, MessageTemplates, Template, after_attempt, read_templates
 from tablewright.kit.outbox import (
     DeliveryCounts,
     DeliveryDelayed,
@@ -129,3 +130,21 @@ def test_the_sealed_part_goes_in_the_write_that_says_what_became_of_the_message(
     assert ("secrets" not in change) == is_kept
     assert bool(sent) == (mistake is None and not later), "what is over is not sent"
     assert done == DeliveryCounts(sent=len(sent), delayed=int(is_kept), failed=int(not sent and not is_kept))
+
+
+# --- templates in files ---
+
+
+def test_a_text_file_is_a_template_named_after_the_file(tmp_path: Path) -> None:
+    (tmp_path / "order_to_pay.txt").write_text("Subject: Order {number}\n\nPay here:\n{link}\n\nThank you.\n")
+    expected = Template("Order {number}", "Pay here:\n{link}\n\nThank you.")
+    assert read_templates(tmp_path) == {"order to pay": expected}
+
+
+@pytest.mark.parametrize(
+    "text", ["Pay here.\n", "Subject: Order\n", "Subject: Order\nPay here.\n\nThank you.\n"]
+)
+def test_a_file_without_a_subject_or_a_body_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "order.txt").write_text(text)
+    with pytest.raises(ValueError, match=r"order\.txt must have 'Subject: \.\.\.'"):
+        read_templates(tmp_path)

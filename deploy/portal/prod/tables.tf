@@ -114,7 +114,7 @@ resource "aws_dynamodb_table" "tenants" {
   }
 }
 
-# What is sold, and what it cost when.
+# Products and their price history.
 resource "aws_dynamodb_table" "products" {
   name                        = "products"
   billing_mode                = "PAY_PER_REQUEST"
@@ -188,7 +188,7 @@ resource "aws_dynamodb_table" "products" {
   }
 }
 
-# Discounts, past and to come.
+# Past, running and scheduled discounts.
 resource "aws_dynamodb_table" "campaigns" {
   name                        = "campaigns"
   billing_mode                = "PAY_PER_REQUEST"
@@ -286,7 +286,7 @@ resource "aws_dynamodb_table" "campaigns" {
   }
 }
 
-# One-time secrets, limits and the outbox, which die by themselves; and tallies.
+# One-time secrets, limits and the outbox, which expire; and tallies.
 resource "aws_dynamodb_table" "portal_desk" {
   name                        = "portal_desk"
   billing_mode                = "PAY_PER_REQUEST"

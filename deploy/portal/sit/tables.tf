@@ -104,7 +104,7 @@ resource "aws_dynamodb_table" "tenants" {
   }
 }
 
-# What is sold, and what it cost when.
+# Products and their price history.
 resource "aws_dynamodb_table" "products" {
   name                        = "products"
   billing_mode                = "PAY_PER_REQUEST"
@@ -168,7 +168,7 @@ resource "aws_dynamodb_table" "products" {
   }
 }
 
-# Discounts, past and to come.
+# Past, running and scheduled discounts.
 resource "aws_dynamodb_table" "campaigns" {
   name                        = "campaigns"
   billing_mode                = "PAY_PER_REQUEST"
@@ -256,7 +256,7 @@ resource "aws_dynamodb_table" "campaigns" {
   }
 }
 
-# One-time secrets, limits and the outbox, which die by themselves; and tallies.
+# One-time secrets, limits and the outbox, which expire; and tallies.
 resource "aws_dynamodb_table" "portal_desk" {
   name                        = "portal_desk"
   billing_mode                = "PAY_PER_REQUEST"

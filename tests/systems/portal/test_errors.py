@@ -131,13 +131,13 @@ def test_what_was_refused_says_what_to_do_in_words_for_people(at: Place, api: Ap
         )
     }
     assert words == {
-        "INVALID_PAGE_SIZE": "A page has 1 to 100 entries.",
+        "INVALID_PAGE_SIZE": "pageSize must be 1 to 100.",
         "BAD_TOKEN": "This page token does not belong here: it was changed, or made for another list or reader; "
         "begin at the first page.",
         "INVALID_DATE": "from must be a time with its zone, such as 2025-06-01T00:00:00Z.",
         "DISCOUNT_RANGE": "discountPercentage is too high: 99.999 % off R0.10 leaves less than R0.01.",
         "CODE_FORMAT": "code must have 3 to 32 letters A-Z, digits or underscores, and no spaces.",
-        "TENANT_NOT_FOUND": "There is no such tenant.",
+        "TENANT_NOT_FOUND": "There is no such customer.",
     }
 
 

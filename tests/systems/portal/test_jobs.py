@@ -47,7 +47,7 @@ def test_who_did_not_verify_in_ninety_days_is_proposed_and_left_alone(at: Place)
     assert [jobs.propose_purge(portal) for _ in range(2)] == [[old.id], [old.id]]
     for staff in portal.staff():
         (mail,) = at.mails(staff)
-        assert mail.endswith(f"Decide whether to delete them.\n\n{old.id}")
+        assert mail.endswith(f"Nothing is deleted automatically.\n\n{old.id}")
     assert at.portal.tenants.get(old.id) == old
 
 
@@ -61,7 +61,7 @@ def test_staff_hears_once_of_a_campaign_that_ends_soon(at: Place) -> None:
         told.append(jobs.notify_ending_campaigns(portal))
         at.clock.move(timedelta(days=1))
     assert told == [0, 0, 1, 0, 0, 0]
-    assert at.mails(staff) == ["SUMMER2030 ends on 2030-06-19."]
+    assert at.mails(staff) == ["The last day of campaign SUMMER2030 is 19 June 2030, South African time."]
 
 
 def test_mail_leaves_the_outbox_and_what_is_refused_says_why(at: Place) -> None:

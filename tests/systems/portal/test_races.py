@@ -239,7 +239,7 @@ def test_money_for_an_order_that_was_cancelled_meanwhile_goes_back_once(
     assert [entry.action for entry in at.db.all(d.history_of_tenant(subject_id=order.tenant_id))].count(
         "payment given back"
     ) == 1
-    assert sum("so we return" in mail for mail in at.mails("customer@example.com")) == 1
+    assert sum("so we returned the money" in mail for mail in at.mails("customer@example.com")) == 1
 
 
 def test_one_event_told_by_twenty_at_once_pays_once(at: Place) -> None:

@@ -1,6 +1,6 @@
-"""What a caller of the portal did wrong, with the code the API answers (CP-79).
+"""What a caller of the portal did wrong, with the code the API returns (CP-79).
 
-Must hold: whatever is raised here, nothing was written. Elsewhere: what mistakes of all systems have in common
+Must hold: when one of these is raised, nothing was written. Elsewhere: what mistakes of all systems have in common
 (edge/errors.py), HTTP statuses (api/common.py).
 """
 
@@ -9,17 +9,21 @@ from tablewright.edge.errors import CallerError
 
 
 class PortalMistake(CallerError):
-    """The base of what can be wrong here."""
+    """The base class of the portal's errors."""
 
     code = "PORTAL_MISTAKE"
 
 
 class NotThere(errors.NotFound, PortalMistake):
-    """There is no such thing: TENANT_NOT_FOUND and the like."""
+    """It does not exist: TENANT_NOT_FOUND and similar. The message has the word that people use for it."""
+
+    def __init__(self, noun: str, message: str | None = None, field: str | None = None) -> None:
+        word = {"tenant": "customer", "product": "plan"}.get(noun.lower(), noun.lower())
+        super().__init__(noun, message or f"There is no such {word}.", field)
 
 
 class Taken(PortalMistake):
-    """Something unique is in use already."""
+    """A unique value is already in use."""
 
     def __init__(self, code: str, message: str, field: str) -> None:
         self.code = code
@@ -27,35 +31,37 @@ class Taken(PortalMistake):
 
 
 class Changed(PortalMistake):
-    """Somebody else was faster; the caller has seen an older version."""
+    """The caller read an older version: it was changed in between."""
 
     code = "STALE"
 
     def __init__(self) -> None:
-        super().__init__("It has changed since you read it. Read it again, then repeat your change.")
+        super().__init__(
+            "Someone else changed this after you opened it. Reload it, then make your change again."
+        )
 
 
 class Refused(errors.Refused, PortalMistake):
-    """A rule of the portal says no."""
+    """A rule of the portal does not allow it."""
 
 
 class Forbidden(Refused):
-    """The caller may not."""
+    """This caller is not allowed to do it."""
 
 
 class Conflict(Refused):
-    """The state of things says no, now."""
+    """The current state does not allow it."""
 
 
 class RaceLost(Conflict):
-    """What a write rested on was changed by somebody else in the same moment."""
+    """Another write changed what this one depends on, at the same moment."""
 
     def __init__(self) -> None:
-        super().__init__("STATUS_CONFLICT", "It is no longer in the state this needs. Read it again.")
+        super().__init__("STATUS_CONFLICT", "This was changed at the same moment. Reload it and try again.")
 
 
 class Unavailable(Refused):
-    """It was there once."""
+    """It existed, and no longer does."""
 
 
 class TooOften(errors.TooManyRequests, PortalMistake):

@@ -1,7 +1,7 @@
-"""What may stand in the fields of a product, a campaign or a tenant: every mistake at once, each with its field. Pure.
+"""The rules for the fields of a product, a campaign or a tenant: all mistakes at once, each with its field. Pure.
 
 Must hold: a sentence about a field begins with the field's name, so that a page can put its own label in that place.
-What is absent from the values is not looked at: a form of which one number could not be read is checked for the rest.
+Absent values are not checked: if one number of a form could not be read, the other fields still are.
 """
 
 import re
@@ -37,7 +37,7 @@ def check(mistakes: Iterable[Refused]) -> None:
 
 
 def product_mistakes(values: Values) -> Mistakes:
-    """What keeps a product from being sold as it is described."""
+    """What is wrong with a product's fields."""
     if "price" in values:
         yield from _price(values["price"], "price")
     if values.get("next_price") is not None:
@@ -48,7 +48,7 @@ def product_mistakes(values: Values) -> Mistakes:
     yield from _description(values)
     features = values.get("features", ())
     if len(features) > FEATURES or any(not 0 < len(each) <= FEATURE_LETTERS for each in features):
-        words = f"features must be at most {FEATURES}, of 1 to {FEATURE_LETTERS} characters each."
+        words = f"features can have at most {FEATURES} entries of 1 to {FEATURE_LETTERS} characters each."
         yield Refused("FEATURES", words, "features")
 
 
@@ -56,12 +56,12 @@ def _price(price: Decimal, field: str) -> Mistakes:
     if not price.is_finite() or price < rules.CENT:
         yield Refused("PRICE_NOT_POSITIVE", f"{field} must be at least R0.01.", field)
     elif price > MAX_PRICE or price != rules.cents(price):
-        words = f"{field} must have at most two decimal places and seven digits before them."
+        words = f"{field} must have at most two decimal places and seven digits before the point."
         yield Refused("PRICE_PRECISION", words, field)
 
 
 def _whole_schedule(values: Values) -> Mistakes:
-    """A scheduled price needs both, the price and its time."""
+    """A scheduled price needs both the price and its time."""
     if not {"next_price", "next_price_from"} <= set(values):
         return
     price, since = values["next_price"], values["next_price_from"]
@@ -73,9 +73,9 @@ def _whole_schedule(values: Values) -> Mistakes:
 
 
 def schedule_mistakes(since: datetime | None, now: datetime) -> Mistakes:
-    """A scheduled price begins later: what is past is history, and history is not rewritten."""
+    """A scheduled price must start in the future: the price history is not rewritten."""
     if since is not None and since <= now:
-        words = "nextPriceFrom must be in the future; to change the price now, change the price itself."
+        words = "nextPriceFrom must be in the future. To change the price now, change the price itself."
         yield Refused("SCHEDULE_PAST", words, "nextPriceFrom")
 
 
@@ -90,7 +90,7 @@ def _description(values: Values) -> Mistakes:
 
 
 def campaign_mistakes(values: Values) -> Mistakes:
-    """What is wrong with a campaign's own figures."""
+    """What is wrong with a campaign's fields."""
     if "code" in values:
         try:
             rules.campaign_code(values["code"])
@@ -104,7 +104,7 @@ def campaign_mistakes(values: Values) -> Mistakes:
         yield Refused("DATE_ORDER", "toDate must not be before the first day.", "toDate")
     link = values.get("terms_conditions_link")
     if link is not None and not re.fullmatch(r"https?://[^\s]{3,500}", link):
-        words = "termsConditionsLink must be an address that begins with https://."
+        words = "termsConditionsLink must be a web address that begins with https://."
         yield Refused("INVALID_LINK", words, "termsConditionsLink")
     for name, field in _LIMITS:
         if values.get(name) is not None and not 1 <= values[name] <= MAX_LIMIT:
@@ -123,23 +123,21 @@ def _discount(percentage: Decimal) -> Mistakes:
 def _further_products(values: Values) -> Mistakes:
     products = [values.get("product_id"), *values.get("also_product_ids", ())]
     if len(products) > 11 or len(set(products)) != len(products):
-        words = "alsoProductIds must be at most ten further products, each once."
+        words = "alsoProductIds can have at most ten other plans, each only once."
         yield Refused("PRODUCTS", words, "alsoProductIds")
 
 
 def past_campaign(last: date | None, today: date) -> Mistakes:
-    """A new campaign that is over already would never be on; its first day may lie in the past (CP-48)."""
+    """A new campaign must not be over already; its first day may be in the past (CP-48)."""
     if last is not None and last < today:
-        yield Refused(
-            "DATE_PAST", "toDate must be today or later: this campaign would be over already.", "toDate"
-        )
+        yield Refused("DATE_PAST", "toDate must be today or later.", "toDate")
 
 
 # --- tenants ---
 
 
 def tenant_mistakes(values: Values) -> Mistakes:
-    """Addresses to which no mail could go."""
+    """What is wrong with a customer's addresses."""
     for name, field in (("email", "email"), ("destination_email", "destinationEmail")):
         if values.get(name):
             try:

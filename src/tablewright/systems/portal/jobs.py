@@ -1,8 +1,8 @@
-"""What happens by itself: reminders, scheduled prices, notices of campaigns that end; and what follows a change.
+"""Background work: reminders, scheduled prices, notices about campaigns that end; and what follows a change.
 
-Each job may be run at any time and any number of times; what was done is written with it.
+Each job may be run at any time and any number of times; it records what it has done.
 Must hold: every public function here is in JOBS, or makes them (`work`, `consumers`).
-Elsewhere: what keeps the schedule (app/schedule.py), what the tallies are (tallies.py).
+Elsewhere: the scheduler (app/schedule.py), the tallies (tallies.py).
 """
 
 import logging
@@ -31,7 +31,7 @@ JOB_ACTOR = Actor("system:jobs", "system")
 
 
 def remind_unvalidated(portal: Portal) -> int:
-    """Mail each tenant once whose address was never verified (CP-10, CP-D57)."""
+    """Send one reminder to each tenant who has not verified the address; how many (CP-10, CP-D57)."""
     repository = portal.repository
     now = repository.now()
     sent = 0
@@ -45,14 +45,14 @@ def remind_unvalidated(portal: Portal) -> int:
             repository.db.write(d.tenants.change(tenant, after), mail)
             sent += 1
         except Stale:
-            continue  # verified, changed or reminded by another run in this moment
+            continue  # verified, changed or reminded by another run at the same moment
     return sent
 
 
 def propose_purge(portal: Portal) -> list[str]:
-    """Tenants that never verified their address in 90 days: ids for a person to decide about (CP-X11).
+    """The ids of tenants who have not verified their address in 90 days (CP-X11).
 
-    Staff gets a list once a month; nothing is deleted by this.
+    Staff gets a list once a month and decides; this deletes nothing.
     """
     repository = portal.repository
     now = repository.now()
@@ -66,33 +66,34 @@ def propose_purge(portal: Portal) -> list[str]:
 
 
 def apply_due_prices(portal: Portal) -> int:
-    """Give products the price that was scheduled for now; how many got one."""
+    """Apply the scheduled prices whose time has come; how many."""
     return portal.catalogue.apply_due_prices(SYSTEM)
 
 
 def notify_ending_campaigns(portal: Portal) -> int:
-    """Tell the staff of campaigns that end soon; each once."""
+    """Mail the staff about campaigns that end soon, once for each; how many."""
     repository, staff = portal.repository, portal.staff()
     if not staff:
         return 0
     today = rules.local_day(repository.now())
-    told = 0
+    sent = 0
     for campaign in repository.db.all(d.campaigns_by_active(active=True, until=today)):
         if not today <= campaign.to_date <= today + ENDS_SOON:
             continue
-        values = {"code": campaign.code, "day": campaign.to_date.isoformat()}
+        last = campaign.to_date
+        values = {"code": campaign.code, "day": f"{last.day} {last:%B %Y}"}
         mails = [repository.mail(to, "campaign ends", values) for to in staff]
         done = repository.db.write(
             *mails, once=f"campaign-ends:{campaign.code}:{campaign.to_date.isoformat()}"
         )
-        told += not done.repeated
-    return told
+        sent += not done.repeated
+    return sent
 
 
 def reconcile_tallies(portal: Portal) -> dict[Kind, dict[str, int]]:
-    """Compare tallies with a real count, each once a day (CP-D56); by how much each was off.
+    """Compare each tally with a real count once a day (CP-D56); the corrections made.
 
-    One that could not be compared, because changes were being counted all the while, is due again at once.
+    A tally that could not be compared, because changes kept coming, is due again at once.
     """
     repository = portal.repository
     off = {kind: tallies.reconcile(repository, kind) for kind in tallies.KINDS if _is_due(repository, kind)}
@@ -108,12 +109,12 @@ def _is_due(repository: Repository, kind: Kind) -> bool:
 
 
 def expire_unpaid_orders(portal: Portal) -> int:
-    """Orders that were not paid within a day; how many."""
+    """Expire orders that were not paid within a day; how many."""
     return portal.orders.expire_unpaid()
 
 
 def erase_again(portal: Portal) -> int:
-    """Erase again those on the list of the erased whom a restored table brought back; how many there were."""
+    """Erase again the tenants on the list of erasures that a restored table brought back; how many."""
     return portal.tenants.erase_again()
 
 
@@ -123,7 +124,7 @@ JOBS: tuple[Job[Portal], ...] = (
         "unpaid orders",
         timedelta(minutes=5),
         expire_unpaid_orders,
-        "Expires orders that were not paid within a day, and frees their campaign's use.",
+        "Expires orders that were not paid within a day and frees up the offer they used.",
     ),
     Job("restored", timedelta(hours=1), erase_again, "Re-applies erasures after a restore."),
     Job(
@@ -136,25 +137,25 @@ JOBS: tuple[Job[Portal], ...] = (
         "purge proposal",
         timedelta(days=1),
         propose_purge,
-        "Lists customers who haven't confirmed their address in 90 days, once a month, for staff to decide.",
+        "Mails staff once a month which customers haven't confirmed their address in 90 days.",
     ),
     Job(
         "ending campaigns",
         timedelta(hours=1),
         notify_ending_campaigns,
-        "Tells staff of campaigns that end within three days.",
+        "Mails staff about campaigns that end within three days.",
     ),
     Job(
         "tallies",
         timedelta(minutes=10),
         reconcile_tallies,
-        "Compares each tally with a real count, once a day.",
+        "Checks the customer, plan and campaign counts against a full count once a day.",
     ),
 )
 
 
 def consumers(portal: Portal) -> tuple[Consumer, ...]:
-    """Who follows the tables' changes: tallies of all three, and the price history of products."""
+    """The consumers of the tables' streams: tallies of all three, and the price history of products."""
     repository = portal.repository
     return (
         tallies.consumer_of(repository, "tenants"),
@@ -171,5 +172,5 @@ def work(portal: Portal) -> Sequence[Job[Portal] | Follower[Portal]]:
 
 
 def _follower(consumer: Consumer) -> Follower[Portal]:
-    about = "Tallies, and the price history of products."
+    about = "Keeps the counts and the price history up to date."
     return Follower(f"changes of {consumer.table}", lambda _, stop: consumer.run(stop), about)

@@ -1,7 +1,7 @@
-"""What the portal keeps: tenants, products, campaigns, orders, and what happened to them.
+"""The portal's data: tenants, products, campaigns, orders and their history.
 
-Plain values that know nothing of storage. Names in JSON and in items are camelCase, as the API's are. Everything that
-the server alone may set has no place in the inputs of api/bodies.py.
+Plain values without storage. Names in JSON and in items are camelCase, as the API's are. Fields that
+only the server sets are not in the inputs of api/bodies.py.
 """
 
 from datetime import date, datetime
@@ -17,9 +17,9 @@ OrderStatus = Literal["PENDING", "PAID", "CANCELLED", "EXPIRED", "REFUNDED"]
 Purpose = Literal["verify", "destination"]
 MessageState = Literal["PENDING", "SENT", "FAILED"]
 Kind = Literal["tenants", "products", "campaigns"]
-# What a tally counts: tenants by status while they are active, anything else by whether it is.
+# The sorts of a tally, beside the statuses of active tenants.
 ACTIVE, INACTIVE = "ACTIVE", "INACTIVE"
-# Decimal everywhere inside; a plain number in JSON, which two places always survive.
+# Decimal inside; a plain number in JSON, which keeps two decimal places exactly.
 Money = Annotated[Decimal, PlainSerializer(float, return_type=float, when_used="json")]
 
 
@@ -146,11 +146,11 @@ class OrderItem(Value):
 
 
 class Order(Value):
-    """What was bought, at the prices of that moment. `tax` is the VAT inside `total`.
+    """An order with the prices when it was placed. `tax` is the VAT inside `total`.
 
-    A `guest` order was placed without signing in: it is the tenant's once the address was verified after it. No mail is
-    sent about one that is not `mailed`. One `over_limit` used an offer more often than the customer may: it is on hold.
-    `given_back` are the references of payments that came too late, or twice, and went back.
+    A `guest` order was placed without signing in: the tenant sees it after verifying the address. No mail is sent about
+    an order that is not `mailed`. An order `over_limit` used an offer more often than allowed and is on hold.
+    `given_back` has the references of payments that came too late or twice and were refunded.
     """
 
     tenant_id: str
@@ -244,8 +244,8 @@ class Tally(Value):
 class Message(Value):
     """A mail in the outbox; written with what it is about, delivered afterwards (kit/messages.py).
 
-    `secrets` is sealed, and gone once it was sent or at `secrets_until`. `subject` and `body` are of mails from before
-    there were templates.
+    `secrets` is sealed, and removed once the mail was sent or at `secrets_until`. Only mails from before templates have
+    `subject` and `body`.
     """
 
     message_id: str

@@ -1,6 +1,6 @@
 """The portal as one value: everything it can do, over one database.
 
-api/router.py, the console and the jobs speak to this; nothing above it knows of tables.
+The API, the pages and the jobs use this value; nothing above it knows the tables.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,7 +46,7 @@ class Portal:
     staff: Callable[[], Sequence[str]]
 
     def token_for(self, tenant: Tenant) -> str:
-        """What a proved address may do: everything of a tenant's own once registered, register before that."""
+        """A login for a verified address: for the whole account once registered, before that only to register."""
         role = "tenant" if tenant.status == "REGISTERED" else "verified"
         return self.issue(tenant.id, (role,), tenant.email)
 
@@ -66,8 +66,8 @@ def open_portal(
     """The portal over a database.
 
     `secret` keys its one-time codes, the seal of messages, preview links and the simulated gateway; `issue` makes a
-    login for a subject with roles and a proved address. `home` is a directory for the list of who was erased:
-    `tenants.erase_again` heeds it. `staff` gives the addresses that jobs write to about campaigns and customers.
+    login for a subject with roles and a verified address. `home` is the directory of the list of erasures, which
+    `tenants.erase_again` applies. `staff` returns the addresses that jobs mail about campaigns and customers.
     """
     repository = Repository(db, world, secret)
     tenants = Tenants(repository, ErasedList(home))

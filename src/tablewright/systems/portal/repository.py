@@ -1,6 +1,6 @@
-"""The portal's reads and writes, in its own words: mapping's refusals become the portal's.
+"""The portal's reads and writes. Errors of mapping become errors of the portal.
 
-Must hold: a change is written together with its audit entry and whatever it entails, or not at all.
+Must hold: a change is written in one transaction with its audit entry and everything that follows from it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -53,7 +53,7 @@ _NOUNS = {"tenants": "tenant", "products": "product", "campaigns": "campaign"}
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does something: a name for the record, and a role for the rules."""
+    """The author of a change: a name for the audit trail and a role for the rules."""
 
     name: str
     role: str
@@ -70,7 +70,7 @@ SYSTEM = Actor("system:portal", "system")
 
 @contextmanager
 def translate_refusals(noun: str) -> Iterator[None]:
-    """Translate what mapping refuses."""
+    """Translate the errors of mapping."""
     try:
         yield
     except Missing:
@@ -85,40 +85,40 @@ def translate_refusals(noun: str) -> Iterator[None]:
         raise RaceLost from None
     except PageTooLarge as mistake:
         raise BadRequest(
-            "INVALID_PAGE_SIZE", f"A page has 1 to {mistake.at_most} entries.", "pageSize"
+            "INVALID_PAGE_SIZE", f"pageSize must be 1 to {mistake.at_most}.", "pageSize"
         ) from None
     except BadCursor as mistake:
         raise BadRequest("BAD_TOKEN", f"{str(mistake).capitalize()}.", "startAt") from None
 
 
 def _possible(id: str, prefix: str, noun: str | None = None) -> None:
-    """What cannot be an id is not there: no need to ask, and a key of any length and content is never made of it."""
+    """Raise if this cannot be an id, so that no key is built from arbitrary text."""
     if not is_id(id, prefix):
         raise NotThere(noun or prefix)
 
 
 def _taken(what: str) -> Taken:
     if what == "email":
-        return Taken("EMAIL_EXISTS", "There is a tenant with this e-mail address.", "email")
+        return Taken("EMAIL_EXISTS", "A customer with this e-mail address already exists.", "email")
     if what == "campaign":
-        return Taken("CODE_EXISTS", "There is a campaign with this code.", "code")
-    return Taken("EXISTS", f"There is such a {what} already.", "id")
+        return Taken("CODE_EXISTS", "A campaign with this code already exists.", "code")
+    return Taken("EXISTS", f"This {what} already exists.", "id")
 
 
 def _gives_up() -> Conflict:
-    return Conflict("STATUS_CONFLICT", "Others are changing this right now. Try again in a moment.")
+    return Conflict("STATUS_CONFLICT", "This is being changed right now. Try again in a moment.")
 
 
 class Repository(Tables):
     """The portal's tables."""
 
     def __init__(self, db: Db, world: World, secret: bytes) -> None:
-        """`secret` seals what is secret in messages."""
+        """`secret` is the key that seals the secrets in messages."""
         super().__init__(db, world, RefusalTranslation(translate_refusals, Changed, _gives_up))
         self.texts = MessageTemplates(mail.TEMPLATES, seal_of(secret, "portal mail", world))
 
     def new_order_id(self, placed: datetime) -> str:
-        """An id that begins with the time, so that a tenant's orders lie in the order they were placed."""
+        """An id that begins with the time, so that a tenant's orders sort by when they were placed."""
         return f"ord_{self.new_timed_id(placed)}"
 
     # --- one ---
@@ -128,7 +128,7 @@ class Repository(Tables):
         return self._found(self.db.one(d.tenant_by_id(id), deleted=deleted), "TENANT")
 
     def tenant_of(self, email: str) -> Tenant | None:
-        """By address, through the guard: never out of date."""
+        """The tenant of an address, read through its unique guard: never out of date."""
         return self.db.holder(d.tenants, "email", deleted=True, email=email)
 
     def product(self, id: str, *, deleted: bool = False) -> Product:
@@ -178,14 +178,14 @@ class Repository(Tables):
     # --- writes ---
 
     def stamped(self, before: R, actor: Actor, **changes: Any) -> R:
-        """The value with its changes, and who made them when: always later than the change before."""
+        """The changed value with its author and time, which is always later than the previous change."""
         moment = self.later_than(before.date_last_updated)
         return before.model_copy(
             update={**changes, "date_last_updated": moment, "last_updated_by": actor.name}
         )
 
     def within_item_limit(self, write: Write[E], noun: str) -> Write[E]:
-        """The write, if its record is as light as its indexes were designed for (CP-74)."""
+        """The write; RECORD_SIZE if its item is larger than the indexes were designed for (CP-74)."""
         check_size(size_of(write.shape, write.item), noun)
         return write
 
@@ -199,7 +199,7 @@ class Repository(Tables):
         after: BaseModel | None,
         reason: str | None = None,
     ) -> Write[AuditEntry]:
-        """The record of a change, to be written with it."""
+        """The audit entry of a change, to be written in the same transaction."""
         old, new = differences(before, after)
         entry = AuditEntry(
             subject_id=subject_id,
@@ -235,10 +235,10 @@ class Repository(Tables):
         secrets: Mapping[str, str] | None = None,
         until: datetime | None = None,
     ) -> Write[Message]:
-        """A message of a template (mail.py) for the outbox, to be written with what it is about.
+        """A message for the outbox from a template (pages/mail/), to be written with the change it is about.
 
-        Codes, and links that open something without a login, are `secrets`; `until` is when they open nothing more.
-        One to "" is never sent and in no list: it is for who must not learn from the time it takes that there is none.
+        Codes, and links that open something without a login, are `secrets`; `until` is when they expire. A message to
+        "" is never sent or listed: it makes a request for an unknown address take as long as one for a known address.
         """
         now, id = self.now(), self.new_id("msg")
         kept = now + KEEP_MAIL if recipient else until or now
@@ -256,14 +256,14 @@ class Repository(Tables):
         )
 
     def covered(self, message: Message) -> Message:
-        """A message for others than its reader: its text, with what is secret covered."""
+        """The message as others than its recipient see it: its text with the secrets masked."""
         return message.model_copy(update=self.texts.masked_fields(message))
 
     def outbox(self, state: MessageState) -> Query[Message]:
         return d.messages_by_state(state=state).where(lambda message: message.recipient != "")
 
     def dispatch(self) -> OutboxDispatch[Message]:
-        """How the outbox's messages leave it."""
+        """Delivery of the outbox's messages."""
         return OutboxDispatch(
             self.now,
             lambda state: self.db.all(self.outbox(state)),

@@ -1,7 +1,7 @@
 """The portal's rules: pure functions over values. No clock, no store.
 
 Money is Decimal, rounded half up to cents, in ZAR; prices include VAT. Campaign dates are local dates of the
-business zone (Africa/Johannesburg). Elsewhere: what may stand in a field (field_rules.py).
+business zone (Africa/Johannesburg). Elsewhere: the rules for single fields (field_rules.py).
 """
 
 import os
@@ -42,23 +42,23 @@ PAY_WITHIN = timedelta(hours=24)
 # CP-74: the indexes carry whole records, and each begun kilobyte is a unit more on every one of them.
 RECORD_BYTES = 1024
 SCHEDULE = "system:schedule"
-CLOSED = "This account was deleted. Order again with the same address to open it, or write to support."
+CLOSED = "This account was deleted. To reopen it, place an order with the same address or contact support."
 _NUMBER = re.compile(r"BB-(\d{8})-[0-9A-F]{8}")
 _CODE = re.compile(r"[A-Z0-9_]{3,32}")
 _ID = re.compile(r"[a-z]+_[0-9A-Za-z-]{4,64}")
-# Where erased tenants' addresses lead: nowhere (RFC 6761). Nobody may buy, or be found, under one.
+# The domain of erased tenants' addresses, which does not exist (RFC 6761). It is refused at checkout and in searches.
 ERASED_DOMAIN = "erased.invalid"
-# Fields a change of which says nothing: every write touches them.
+# Fields that every write changes: they are left out of audit entries.
 _NOISE = frozenset(("version", "date_last_updated", "last_updated_by", "address_verified_at"))
 
 
 def cents(amount: Decimal) -> Decimal:
-    """Money as it is charged: two places, halves up."""
+    """An amount as it is charged: two decimal places, rounded half up."""
     return amount.quantize(CENT, ROUND_HALF_UP)
 
 
 def rand(amount: Decimal) -> str:
-    """Money in a sentence: R100.00, also where the store has trimmed the zeroes."""
+    """An amount in a sentence: R100.00, also where the store has trimmed the zeros."""
     return f"R{cents(amount)}"
 
 
@@ -66,7 +66,7 @@ def rand(amount: Decimal) -> str:
 
 
 def email_address(given: str, field: str = "email") -> str:
-    """One spelling of an address; INVALID_EMAIL if it is none."""
+    """One spelling of an address; INVALID_EMAIL if it is not an address."""
     try:
         found = normalise_address(given)
         if found.endswith(f"@{ERASED_DOMAIN}"):
@@ -92,15 +92,15 @@ def campaign_code(given: str, field: str = "code") -> str:
 
 
 def code_warnings(code: str) -> list[str]:
-    """What is allowed but not advised."""
-    return [] if 6 <= len(code) <= 20 else ["A code of 6 to 20 characters is easier to type and to print."]
+    """Advice about a code that is allowed but awkward."""
+    return [] if 6 <= len(code) <= 20 else ["Codes of 6 to 20 characters are easier to type and print."]
 
 
 # --- prices ---
 
 
 def price_at(product: Product, now: datetime) -> Decimal:
-    """What the product costs now: a scheduled price holds from its very moment."""
+    """What the product costs now: a scheduled price applies from its start."""
     if (
         product.next_price is not None
         and product.next_price_from is not None
@@ -111,7 +111,7 @@ def price_at(product: Product, now: datetime) -> Decimal:
 
 
 def settled(product: Product, now: datetime) -> Product:
-    """The product with a scheduled price that has come as its price proper."""
+    """The product with its scheduled price as the price, once that has started."""
     since = product.next_price_from
     if since is None or since > now:
         return product
@@ -120,16 +120,16 @@ def settled(product: Product, now: datetime) -> Product:
             "price": price_at(product, now),
             "next_price": None,
             "next_price_from": None,
-            # Whatever is changed next is later than this, so each price has a place of its own in the history.
+            # The next change is later than this, so each price has its own key in the history.
             "date_last_updated": max(product.date_last_updated, since),
         }
     )
 
 
 def without_begun(changes: dict[str, Any], stored: Product, now: datetime) -> dict[str, Any]:
-    """Changes without a scheduled price that was sent back as it is stored and has begun since.
+    """The changes without a scheduled price that was sent back as stored and has started since.
 
-    It is the price by now; so is a price that was sent back beside it no change to the one before.
+    It is the current price by now, so an old price that was sent back with it does not count as a change either.
     """
     since = stored.next_price_from
     sent = {name: changes.get(name) for name in ("next_price", "next_price_from")}
@@ -146,7 +146,7 @@ def is_for_sale(product: Product | None) -> bool:
 def price_steps(before: Product | None, after: Product) -> list[PriceChange]:
     """What a change of a product adds to its price history: a scheduled price that came, then the change itself.
 
-    Rests on the two records alone, so whoever sees the change makes the same entries.
+    Depends on the two records only, so every reader of the change makes the same entries.
     """
     if before is None:
         return [_step(after, None, after.price, after.date_last_updated, after.last_updated_by)]
@@ -199,7 +199,7 @@ def is_valid(campaign: Campaign, now: datetime) -> bool:
 
 
 def state_of(campaign: Campaign, used: int, now: datetime) -> str:
-    """A word for people: ended, scheduled, used up, running, switched off."""
+    """OFF, EXHAUSTED, SCHEDULED, RUNNING or ENDED."""
     if not campaign.active:
         return "OFF"
     if campaign.redemption_limit is not None and used >= campaign.redemption_limit:
@@ -235,7 +235,7 @@ def snapshot(campaign: Campaign, now: datetime) -> CampaignSnapshot:
 def lines(
     cart: Sequence[tuple[Product, int]], campaign: Campaign | None, now: datetime
 ) -> tuple[OrderItem, ...]:
-    """The lines of an order, each with the price of this moment and what the campaign makes of it."""
+    """The lines of an order, each with the current price and the discounted one."""
     made = []
     for product, quantity in cart:
         price = price_at(product, now)
@@ -272,7 +272,7 @@ def totals(items: Iterable[OrderItem]) -> tuple[Decimal, Decimal, Decimal, Decim
 def best(
     cart: Sequence[tuple[Product, int]], campaigns: Sequence[Campaign], now: datetime
 ) -> Campaign | None:
-    """Discounts do not stack: the one campaign that takes off most (CP-X9)."""
+    """Discounts do not stack: the one campaign that saves the most (CP-X9)."""
     helpful = [campaign for campaign in campaigns if any(covers(campaign, product.id) for product, _ in cart)]
     return max(helpful, key=lambda campaign: totals(lines(cart, campaign, now))[1], default=None)
 
@@ -283,7 +283,7 @@ def order_number(placed: datetime, order_id: str) -> str:
 
 
 def day_of_order(number: str) -> date | None:
-    """The local day in an order's number; None if this is no such number."""
+    """The local day in an order's number; None if this is not an order number."""
     found = _NUMBER.fullmatch(number.strip().upper())
     try:
         return datetime.strptime(found[1], "%Y%m%d").date() if found else None
@@ -309,7 +309,7 @@ def pay_until(order: Order) -> datetime:
 
 
 def is_claimed(order: Order, tenant: Tenant) -> bool:
-    """Whether an order is its tenant's to see: placed signed in, or the address was verified after it."""
+    """Whether the tenant may see an order: placed while signed in, or the address was verified after it."""
     verified = tenant.address_verified_at
     return not order.guest or (verified is not None and order.placed_at <= verified)
 
@@ -323,10 +323,10 @@ def must_verify(order: Order) -> bool:
 
 
 def hold_of(order: Order, tenant: Tenant) -> str | None:
-    """Why an order must not be delivered for now; None if it may."""
+    """Why an order must not be delivered yet; None if it may be."""
     if tenant.status == "SUSPENDED":
         return "This account is suspended."
-    return "This offer was used before by the same customer." if order.over_limit else None
+    return "This offer was already used by the same customer." if order.over_limit else None
 
 
 def summary(order: Order) -> str:
@@ -343,15 +343,15 @@ def moved(tenant: Tenant, status: Status, actor: str, reason: str | None) -> Ten
     allowed = TENANT_STATES.moves.get(tenant.status, {}).get(status, ())
     facts = {"from": tenant.status, "to": status}
     if tenant.status == status:
-        raise Refused("INVALID_TRANSITION", f"The tenant is {status} already.", "status", facts)
+        raise Refused("INVALID_TRANSITION", f"The status is already {status}.", "status", facts)
     if actor != OVERRIDE and actor not in allowed:
         if actor == "support" and "admin" in allowed:
             raise Forbidden(
-                "ADMIN_ONLY", f"Only an admin may move a tenant from {tenant.status} to {status}."
+                "ADMIN_ONLY", f"Only an admin can change the status from {tenant.status} to {status}."
             )
-        words = f"A tenant cannot go from {tenant.status} to {status}."
+        words = f"The status cannot change from {tenant.status} to {status}."
         if actor == "admin":
-            words += " An admin may force it with override, which is recorded."
+            words += " An admin can force it with override, which is recorded."
         raise Refused("INVALID_TRANSITION", words, "status", facts)
     if status == "SUSPENDED":
         return tenant.model_copy(
@@ -361,7 +361,7 @@ def moved(tenant: Tenant, status: Status, actor: str, reason: str | None) -> Ten
 
 
 def moves_open_to(tenant: Tenant, actor: str) -> tuple[Status, ...]:
-    """The statuses this actor may put a tenant into; where it was before a suspension comes first."""
+    """The statuses this actor may set; the one before a suspension comes first."""
     if tenant.erased_at is not None:
         return ()
     moves = TENANT_STATES.moves.get(tenant.status, {})
@@ -370,25 +370,25 @@ def moves_open_to(tenant: Tenant, actor: str) -> tuple[Status, ...]:
 
 
 def order_moves_open_to(order: Order, actor: str) -> tuple[OrderStatus, ...]:
-    """The statuses this actor may put an order into."""
+    """The statuses this actor may set for an order."""
     moves = ORDER_STATES.moves.get(order.order_status, {})
     return tuple(status for status, actors in moves.items() if actor in actors)  # type: ignore[misc]  # as above
 
 
 def check_open(tenant: Tenant) -> None:
-    """Raise unless the account is one that can be used."""
+    """Raise if the account is suspended or deleted."""
     if tenant.status == "SUSPENDED":
-        raise Forbidden("TENANT_SUSPENDED", "This account is suspended. Please write to support.")
+        raise Forbidden("TENANT_SUSPENDED", "This account is suspended. Please contact support.")
     if not tenant.active:
         raise Forbidden("TENANT_CLOSED", CLOSED)
 
 
 def check_size(size: int, noun: str) -> None:
-    """Raise if a record is heavier than its indexes were designed for (CP-74)."""
+    """Raise if a record is larger than its indexes were designed for (CP-74)."""
     if size > RECORD_BYTES:
         raise Refused(
             "RECORD_SIZE",
-            f"This {noun} would take {size} bytes; there is room for {RECORD_BYTES}. Shorten its longest texts.",
+            f"This {noun} is too large: {size} bytes; the limit is {RECORD_BYTES}. Shorten its longest text.",
             facts={"bytes": size, "most": RECORD_BYTES},
         )
 
@@ -403,5 +403,5 @@ def differences(before: BaseModel | None, after: BaseModel | None) -> tuple[dict
 
 
 def is_same(before: BaseModel, after: BaseModel) -> bool:
-    """Whether a change changes nothing but its own marks: nothing to write, and nothing to record."""
+    """Whether nothing changed but the version and the author: then there is nothing to write."""
     return differences(before, after) == ({}, {})

@@ -1,9 +1,9 @@
-"""Orders and customers by part of an address, by number or by amount: a bounded look through the newest.
+"""Orders and customers by part of an address, by number or by amount, among the newest.
 
 DynamoDB has no index for parts of a text, so the newest records are read and compared: at most LOOKED_THROUGH of them,
-and the answer says how many were, and whether that was all. A look through 2 000 orders reads about 220 units of the
-index and up to 1 000 for their customers: less than a tenth of a cent. What is known whole (an address, an id) is found
-by its key, and a whole order number by its day, however old it is.
+and the result says how many, and whether that was all. A search through 2 000 orders reads about 220 units of the
+index and up to 1 000 for their customers: less than a tenth of a cent. A complete address or id is found
+by its key, and a complete order number by its day, however old it is.
 """
 
 import re
@@ -29,7 +29,7 @@ FOUND_AT_MOST = 100
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[E]):
-    """What fits, newest first; among how many, and whether there were no more to look through."""
+    """The matches, newest first; how many records were searched, and whether those were all."""
 
     items: tuple[E, ...]
     looked_through: int
@@ -86,7 +86,7 @@ def _newest(portal: Portal, query: Query[E], limit: int) -> tuple[list[E], bool]
 
 
 def amount_of(text: str) -> Decimal | None:
-    """An amount as people type it: `R 1 299,99`; None if it is none."""
+    """An amount as people type it: `R 1 299,99`; None if it is not one."""
     bare = re.sub(r"[Rr\s\u00a0\u202f]", "", text)
     if bare.count(",") == 1 and "." not in bare:
         bare = bare.replace(",", ".")

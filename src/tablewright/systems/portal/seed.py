@@ -1,7 +1,7 @@
-"""A world to look at: a small hosting company with two months behind it.
+"""The demo: a small hosting company after two months of business.
 
-Made with the service itself, under a clock that walks from sixty days ago to now, so every record has its history.
-Must hold: run again, it passes over what is there.
+Made with the service itself and a clock that runs from sixty days ago to now, so every record has its history.
+Must hold: a second run skips what exists.
 """
 
 from collections.abc import Callable
@@ -46,7 +46,7 @@ PRODUCTS = (
     _Plan(
         STARTER,
         "WordPress Starter",
-        "One site for a blog or a small shop window, looked after by us.",
+        "One managed site for a blog or a small business.",
         "99.99",
         "monthly",
         ("1 WordPress site", "10 GB storage", "Free SSL certificate", "Daily backups"),
@@ -54,7 +54,7 @@ PRODUCTS = (
     _Plan(
         BUSINESS,
         "WordPress Business",
-        "For a company whose site must be quick and always there.",
+        "For companies that need a fast site that is always online.",
         "279.99",
         "monthly",
         ("3 WordPress sites", "50 GB storage", "Free SSL certificates", "Hourly backups", "Staging copy"),
@@ -62,7 +62,7 @@ PRODUCTS = (
     _Plan(
         AGENCY,
         "WordPress Agency",
-        "Many sites under one roof, with access for your clients.",
+        "Many sites in one account, with access for your clients.",
         "899.00",
         "monthly",
         ("25 WordPress sites", "250 GB storage", "Hourly backups", "White label", "Priority support"),
@@ -70,7 +70,7 @@ PRODUCTS = (
     _Plan(
         YEARLY,
         "WordPress Business, yearly",
-        "The business plan, paid once a year: two months free.",
+        "The business plan, billed yearly, with two months free.",
         "2999.90",
         "yearly",
         ("3 WordPress sites", "50 GB storage", "Hourly backups", "Two months free"),
@@ -78,7 +78,7 @@ PRODUCTS = (
     _Plan(
         RETIRED,
         "Classic Hosting",
-        "Plain PHP hosting as we used to sell it.",
+        "Plain PHP hosting, no longer offered.",
         "49.00",
         "monthly",
         ("1 site", "2 GB storage"),
@@ -86,7 +86,7 @@ PRODUCTS = (
     _Plan(
         DRAFT,
         "WordPress Enterprise",
-        "A cluster of your own, in two regions.",
+        "Your own cluster in two regions.",
         "4999.00",
         "monthly",
         ("Unlimited sites", "Two regions", "A named engineer"),
@@ -103,11 +103,11 @@ def people(portal: Portal) -> tuple[Person, ...]:
     """One customer with orders, then the staff: the sign-in page shows them in this order."""
     staff = (
         Person(
-            ADMIN.subject, "Thandi Nkosi", "Portal admin", "Tenants, products, campaigns, orders and audit, to change.",
+            ADMIN.subject, "Thandi Nkosi", "Portal admin", "Manages customers, plans, campaigns and orders.",
             ("admin",), ADMIN.name, True, home="/console/portal/tenants",
         ),
         Person(
-            SUPPORT.subject, "Sipho Dlamini", "Support", "The same lists, to read; may not change prices or statuses.",
+            SUPPORT.subject, "Sipho Dlamini", "Support", "Sees customers, plans and orders; can't change them.",
             ("support",), SUPPORT.name, home="/console/portal/tenants",
         ),
     )  # fmt: skip
@@ -116,7 +116,7 @@ def people(portal: Portal) -> tuple[Person, ...]:
         return staff
     return (
         Person(
-            customer.id, "Lerato Mokoena", "Customer", "The public pages, and her own account and orders.",
+            customer.id, "Lerato Mokoena", "Customer", "Sees the plans, her account and her orders.",
             ("tenant",), CUSTOMER, home="/console/portal/account",
         ),
         *staff,
@@ -130,13 +130,13 @@ class _Clock:
         self.now = start
 
     def __call__(self) -> datetime:
-        # A millisecond between any two looks, so that nothing happens at once.
+        # A millisecond between two reads, so that no two changes have the same time.
         self.now += timedelta(milliseconds=1)
         return self.now
 
 
 def seed(portal: Portal, progress: Progress, tenants: int = 130) -> None:
-    """Fill an empty portal; `progress` is called with how far it is."""
+    """Fill an empty portal; `progress` is called with the steps done and in total."""
     world = portal.repository.world
     today = world.now()
     clock = _Clock(today - timedelta(days=DAYS))
@@ -193,7 +193,7 @@ class _Discount:
 
 
 CAMPAIGNS = (
-    _Discount("SUMMER_SPECIAL", "20", BUSINESS, -20, 40, "A fifth off the business plan, all summer long."),
+    _Discount("SUMMER_SPECIAL", "20", BUSINESS, -20, 40, "20 % off the business plan, all summer long."),
     _Discount(
         "FIRST_SITE",
         "50",
@@ -204,9 +204,16 @@ CAMPAIGNS = (
         limit=200,
     ),
     _Discount(
-        "LONG_WEEKEND", "35", AGENCY, 12, 15, "Four days, every bigger plan.", also=(BUSINESS,), limit=100
+        "LONG_WEEKEND",
+        "35",
+        AGENCY,
+        12,
+        15,
+        "35 % off our bigger plans, four days only.",
+        also=(BUSINESS,),
+        limit=100,
     ),
-    _Discount("WINTER_SALE", "15", YEARLY, -90, -30, "What we did last winter."),
+    _Discount("WINTER_SALE", "15", YEARLY, -90, -30, "15 % off a year of the business plan."),
 )
 
 
@@ -235,7 +242,7 @@ def _price_rise(portal: Portal) -> None:
 
 
 def _tenant(portal: Portal, number: int) -> None:
-    """One customer: who buys, who verifies, who registers, who is trouble."""
+    """One customer with an order; some verify their address, register or are suspended."""
     first = FIRST[number % len(FIRST)]
     email = f"{first.lower()}{number:03}@{HOUSES[number % len(HOUSES)]}.example"
     business = HOUSES[number % len(HOUSES)].replace("-", " ").title() if number % 3 else None
@@ -263,19 +270,19 @@ def _codes_for(portal: Portal, plan: str) -> list[str]:
 
 
 def _walk(portal: Portal, tenant: Tenant, number: int) -> None:
-    """As far through the states as this one gets."""
+    """Move the tenant to the status that its number gives."""
     if tenant.status == "UNVALIDATED" and number % 6:
         tenant = portal.tenants.move(tenant.id, "VALIDATED", Actor(tenant.email, "user"))
         if number % 5:
             tenant = portal.tenants.move(tenant.id, "REGISTERED", Actor(tenant.email, "user"))
     if number % 29 == 7:
-        portal.tenants.move(tenant.id, "SUSPENDED", ADMIN, reason="Payments were charged back twice.")
+        portal.tenants.move(tenant.id, "SUSPENDED", ADMIN, reason="Two payments were charged back.")
     elif number % 31 == 9 and tenant.active:
         portal.tenants.change(tenant.id, {"active": False}, ADMIN)
 
 
 def _customer(portal: Portal) -> None:
-    """The customer one can sign in as."""
+    """The customer of the demo's sign-in page."""
     order = portal.checkout.place(
         CUSTOMER, [Line(BUSINESS)], codes=["SUMMER_SPECIAL"], organization_name="Springbok Cycles",
         payment_token="tok_demo", key="seed-lerato-1",
@@ -287,7 +294,7 @@ def _customer(portal: Portal) -> None:
 
 
 def _staff_work(portal: Portal) -> None:
-    """A little for the audit trail and the price calendar."""
+    """Entries for the audit trail and the price history."""
     product = portal.catalogue.product(AGENCY)
     if product.next_price is None and product.price == Decimal("899.00"):
         start = portal.repository.now() + timedelta(days=14)

@@ -13,7 +13,7 @@ from tablewright.systems.portal.portal import ORDER_LINK, VERIFY_LINK, Portal, o
 
 
 def start(given: Start) -> Portal:
-    """The portal over its tables, with the erased of before erased again."""
+    """Open the portal, and apply earlier erasures again in case its tables were restored."""
     url = given.url.rstrip("/")
     portal = open_portal(
         given.db,
@@ -26,7 +26,7 @@ def start(given: Start) -> Portal:
         staff=lambda: given.staff("admin"),
     )
     for consumer in jobs.consumers(portal):
-        consumer.create_tables()  # before anything is written: changes from before a stream are not in it
+        consumer.create_tables()  # before the first write: a stream has no changes from before it was created
     portal.tenants.erase_again()
     return portal
 
@@ -34,7 +34,7 @@ def start(given: Start) -> Portal:
 SYSTEM = System(
     name="portal",
     title="Customer portal",
-    about="Sells WordPress hosting: a catalogue, campaigns, checkout, and the customers that come of it.",
+    about="Sells WordPress hosting: plans, campaigns, checkout and customer accounts.",
     designs=DESIGNS,
     start=start,
     accent="teal",

@@ -1,7 +1,7 @@
-"""Links that open one thing to whoever has them: a campaign before it is on, an order that was just placed.
+"""Links that open one page without a login: a campaign before it starts, an order that was just placed.
 
-Signed, for a while, for one thing only. An order's id begins with `ord_`, which no campaign's code does (they are upper
-case), so a link to one never opens the other.
+A link is signed, expires, and is valid for one subject. An order's id begins with `ord_`, which no campaign's code does
+(they are upper case), so a link to one never opens the other.
 """
 
 import hashlib

@@ -1,9 +1,9 @@
-"""How many there are, without counting: tallies kept from the streams, compared with a real count every day (CP-D56).
+"""Numbers of tenants, products and campaigns, kept from the streams and compared with a real count every day (CP-D56).
 
-Each table's changes are followed by a consumer; a change is counted once however often it is delivered. What may
-still go wrong (a stream that was off, a consumer away for more than a day) the daily reconciliation mends.
-Must hold: a tally is corrected only if nothing was counted meanwhile, two counts in a row found the same, and no
-change waits to be counted: it would be corrected for now, and counted again when its turn comes.
+A consumer reads each table's stream; a change is counted once however often it is delivered. The daily reconciliation
+corrects what can still go wrong (a stream that was off, a consumer stopped for more than a day).
+Must hold: a tally is corrected only if it did not change during the count, two counts in a row found the same
+difference, and no change is waiting to be counted: that one would be counted twice.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ COUNT_ATTEMPTS = 5
 
 
 def sort_of(record: Activatable) -> str:
-    """What a record is counted as: a tenant by status while it is active, anything else by whether it is."""
+    """The sort a record is counted as: an active tenant by its status, anything else as ACTIVE or INACTIVE."""
     if not record.active:
         return INACTIVE
     return record.status if isinstance(record, Tenant) else ACTIVE
@@ -44,7 +44,7 @@ def on_change(repository: Repository, kind: Kind, change: Change[Any]) -> bool:
 
 
 def tally_of(repository: Repository, kind: Kind) -> Tally:
-    """The tally as it stands; of nothing, if nothing was ever counted."""
+    """The stored tally; an empty one if nothing was counted yet."""
     found = repository.db.one(d.tallies.get(kind))
     return found if found is not None else Tally(of=kind, changed_at=repository.now())
 
@@ -69,11 +69,11 @@ def counted(repository: Repository, kind: Kind) -> dict[str, int]:
 
 
 def reconcile(repository: Repository, kind: Kind) -> dict[str, int]:
-    """Compare a tally with a real count and correct it; by how much, for each sort that was wrong.
+    """Compare a tally with a real count and correct it; the correction of each sort that was wrong.
 
-    A change that is under way makes the two differ for a moment: then it is counted again, a few times. Whether one
-    waits is asked after the count, and what is written rests on the tally as it was before it: so whatever the count
-    saw is in that tally, if it ever will be.
+    A change in progress makes the two differ for a moment; the count is then repeated, a few times. Waiting changes are
+    checked after the count, and the write requires the tally as it was before it: so every change that the count saw
+    and that will ever be tallied is already in that tally.
     """
     off: Mapping[str, int] | None = None
     for _ in range(COUNT_ATTEMPTS):
@@ -95,11 +95,11 @@ def reconcile(repository: Repository, kind: Kind) -> dict[str, int]:
 
 
 def _is_behind(repository: Repository, kind: Kind) -> bool:
-    """Whether a change waits to be counted. What nobody came to read in a day is in no stream any more."""
+    """Whether a change is waiting to be counted. Changes older than a day are no longer in the stream."""
     try:
         return consumer_of(repository, kind).is_behind()
     except NoStream:
-        return False  # it was switched off: then nothing is counted but here
+        return False  # it was switched off: then only this reconciliation counts
 
 
 def _differences(real: Mapping[str, int], kept: Mapping[str, int]) -> dict[str, int]:
@@ -111,7 +111,7 @@ def _differences(real: Mapping[str, int], kept: Mapping[str, int]) -> dict[str, 
 
 
 def consumer_of(repository: Repository, kind: Kind, *further: Callable[[Change[Any]], object]) -> Consumer:
-    """The consumer that keeps a kind's tally, and does what else follows from a change."""
+    """The consumer that keeps a kind's tally and calls `further` with each change."""
     entities: Mapping[Kind, Entity[Any, Any]] = {
         "tenants": d.tenants, "products": d.products, "campaigns": d.campaigns,
     }  # fmt: skip

@@ -210,7 +210,7 @@ def test_cp_x8_a_second_product_of_a_name_is_made_with_a_warning(at: Place) -> N
         "name": " STARTER ", "description": "Another.", "price": Decimal("1.00"), "billing_cycle": "yearly",
     }  # fmt: skip
     second, warnings = at.portal.catalogue.create_product(fields, ADMIN)
-    assert warnings == [f"There is another product with this name: {first.id}."]
+    assert warnings == [f"Another plan has the same name: {first.id}."]
     _, none = at.portal.catalogue.change_product(second.id, {"name": "Unlike"}, ADMIN)
     assert none == []
     _, again = at.portal.catalogue.change_product(second.id, {"name": "starter"}, ADMIN)
@@ -222,7 +222,7 @@ def test_cp_33_a_change_of_price_says_what_it_means(at: Place) -> None:
     at.campaign(product)
     _, warnings = at.portal.catalogue.change_product(product.id, {"price": Decimal("10.00")}, ADMIN)
     assert warnings == [
-        "New orders are charged the new price from now on; orders already placed keep theirs.",
+        "New orders are charged the new price; existing orders keep theirs.",
         "Running campaigns use the new price: SUMMER2030.",
     ]
 
@@ -329,7 +329,7 @@ def test_cp_47_a_code_of_odd_length_is_made_with_a_warning(at: Place) -> None:
         "to_date": date(2030, 12, 31),
     }
     assert at.portal.catalogue.create_campaign(fields, ADMIN)[1] == [
-        "A code of 6 to 20 characters is easier to type and to print."
+        "Codes of 6 to 20 characters are easier to type and print."
     ]
     assert at.portal.catalogue.create_campaign(fields | {"code": "ABCDEF"}, ADMIN)[1] == []
 

@@ -201,7 +201,7 @@ def test_an_order_over_a_customers_limit_is_on_hold_and_cannot_be_paid_by_them(a
     held = at.order(product)
     assert (held.discount, held.over_limit) == (Decimal("60.00"), True)
     (mail,) = [mail for mail in at.mails(ADDRESS) if "on hold" in mail]
-    assert "You have used this offer before" in mail
+    assert "You have already used this offer" in mail
     assert "Nothing was charged" in mail
     with refuses("ORDER_ON_HOLD"):
         at.portal.orders.pay(held.order_id, "tok_1", me)

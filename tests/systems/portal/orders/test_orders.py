@@ -79,7 +79,10 @@ def test_a_second_payment_for_an_order_that_is_paid_goes_back_with_a_trace(at: P
         assert (told.order_status, told.payment_reference) == ("PAID", order.payment_reference)
     assert gateway.refunds == ["pay_2"]
     assert [action for action, *_ in at.history(order.tenant_id)].count("payment given back") == 1
-    assert sum("was paid already when your payment arrived" in mail for mail in at.mails(ADDRESS)) == 1
+    assert (
+        sum("was already paid when your payment of R299.99 arrived" in mail for mail in at.mails(ADDRESS))
+        == 1
+    )
 
 
 def test_ten_payments_of_one_order_at_once_are_one(at: Place) -> None:
@@ -140,7 +143,13 @@ def test_a_card_payment_for_an_order_that_was_paid_by_hand_goes_back(at: Place) 
     told = at.portal.orders.paid(_paid(order))
     assert told == marked.model_copy(update={"given_back": ["pay_late"], "version": told.version})
     assert at.portal.orders.paid(_paid(order)) == told
-    assert sum("so we return R299.99 to you" in mail for mail in at.mails(ADDRESS)) == 1
+    assert (
+        sum(
+            "when your payment of R299.99 arrived, so we returned the money" in mail
+            for mail in at.mails(ADDRESS)
+        )
+        == 1
+    )
 
 
 def test_an_order_that_was_stored_before_there_were_guests_is_its_customers_and_can_be_paid(
@@ -173,7 +182,9 @@ def test_an_order_that_is_not_paid_in_a_day_expires_and_says_so(at: Place, api: 
     assert at.portal.orders.expire_unpaid() == 1
     assert at.portal.orders.expire_unpaid() == 0
     assert at.portal.orders.order(order.order_id).order_status == "EXPIRED"
-    assert any("was not paid in time. Nothing was charged" in mail for mail in at.mails(ADDRESS))
+    assert any(
+        "was not paid in time and has expired. Nothing was charged" in mail for mail in at.mails(ADDRESS)
+    )
     answer = api.post(f"/orders/{order.order_id}:pay", {"paymentToken": "tok_1"}, by=me.id)
     assert refused(answer) == (409, "STATUS_CONFLICT")
     assert "has expired" in answer.json()["message"]
@@ -224,7 +235,7 @@ def test_a_payment_after_the_expiry_goes_back_once(at: Place) -> None:
     at.portal.orders.expire_unpaid()
     for _ in range(2):
         assert at.portal.orders.paid(_paid(order)).order_status == "EXPIRED"
-    assert sum("had expired when your payment arrived" in mail for mail in at.mails(ADDRESS)) == 1
+    assert sum("had expired when your payment of R299.99 arrived" in mail for mail in at.mails(ADDRESS)) == 1
 
 
 def test_a_payment_that_went_back_does_not_go_back_again_when_it_is_told_a_year_later(at: Place) -> None:
@@ -277,6 +288,6 @@ def test_a_mail_about_an_order_leads_to_its_page_and_says_whether_it_is_paid(
     order = at.order(at.product(), payment_token=token)
     for mail in at.mails(ADDRESS):
         assert f"/console/portal/orders/{order.order_id}" in mail
-    assert any("Not paid yet. Pay by 16 June 2030, 12:00 SAST" in mail for mail in at.mails(ADDRESS)) is (
-        token is None
-    )
+    assert any(
+        "It is not paid yet. Please pay by 16 June 2030, 12:00 SAST" in mail for mail in at.mails(ADDRESS)
+    ) is (token is None)

@@ -1,1 +1,1 @@
-"""The routes of the portal, by what they are about. router.py puts them together."""
+"""The routes of the portal, a module per resource. router.py puts them together."""

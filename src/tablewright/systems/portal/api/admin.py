@@ -1,4 +1,4 @@
-"""What staff looks at: `/admin/audit`, `/admin/metrics`."""
+"""Audit trail and counts for staff: `/admin/audit`, `/admin/metrics`."""
 
 import re
 from datetime import datetime
@@ -22,7 +22,7 @@ def admin(portal: Portal, doors: Doors) -> APIRouter:
     def audit(
         caller: Annotated[Principal, Depends(doors.staff)],
         of: Kind = "tenants",
-        month: Annotated[str | None, Query(description="such as 2025-06; this one if not given")] = None,
+        month: Annotated[str | None, Query(description="such as 2025-06; default: this month")] = None,
         size: PageSize = None,
         after: StartAt = None,
     ) -> Page[AuditEntry]:
@@ -33,9 +33,9 @@ def admin(portal: Portal, doors: Doors) -> APIRouter:
 
     @api.get("/metrics")
     def metrics(caller: Annotated[Principal, Depends(doors.staff)]) -> dict[str, Any]:
-        """How many there are, as kept from the changes: active tenants by status, products and campaigns by activity.
+        """Counts, kept from the tables' changes: active tenants by status, active products and campaigns.
 
-        `reconciledAt` is when the tenants were last compared with a real count.
+        `reconciledAt` is when the tenants were last compared with a full count.
         """
         tenants, products, campaigns = (tally_of(portal.repository, kind) for kind in KINDS)
         by_status = {status: tenants.number(status) for status in get_args(Status)}
@@ -54,5 +54,5 @@ def admin(portal: Portal, doors: Doors) -> APIRouter:
 
 def _month(text: str) -> datetime:
     if re.fullmatch(r"(?a:[2-8]\d{3}-(0[1-9]|1[0-2]))", text) is None:
-        raise bad_request("INVALID_DATE", "month must look like 2025-06.", "month")
+        raise bad_request("INVALID_DATE", "month must be a month such as 2025-06.", "month")
     return datetime.fromisoformat(f"{text}-01T00:00:00+00:00")

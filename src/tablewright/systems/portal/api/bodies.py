@@ -1,4 +1,4 @@
-"""What the API takes and gives, as models: inputs with only what a caller may set, outputs with what was computed."""
+"""Request and response bodies: requests have only fields that a caller may set, responses add computed ones."""
 
 import json
 import re
@@ -35,7 +35,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 def _day(value: Any, info: ValidationInfo) -> Any:
-    """A date as people write it; nothing else that could be taken for one, such as a number of seconds."""
+    """A date such as 2025-06-01; anything else, such as a number of seconds, is refused."""
     if isinstance(value, date):
         return value
     if isinstance(value, str) and re.fullmatch(r"(?a:\d{4}-\d\d-\d\d)", value):
@@ -46,7 +46,7 @@ def _day(value: Any, info: ValidationInfo) -> Any:
 
 
 def moment_of(value: Any, field: str) -> datetime | None:
-    """A time with its zone; INVALID_DATE if it is none."""
+    """A time with its zone; INVALID_DATE if it is not one."""
     if value is None or isinstance(value, datetime):
         return value
     if isinstance(value, str):
@@ -70,7 +70,7 @@ Moment = Annotated[
 
 
 class Body(Value):
-    """What a caller sends. Half a surrogate pair passes for text in JSON, but no store or answer can carry it."""
+    """A request body. JSON allows half a surrogate pair, which cannot be stored or returned: it is refused."""
 
     @model_validator(mode="before")
     @classmethod
@@ -78,18 +78,18 @@ class Body(Value):
         try:
             json.dumps(sent, ensure_ascii=False, default=str).encode()
         except UnicodeEncodeError:
-            raise ValueError("must be text that UTF-8 can carry") from None
+            raise ValueError("must be valid UTF-8 text") from None
         return sent
 
 
 class Input(Body):
-    """A body. Fields that exist but never change are named, so that sending one gets its own answer."""
+    """A body of a change. It names the fields that never change, so that sending one is IMMUTABLE_FIELD."""
 
     def changes(self) -> dict[str, Any]:
-        """The fields that were sent, by our names; IMMUTABLE_FIELD if one of them never changes."""
+        """The fields that were sent, by their Python names; IMMUTABLE_FIELD if one of them never changes."""
         for name in sorted(self.model_fields_set & IMMUTABLE):
             field = _alias(self, name)
-            words = _ELSEWHERE.get(name, f"{field} is set once and never changes.")
+            words = _ELSEWHERE.get(name, f"{field} cannot be changed.")
             raise Refused("IMMUTABLE_FIELD", words, field)
         return {name: getattr(self, name) for name in self.model_fields_set if name not in IMMUTABLE}
 
@@ -110,8 +110,8 @@ IMMUTABLE = frozenset(
 
 
 _ELSEWHERE = {
-    "email": "The address is not changed here; an admin may, at POST /tenants/{id}:email.",
-    "status": "The status is not changed here; staff may, at PUT /tenants/{id}/status.",
+    "email": "email cannot be changed here. An admin can change it with POST /tenants/{id}:email.",
+    "status": "status cannot be changed here. Staff can change it with PUT /tenants/{id}/status.",
 }
 
 
@@ -120,7 +120,7 @@ def _alias(value: BaseModel, name: str) -> str:
 
 
 class ServerSet(Input):
-    """What records carry and only the server sets; here to be refused by name."""
+    """Fields that only the server sets; named here so that they are refused."""
 
     id: Any = None
     date_created: Any = None
@@ -147,7 +147,7 @@ class TenantChange(ServerSet):
 
 
 class StatusChange(Body):
-    """Without a status, a suspended tenant goes back where it was."""
+    """Without a status, a suspended tenant gets the status from before the suspension."""
 
     status: Status | None = None
     reason: str | None = Field(None, max_length=500)
@@ -178,7 +178,7 @@ class Profile(ServerSet):
 
 
 class Me(Value):
-    """What a tenant sees of itself."""
+    """A tenant's own record."""
 
     id: str
     email: str
@@ -214,7 +214,7 @@ class NewProduct(Body):
 
 
 class ProductChange(ServerSet):
-    """What is not sent stays as it is; the values here only say of what type each field is."""
+    """Fields that are not sent stay unchanged; the defaults here only give each field its type."""
 
     name: str = ""
     description: str = ""
@@ -228,7 +228,7 @@ class ProductChange(ServerSet):
 
 
 class ProductView(Product):
-    """A product with what it costs now, and what of that is VAT."""
+    """A product with its current price and the VAT in it."""
 
     current_price: Money
     vat_included: Money
@@ -242,7 +242,7 @@ def product_view(product: Product, now: datetime, warnings: list[str] | None = N
 
 
 class PublicProduct(Value):
-    """What the public sees of a product: nothing of who wrote it, or of prices to come."""
+    """A product for the public: without its authors and scheduled prices."""
 
     id: str
     name: str
@@ -296,7 +296,7 @@ class CampaignChange(ServerSet):
 
 
 class PublicCampaign(Value):
-    """What the public sees of a campaign (CP-37). Prices are absent while its product is not for sale."""
+    """A campaign for the public (CP-37). Prices are null while its product is not for sale."""
 
     id: str
     code: str
@@ -367,7 +367,7 @@ class PreviewRequest(Body):
 
 
 class CheckoutRequest(PreviewRequest):
-    """`agreedTotal` is the total the customer saw: the order is refused if it is another one by now."""
+    """`agreedTotal` is the total the customer saw: the order is refused if it has changed."""
 
     email: str = Field(max_length=320)
     agreed_total: Money | None = None
@@ -376,7 +376,7 @@ class CheckoutRequest(PreviewRequest):
 
 
 class Placed(Value):
-    """What the buyer learns: the same for a new address and a known one."""
+    """The response to a checkout: the same for a new and a known address."""
 
     tenant_id: str
     order_id: str
@@ -408,7 +408,7 @@ def placed(order: Order) -> Placed:
 
 
 class Preview(Value):
-    """What a cart costs now. `lesserCode` is a code that was sent and would have saved less than `campaignCode`."""
+    """The current price of a cart. `lesserCode` is a code that was sent and would save less than `campaignCode`."""
 
     items: list[OrderItem]
     campaign_code: str | None = None
@@ -453,7 +453,7 @@ class TypedSecret(Secret):
 
 
 class Confirmed(Value):
-    """What a proved address opens: a registration, or a session for who is registered."""
+    """The login for a verified address: to register, or for the account if registered."""
 
     tenant_id: str
     status: Status
@@ -461,13 +461,13 @@ class Confirmed(Value):
 
 
 class Proved(Confirmed):
-    """With what makes the next codes of this address this device's own."""
+    """With the token by which this device is recognised the next time it asks for a code."""
 
     known_device: str
 
 
 class Page(Value, Generic[T]):
-    """Some of a list; `startAt` asks for the next."""
+    """A page of a list; `startAt` requests the next one."""
 
     items: list[T]
     more_available: bool

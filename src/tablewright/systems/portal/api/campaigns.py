@@ -1,4 +1,4 @@
-"""Discounts: `/campaigns`, and links that show one before it begins."""
+"""Discounts: `/campaigns`, and preview links."""
 
 from typing import Annotated, Any
 
@@ -37,7 +37,7 @@ def campaigns(portal: Portal, doors: Doors) -> APIRouter:
         size: PageSize = None,
         after: StartAt = None,
     ) -> Page[bodies.PublicCampaign]:
-        """Active campaigns, newest first; `validOnly` those of today. Staff may list what is switched off."""
+        """Active campaigns, newest first; `validOnly`: only those valid today. Staff may include those switched off."""
         actor = staff_of(caller) if include_inactive else actor_of(caller)
         offers, token = catalogue.offers(
             actor, active=None if include_inactive else True, valid_only=valid_only, size=size, after=after
@@ -60,7 +60,7 @@ def campaigns(portal: Portal, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.anyone)],
         preview: str | None = None,
     ) -> Any:
-        """The landing page's data. A campaign that is not on yet is shown to staff, and to who has a preview link."""
+        """One campaign. Before it starts, only staff and callers with a preview link see it."""
         if caller.roles & {"admin", "support"}:
             offer = catalogue.offer(code)
             mark(response, offer.campaign.version)
@@ -81,7 +81,7 @@ def campaigns(portal: Portal, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.admin)],
         match: IfMatch = None,
     ) -> bodies.CampaignView:
-        """Change what is sent and leave the rest; `active: false` switches it off."""
+        """Change the fields that are sent; `active: false` switches the campaign off."""
         current = catalogue.offer(code).campaign
         if_match(match, current.version)
         campaign = catalogue.change_campaign(
@@ -92,7 +92,7 @@ def campaigns(portal: Portal, doors: Doors) -> APIRouter:
 
     @api.post("/campaigns/{code}/preview")
     def preview_link(code: str, caller: Annotated[Principal, Depends(doors.admin)]) -> dict[str, str]:
-        """A link that shows the campaign before it begins, for a week."""
+        """A link that shows the campaign before it starts, valid for a week."""
         campaign = catalogue.offer(code).campaign
         token = portal.previews.token(campaign.code, repository.now())
         return {"token": token, "path": f"/console/portal/campaigns/{campaign.code}?preview={token}"}
@@ -101,6 +101,6 @@ def campaigns(portal: Portal, doors: Doors) -> APIRouter:
 
 
 def _cached(response: Response, *, for_everyone: bool) -> None:
-    """Public pages may be kept for a minute (CP-X7); what staff or a guest with a link sees, by nobody."""
+    """Public pages may be kept for a minute (CP-X7); responses to staff and preview links may not."""
     response.headers["Cache-Control"] = public_cache() if for_everyone else "private, no-store"
     response.headers["Vary"] = VARY

@@ -1,4 +1,4 @@
-"""What the routes share: who is asking, as whom; which version a change rests on; pages; mistakes as answers."""
+"""What the routes share: callers and actors, expected versions, pages of lists, errors as responses."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,16 +18,16 @@ from tablewright.systems.portal.model import Tenant
 from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.repository import Actor
 
-# Nobody gives these two: one has them by what one did.
+# No administrator can assign these two roles: a customer gets them with an order and a verified address.
 TENANTS_ALONE = (
-    "This is a customer's own, and this login is no customer's. Buy something in the shop, and prove the address "
-    "you gave with the code that is sent to it."
+    "This is for customers only, and this login is not a customer's. Order a plan first, then confirm your e-mail "
+    "address with the code we send you."
 )
-PROVED_ALONE = "This login proves no address. Ask for a code for yours, and sign in with it."
-# The same address shows more to staff: a cache must not give one the other's copy.
+PROVED_ALONE = "This login has no confirmed e-mail address. Ask for a code and sign in with it."
+# The same URL returns more to staff: a cache must not mix the two.
 VARY = "Authorization, Cookie"
-PageSize = Annotated[int | None, Query(alias="pageSize", description="1 to 100; 50 if not given")]
-StartAt = Annotated[str | None, Query(alias="startAt", description="the token of the page before")]
+PageSize = Annotated[int | None, Query(alias="pageSize", description="1 to 100; default: 50")]
+StartAt = Annotated[str | None, Query(alias="startAt", description="`startAt` of the previous page")]
 IfMatch = Annotated[str | None, Header(alias="If-Match")]
 Since = Annotated[
     datetime | None, BeforeValidator(lambda value: bodies.moment_of(value, "from")), Query(alias="from")
@@ -39,7 +39,7 @@ Until = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """Who may come in: anybody at all, anybody signed in, who proved an address, a tenant, staff, an admin."""
+    """Guards of the routes: everyone, signed in, with a verified address, tenants, staff, admins."""
 
     anyone: FindPrincipal
     signed_in: FindPrincipal
@@ -50,7 +50,7 @@ class Doors:
 
 
 def actor_of(principal: Principal) -> Actor:
-    """The caller as the portal's rules see it."""
+    """The caller as an actor of the portal's rules."""
     role = next((role for role in ("admin", "support", "tenant") if role in principal.roles), "public")
     return Actor(principal.email or principal.subject or "public", role, principal.subject)
 
@@ -65,11 +65,11 @@ def staff_of(caller: Principal) -> Actor:
 
 def with_second_factor(caller: Principal) -> None:
     if not caller.used_mfa:
-        raise forbidden("MFA_REQUIRED", "This needs a login with a second factor. Sign in again with yours.")
+        raise forbidden("MFA_REQUIRED", "This needs a second factor. Sign in again with yours.")
 
 
 def open_account(portal: Portal, caller: Principal) -> Tenant:
-    """The caller's own record, while there is an account: a login may be older than its end."""
+    """The caller's own record; TENANT_CLOSED if the account was deleted after the login."""
     found = portal.tenants.get(caller.subject)
     if not found.active:
         raise forbidden("TENANT_CLOSED", rules.CLOSED)
@@ -77,7 +77,7 @@ def open_account(portal: Portal, caller: Principal) -> Tenant:
 
 
 def expected(match: str | None, current: int) -> int | None:
-    """The version a change rests on: with If-Match, the one that was just compared; a race after that is 412 too."""
+    """The expected version: with If-Match, the one just compared, so that a race after that is 412 too."""
     return current if match is not None else None
 
 
@@ -102,5 +102,5 @@ _STATUSES: Statuses = (
 
 
 def problem_of(mistake: errors.PortalMistake) -> Problem:
-    """The portal's mistake as an answer."""
+    """A portal error as an HTTP response."""
     return problem_for(mistake, _STATUSES)

@@ -1,4 +1,4 @@
-"""A customer's own account: proving an address, registering, `/me`."""
+"""A customer's own account: verification of an address, registration, `/me`."""
 
 from typing import Annotated, Any
 
@@ -31,7 +31,7 @@ def verification(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRoute
 
     @api.post("/verification", status_code=202, dependencies=[Depends(pace)])
     def start_verification(body: bodies.VerifiedAddress, request: Request) -> bodies.CodeSent:
-        """Send a code and a link, if the address is known; the answer is the same if it is not."""
+        """Send a code and a link if the address is known; the response is the same if it is not."""
         caller = RequestOrigin(network_of(request), (body.known_device,))
         ticket = portal.verification.start(body.email, caller)
         words = "If we know this address, a code is on its way. It works for 15 minutes."
@@ -39,7 +39,7 @@ def verification(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRoute
 
     @api.post("/verification/confirm", dependencies=[Depends(pace)])
     def confirm_verification(body: bodies.TypedSecret, request: Request) -> bodies.Proved:
-        """Prove an address with the code or the link's secret."""
+        """Verify an address with the code or the secret of the link."""
         caller = RequestOrigin(network_of(request), (body.known_device,), body.ticket)
         tenant = portal.verification.confirm(body.email, body.code, caller=caller)
         return bodies.Proved(
@@ -51,7 +51,7 @@ def verification(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRoute
 
     @api.post("/registration", dependencies=[Depends(pace)])
     def register(caller: Annotated[Principal, Depends(doors.verified)]) -> bodies.Confirmed:
-        """Complete a registration with the token of a proved address."""
+        """Complete the registration with the token of a verified address."""
         tenant = portal.verification.register(caller.subject)
         return bodies.Confirmed(tenant_id=tenant.id, status=tenant.status, token=portal.token_for(tenant))
 
@@ -106,7 +106,7 @@ def me(portal: Portal, doors: Doors) -> APIRouter:
 
     @api.get("/export")
     def my_data(response: Response, caller: Annotated[Principal, Depends(doors.tenant)]) -> dict[str, Any]:
-        """Everything kept about me."""
+        """All data stored about the caller."""
         tenant = open_account(portal, caller)
         response.headers.update(attachment("portal", tenant.email, portal.repository.now(), "json"))
         return portal.tenants.export(caller.subject, own=True)

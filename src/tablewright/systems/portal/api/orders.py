@@ -1,4 +1,4 @@
-"""Buying, and what becomes of an order: `/checkout`, `/orders`, `/payments/events`."""
+"""Checkout, orders and payments: `/checkout`, `/orders`, `/payments/events`."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -42,11 +42,11 @@ def orders(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.anyone)],
         key: Annotated[str | None, Header(alias=HEADER)] = None,
     ) -> bodies.Placed:
-        """Buy. With an Idempotency-Key, asking again gives the first order.
+        """Place an order. With an Idempotency-Key, a repeated request returns the first order.
 
-        The best running campaign applies, whether or not its code is sent. Without a login, an order is in the list of
-        the address's owner once they have verified the address; with a campaign that is limited per customer nothing is
-        charged before that, and the order stays PENDING.
+        The best running campaign applies, whether or not its code is sent. The owner of the address sees an order that
+        was placed without a login after verifying the address; with a campaign limited per customer nothing is charged
+        before that, and the order stays PENDING.
         """
         order = checkout.place(
             body.email,
@@ -64,7 +64,7 @@ def orders(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRouter:
     def preview_order(
         body: bodies.PreviewRequest, caller: Annotated[Principal, Depends(doors.anyone)]
     ) -> bodies.Preview:
-        """What an order would cost now, with the best running campaign; nothing is written."""
+        """The price of an order now, with the best running campaign; nothing is written."""
         return bodies.preview(checkout.priced(_lines(body.items), body.campaign_codes, buyer_of(caller)))
 
     @api.get("/orders", response_model_exclude_none=True)
@@ -76,7 +76,7 @@ def orders(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRouter:
         size: PageSize = None,
         after: StartAt = None,
     ) -> Page[Order]:
-        """Newest first: of one status, or of all if none is named."""
+        """Newest first: of one status, or all."""
         page = placed_orders.page(
             actor_of(caller),
             status,
@@ -89,7 +89,7 @@ def orders(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRouter:
 
     @api.post("/orders/{id}:cancel", response_model_exclude_none=True)
     def cancel_order(id: str, caller: Annotated[Principal, Depends(doors.signed_in)]) -> Order:
-        """A tenant may cancel its own order while it is not paid."""
+        """Cancel an unpaid order: its owner or an admin."""
         order = own_order(portal, id, caller)
         return placed_orders.cancel(order.order_id, canceller(caller))
 
@@ -97,7 +97,7 @@ def orders(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRouter:
     def pay_order(
         id: str, body: bodies.Payment, caller: Annotated[Principal, Depends(doors.verified)]
     ) -> Order:
-        """Pay an own order that waits for its payment; one that is paid stays as it is."""
+        """Pay one's own unpaid order; a paid one is returned unchanged."""
         order = own_order(portal, id, caller)
         return placed_orders.pay(order.order_id, body.payment_token, portal.tenants.get(order.tenant_id))
 
@@ -105,7 +105,7 @@ def orders(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRouter:
     def mark_order_paid(
         id: str, body: bodies.PaymentByHand, caller: Annotated[Principal, Depends(doors.admin)]
     ) -> Order:
-        """Note a payment that came another way; the same reference again changes nothing."""
+        """Record a payment that came another way; repeating the same reference changes nothing."""
         return placed_orders.mark_paid(id, actor_of(caller), body.reference.strip(), body.reason)
 
     @api.post("/orders/{id}:refund", response_model_exclude_none=True)
@@ -120,14 +120,16 @@ def orders(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRouter:
     async def payment_event(
         request: Request, signature: Annotated[str, Header(alias="X-Signature")] = ""
     ) -> Any:
-        """Where the gateway tells what became of a payment; the same event twice is one."""
+        """The payment gateway's webhook; a repeated event is applied once."""
         body = await request.body()
         try:
             event = portal.payments.read(body, signature)
         except BadSignature:
             raise forbidden("BAD_SIGNATURE", "This event is not signed by the gateway.") from None
         except BadEvent:
-            raise bad_request("BAD_EVENT", "This event is signed, but of no kind or form we know.") from None
+            raise bad_request(
+                "BAD_EVENT", "This event is signed, but its kind or format is unknown."
+            ) from None
         order = await run_in_threadpool(placed_orders.paid, event)
         return {"orderId": order.order_id, "orderStatus": order.order_status}
 
@@ -135,9 +137,9 @@ def orders(portal: Portal, doors: Doors, buckets: RateLimiter) -> APIRouter:
 
 
 def own_order(portal: Portal, id: str, caller: Principal) -> Order:
-    """An order for staff, or for its owner while the account is open; to anyone else there is none.
+    """An order for staff, or for its owner while the account is open; ORDER_NOT_FOUND for anyone else.
 
-    What was ordered for an address without signing in is its owner's once they have verified the address.
+    The owner of an address sees an order that was placed without signing in after verifying the address.
     """
     order = portal.orders.order(id)
     if caller.roles & {"admin", "support"}:
@@ -150,7 +152,7 @@ def own_order(portal: Portal, id: str, caller: Principal) -> Order:
 
 
 def buyer_of(caller: Principal) -> str | None:
-    """The tenant who buys, if they are signed in."""
+    """The signed-in tenant; None for a guest."""
     return caller.subject if caller.roles & {"tenant", "verified"} else None
 
 
@@ -159,11 +161,11 @@ def _lines(items: list[bodies.CartLine]) -> list[Line]:
 
 
 def canceller(caller: Principal) -> Actor:
-    """As whom the caller may cancel an order: an owner as a user, an admin with a second factor; support may not."""
+    """The actor for a cancellation: an owner, or an admin with a second factor; support may not cancel."""
     actor = actor_of(caller)
     if not actor.is_staff:
         return replace(actor, role="user")
     if actor.role != "admin":
-        raise forbidden("ADMIN_ONLY", "Only an admin may cancel somebody's order.")
+        raise forbidden("ADMIN_ONLY", "Only an admin can cancel a customer's order.")
     with_second_factor(caller)
     return actor

@@ -1,4 +1,4 @@
-"""What is sold: `/products`."""
+"""Hosting plans: `/products`."""
 
 import hashlib
 from typing import Annotated, Any
@@ -39,7 +39,7 @@ def products(portal: Portal, doors: Doors) -> APIRouter:
         size: PageSize = None,
         after: StartAt = None,
     ) -> Any:
-        """The pricing page: everything for sale. Staff may include what is not, page by page."""
+        """Everything for sale. Staff may include drafts and deleted products, in pages."""
         if include_inactive:
             actor = staff_of(caller)
             page = catalogue.products(actor, active=None, size=size, after=after)
@@ -66,7 +66,7 @@ def products(portal: Portal, doors: Doors) -> APIRouter:
     def get_product(
         id: str, request: Request, response: Response, caller: Annotated[Principal, Depends(doors.anyone)]
     ) -> Any:
-        """One product: for the public as it is sold, for staff as it is kept."""
+        """One product; staff sees all its fields."""
         if caller.roles & {"admin", "support"}:
             product = catalogue.product(id, deleted=True)
             mark(response, product.version)
@@ -91,7 +91,7 @@ def products(portal: Portal, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.admin)],
         match: IfMatch = None,
     ) -> bodies.ProductView:
-        """Change what is sent and leave the rest; `active: false` takes it off sale."""
+        """Change the fields that are sent; `active: false` takes the product off sale."""
         current = catalogue.product(id, deleted=True)
         if_match(match, current.version)
         changes = body.changes()
@@ -110,7 +110,7 @@ def products(portal: Portal, doors: Doors) -> APIRouter:
 
     @api.get("/products/{id}/prices")
     def prices_of_product(id: str, caller: Annotated[Principal, Depends(doors.admin)]) -> list[PriceChange]:
-        """Every price since the product was made."""
+        """Every price since the product was created."""
         catalogue.product(id, deleted=True)
         return catalogue.prices(id)
 

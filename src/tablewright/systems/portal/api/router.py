@@ -1,9 +1,8 @@
-"""The portal over HTTP: `/v1.0/...` of CP C.2. Reads arguments, calls the service, shapes the answer.
+"""The portal over HTTP: `/v1.0/...` of CP C.2. Reads arguments, calls the service, makes the response.
 
-Must hold: nothing is deleted here (DELETE answers 405); staff sees what staff may, a tenant only its own; a change by
-PUT may carry If-Match and is refused when it is stale.
-Elsewhere: the routes themselves beside this file, what bodies look like (bodies.py), what is allowed (rules.py, the
-service).
+Must hold: nothing is deleted (DELETE is 405); staff sees what its role allows, a tenant only its own data; a PUT may
+carry If-Match and is refused if the version has changed.
+Elsewhere: the routes (the modules beside this one), bodies (bodies.py), what is allowed (rules.py, the service).
 """
 
 from collections.abc import Callable, Mapping
@@ -43,7 +42,7 @@ TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {PortalMistak
 
 def router(portal: Portal, who: FindPrincipal, *, buckets: RateLimiter | None = None) -> APIRouter:
     """All routes of the portal."""
-    # `or` would not do: buckets that are empty count as false.
+    # not `or`: an empty RateLimiter is falsy
     buckets = RateLimiter() if buckets is None else buckets
     api = APIRouter(prefix="/v1.0")
     doors = Doors(

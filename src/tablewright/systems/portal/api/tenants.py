@@ -1,4 +1,4 @@
-"""Customers, as staff works with them: `/tenants`."""
+"""Customers, for staff: `/tenants`."""
 
 from typing import Annotated, Any
 
@@ -40,7 +40,7 @@ def tenants(portal: Portal, doors: Doors) -> APIRouter:
         size: PageSize = None,
         after: StartAt = None,
     ) -> Page[Tenant]:
-        """Newest first. `active=false` lists what was deleted, `includeInactive=true` everything."""
+        """Newest first. `active=false` lists deleted tenants, `includeInactive=true` all."""
         page = tenants.page(
             actor_of(caller),
             status=status,
@@ -70,7 +70,7 @@ def tenants(portal: Portal, doors: Doors) -> APIRouter:
     def erase_tenant(
         id: str, body: bodies.Reason, response: Response, caller: Annotated[Principal, Depends(doors.admin)]
     ) -> Tenant:
-        """Take the person out of the record for good; orders and amounts stay."""
+        """Erase the personal data for good; orders and amounts stay."""
         return _marked(response, tenants.erase(id, actor_of(caller), body.reason))
 
     @api.post("/tenants/{id}:email", response_model_exclude_none=True)
@@ -80,7 +80,7 @@ def tenants(portal: Portal, doors: Doors) -> APIRouter:
         response: Response,
         caller: Annotated[Principal, Depends(doors.admin)],
     ) -> Tenant:
-        """Give a tenant a new address."""
+        """Change a tenant's address."""
         return _marked(response, tenants.change_email(id, body.email, actor_of(caller)))
 
     @api.get("/tenants/{id}", response_model_exclude_none=True)
@@ -95,7 +95,7 @@ def tenants(portal: Portal, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.admin)],
         match: IfMatch = None,
     ) -> Tenant:
-        """Change what is sent and leave the rest; `active: false` deletes softly, `true` restores."""
+        """Change the fields that are sent; `active: false` soft-deletes, `true` restores."""
         current = tenants.get(id)
         if_match(match, current.version)
         changed = tenants.change(id, body.changes(), actor_of(caller), expected(match, current.version))
@@ -109,7 +109,7 @@ def tenants(portal: Portal, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.staff)],
         match: IfMatch = None,
     ) -> Tenant:
-        """Move a tenant through its states; an admin may force any with `override`, which is recorded."""
+        """Change a tenant's status; an admin may force any with `override`, which is recorded."""
         actor = actor_of(caller)
         if actor.role == "admin":
             with_second_factor(caller)
@@ -151,7 +151,7 @@ def tenants(portal: Portal, doors: Doors) -> APIRouter:
     def export_tenant(
         id: str, response: Response, caller: Annotated[Principal, Depends(doors.admin)]
     ) -> dict[str, Any]:
-        """Everything kept about a tenant."""
+        """All data stored about a tenant."""
         email = tenants.get(id).email
         response.headers.update(attachment("portal", email, portal.repository.now(), "json"))
         return tenants.export(id)

@@ -1,7 +1,7 @@
-"""Products and campaigns: what is sold, at which price, and what is off.
+"""Products and campaigns: plans, their prices and discounts.
 
-Must hold: a campaign is created together with the check that its products are for sale; a price never changes without
-its entry in the history; what is computed (names, prices, validity) is never stored.
+Must hold: a campaign is written in one transaction with the check that its products are for sale; a price never
+changes without its entry in the history; computed values (names, prices, validity) are never stored.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from tablewright.systems.portal.repository import Actor, Repository
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A campaign with what it means now (CP-37): computed each time, never stored."""
+    """A campaign with its current prices and state (CP-37): computed each time, never stored."""
 
     campaign: Campaign
     product_name: str
@@ -36,7 +36,7 @@ class Offer:
 
 
 class Catalogue:
-    """What can be done with products and campaigns."""
+    """Reads and changes of products and campaigns."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
@@ -47,14 +47,14 @@ class Catalogue:
         return self._repository.product(id, deleted=deleted)
 
     def for_sale(self) -> list[Product]:
-        """The pricing page: everything active that is no draft, oldest first."""
+        """The pricing page: active products that are not drafts, oldest first."""
         query = d.products_by_active(active=True).where(lambda product: product.draft == False)  # noqa: E712  # a noted condition
         return list(self._repository.db.all(query))
 
     def products(
         self, reader: Actor, *, active: bool | None = True, size: int | None = None, after: str | None = None
     ) -> Page[Product]:
-        """Oldest first: what is active, what is deleted, or (None) both; drafts too."""
+        """Oldest first: active, deleted, or (None) both; drafts too."""
         query = d.products_by_active(active=active is not False)
         if active is None:
             query = query.beside(d.products_by_active(active=False))
@@ -70,7 +70,7 @@ class Catalogue:
     def create_product(
         self, fields: dict[str, Any], actor: Actor, *, id: str | None = None
     ) -> tuple[Product, list[str]]:
-        """A new product, and what the caller should know about it."""
+        """A new product, and warnings about it."""
         now = self._repository.now()
         product = Product(
             id=id or self._repository.new_id("prod"),
@@ -85,7 +85,7 @@ class Catalogue:
                 *field_rules.schedule_mistakes(product.next_price_from, now),
             )
         )
-        write = self._repository.within_item_limit(d.products.create(product), "product")
+        write = self._repository.within_item_limit(d.products.create(product), "plan")
         steps = [d.prices.create(step) for step in rules.price_steps(None, product)]
         audit = self._repository.audit("products", product.id, "created", actor, None, product)
         self._repository.write("PRODUCT", write, *steps, audit)
@@ -98,12 +98,12 @@ class Catalogue:
             for other in self._repository.db.all(d.products_by_active(active=True))
             if other.id != product.id and normalised(other.name) == name
         ]
-        return [f"There is another product with this name: {twins[0]}."] if twins else []
+        return [f"Another plan has the same name: {twins[0]}."] if twins else []
 
     def change_product(
         self, id: str, changes: dict[str, Any], actor: Actor, expected: int | None = None
     ) -> tuple[Product, list[str]]:
-        """Change, delete softly or restore a product; its price history goes along."""
+        """Change, soft-delete or restore a product; price changes are added to its history."""
         return self._repository.retried(expected, lambda: self._change_product(id, changes, actor, expected))
 
     def _change_product(
@@ -112,7 +112,7 @@ class Catalogue:
         before = self._repository.product(id, deleted=True)
         _same_version(before.version, expected)
         now = self._repository.now()
-        # A scheduled price that has come is the price: what is changed now is changed from there.
+        # A scheduled price that has started is the price: the change applies to that.
         current = rules.settled(before, now)
         after = self._repository.stamped(current, actor, **rules.without_begun(changes, before, now))
         if rules.is_same(before, after):
@@ -135,7 +135,7 @@ class Catalogue:
         return self._save_product(before, after, action, actor), warnings
 
     def _save_product(self, before: Product, after: Product, action: str, actor: Actor) -> Product:
-        write = self._repository.within_item_limit(d.products.change(before, after), "product")
+        write = self._repository.within_item_limit(d.products.change(before, after), "plan")
         assert write.item is not None
         writes: list[Write[Any]] = [write]
         writes += [d.prices.create(step) for step in rules.price_steps(before, write.item)]
@@ -144,7 +144,7 @@ class Catalogue:
         return write.item
 
     def _check_campaigns(self, after: Product, *, is_back: bool, before: Product) -> None:
-        """A new price, now or to come, must leave every campaign that still counts something to charge (CP-D23)."""
+        """A new or scheduled price must leave at least R0.01 to pay in every campaign that is not over (CP-D23)."""
         pairs = (("price", after.price, before.price), ("nextPrice", after.next_price, before.next_price))
         prices = [(field, new) for field, new, old in pairs if new is not None and (is_back or new != old)]
         if not prices:
@@ -166,13 +166,13 @@ class Catalogue:
             for campaign in self._repository.campaigns_of(after.id)
             if rules.is_valid(campaign, self._repository.now())
         ]
-        words = ["New orders are charged the new price from now on; orders already placed keep theirs."]
+        words = ["New orders are charged the new price; existing orders keep theirs."]
         if running:
             words.append(f"Running campaigns use the new price: {', '.join(running)}.")
         return words
 
     def apply_due_prices(self, actor: Actor) -> int:
-        """Make scheduled prices whose time has come the price proper; reads have shown them since."""
+        """Store scheduled prices that have started as the price; reads already return them. How many."""
         done = 0
         now = self._repository.now()
         for product in list(self._repository.db.all(d.products_by_active(active=True))):
@@ -183,7 +183,7 @@ class Catalogue:
                 self._save_product(product, after, "scheduled price", actor)
                 done += 1
             except Changed:
-                continue  # somebody edited it meanwhile: the next run sees it again
+                continue  # it was edited at the same moment: the next run applies it
         return done
 
     # --- campaigns ---
@@ -196,7 +196,7 @@ class Catalogue:
         """A campaign for the public: CAMPAIGN_UNAVAILABLE once it is switched off."""
         found = self.offer(code)
         if not found.campaign.active:
-            raise Unavailable("CAMPAIGN_UNAVAILABLE", "This campaign is no longer available.")
+            raise Unavailable("CAMPAIGN_UNAVAILABLE", "This offer is no longer available.")
         return found
 
     def offers(
@@ -210,9 +210,9 @@ class Catalogue:
         size: int | None = None,
         after: str | None = None,
     ) -> tuple[list[Offer], str | None]:
-        """Campaigns by when they begin, newest first; `valid_only` leaves out what is not on today.
+        """Campaigns by when they begin, newest first; `valid_only` leaves out those not valid today.
 
-        What is active, what is switched off, or (None) both. Only staff sees what has not begun.
+        Active, switched off, or (None) both. Only staff sees campaigns that have not started.
         """
         today = rules.local_day(self._repository.now())
         if valid_only or not reader.is_staff:
@@ -226,14 +226,14 @@ class Catalogue:
         return self._offers(list(page.items)), page.next
 
     def offers_of(self, product_id: str, *, public: bool) -> list[Offer]:
-        """A product's campaigns; the public sees those that are active and have begun."""
+        """A product's campaigns; the public sees those that are active and have started."""
         found = self._offers(self._repository.campaigns_of(product_id))
         if not public:
             return found
         return [offer for offer in found if offer.campaign.active and offer.state != "SCHEDULED"]
 
     def _offers(self, campaigns: list[Campaign]) -> list[Offer]:
-        """Enriched, with one read for all products (CP-D30)."""
+        """The campaigns with prices, with one read for all products (CP-D30)."""
         now = self._repository.now()
         products = (
             self._repository.products_by_id([campaign.product_id for campaign in campaigns])
@@ -247,7 +247,7 @@ class Catalogue:
         ]
 
     def create_campaign(self, fields: dict[str, Any], actor: Actor) -> tuple[Campaign, list[str]]:
-        """A new campaign, and what the caller should know about it."""
+        """A new campaign, and warnings about it."""
         now = self._repository.now()
         fields = {**fields, "code": fields["code"].strip().upper()}
         campaign = Campaign(
@@ -276,9 +276,9 @@ class Catalogue:
         return campaign, rules.code_warnings(campaign.code)
 
     def _products_of(self, campaign: Campaign, new: set[str]) -> list[Write[Any]]:
-        """The campaign's products, checked now and, by their versions, once more by the transaction (CP-D19).
+        """Check the campaign's products; the returned writes check their versions in the transaction (CP-D19).
 
-        Those that are `new` to it must be there and active; one that it had may have gone since (CP-50).
+        `new` ones must exist and be active; one that it already had may have been taken off sale (CP-50).
         """
         ids = [campaign.product_id, *campaign.also_product_ids]
         found = self._repository.products_by_id(ids)
@@ -289,8 +289,8 @@ class Catalogue:
                 if id not in new:
                     continue
                 field = "productId" if id == campaign.product_id else "alsoProductIds"
-                words = f"{field} must be a product that is for sale."
-                raise Refused("PRODUCT_UNKNOWN", words, field, {"productId": id})
+                says = "is not for sale" if field == "productId" else "includes a plan that is not for sale"
+                raise Refused("PRODUCT_UNKNOWN", f"{field} {says}.", field, {"productId": id})
             for price in (rules.price_at(product, self._repository.now()), product.next_price):
                 if price is not None:
                     rules.check_discounted(campaign.discount_percentage, price)
@@ -300,7 +300,7 @@ class Catalogue:
     def change_campaign(
         self, code: str, changes: dict[str, Any], actor: Actor, expected: int | None = None
     ) -> Campaign:
-        """Change, delete softly or restore a campaign; dates are checked against what is stored (CP-D21)."""
+        """Change, soft-delete or restore a campaign; dates are checked against the stored ones (CP-D21)."""
         return self._repository.retried(
             expected, lambda: self._change_campaign(rules.campaign_code(code), changes, actor, expected)
         )
@@ -315,13 +315,13 @@ class Catalogue:
             return before
         field_rules.check(field_rules.campaign_mistakes(vars(after)))
         new = set(after.also_product_ids) - set(before.also_product_ids)
-        # Prices were free to fall below it while the campaign was off or over.
-        counts_more = (
+        # While the campaign was off or over, prices were not checked against its discount.
+        applies_more = (
             after.discount_percentage > before.discount_percentage
             or after.to_date > before.to_date
             or not before.active
         )
-        checks = self._products_of(after, new) if after.active and (new or counts_more) else []
+        checks = self._products_of(after, new) if after.active and (new or applies_more) else []
         action = "changed"
         if before.active != after.active:
             action = "restored" if after.active else "deleted"
@@ -333,7 +333,7 @@ class Catalogue:
         return write.item
 
     def _further(self, before: Campaign, after: Campaign) -> list[Write[Any]]:
-        """Entries of further products, to be kept in step with the campaign."""
+        """The changed entries of further products."""
         writes: list[Write[Any]] = []
         if before.from_date != after.from_date or before.also_product_ids != after.also_product_ids:
             for id in after.also_product_ids:

@@ -1,7 +1,7 @@
-"""The price history of products, from their changes.
+"""The price history of products, from the stream of changes.
 
-The service writes an entry with each change of a price; this is for changes made around it, on the table itself.
-Must hold: the same change twice is one entry (CP-D33).
+The service writes an entry with each price change; this covers changes made directly on the table.
+Must hold: a change that is delivered twice makes one entry (CP-D33).
 """
 
 from tablewright.mapping.consumer.records import Change
@@ -12,7 +12,7 @@ from tablewright.systems.portal.repository import Repository
 
 
 def on_product_change(repository: Repository, change: Change[Product]) -> bool:
-    """A product's change in the price history; whether it was new there."""
+    """Add a product's change to the price history; whether anything was added."""
     if change.after is None:
         return False
     steps = rules.price_steps(change.before, change.after)

@@ -1,1 +1,1 @@
-"""Customers: tenants with their states, and the proof that an address is theirs."""
+"""Customers: tenants with their states, and the verification of their addresses."""

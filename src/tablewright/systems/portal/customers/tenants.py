@@ -1,4 +1,4 @@
-"""Tenants: found or made at checkout, moved through their states, deleted softly, erased for good.
+"""Tenants: found or created at checkout, moved through their states, soft-deleted, erased.
 
 Must hold: one tenant for one address (the guard); every change by staff has its audit entry in the same transaction;
 nothing here deletes a tenant's record.
@@ -22,7 +22,7 @@ from tablewright.systems.portal.repository import CHECKOUT, SYSTEM, Actor, Repos
 
 _ERASED = "[erased]"
 _ERASURE = "erased"
-_BACK = "erased before; a copy that was restored did not know of it"
+_BACK = "erased earlier; a restored copy had brought it back"
 _PERSONAL = {"email", "organizationName", "destinationEmail", "pendingDestinationEmail", "suspensionReason"}
 
 
@@ -48,7 +48,7 @@ class Tenants:
         size: int | None = None,
         after: str | None = None,
     ) -> Page[Tenant]:
-        """Newest first: what is active, what is deleted, or (None) both; by status and time if wanted."""
+        """Newest first: active, deleted, or (None) both; optionally by status and time."""
         query = self.listed(status=status, since=since, until=until, active=active)
         return self._repository.page(query, size, after, reader.subject)
 
@@ -62,7 +62,7 @@ class Tenants:
     ) -> Query[Tenant]:
         """The list as a request, to be read in either direction."""
         if since is not None and until is not None and until < since:
-            raise Refused("DATE_ORDER", "The range ends before it begins.", "to")
+            raise Refused("DATE_ORDER", "The last day must not be before the first day.", "to")
         if status is None and (since or until):
             raise Refused("STATUS_NEEDED", "Choose a status to filter by date.", "status")
         if status is not None:
@@ -76,7 +76,7 @@ class Tenants:
         return query
 
     def tally(self) -> Tally:
-        """How many tenants there are of each sort (tallies.py); behind by a second or so."""
+        """How many tenants there are of each sort (tallies.py); may be a second late."""
         return tallies.tally_of(self._repository, "tenants")
 
     def history(
@@ -87,9 +87,9 @@ class Tenants:
     # --- checkout ---
 
     def at_checkout(self, email: str, organization_name: str | None, *, is_guest: bool = True) -> Tenant:
-        """The tenant of an address: found, made, or brought back (CP-19, CP-D15).
+        """The tenant of an address: found, created, or reactivated (CP-19, CP-D15).
 
-        TENANT_SUSPENDED is for the tenant alone: a guest could be anyone, and gets the tenant as it is.
+        TENANT_SUSPENDED is raised only for the signed-in tenant; a guest could be anyone and must not learn it.
         """
         address = rules.email_address(email)
         now = self._repository.now()
@@ -103,7 +103,7 @@ class Tenants:
         )
         for _ in range(10):
             tenant, created = self._repository.db.get_or_create(
-                self._repository.within_item_limit(d.tenants.create(new), "tenant")
+                self._repository.within_item_limit(d.tenants.create(new), "customer")
             )
             if created:
                 return tenant
@@ -114,8 +114,8 @@ class Tenants:
             try:
                 return self._reactivate(tenant)
             except Changed:
-                continue  # another checkout was bringing it back
-        raise Conflict("STATUS_CONFLICT", "This account is being changed. Try again in a moment.")
+                continue  # another checkout was reactivating it
+        raise Conflict("STATUS_CONFLICT", "This account is being changed right now. Try again in a moment.")
 
     def _reactivate(self, tenant: Tenant) -> Tenant:
         after = self._repository.stamped(
@@ -133,7 +133,7 @@ class Tenants:
     def create(
         self, email: str, organization_name: str | None, destination_email: str | None, actor: Actor
     ) -> Tenant:
-        """A tenant made by hand; EMAIL_EXISTS if there is one."""
+        """Create a tenant by hand; EMAIL_EXISTS if the address has one."""
         field_rules.check(
             field_rules.tenant_mistakes({"email": email, "destination_email": destination_email})
         )
@@ -151,12 +151,12 @@ class Tenants:
         )
         audit = self._repository.audit("tenants", tenant.id, "created", actor, None, tenant)
         self._repository.write(
-            "TENANT", self._repository.within_item_limit(d.tenants.create(tenant), "tenant"), audit
+            "TENANT", self._repository.within_item_limit(d.tenants.create(tenant), "customer"), audit
         )
         return tenant
 
     def change(self, id: str, changes: dict[str, Any], actor: Actor, expected: int | None = None) -> Tenant:
-        """Change what may be changed; also soft delete and restore, which are `active`."""
+        """Change a tenant's fields; `active` soft-deletes and restores."""
         if changes.get("destination_email"):
             address = rules.email_address(changes["destination_email"], "destinationEmail")
             changes = {**changes, "destination_email": address}
@@ -172,7 +172,7 @@ class Tenants:
         action = "changed"
         if before.active != after.active:
             action = "restored" if after.active else "deleted"
-        write = self._repository.within_item_limit(d.tenants.change(before, after), "tenant")
+        write = self._repository.within_item_limit(d.tenants.change(before, after), "customer")
         return self._saved(write, before, action, actor)
 
     def restore(self, id: str, actor: Actor, expected: int | None = None) -> Tenant:
@@ -188,15 +188,15 @@ class Tenants:
         override: bool = False,
         expected: int | None = None,
     ) -> Tenant:
-        """Put a tenant into a status; without one, out of suspension and back where it was."""
+        """Change a tenant's status; without one, lift the suspension and set the status from before it."""
         before = self._seen(id, expected)
         if status is None:
             status = before.previous_status or "REGISTERED"
         if override and actor.role != "admin":
-            raise Forbidden("ADMIN_ONLY", "Only an admin may force a status.")
+            raise Forbidden("ADMIN_ONLY", "Only an admin can force a status.")
         as_whom = d.OVERRIDE if override else actor.role
         if status == "SUSPENDED" and not reason:
-            raise Refused("REASON_NEEDED", "Say why the tenant is suspended.", "reason")
+            raise Refused("REASON_NEEDED", "Give a reason for the suspension.", "reason")
         after = rules.moved(before, status, as_whom, reason)
         if before.status == "UNVALIDATED" and status != "SUSPENDED":
             after = after.model_copy(update={"address_verified_at": self._repository.now()})
@@ -206,17 +206,17 @@ class Tenants:
             return self._saved(d.tenants.move(before, after, by=as_whom), before, action, actor, reason)
 
     def change_email(self, id: str, email: str, actor: Actor, expected: int | None = None) -> Tenant:
-        """A new address, by an admin: the guard of the new one is taken, the old one's given up (CP-D3)."""
+        """Change the address, as an admin: the unique guard moves from the old address to the new one (CP-D3)."""
         before = self._seen(id, expected)
         after = self._repository.stamped(before, actor, email=rules.email_address(email))
-        write = self._repository.within_item_limit(d.tenants.change(before, after), "tenant")
+        write = self._repository.within_item_limit(d.tenants.change(before, after), "customer")
         with _or_conflict(expected):
             return self._saved(write, before, "e-mail changed", actor)
 
     def _seen(self, id: str, expected: int | None) -> Tenant:
         before = self._repository.tenant(id)
         if before.erased_at is not None:
-            raise Conflict("TENANT_ERASED", "This tenant was erased; nothing is left to change.")
+            raise Conflict("TENANT_ERASED", "This customer was erased and can no longer be changed.")
         if expected is not None and before.version != expected:
             raise Changed
         return before
@@ -232,7 +232,7 @@ class Tenants:
     # --- privacy ---
 
     def export(self, id: str, *, own: bool = False) -> dict[str, Any]:
-        """Everything kept about a tenant (CP-X6); their `own` export leaves out orders that are not theirs yet."""
+        """All data about a tenant (CP-X6); the `own` export leaves out orders that the tenant may not see yet."""
         db = self._repository.db
         tenant = self._repository.tenant(id)
 
@@ -252,10 +252,10 @@ class Tenants:
         }
 
     def erase(self, id: str, actor: Actor, reason: str) -> Tenant:
-        """Take the person out of the record: id, orders and amounts stay, names and addresses go (CP-D17).
+        """Erase the personal data: id, orders and amounts stay, names and addresses are removed (CP-D17).
 
-        The list first, so that no copy brings them back; then the record, so that nothing new can be written about the
-        person; then secrets, history and mail. Asked again, or started again, it goes on where it was broken off.
+        The list of erasures is written first, so that no copy brings the data back; then the record, so that nothing
+        new is written about the person; then secrets, history and mail. A repetition continues an interrupted erasure.
         """
         self._erased.note(self._repository.tenant(id).id)
         tenant = self._repository.retried(None, lambda: self._forgotten(id, actor, reason))
@@ -263,7 +263,7 @@ class Tenants:
         return tenant
 
     def erase_again(self) -> int:
-        """After a table was restored: erase who is on the list and came back, or whose mail did; how many."""
+        """Erase again the tenants on the list whose record or mail a restored table brought back; how many."""
         found = self._repository.tenants_by_id(list(self._erased.ids()))
         back = [
             tenant.id for tenant in found.values() if tenant.erased_at is None or self._has_mail(tenant.id)
@@ -290,7 +290,7 @@ class Tenants:
                 erased_at=self._repository.now(),
             )
             write = d.tenants.change(before, after)
-            # The entry says that it happened, and nothing of what was there.
+            # The entry records the erasure and none of the erased values.
             known = (
                 before.email,
                 before.destination_email,
@@ -300,12 +300,12 @@ class Tenants:
             for name in filter(None, known):
                 reason = re.sub(re.escape(name), _ERASED, reason, flags=re.IGNORECASE)
             audit = self._repository.audit("tenants", id, _ERASURE, actor, None, None, reason)
-            # Secrets on their way go in the same moment: one that is used later would find nobody, and names them.
+            # Pending secrets are removed in the same transaction: they contain the address.
             secrets = [
                 d.challenges.discard(one.purpose, one.address, one.asker)
                 for purpose, address in _on_their_way(before)
                 for one in self._repository.db.all(d.challenges_of(purpose=purpose, address=address))
-                if one.tenant_id in ("", id)  # others may have asked about the same destination
+                if one.tenant_id in ("", id)  # other tenants may have requested the same destination
             ]
             self._repository.write("TENANT", write, audit, *secrets)
             assert write.item is not None
@@ -321,12 +321,12 @@ class Tenants:
         for message in list(db.all(d.messages_of_tenant(tenant_id=id))):
             db.write(d.messages.discard(message.message_id))
 
-    # --- what tenants do themselves ---
+    # --- orders ---
 
     def orders(
         self, id: str, reader: Actor, size: int | None = None, after: str | None = None
     ) -> Page[Order]:
-        """A tenant's orders, newest first. Staff sees all; others those that are the tenant's (rules.is_claimed)."""
+        """A tenant's orders, newest first. Staff sees all, others only claimed ones (rules.is_claimed)."""
         query = self._orders(self._repository.tenant(id), own=not reader.is_staff)
         with translate_refusals("ORDER"):
             return self._repository.page(query, size, after, reader.subject)
@@ -345,7 +345,7 @@ class Tenants:
 
 @contextmanager
 def _or_conflict(expected: int | None) -> Iterator[None]:
-    """A race is a conflict to who named no version, and a stale one to who did (CP-D4)."""
+    """A race is a STATUS_CONFLICT without an expected version, and STALE with one (CP-D4)."""
     try:
         yield
     except Changed:
@@ -355,14 +355,14 @@ def _or_conflict(expected: int | None) -> Iterator[None]:
 
 
 def _on_their_way(tenant: Tenant) -> Iterator[tuple[Purpose, str]]:
-    """What secrets may have been sent for."""
+    """The purposes and addresses that secrets may have been sent for."""
     yield "verify", tenant.email
     if tenant.pending_destination_email:
         yield "destination", tenant.pending_destination_email
 
 
 def _scrubbed(entry: AuditEntry) -> AuditEntry:
-    """What happened and when, without the person: their values, what was said about them, their name as the actor."""
+    """The entry without personal data: values, reason, and the person's name as the actor."""
     is_theirs = entry.role in ("user", "tenant")
     return entry.model_copy(
         update={

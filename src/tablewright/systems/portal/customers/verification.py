@@ -1,8 +1,8 @@
-"""Proving that an address is somebody's: a one-time secret by mail, as digits and as a link (CP-D16).
+"""Verification of an address: a one-time secret by mail, as a code and as a link (CP-D16).
 
-Must hold: a secret works once, for a quarter of an hour, and as digits for five tries of who asked for it; only its
-keyed hash is stored; whoever asks learns nothing about whether an address is known.
-Elsewhere: how many codes and tries there are, and whose (kit/codes.py, kit/code_requesters.py).
+Must hold: a secret works once, for 15 minutes, and as a code for five tries by its requester; only its keyed hash is
+stored; the answer to a request does not reveal whether an address is known.
+Elsewhere: limits on codes and tries, and requesters (kit/codes.py, kit/code_requesters.py).
 """
 
 import hashlib
@@ -26,28 +26,28 @@ from tablewright.systems.portal.repository import SYSTEM, Actor, Repository
 
 LIFETIME = codes.LIFETIME
 _WRONG = "This code or link is wrong or has expired. Ask for a new one."
-# A link's secret is of 122 bits, which nobody guesses; what is shorter is a code.
+# A link's secret has 122 bits and cannot be guessed; anything shorter is a code.
 _LINK_LENGTH = 32
 
 
 class Verification:
-    """One-time secrets, and what they open."""
+    """One-time secrets, and the changes they allow."""
 
     def __init__(self, repository: Repository, secret: bytes, link: str) -> None:
-        """`link` is where a link in a mail leads, with {purpose}, {address} and {secret} in it."""
+        """`link` is the address in a mail, with {purpose}, {address} and {secret} in it."""
         self._repository, self._secret, self._link = repository, secret, link
         self.requesters = CodeRequesters(secret, repository.world)
         self._limits = CodeLimits(lambda text: self._hash(text, "allowance")[:32], self._add)
 
     def start(self, email: str, caller: RequestOrigin = UNKNOWN_ORIGIN) -> str:
-        """Send a secret, if there is anybody to send it to; the caller cannot tell. The ticket with which the code may
-        be typed from another network."""
+        """Send a secret if the address has an open account; the caller cannot tell. Returns the ticket with which the
+        code may be typed from another network."""
         address = rules.email_address(email)
         asker = self.requesters.requester(address, replace(caller, ticket=""))
         allowed = self._allow(address, asker)
         tenant = self._repository.tenant_of(address)
         is_open = tenant is not None and tenant.active and tenant.status != "SUSPENDED"
-        with suppress(RaceLost):  # the address was given up in this moment: as good as unknown
+        with suppress(RaceLost):  # the address changed at the same moment: treated as unknown
             self._send("verify", address, asker, allowed, tenant if is_open else None)
         return self.requesters.ticket(address, asker)
 
@@ -58,7 +58,7 @@ class Verification:
         asker = self.requesters.login(tenant.id)
         allowed = self._allow(address, asker)
         after = self._repository.stamped(tenant, actor, pending_destination_email=address)
-        write = self._repository.within_item_limit(d.tenants.change(tenant, after), "tenant")
+        write = self._repository.within_item_limit(d.tenants.change(tenant, after), "customer")
         self._repository.write("TENANT", write)
         assert write.item is not None
         self._send("destination", address, asker, allowed, write.item)
@@ -87,8 +87,8 @@ class Verification:
         allowed: CodeAllowance,
         tenant: Tenant | None,
     ) -> None:
-        """A new secret, and the mail with it; without a tenant both are made too, so that it takes as long and wrong
-        guesses look alike, but nobody learns the one or gets the other."""
+        """Write a new secret and its mail. Without a tenant both are written too, without a recipient, so that time
+        and wrong guesses do not reveal whether the address is known."""
         now = self._repository.now()
         world = self._repository.world
         code = new_code(world, allowed.is_long)
@@ -113,7 +113,7 @@ class Verification:
         )  # fmt: skip
         writes: list[Write[Any]] = [d.challenges.put(challenge), mail]
         if tenant is not None:
-            # Nothing goes to an address that was erased or given up in this very moment.
+            # No mail to an address that was erased or changed at the same moment.
             writes.append(self._repository.still_at(tenant))
         self._repository.write("CHALLENGE", *writes)
 
@@ -125,9 +125,9 @@ class Verification:
         tenant_id: str | None = None,
         caller: RequestOrigin = UNKNOWN_ORIGIN,
     ) -> Tenant:
-        """The tenant whose address is proved; CODE_INVALID for a wrong secret, OTP_TRIES after too many.
+        """The tenant whose address is verified; CODE_INVALID for a wrong secret, OTP_TRIES after too many.
 
-        A link may be opened anywhere, a code is typed by its asker: for a destination that is the tenant itself.
+        A link may be opened anywhere. A code must come from its requester: for a destination, the tenant.
         """
         address = rules.email_address(email)
         asker = (
@@ -150,7 +150,7 @@ class Verification:
         return next((one for one in found if hmac.compare_digest(given, one.link_hash)), None)
 
     def _tried(self, purpose: Purpose, address: str, asker: CodeRequester) -> Challenge:
-        """Count the try before looking at it, so that guesses in parallel count too."""
+        """Count the try before checking it, so that parallel guesses are counted too."""
         attempt = d.challenges.update(purpose, address, asker.key)
         attempt = attempt.at(lambda challenge: challenge.tries).add(1)
         try:
@@ -165,14 +165,14 @@ class Verification:
     def _proved(self, challenge: Challenge) -> Tenant:
         try:
             tenant = self._repository.retried(None, lambda: self._use(challenge))
-        except (NotThere, RaceLost):  # the same secret was used by somebody faster
+        except (NotThere, RaceLost):  # another request has used the same secret
             raise Refused("CODE_INVALID", _WRONG, "code") from None
         self._limits.count_success(challenge.address, CodeRequester(challenge.asker), self._repository.now())
         return tenant
 
     def _use(self, challenge: Challenge) -> Tenant:
         tenant = self._repository.tenant(challenge.tenant_id)
-        # A secret proves the address it was sent to, and nothing of an account that has another one by now.
+        # A secret verifies only the address it was sent to, not an account that has changed its address since.
         expected = tenant.email if challenge.purpose == "verify" else tenant.pending_destination_email
         if expected != challenge.address:
             raise Refused("CODE_INVALID", _WRONG, "code")
@@ -191,7 +191,7 @@ class Verification:
             after = self._repository.stamped(moved, actor, address_verified_at=self._repository.now())
             write, action = d.tenants.move(tenant, after, by="system"), "address verified"
         else:
-            # What was ordered for the address without signing in is its owner's from now on.
+            # The owner now sees the orders that were placed for the address without signing in.
             after = self._repository.stamped(tenant, actor, address_verified_at=self._repository.now())
             write = d.tenants.change(tenant, after)
             self._repository.write("CODE", used, write)
@@ -203,7 +203,7 @@ class Verification:
         return write.item
 
     def register(self, tenant_id: str) -> Tenant:
-        """Complete the registration of a verified tenant; again is fine."""
+        """Complete the registration of a verified tenant; a repetition changes nothing."""
         return self._repository.retried(None, lambda: self._register(tenant_id))
 
     def _register(self, tenant_id: str) -> Tenant:

@@ -1,13 +1,13 @@
-"""The portal's design: three tables of its own, and one for what dies by itself.
+"""The portal's design: three tables for the business, and one for items that expire.
 
-`tenants`, `products` and `campaigns` are the document's. `portal_desk` holds one-time secrets, limits and the outbox,
-because the three have no TTL, and the tallies, which are counted from their streams. Orders and audit entries carry
-other attribute names than the roots they lie beside (`orderStatus`, `placedAt`, `auditAt`), so that they stay out of
-the roots' indexes.
+`tenants`, `products` and `campaigns` are those of the document. `portal_desk` has one-time secrets, limits and the
+outbox, because the three have no TTL, and the tallies, which are counted from their streams. Orders and audit entries
+have other attribute names than the records they are stored beside (`orderStatus`, `placedAt`, `auditAt`), so that they
+stay out of those records' indexes.
 
-Each part holds some of the tables, with what is asked of them: base.py what all rest on, customers.py tenants and their
-orders, catalogue.py products, campaigns.py campaigns, history.py who changed what, mail_and_codes.py what dies by
-itself.
+Each module has some of the tables with their access patterns: base.py the design and its environments, customers.py
+tenants and their orders, catalogue.py products, campaigns.py campaigns, history.py audit entries, mail_and_codes.py
+the table of items that expire.
 """
 
 # In the order in which they are listed.

@@ -1,4 +1,4 @@
-"""The design itself, its environments and what is watched in them (A.6, A.7, A.8)."""
+"""The design itself, its environments and their alarms (A.6, A.7, A.8)."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -29,7 +29,7 @@ _STANDING = {"requests": "4.85", "storage": "2.22", "streams": "8.37"}
 def _environment(
     name: str, account: str, schedule: str, keep_days: int, limit: int, said: int, estimate: dict[str, str]
 ) -> Environment:
-    """One of three. `said` is what the document says it costs; `estimate`, what it does by our own arithmetic."""
+    """One of three. `said` is the cost in the document, `estimate` the cost by our own calculation."""
     production = name == "prod"
     tags = {"Environment": name, **_TAGS}
     if production:

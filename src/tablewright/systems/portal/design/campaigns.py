@@ -1,4 +1,4 @@
-"""Discounts, past and to come, what they are for and how often they were used."""
+"""Campaigns: discounts, their products and how often they were used."""
 
 from datetime import date
 
@@ -27,7 +27,7 @@ campaigns_table = PORTAL.table(
     sk="SK",
     stream="NEW_AND_OLD_IMAGES",
     followed=True,
-    about="Discounts, past and to come.",
+    about="Past, running and scheduled discounts.",
 )
 campaign_active_index = campaigns_table.gsi("CampaignActiveIndex", pk="activeKey", sk="fromDate")
 campaign_product_index = campaigns_table.gsi("CampaignProductIndex", pk="productId", sk="fromDate")
@@ -95,11 +95,11 @@ def campaign_by_code(code: str) -> None:
     descending=True,
     page=50,
     at_most=100,
-    # Every order looks for the best running offer, and so does every cart that is shown.
+    # Every order and every cart on a page reads the running campaigns to find the best one.
     load=Load(per_month=305_000, items=20, item_bytes=700),
 )
 def campaigns_by_active(*, active: bool, since: date | None = None, until: date | None = None) -> None:
-    """AP-2: campaigns by when they begin, newest first."""
+    """AP-2: campaigns by start date, newest first."""
 
 
 @PORTAL.query(
@@ -113,7 +113,7 @@ def campaigns_by_active(*, active: bool, since: date | None = None, until: date 
     load=Load(per_month=100, items=20, item_bytes=700),
 )
 def campaigns_by_creation(*, active: bool) -> None:
-    """Campaigns by when they were written, newest first."""
+    """Campaigns by creation date, newest first."""
 
 
 @PORTAL.query(

@@ -1,4 +1,4 @@
-"""What is sold, and what it cost when."""
+"""Products and their price history."""
 
 from datetime import datetime
 
@@ -22,9 +22,9 @@ products_table = PORTAL.table(
     sk="SK",
     stream="NEW_AND_OLD_IMAGES",
     followed=True,
-    about="What is sold, and what it cost when.",
+    about="Products and their price history.",
 )
-# The document has two indexes with the same keys and projection; one answers to both names.
+# The document has two indexes with the same keys and projection; this one has both names.
 products_active_index = products_table.gsi(
     "ProductActiveIndex", pk="activeKey", sk="dateCreated", aliases=("ActiveIndex",)
 )
@@ -90,4 +90,4 @@ def products_by_active(*, active: bool) -> None:
     load=Load(per_month=500, items=12, item_bytes=300),
 )
 def prices_of_product(*, product_id: str) -> None:
-    """What a product cost, since when."""
+    """The price history of a product."""

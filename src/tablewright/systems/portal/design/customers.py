@@ -1,4 +1,4 @@
-"""Who buys, what they ordered, and the states both go through."""
+"""Tenants, their orders, and the states of both."""
 
 from datetime import datetime
 
@@ -116,7 +116,7 @@ tenants = tenants_table.entity(
     ),
     load={
         "create": Load(per_month=50_000, item_bytes=700),
-        # From one status to the next, with an entry that says who did it.
+        # A change of status, with its audit entry.
         "change": Load(per_month=60_000, item_bytes=700, transaction=True, changes=("status",)),
         "check": Load(per_month=100_000, item_bytes=700),
     },
@@ -199,7 +199,7 @@ def tenants_by_active(*, active: bool) -> None:
 def tenants_by_status(
     *, status: Status, since: datetime | None = None, until: datetime | None = None
 ) -> None:
-    """AP-4: by status and, if wanted, by when they came; newest first."""
+    """AP-4: by status and, optionally, creation date; newest first."""
 
 
 @PORTAL.query(
@@ -225,7 +225,7 @@ def orders_of_tenant(*, tenant_id: str) -> None:
     page=50,
     at_most=100,
     roles=("support", "admin"),
-    # The lists, a search now and then (2 000 orders), and every five minutes a look for what has expired.
+    # The lists, some searches (2 000 orders each), and every five minutes a query for expired orders.
     load=Load(per_month=9_000, items=50, item_bytes=900),
 )
 def orders_by_status(

@@ -1,4 +1,4 @@
-"""Who changed what: audit entries, beside the root they are about and in an index by month."""
+"""Audit entries: stored beside the record they are about, and in an index by month."""
 
 from datetime import datetime
 
@@ -31,7 +31,7 @@ def audit_key(subject_id: str, audit_at: datetime, audit_id: str) -> None: ...
 def _audit(
     table: DesignTable, noun: str, a_month: int
 ) -> tuple[Index, Entity[AuditEntry, [str, datetime, str]]]:
-    """Audit entries of a table's roots: beside the root they are about, and in an index by month."""
+    """The audit entries of a table."""
     index = table.gsi("AuditIndex", pk="auditMonth", sk="auditAt")
     entity = table.entity(
         AuditEntry,
@@ -60,7 +60,7 @@ campaign_audit_index, campaign_audit = _audit(campaigns_table, "campaign", 120)
     roles=("support", "admin"), load=Load(per_month=200, items=20, item_bytes=600),
 )  # fmt: skip
 def history_of_tenant(*, subject_id: str) -> None:
-    """What happened to a tenant, newest first."""
+    """A tenant's audit entries, newest first."""
 
 
 @PORTAL.query(
@@ -68,7 +68,7 @@ def history_of_tenant(*, subject_id: str) -> None:
     roles=("support", "admin"), load=Load(per_month=100, items=20, item_bytes=600),
 )  # fmt: skip
 def history_of_product(*, subject_id: str) -> None:
-    """What happened to a product, newest first."""
+    """A product's audit entries, newest first."""
 
 
 @PORTAL.query(
@@ -76,7 +76,7 @@ def history_of_product(*, subject_id: str) -> None:
     roles=("support", "admin"), load=Load(per_month=100, items=20, item_bytes=600),
 )  # fmt: skip
 def history_of_campaign(*, subject_id: str) -> None:
-    """What happened to a campaign, newest first."""
+    """A campaign's audit entries, newest first."""
 
 
 @PORTAL.query(
@@ -84,7 +84,7 @@ def history_of_campaign(*, subject_id: str) -> None:
     roles=("support", "admin"), load=Load(per_month=100, items=50, item_bytes=600),
 )  # fmt: skip
 def tenant_audit_of_month(*, at: datetime) -> None:
-    """Everything that happened to tenants in a month, newest first."""
+    """Changes of tenants in a month, newest first."""
 
 
 @PORTAL.query(
@@ -92,7 +92,7 @@ def tenant_audit_of_month(*, at: datetime) -> None:
     roles=("support", "admin"), load=Load(per_month=100, items=50, item_bytes=600),
 )  # fmt: skip
 def product_audit_of_month(*, at: datetime) -> None:
-    """Everything that happened to products in a month, newest first."""
+    """Changes of products in a month, newest first."""
 
 
 @PORTAL.query(
@@ -100,4 +100,4 @@ def product_audit_of_month(*, at: datetime) -> None:
     roles=("support", "admin"), load=Load(per_month=100, items=50, item_bytes=600),
 )  # fmt: skip
 def campaign_audit_of_month(*, at: datetime) -> None:
-    """Everything that happened to campaigns in a month, newest first."""
+    """Changes of campaigns in a month, newest first."""

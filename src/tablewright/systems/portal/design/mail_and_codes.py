@@ -1,4 +1,4 @@
-"""One-time secrets, limits and the outbox, which die by themselves; and tallies."""
+"""One-time secrets, limits and the outbox, which expire; and tallies."""
 
 from datetime import timedelta
 
@@ -24,7 +24,7 @@ desk_table = PORTAL.table(
     pk="PK",
     sk="SK",
     ttl="ttl",
-    about="One-time secrets, limits and the outbox, which die by themselves; and tallies.",
+    about="One-time secrets, limits and the outbox, which expire; and tallies.",
 )
 outbox_index = desk_table.gsi("OutboxIndex", pk="outboxKey", sk="outboxAt")
 recipient_index = desk_table.gsi("MailOfTenantIndex", pk="mailOf", sk="mailAt")
@@ -44,7 +44,7 @@ challenges = desk_table.entity(
     sk="SECRET#{asker}",
     expires=Expires("expires_at"),
     data={"address": Data.PERSONAL, "code_hash": Data.SECRET, "link_hash": Data.SECRET},
-    retention=Retention(timedelta(minutes=15), "to prove that an address is somebody's"),
+    retention=Retention(timedelta(minutes=15), "to verify that a customer owns an address"),
     load={"put": Load(per_month=60_000, item_bytes=500, transaction=True)},
 )
 allowances = desk_table.entity(
@@ -54,7 +54,7 @@ allowances = desk_table.entity(
     pk="ALLOWANCE#{name}",
     sk="WINDOW#{window}",
     expires=Expires("expires_at"),
-    retention=Retention(timedelta(days=1), "to hold back who asks too often"),
+    retention=Retention(timedelta(days=1), "to limit how often codes and orders are requested"),
     load={"upsert": Load(per_month=320_000, item_bytes=150)},
 )
 messages = desk_table.entity(
@@ -88,7 +88,7 @@ tallies = desk_table.entity(
     pk="TALLY#{of}",
     sk="TALLY",
     version="version",
-    retention=Retention(None, "as long as there is something to count"),
+    retention=Retention(None, "kept while the tables exist"),
     load={"upsert": Load(per_month=210_000, item_bytes=200, once=True, new=0)},
 )
 
@@ -101,7 +101,7 @@ tallies = desk_table.entity(
     load=Load(per_month=10_000, items=1, item_bytes=500),
 )  # fmt: skip
 def challenges_of(*, purpose: Purpose, address: str) -> None:
-    """The secrets on their way to an address: for a link, which is opened anywhere, and for an erasure."""
+    """The pending secrets of an address: for links, which may be opened anywhere, and for erasures."""
 
 
 @PORTAL.query(
@@ -109,7 +109,7 @@ def challenges_of(*, purpose: Purpose, address: str) -> None:
     load=Load(per_month=9_000, items=20, item_bytes=900),
 )  # fmt: skip
 def messages_by_state(*, state: MessageState) -> None:
-    """The outbox: what is to be sent, what was."""
+    """The outbox by state: pending, sent, failed."""
 
 
 @PORTAL.query(
@@ -117,4 +117,4 @@ def messages_by_state(*, state: MessageState) -> None:
     roles=("tenant", "admin"), load=Load(per_month=100, items=10, item_bytes=900),
 )  # fmt: skip
 def messages_of_tenant(*, tenant_id: str) -> None:
-    """The mail to one tenant that is still kept: for an export, and for an erasure."""
+    """The stored mail to one tenant: for exports and erasures."""

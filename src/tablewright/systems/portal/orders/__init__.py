@@ -1,1 +1,1 @@
-"""Orders: what a cart costs, checkout, payment, and what becomes of an order."""
+"""Orders: prices of a cart, checkout, payment, cancellation, expiry and refunds."""

@@ -1,12 +1,12 @@
 """Checkout: a cart and an address become an order.
 
 Must hold: an order is written only if, in the same transaction, its products are for sale at the version that was
-priced, its campaign is on and has uses left, and its tenant still has the address. A repetition with the same key gives
-the first order, whatever happened since, for as long as receipts are kept (30 days).
-A guest, who did not sign in as the tenant of the address, learns nothing about that tenant: a suspended one, or one who
-has used the offer before, gets an order like any other, and it is on hold. So a guest's order with an offer limited per
-customer is not paid here: it waits until the address is verified, and one on hold is never charged.
-Elsewhere: what a cart costs (pricing.py), what becomes of an order (orders.py).
+priced, its campaign is running and has uses left, and its tenant still has the address. A repetition with the same key
+returns the first order for as long as receipts are kept (30 days), whatever happened since.
+A guest, who is not signed in as the tenant of the address, learns nothing about that tenant: the order for a suspended
+tenant, or for one who has already used the offer, looks like any other and is on hold. So a guest's order with an offer
+limited per customer is not paid here: it stays unpaid until the address is verified, and an order on hold is never charged.
+Elsewhere: prices of a cart (pricing.py), payment and other moves of an order (orders.py).
 """
 
 import hashlib
@@ -34,7 +34,7 @@ _ATTEMPTS = 12
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a customer asks for. `once` and `digest` recognise a repetition; `buyer` owns the address, signed in."""
+    """A checkout request. `once` and `digest` recognise a repetition; `buyer` is the signed-in owner of the address."""
 
     address: str
     cart: Sequence[Line]
@@ -54,7 +54,7 @@ class Checkout:
         self._repository, self._tenants, self._orders, self._limits = repository, tenants, orders, limits
 
     def priced(self, cart: Sequence[Line], codes: Sequence[str] = (), buyer: str | None = None) -> Priced:
-        """What a cart would cost now; nothing is written. Refused in the same words as an order would be."""
+        """What a cart would cost now; nothing is written. Raises the same errors as placing the order."""
         return price(self._repository, cart, codes, buyer)
 
     def check_code(self, code: str, buyer: str | None = None) -> None:
@@ -73,16 +73,16 @@ class Checkout:
         agreed: Decimal | None = None,
         buyer: str | None = None,
     ) -> Order:
-        """Place an order; with `key`, the same one however often it is asked for.
+        """Place an order; with `key`, repetitions return the same order.
 
-        `agreed` is the total the customer saw: TOTAL_CHANGED, and no order, if it is another one by now. `buyer` is the
-        tenant who is signed in; for another address than theirs they are a guest.
+        `agreed` is the total the customer saw: TOTAL_CHANGED, and no order, if it differs by now. `buyer` is the
+        signed-in tenant, who is a guest for any address but their own.
         """
         address = rules.email_address(email)
         check_cart(cart)
         asked = _Asked(
             address, cart, codes, organization_name, bool(payment_token), agreed, self._owner(buyer, address),
-            # A receipt outlives an erasure, so it must not say whose it is.
+            # A receipt outlives an erasure, so it must not contain the address.
             f"checkout:{_digest(address, key)}" if key else None,
             _digest(*(f"{line.product_id} {line.quantity}" for line in cart), "codes", *codes),
         )  # fmt: skip
@@ -91,7 +91,7 @@ class Checkout:
             try:
                 order = self._placed(asked)
             except PortalMistake:
-                # The same request may have been served in the meantime, and have used up what this one lacks.
+                # The same request may have succeeded in parallel and have taken the last use of the campaign.
                 order = self._earlier(asked)
                 if order is None:
                     raise
@@ -105,7 +105,7 @@ class Checkout:
         return tenant if tenant is not None and tenant.email == address else None
 
     def buyer_at(self, buyer: str | None, email: str) -> str | None:
-        """Who an order for this address would be placed by: the signed-in tenant, or (None) a guest."""
+        """The buyer of an order for this address: the signed-in tenant, or None for a guest."""
         try:
             owner = self._owner(buyer, rules.email_address(email))
         except Refused:
@@ -113,18 +113,18 @@ class Checkout:
         return owner.id if owner is not None else None
 
     def _earlier(self, asked: _Asked) -> Order | None:
-        """The order this key made before. Looked for first: its campaign may have ended, or be used up by it."""
+        """The order already placed with this key. Read first: its campaign may have ended or be used up by it."""
         done = self._repository.db.done(asked.once, d.PORTAL) if asked.once else None
         return self._same(done.result, asked) if done is not None else None
 
     def _same(self, kept: dict[str, str], asked: _Asked) -> Order:
         if kept["asked"] != asked.digest:
-            words = "This key was used for another cart. Take a new key for a new order."
+            words = "This key was already used for a different cart. Use a new key for a new order."
             raise Refused("IDEMPOTENCY_KEY_REUSED", words, "Idempotency-Key")
         return self._repository.order(kept["orderId"])
 
     def _placed(self, asked: _Asked) -> Order:
-        # Prices are looked at before a tenant is made: a cart that cannot be sold leaves nothing behind.
+        # Prices are checked before a tenant is created: a cart that cannot be sold leaves nothing behind.
         owner = asked.buyer
         _check_agreed(self.priced(asked.cart, asked.codes, owner.id if owner else None).total, asked.agreed)
         mailed = owner is not None or self._limits.count(asked.address)
@@ -136,7 +136,7 @@ class Checkout:
             try:
                 earlier = self._write(tenant, order, priced, asked)
             except Conflict:
-                continue  # a price, the campaign or the account changed between our look and our write: look again
+                continue  # a price, the campaign or the account changed between read and write: read again
             return order if earlier is None else self._same(earlier, asked)
         raise Conflict("STATUS_CONFLICT", "Prices are changing right now. Try again in a moment.")
 
@@ -182,7 +182,7 @@ class Checkout:
         return self._repository.write("ORDER", *writes, once=asked.once, result=result)
 
     def _as_it_was(self, tenant: Tenant) -> Write[Any]:
-        """The condition that the tenant has the address and the standing that this order rests on."""
+        """The condition that the tenant still has the address and the status that this order depends on."""
         same = self._repository.still_at(tenant)
         if tenant.status == "SUSPENDED":
             return same.when(lambda t: t.status == "SUSPENDED")
@@ -194,7 +194,7 @@ class Checkout:
         return d.products.check(product.id).when(lambda p: p.version == version)
 
     def _redeem(self, order: Order, campaign: Campaign | None) -> list[Write[Any]]:
-        """Count a use, if there is one left: for all, and for this tenant."""
+        """Count a use of the campaign, in total and for this tenant, if there is one left."""
         if campaign is None:
             return []
         version, limit = campaign.version, campaign.redemption_limit
@@ -205,7 +205,7 @@ class Checkout:
         return [same, used, self._redeem_once(order, campaign)]
 
     def _redeem_once(self, order: Order, campaign: Campaign) -> Write[Any]:
-        """This tenant's use; one that is over the limit is not counted, but must still be over it."""
+        """This tenant's use. A use over the limit is not counted, but must still be over the limit when written."""
         each = campaign.per_tenant_limit
         if each is not None and order.over_limit:
             return d.redemptions.check(order.tenant_id, campaign.code).when(lambda r: r.count >= each)

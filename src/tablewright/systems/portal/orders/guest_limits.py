@@ -1,8 +1,8 @@
-"""How much may be ordered for an address without signing in, and how much mail that makes.
+"""Limits on orders for an address without signing in, and on the mail about them.
 
 A stranger can type anyone's address, so mail about such orders is limited per recipient, and so are the orders
-themselves. The counts are in the store: they hold over processes. Signed-in customers are not counted.
-Must hold: counted before the order is written; the address itself is not in the count's name.
+themselves. The counts are in the store, so the limits hold across processes. Signed-in customers are not counted.
+Must hold: an order is counted before it is written; the key of a count does not contain the address.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from tablewright.systems.portal.errors import TooOften
 from tablewright.systems.portal.model import Allowance
 from tablewright.systems.portal.repository import Repository
 
-# Of the orders for one address, how many are confirmed by mail, and how many are taken at all.
+# For one address: orders that are confirmed by mail, and orders in total.
 MAILED_PER_HOUR, MAILED_PER_DAY = 3, 10
 ORDERS_PER_HOUR = 120
 _HOUR, _DAY = ("%Y-%m-%dT%H", timedelta(hours=2)), ("%Y-%m-%d", timedelta(days=2))
@@ -30,7 +30,9 @@ class GuestLimits:
         """One more order for an address: whether mail is sent about it; CHECKOUT_LIMIT if there were too many."""
         this_hour = self._one_more(address, *_HOUR)
         if this_hour > ORDERS_PER_HOUR:
-            words = "Too many orders were placed for this address without signing in. Sign in, or try again later."
+            words = (
+                "There were too many orders for this address without signing in. Sign in or try again later."
+            )
             raise TooOften("CHECKOUT_LIMIT", words, self._seconds_left())
         return self._one_more(address, *_DAY) <= MAILED_PER_DAY and this_hour <= MAILED_PER_HOUR
 

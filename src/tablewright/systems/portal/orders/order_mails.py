@@ -1,7 +1,7 @@
-"""Mail about an order: which template, and what fills it in. Pure.
+"""Mail about an order: the template and its values. Pure.
 
-Must hold: a link leads to the order's page, which asks to sign in; there is no secret in any of these.
-Elsewhere: the words (mail.py).
+Must hold: a link leads to the order's page, which requires sign-in; none of these values is a secret.
+Elsewhere: the texts (pages/mail/).
 """
 
 from decimal import Decimal
@@ -30,12 +30,12 @@ def order_over_limit(order: Order, link: str) -> Mail:
 
 
 def order_moved(order: Order, target: OrderStatus, link: str) -> Mail:
-    """What became of an order."""
+    """An order was paid, cancelled, expired or refunded."""
     values = {"number": order.order_number, "amount": rules.rand(order.total), "link": link}
     return f"order {target.lower()}", values
 
 
 def payment_given_back(order: Order, amount: Decimal) -> Mail:
-    ended = {"EXPIRED": "had expired", "PAID": "was paid already", "REFUNDED": "was refunded"}
-    was = ended.get(order.order_status, "was cancelled")
+    ended = {"EXPIRED": "had expired", "PAID": "was already paid", "REFUNDED": "had been refunded"}
+    was = ended.get(order.order_status, "had been cancelled")
     return "payment given back", {"number": order.order_number, "ended": was, "amount": rules.rand(amount)}

@@ -1,9 +1,9 @@
-"""What becomes of an order: paid, cancelled, expired, refunded; and orders in lists.
+"""Orders after checkout: paid, cancelled, expired, refunded; and lists of orders.
 
-Must hold: an order moves only as its states allow, in one transaction with its audit entry, its mail and what it gives
-back to its campaign. A replayed payment event changes nothing, however late: the order itself says that it was told.
-An order that is not paid in time expires once, whichever worker comes first, and its use of the campaign is free again.
-Elsewhere: how an order is placed (checkout.py), the states and who moves through them (design/customers.py).
+Must hold: an order changes only as its states allow, in one transaction with its audit entry, its mail and the release
+of its use of a campaign. A replayed payment event changes nothing, however late: the order records the payment.
+An order that is not paid in time expires once, whichever worker is first, and its use of the campaign is released.
+Elsewhere: how an order is placed (checkout.py), the states and who may change them (design/customers.py).
 """
 
 import logging
@@ -27,9 +27,9 @@ STATUSES: tuple[OrderStatus, ...] = get_args(OrderStatus)
 _ATTEMPTS = 12
 _OUTCOMES: dict[EventKind, OrderStatus] = {"paid": "PAID", "declined": "CANCELLED", "refunded": "REFUNDED"}
 _ENDED: dict[OrderStatus, str] = {
-    "CANCELLED": "This order was cancelled. Place it again to buy.",
-    "EXPIRED": "This order has expired: it was not paid in time. Place it again to buy.",
-    "REFUNDED": "This order was refunded. Place it again to buy.",
+    "CANCELLED": "This order was cancelled. Please place a new order.",
+    "EXPIRED": "This order was not paid in time and has expired. Please place a new order.",
+    "REFUNDED": "This order was refunded. Please place a new order.",
 }
 _ACTIONS: dict[OrderStatus, str] = {
     "PAID": "order is paid",
@@ -59,10 +59,10 @@ class Orders:
         return self._told(order, event, SYSTEM) if event.kind == "declined" else self.paid(event)
 
     def pay(self, order_id: str, token: str, owner: Tenant | None = None) -> Order:
-        """Pay an order that waits for its payment; asked again, it is paid already.
+        """Pay an unpaid order; a paid one is returned unchanged.
 
-        A declined card leaves it waiting. Only its `owner` learns that it is on hold; nobody else pays an order that
-        may turn out to be.
+        A declined card leaves it unpaid. Only its `owner` learns that it is on hold, and only the owner may pay an
+        order that may turn out to be.
         """
         order = self._repository.order(order_id)
         if order.order_status == "PAID":
@@ -93,12 +93,12 @@ class Orders:
         return order if is_noted(order) else self._moved(order, "PAID", actor, changes, is_noted, reason)
 
     def paid(self, event: PaymentEvent) -> Order:
-        """A gateway's event. Told again, even a year later, it changes nothing; nor does a declined card."""
+        """Apply a gateway's event. A repeated event changes nothing, even a year later; nor does a declined card."""
         order = self._repository.order(event.order_id)
         if event.kind == "declined" or _was_told(order, event):
             return order
         if event.amount != order.total:
-            raise Refused("AMOUNT_DIFFERS", "The amount is not the order's total.", "amount")
+            raise Refused("AMOUNT_DIFFERS", "The amount differs from the order's total.", "amount")
         try:
             return self._told(order, event, SYSTEM)
         except Conflict:
@@ -114,7 +114,7 @@ class Orders:
         )
 
     def _refund_late_payment(self, order: Order, event: PaymentEvent) -> Order:
-        """Money for an order that ended, or was paid before, goes back; told again, it has gone back already."""
+        """Refund a payment for an order that ended or is already paid; once, however often the event comes."""
         self._payments.refund(order.order_id, event.reference, event.amount)
         return self._repository.retried(None, lambda: self._noted_given_back(event))
 
@@ -137,7 +137,7 @@ class Orders:
         try:
             self._repository.write("ORDER", *writes)
         except RaceLost:
-            raise Changed from None  # the address was given up in this moment: look again
+            raise Changed from None  # the address changed at the same moment: read again
         assert change.item is not None
         return change.item
 
@@ -147,7 +147,7 @@ class Orders:
         return self._moved(self._repository.order(order_id), "CANCELLED", actor)
 
     def refund(self, order_id: str, actor: Actor) -> Order:
-        """Give the money back; what was paid by hand goes back by hand, and is only noted here."""
+        """Refund an order. A payment noted by hand is returned by hand; here it is only recorded."""
         order = self._repository.order(order_id)
         if order.order_status != "PAID" or order.payment_reference is None:
             raise Conflict("STATUS_CONFLICT", "Only a paid order can be refunded.")
@@ -157,7 +157,7 @@ class Orders:
         return self._told(order, event, actor)
 
     def expire_unpaid(self) -> int:
-        """End orders that were not paid in time; how many."""
+        """Expire orders that were not paid in time; how many."""
         done = 0
         until = self._repository.now() - rules.PAY_WITHIN
         for order in self._repository.db.all(self.listed("PENDING", until=until)):
@@ -166,7 +166,7 @@ class Orders:
                 done += 1
             except Conflict:
                 continue  # paid, cancelled or expired by another worker since the index was read
-            except PortalMistake as mistake:  # the next ones must not wait for this one
+            except PortalMistake as mistake:  # the other orders must still be expired
                 log.error("order not expired", extra={"order": order.order_id, "mistake": mistake.code})
         return done
 
@@ -181,7 +181,7 @@ class Orders:
         is_done: Callable[[Order], bool] = lambda order: False,
         reason: str | None = None,
     ) -> Order:
-        """The order in its new status: as it was read, or, after a race, as it is then."""
+        """Move the order to its new status; after a race, read it again and retry."""
         for _ in range(_ATTEMPTS):
             try:
                 return self._move(order, target, actor, changes or {}, reason)
@@ -189,7 +189,7 @@ class Orders:
                 order = self._repository.order(order.order_id)
                 if is_done(order):
                     return order
-        raise Conflict("STATUS_CONFLICT", "This order is being changed. Try again in a moment.")
+        raise Conflict("STATUS_CONFLICT", "This order is being changed right now. Try again in a moment.")
 
     def _move(
         self, order: Order, target: OrderStatus, actor: Actor, changes: dict[str, Any], reason: str | None
@@ -197,7 +197,7 @@ class Orders:
         _check_move(order, target, actor)
         tenant = self._repository.tenant(order.tenant_id)
         if tenant.erased_at is not None and actor.role == "user":
-            # A login may outlive its person; what it does must not bring their name back.
+            # A login may outlive the erasure; its changes must not bring the name back.
             raise Forbidden("TENANT_CLOSED", rules.CLOSED)
         paid = {"paid_at": self._repository.now()} if target == "PAID" else {}
         after = order.model_copy(update={"order_status": target, **changes, **paid})
@@ -206,7 +206,7 @@ class Orders:
         writes: list[Write[Any]] = [
             move,
             self._repository.audit("tenants", tenant.id, action, actor, order, move.item, reason),
-            # No mail to an address that was erased or given up in this very moment.
+            # No mail to an address that was erased or changed at the same moment.
             self._repository.still_at(tenant),
             *self._mail(order, target, tenant),
             *(self._release(order) if target in ("CANCELLED", "EXPIRED", "REFUNDED") else ()),
@@ -216,7 +216,7 @@ class Orders:
         return move.item
 
     def _mail(self, order: Order, target: OrderStatus, tenant: Tenant) -> list[Write[Any]]:
-        # What strangers ordered for the address expires in silence, also when its owner has signed in since.
+        # Orders that strangers placed for the address expire without mail, also if its owner has signed in since.
         is_theirs = target != "EXPIRED" and rules.is_claimed(order, tenant)
         if tenant.erased_at is not None or not (order.mailed or is_theirs):
             return []
@@ -224,7 +224,7 @@ class Orders:
         return [self._repository.mail(tenant.email, template, values, tenant.id)]
 
     def _release(self, order: Order) -> list[Write[Any]]:
-        """A use that came to nothing is free again. A count that was restored without it stays as it is."""
+        """Release the use of the campaign. A count that a restore has set below it is not changed."""
         if order.campaign is None:
             return []
         id, code = order.tenant_id, order.campaign.code
@@ -271,7 +271,7 @@ class Orders:
         return query
 
     def by_number(self, number: str) -> Order | None:
-        """An order by the number people read out: it names the day, so the orders of that day are looked through."""
+        """An order by its number, which contains the day: the orders of that day are read."""
         day = rules.day_of_order(number)
         if day is None:
             return None
@@ -287,19 +287,19 @@ def _check_move(order: Order, target: OrderStatus, actor: Actor) -> None:
         return
     words = f"An order that is {order.order_status} cannot become {target}."
     if order.order_status == target:
-        words = f"This order is {target} already."
+        words = f"This order is already {target}."
     raise Conflict("STATUS_CONFLICT", words, facts={"from": order.order_status, "to": target})
 
 
 def _check_hold(order: Order, owner: Tenant) -> None:
     rules.check_open(owner)
     if order.over_limit:
-        words = "You have already used this offer, so this order is on hold. Cancel it and order again without it."
+        words = "You have already used this offer, so this order is on hold. Cancel it and place a new order."
         raise Conflict("ORDER_ON_HOLD", words)
 
 
 def _was_told(order: Order, event: PaymentEvent) -> bool:
-    """Whether the order has had this event already; a payment also when it was given back since."""
+    """Whether this event was already applied to the order; also true for a payment that was refunded since."""
     if event.kind == "paid" and event.reference in order.given_back:
         return True
     if event.kind == "paid" and order.paid_at is not None:

@@ -1,6 +1,6 @@
 """Payments: the interface a gateway has, and a simulated one.
 
-A gateway authorises at once and tells the outcome later, by a signed event (webhook) that may come more than once.
+A gateway authorises at once and sends the outcome later, in a signed event (webhook) that may come more than once.
 The simulated gateway approves every token except `tok_declined`, and signs its events like a real one.
 """
 
@@ -19,7 +19,7 @@ EventKind = Literal["paid", "declined", "refunded"]
 
 @dataclass(frozen=True, slots=True)
 class PaymentEvent:
-    """What a gateway tells us. `event_id` is the same however often it is told."""
+    """An event of a gateway. A repeated event has the same `event_id`."""
 
     event_id: str
     kind: EventKind
@@ -33,27 +33,27 @@ class BadSignature(Exception):
 
 
 class BadEvent(Exception):
-    """An event that is signed, but of no kind or form we know."""
+    """A signed event of an unknown kind or format."""
 
 
 class Payments(Protocol):
     """A gateway."""
 
     def authorise(self, order_id: str, amount: Decimal, currency: str, token: str) -> PaymentEvent:
-        """Ask for the money. The same order asked again is the same payment."""
+        """Charge the amount. A repeated call for the same order is the same payment."""
         ...
 
     def refund(self, order_id: str, reference: str, amount: Decimal) -> PaymentEvent:
-        """Give it back. The same payment asked again is the same refund."""
+        """Refund a payment. A repeated call for the same payment is the same refund."""
         ...
 
     def read(self, body: bytes, signature: str) -> PaymentEvent:
-        """The event in a webhook's body; BadSignature if it is not the gateway's, BadEvent if it makes no sense."""
+        """The event in a webhook's body; BadSignature or BadEvent if it cannot be trusted or read."""
         ...
 
 
 class SimulatedGateway:
-    """Pays with nobody's money."""
+    """A gateway that moves no money."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret

@@ -1,7 +1,7 @@
-"""What a cart costs at this moment: prices, and the one campaign that takes off most.
+"""The current price of a cart: prices, and the one campaign that saves the most.
 
-Must hold: running campaigns apply whether or not their code was typed; discounts do not stack (CP-X9); what a cart
-costs here is what an order placed in the same moment costs. A code that cannot be used is refused, by name.
+Must hold: running campaigns apply whether or not their code was typed; discounts do not stack (CP-X9); the
+price of a cart here is the price of an order placed at the same moment. A code that cannot be used is refused.
 Elsewhere: the arithmetic (rules.py), how an order is written (checkout.py).
 """
 
@@ -18,7 +18,7 @@ from tablewright.systems.portal.repository import Repository
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a customer puts into the cart."""
+    """A line of a cart."""
 
     product_id: str
     quantity: int = 1
@@ -26,7 +26,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """A cart with its prices of this moment. `beaten` is a typed code that would have saved less than `campaign`."""
+    """A cart with its current prices. `beaten` is a typed code that would have saved less than `campaign`."""
 
     products: tuple[Product, ...]
     items: tuple[OrderItem, ...]
@@ -42,9 +42,9 @@ def check_cart(cart: Sequence[Line]) -> None:
     if not cart:
         raise Refused("CART", "The cart is empty. Add a plan.", "items")
     if len(cart) > rules.MAX_LINES:
-        raise Refused("CART", f"A cart has 1 to {rules.MAX_LINES} lines.", "items")
+        raise Refused("CART", f"A cart can have at most {rules.MAX_LINES} lines.", "items")
     if len({line.product_id for line in cart}) != len(cart):
-        raise Refused("CART", "A product stands in the cart once, with its quantity.", "items")
+        raise Refused("CART", "Each plan can be in the cart only once. Change its quantity instead.", "items")
     if any(not 1 <= line.quantity <= rules.MAX_QUANTITY for line in cart):
         words = f"You can order 1 to {rules.MAX_QUANTITY} of each plan at a time."
         raise Refused("QUANTITY", words, "items", {"most": rules.MAX_QUANTITY})
@@ -53,7 +53,7 @@ def check_cart(cart: Sequence[Line]) -> None:
 def price(
     repository: Repository, cart: Sequence[Line], codes: Sequence[str] = (), tenant_id: str | None = None
 ) -> Priced:
-    """What a cart costs now, for one customer if `tenant_id` is given; refused in the words of an order."""
+    """What a cart costs now, for one customer if `tenant_id` is given; raises the same errors as an order."""
     check_cart(cart)
     wanted = dict.fromkeys(rules.campaign_code(code, "campaignCodes") for code in codes)
     typed = [usable(repository, code, tenant_id) for code in wanted]
@@ -68,9 +68,9 @@ def price(
     best = rules.best(lines, [*fitting, *(each for each in running if each.code not in wanted)], now)
     items = rules.lines(lines, best, now)
     if any(item.discounted_unit_price < rules.CENT for item in items):
-        # Campaigns and prices are checked against each other when they change; two changes at once may still meet here.
+        # Campaigns and prices are checked against each other when they change; two changes at once may slip through.
         raise Unavailable(
-            "CAMPAIGN_UNAVAILABLE", "This campaign leaves nothing to pay. Please order without it."
+            "CAMPAIGN_UNAVAILABLE", "This offer would leave nothing to pay. Please order without it."
         )
     beaten = fitting[0].code if fitting and best not in fitting else None
     return Priced(tuple(product for product, _ in lines), items, best, beaten, *rules.totals(items))
@@ -86,12 +86,10 @@ def _products(
         product = found.get(line.product_id)
         if product is None or not rules.is_for_sale(product):
             if any(rules.covers(campaign, line.product_id) for campaign in typed):
-                raise Unavailable(
-                    "CAMPAIGN_UNAVAILABLE", "The product of this campaign is no longer for sale."
-                )
+                raise Unavailable("CAMPAIGN_UNAVAILABLE", "The plan of this offer is no longer for sale.")
             raise Refused(
                 "PRODUCT_UNKNOWN",
-                "There is no such product for sale.",
+                "This plan is not for sale.",
                 "items",
                 {"productId": line.product_id},
             )
@@ -107,14 +105,14 @@ def _helps(campaign: Campaign, lines: Sequence[tuple[Product, int]]) -> bool:
 
 
 def usable(repository: Repository, code: str, tenant_id: str | None) -> Campaign:
-    """The campaign of a typed code; refused if it is not on, is used up, or was used by this customer."""
+    """The campaign of a typed code; raises if it is not running, is used up, or was used by this customer."""
     try:
         campaign = repository.campaign(code)
     except NotThere:
-        raise NotThere("CAMPAIGN", f"There is no campaign {code}.", "campaignCodes") from None
+        raise NotThere("CAMPAIGN", f"There is no offer with the code {code}.", "campaignCodes") from None
     now = repository.now()
     if not rules.is_valid(campaign, now):
-        raise Unavailable("CAMPAIGN_UNAVAILABLE", f"The campaign {code} is not on today.")
+        raise Unavailable("CAMPAIGN_UNAVAILABLE", f"The code {code} is not valid today.")
     if rules.state_of(campaign, repository.used([code]).get(code, 0), now) == "EXHAUSTED":
         raise Unavailable("CAMPAIGN_EXHAUSTED", f"The offer {code} has been fully claimed.")
     if tenant_id is not None and is_spent(repository, campaign, tenant_id):
@@ -123,7 +121,7 @@ def usable(repository: Repository, code: str, tenant_id: str | None) -> Campaign
 
 
 def is_spent(repository: Repository, campaign: Campaign, tenant_id: str) -> bool:
-    """Whether a customer has used a campaign as often as each customer may."""
+    """Whether a customer has reached the campaign's limit per customer."""
     if campaign.per_tenant_limit is None:
         return False
     mine = repository.db.one(d.redemptions.get(tenant_id, campaign.code), consistent=True)
@@ -133,9 +131,9 @@ def is_spent(repository: Repository, campaign: Campaign, tenant_id: str) -> bool
 def _running(
     repository: Repository, lines: Sequence[tuple[Product, int]], tenant_id: str | None
 ) -> list[Campaign]:
-    """The campaigns that take something off this cart for this customer now.
+    """The running campaigns that reduce the price of this cart for this customer.
 
-    The index finds them, a consistent read decides: it may still list one that was just switched off.
+    The index may still list a campaign that was just switched off, so each is read again consistently.
     """
     now = repository.now()
     today = rules.local_day(now)

@@ -1,6 +1,6 @@
-"""A customer's own pages: profile, where form submissions go, orders, everything we keep. For the role tenant.
+"""A customer's own pages: profile, address for form submissions, orders, export. For the role tenant.
 
-Must hold: a caller sees and changes the tenant they are, never another.
+Must hold: a caller sees and changes only their own tenant.
 """
 
 from typing import Annotated
@@ -29,7 +29,7 @@ def account_router(pages: PortalPages) -> APIRouter:
         *,
         profile: Form | None = None,
         destination: Form | None = None,
-        meanwhile: tuple[AuditEntry, ...] = (),
+        changes_since: tuple[AuditEntry, ...] = (),
         status: int = 200,
     ) -> Response:
         page = tenants.orders(tenant.id, pages.actor(request), 100)
@@ -43,7 +43,7 @@ def account_router(pages: PortalPages) -> APIRouter:
             profile=profile
             or form_of_stored(tenant, pages.portal, "tenants", tenant.id, pages.actor(request)),
             destination=destination or Form({"destinationEmail": "", "code": ""}),
-            meanwhile=meanwhile,
+            changes_since=changes_since,
             code_words=_code_words(pages, tenant),
         )
 
@@ -61,12 +61,14 @@ def account_router(pages: PortalPages) -> APIRouter:
         name = form.get("organizationName").strip()
         try:
             if len(name) > 200:
-                raise Refused("NAME_LENGTH", "A name has at most 200 characters.", "organizationName")
+                raise Refused(
+                    "NAME_LENGTH", "organizationName must have at most 200 characters.", "organizationName"
+                )
             tenants.change(caller.subject, {"organization_name": name or None}, actor, version_of(form))
         except Changed:
             stored = tenants.get(caller.subject)
             late = too_late(pages.portal, "tenants", stored.id, stored, form, actor)
-            return show(request, stored, profile=late.form, meanwhile=late.meanwhile, status=412)
+            return show(request, stored, profile=late.form, changes_since=late.changes_since, status=412)
         except PortalMistake as mistake:
             again = refused(form, mistake)
             return show(request, tenants.get(caller.subject), profile=again, status=status_of(mistake))
@@ -83,7 +85,7 @@ def account_router(pages: PortalPages) -> APIRouter:
             tenant = verification.start_destination(tenant, form.get("destinationEmail"), actor_of(caller))
         except PortalMistake as mistake:
             return show(request, tenant, destination=refused(form, mistake), status=status_of(mistake))
-        said = f"We send a code to {tenant.pending_destination_email}. It works for 15 minutes."
+        said = f"We're sending a code to {tenant.pending_destination_email}. It works for 15 minutes."
         return pages.console.go(f"{HOME}/account#destination", said, "note")
 
     @router.post("/account/destination/confirm")
@@ -98,13 +100,11 @@ def account_router(pages: PortalPages) -> APIRouter:
             tenant = verification.confirm(waiting, form.get("code"), "destination", tenant.id)
         except PortalMistake as mistake:
             return show(request, tenant, destination=refused(form, mistake), status=status_of(mistake))
-        return pages.console.go(
-            f"{HOME}/account", f"{tenant.destination_email} gets form submissions from now on."
-        )
+        return pages.console.go(f"{HOME}/account", f"Form submissions now go to {tenant.destination_email}.")
 
     @router.get("/account/export")
     def my_data(caller: Annotated[Principal, Depends(pages.tenant)]) -> Response:
-        """Everything kept about me, as a file."""
+        """All data stored about the caller, as a file."""
         email = tenants.get(caller.subject).email
         return Response(
             orjson.dumps(tenants.export(caller.subject, own=True), option=orjson.OPT_INDENT_2),
@@ -116,14 +116,14 @@ def account_router(pages: PortalPages) -> APIRouter:
 
 
 def _code_words(pages: PortalPages, tenant: Tenant) -> str:
-    """What is known of the code to a destination that is not confirmed yet."""
+    """The state of the code to an address that is not confirmed yet, in words."""
     mail = pages.portal.verification.destination_mail(tenant) if tenant.pending_destination_email else None
     if mail is None:
         return ""
     if mail.state == "FAILED":
-        return "The mail with the code could not be sent. Check the address, or try again."
+        return "The mail with the code could not be sent. Check the address or try again."
     if mail.created_at + LIFETIME <= pages.portal.repository.now():
         return "The code has expired. Ask for a new one."
-    return (
-        "A code was sent to it." if mail.state == "SENT" else "The mail with the code has not been sent yet."
-    )
+    if mail.state == "SENT":
+        return "We sent a code to this address."
+    return "The mail with the code has not been sent yet."

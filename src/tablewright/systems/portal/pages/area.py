@@ -1,8 +1,7 @@
-"""The customer portal's area: what customers see (plans, campaigns, checkout, their account), and the staff's pages.
+"""The customer portal's area: pages for customers (plans, campaigns, checkout, account) and for staff.
 
 shop.py checkout.py payment.py sign_in.py sign_up.py account.py are for customers; tenants.py products.py campaigns.py
-orders.py history.py for staff; page.py is what all of them are made with, forms.py how forms are read, charts.py what
-is drawn and counted.
+orders.py history.py for staff. All of them use page.py, forms.py (reading forms) and charts.py.
 """
 
 from tablewright.edge.identity.guards import FindPrincipal
@@ -31,7 +30,7 @@ PAGES = (
     Nav("Register", "register", ("verified",)),
     Nav("Overview", "overview", STAFF),
     Nav("Customers", "tenants", STAFF),
-    Nav("Products", "products", STAFF),
+    Nav("Plans", "products", STAFF),
     Nav("Campaigns", "campaigns", STAFF),
     Nav("Orders", "orders", STAFF),
     Nav("Audit", "audit", STAFF),
@@ -43,7 +42,7 @@ def portal_area(portal: Portal, console: Console, who: FindPrincipal) -> Area:
     """The area of SYSTEM.pages."""
     pages = pages_of(portal, console, who)
     router = pricing_router(pages)
-    # campaigns_router before landing_router: its fixed paths would else be read as a campaign's code.
+    # campaigns_router before landing_router, which would read its fixed paths as a campaign's code.
     parts = (
         overview_router(pages),
         tenants_router(pages),

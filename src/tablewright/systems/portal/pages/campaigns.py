@@ -1,8 +1,8 @@
-"""Campaigns, for staff: when which is on, one campaign with its uses, and the form with what it makes of the price.
+"""Campaigns, for staff: the calendar and list, one campaign with its uses, and the form with a price preview.
 
-Must hold: the price in the form's preview is computed by the server with the rule that orders use; without a script a
-button shows it. Paths for staff hold a letter that no code can have, so no campaign's page is hidden by them.
-Elsewhere: the page customers see (shop.py).
+Must hold: the price in the preview is computed by the server with the rule that orders use; without a script a button
+shows it. Paths for staff contain a letter that no code can have, so they never hide a campaign's page.
+Elsewhere: the page for customers (shop.py).
 """
 
 from collections.abc import Sequence
@@ -96,18 +96,18 @@ def _lists(pages: PortalPages) -> APIRouter:
 
 
 def preview_of(pages: PortalPages, form: Form, product_id: str) -> dict[str, Any]:
-    """What the discount that was typed makes of each product's price now: rows, or why there are none."""
+    """The current and discounted price of each chosen plan: rows, or why there are none."""
     try:
         percent = typed(
             Form({"discountPercentage": form.get("discountPercentage")}), TypedDiscount
         ).discount_percentage
     except FormWrong:
-        return {"rows": (), "why": "Type a discount to see the price it makes."}
+        return {"rows": (), "why": "Enter a discount to see the price."}
     ids = [product_id, *form.get("alsoProductIds").split()]
     found = pages.portal.repository.products_by_id([id for id in ids if id])
     products = [found[id] for id in ids if id in found]
     if not products:
-        return {"rows": (), "why": "Choose a product to see the price."}
+        return {"rows": (), "why": "Choose a plan to see the price."}
     try:
         rows = [(product, *_prices(pages, product, percent)) for product in products]
     except Refused as mistake:
@@ -118,7 +118,7 @@ def preview_of(pages: PortalPages, form: Form, product_id: str) -> dict[str, Any
 def _prices(pages: PortalPages, product: Product, percent: Decimal) -> tuple[Decimal, Decimal]:
     price = pages.portal.catalogue.price_now(product)
     if not percent.is_finite() or not 0 <= percent < 100:
-        raise Refused("DISCOUNT_RANGE", "The discount must be at least 0 and less than 100 per cent.")
+        raise Refused("DISCOUNT_RANGE", "The discount must be at least 0 and less than 100 %.")
     if rules.discounted(price, percent) < rules.CENT:
         raise Refused("DISCOUNT_RANGE", "The discount is too high: it leaves less than R0.01 to pay.")
     return price, rules.discounted(price, percent)
@@ -130,7 +130,7 @@ def form_page(
     form: Form,
     campaign: Campaign | None = None,
     status: int = 200,
-    meanwhile: Sequence[AuditEntry] = (),
+    changes_since: Sequence[AuditEntry] = (),
 ) -> Response:
     crumbs = (_LISTED, Crumb(campaign.code, details(campaign))) if campaign else (_LISTED,)
     product_id = campaign.product_id if campaign else form.get("productId")
@@ -147,7 +147,7 @@ def form_page(
         options=[(product.id, product.name) for product in products],
         also=form.get("alsoProductIds").split(),
         preview=preview_of(pages, form, product_id),
-        meanwhile=meanwhile,
+        changes_since=changes_since,
         rules=field_rules,
     )
 
@@ -158,7 +158,7 @@ def _new(pages: PortalPages) -> APIRouter:
 
     @router.post("/campaigns/new-campaign/price", dependencies=[Depends(pages.admin)])
     def price(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
-        """Only the preview, for the form to put in its place while somebody types."""
+        """Only the preview, which the form replaces during typing."""
         return pages.page(
             request, "_preview", title="Preview", preview=preview_of(pages, form, form.get("productId"))
         )
@@ -217,7 +217,7 @@ def _edit(pages: PortalPages) -> APIRouter:
         except Changed:
             stored = catalogue.offer(code).campaign
             late = too_late(pages.portal, "campaigns", stored.code, stored, form, actor_of(caller))
-            return form_page(pages, request, late.form, stored, 412, late.meanwhile)
+            return form_page(pages, request, late.form, stored, 412, late.changes_since)
         except PortalMistake as mistake:
             return form_page(pages, request, refused(form, mistake), stored, status_of(mistake))
         return pages.console.go(details(changed), "Saved.")
@@ -238,7 +238,7 @@ def _actions(pages: PortalPages) -> APIRouter:
         code: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
     ) -> Response:
         campaign = switch(code, caller, form, False)
-        said = "Switched off: its page says that it is no longer available. It can be switched on again here."
+        said = "Switched off. Its page now says that the offer is no longer available. You can switch it on again here."
         return pages.console.go(details(campaign), said, "note")
 
     @router.post("/campaigns/{code}/on")

@@ -1,6 +1,6 @@
-"""Two pictures of the portal, as inline SVG: what a product cost when, and which campaigns are on when. Pure.
+"""Two charts as inline SVG: the price history of a plan and the campaign calendar. Pure.
 
-Colours come from the stylesheets by class. Must hold: everything a picture shows stands as text in a table beside it.
+Colours come from the stylesheets by class. Must hold: a table beside each chart shows the same as text.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ from tablewright.pages.words import money
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.catalogue.catalogue import Offer
 from tablewright.systems.portal.model import PriceChange
+from tablewright.systems.portal.pages.page import CAMPAIGN_WORDS
 
 _WIDTH = 720
 _NONE = Markup("")
@@ -21,7 +22,7 @@ _NONE = Markup("")
 def price_history(
     steps: Sequence[PriceChange], now: datetime, to_come: tuple[Decimal, datetime] | None
 ) -> Markup:
-    """A line that stays until the price changes; what is scheduled is dashed, today is marked."""
+    """A step line of prices; a scheduled price is dashed, today is marked."""
     if not steps:
         return _NONE
     height, left, right, top, bottom = 210, 12, 24, 34, 34
@@ -36,7 +37,7 @@ def price_history(
     def y(price: Decimal) -> float:
         return top + (height - top - bottom) * float((high - price) / (high - low))
 
-    parts = [_open(_WIDTH, height, "The price over time, as a line of steps", "chart prices")]
+    parts = [_open(_WIDTH, height, "Price history as a step chart", "chart prices")]
     parts.append(
         Markup('<path class="chart-grid" d="M{} {}H{}"/>').format(left, height - bottom, _WIDTH - right)
     )
@@ -61,7 +62,7 @@ def price_history(
                 '<circle class="chart-dot" cx="{:.1f}" cy="{:.1f}" r="3.5"><title>{}: {}</title></circle>'
             ).format(x(at), y(price), _day(at), money(price, "ZAR"))
         )
-        if x(at) >= free_from:  # labels that would run into each other are left to the table
+        if x(at) >= free_from:  # labels that would overlap are only in the table
             anchor = "end" if x(at) > _WIDTH - 90 else "start"
             parts.append(_text("chart-label strong", x(at), y(price) - 10, money(price, "ZAR"), anchor))
             parts.append(_text("chart-value", x(at), height - bottom + 20, _day(at), anchor))
@@ -70,14 +71,14 @@ def price_history(
 
 
 def _scale(prices: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
-    """A little room below the lowest and above the highest; the values stand as text, so zero need not show."""
+    """The range of the axis: some room below the lowest and above the highest price; it need not include zero."""
     low, high = min(prices), max(prices)
     room = max((high - low) / 2, high / 10, rules.CENT)
     return max(low - room, Decimal(0)), high + room / 2
 
 
 def campaign_calendar(offers: Sequence[Offer], today: date, months: int = 7) -> Markup:
-    """Bars over the months, from two before this one; today is a line."""
+    """Campaigns as bars over the months, starting two months ago; today is a line."""
     first = _months_on(today.replace(day=1), -2)
     last = _months_on(first, months)
     shown = [each for each in offers if each.campaign.to_date >= first and each.campaign.from_date < last]
@@ -91,9 +92,7 @@ def campaign_calendar(offers: Sequence[Offer], today: date, months: int = 7) -> 
         inside = min(max((day - first).days, 0), days)
         return gutter + (_WIDTH - gutter - 8) * inside / days
 
-    parts = [
-        _open(_WIDTH, height, "Campaigns over the months; the list below has every date", "chart calendar")
-    ]
+    parts = [_open(_WIDTH, height, "Campaign calendar; the table below has every date", "chart calendar")]
     for number in range(months):
         start = _months_on(first, number)
         parts.append(
@@ -111,7 +110,7 @@ def _bar(offer: Offer, top: float, gutter: int, x: Callable[[date], float]) -> M
     campaign = offer.campaign
     code = campaign.code if len(campaign.code) <= 18 else campaign.code[:17] + "…"
     begins, ends = x(campaign.from_date), x(campaign.to_date + timedelta(days=1))
-    words = f"{campaign.code}, {offer.state.lower()}: {campaign.discount_percentage.normalize():f} % off"
+    words = f"{campaign.code}, {CAMPAIGN_WORDS[offer.state][0]}: {campaign.discount_percentage.normalize():f} % off"
     return Markup(
         '<a href="/console/portal/campaigns/{}/details"><text class="chart-label" x="{}" y="{:.1f}" text-anchor="end">'
         '{}</text></a><rect class="calendar-bar {}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="14" rx="4">'

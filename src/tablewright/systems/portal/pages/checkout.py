@@ -1,9 +1,9 @@
-"""Checkout: a cart with its total, then an order; and the page that says what became of it.
+"""Checkout: a cart with its total, then an order and its confirmation page.
 
-The cart lives in the form itself: nothing is stored before an order is placed. A hidden key makes a form that is sent
-twice one order; who comes back to the page and places the same order under a new key is asked first (a cookie knows).
-The total that was shown goes along, so nobody buys at another. The page after it is for who placed
-the order (a link signed for an hour) and for its owner.
+The cart is in the form itself: nothing is stored before an order is placed. A hidden key makes a form that is sent
+twice one order; a customer who returns to the page and places the same order with a new key must confirm it (a cookie
+remembers the last order). The form includes the total that was shown, so no order is placed at another total. The
+confirmation page is for the buyer (a link signed for an hour) and for the owner of the order.
 Elsewhere: prices and rules (systems/portal/orders/checkout.py).
 """
 
@@ -30,21 +30,21 @@ from tablewright.systems.portal.pages.forms import refused, status_of
 from tablewright.systems.portal.pages.page import HOME, PortalPages
 
 LINK_LASTS = timedelta(hours=1)
-# The cookie that knows what this browser ordered last, for as long as coming back to the page is likely.
+# The cookie that remembers the last order of this browser, while a return to the page is likely.
 JUST_PLACED = "tablewright-placed"
 _REMEMBERED = 1800
 QUANTITY = "quantity-"
 _HOURS = int(rules.PAY_WITHIN.total_seconds() // 3600)
 CARDS = (
-    ("tok_demo", "Demo card that pays", "The simulated gateway takes it at once."),
-    ("tok_declined", "Demo card that is declined", "To see what happens then: nothing is charged."),
+    ("tok_demo", "Demo card, accepted", "Nothing is really charged."),
+    ("tok_declined", "Demo card, declined", "Shows what happens when a card is declined."),
     (
         "",
         "Pay later",
         f"Pay within {_HOURS} hours; after that the order expires. You can cancel it until then.",
     ),
 )
-# Beside which field a refusal stands.
+# The field beside which an error is shown, by the prefix of its code.
 _FIELDS = (
     ("CAMPAIGN", "code"),
     ("CODE_FORMAT", "code"),
@@ -57,7 +57,7 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Basket:
-    """The cart as it is shown: what is in it, what more there is, and what it costs (None if it cannot be sold)."""
+    """The cart as shown: its lines, the other plans, and its price (None if it cannot be sold)."""
 
     form: Form
     rows: tuple[tuple[Product, int], ...]
@@ -73,7 +73,7 @@ class Basket:
 
 
 def quantities(form: Form) -> dict[str, int]:
-    """Product ids with how many of each; a plan that was just added counts one."""
+    """Product ids with their quantities; a plan that was just added has one."""
     found = {
         name.removeprefix(QUANTITY): _count(text)
         for name, text in form.values.items()
@@ -86,7 +86,7 @@ def quantities(form: Form) -> dict[str, int]:
 
 
 def _count(text: str) -> int:
-    """What was typed as a quantity; what is no number is -1, which the portal refuses in its own words."""
+    """The quantity that was typed; -1 for anything but a number, which the portal refuses."""
     bare = text.strip()
     if not bare:
         return 0
@@ -94,7 +94,7 @@ def _count(text: str) -> int:
 
 
 def with_cart(form: Form, cart: Mapping[str, int]) -> Form:
-    """The form with these quantities and nothing more to add."""
+    """The form with these quantities and without the plan to add."""
     kept = {n: t for n, t in form.values.items() if not n.startswith(QUANTITY) and n not in ("add", "do")}
     return replace(form, values={**kept, **{QUANTITY + id: str(count) for id, count in cart.items()}})
 
@@ -105,7 +105,7 @@ def buying_router(pages: PortalPages) -> APIRouter:
     pace = Depends(limit_rate(RateLimiter(), "checkout", per_minute=120, burst=60))
 
     def basket(form: Form, caller: Principal) -> Basket:
-        """The cart with its prices, or with what is wrong with it beside the field it is about."""
+        """The cart with its prices, or with the errors beside their fields."""
         buyer = checkout.buyer_at(buyer_of(caller), form.get("email"))
         cart = quantities(form)
         form = with_cart(form, cart)
@@ -122,7 +122,7 @@ def buying_router(pages: PortalPages) -> APIRouter:
             return Basket(form, rows, others, without_code(cart, buyer), buyer is None)
 
     def with_code_checked(form: Form, buyer: str | None) -> Form:
-        """The form with what is wrong with its code as well, where the cart was looked at first."""
+        """The form with the error of its code as well, if only the cart was checked."""
         for code in codes(form) if "code" not in form.errors else ():
             try:
                 checkout.check_code(code, buyer)
@@ -131,14 +131,14 @@ def buying_router(pages: PortalPages) -> APIRouter:
         return form
 
     def without_code(cart: Mapping[str, int], buyer: str | None) -> Priced | None:
-        """What it costs without the code that does not work."""
+        """The price without the code that cannot be used."""
         try:
             return checkout.priced(lines(cart), (), buyer)
         except PortalMistake:
             return None
 
     def refused_order(form: Form, caller: Principal, mistake: PortalMistake) -> Basket:
-        """The cart again, with every mistake; a code that an order was refused for takes nothing off the total."""
+        """The cart again, with every error; a code that was refused does not reduce the total."""
         shown = basket(form, caller)
         if mistake.code == "IDEMPOTENCY_KEY_REUSED":
             return replace(shown, form=_another_order(shown.form, pages.console.world.new_id()))
@@ -178,7 +178,7 @@ def buying_router(pages: PortalPages) -> APIRouter:
         caller: Annotated[Principal, Depends(pages.who)],
         form: Annotated[Form, Depends(posted)],
     ) -> Response:
-        """Only the total, for the page to put in its place while somebody types."""
+        """Only the total, which the page replaces during typing."""
         shown = basket(form, caller)
         return pages.page(request, "_total", title="Total", shown=shown, form=shown.form)
 
@@ -194,7 +194,7 @@ def buying_router(pages: PortalPages) -> APIRouter:
         mark = _mark(form, cart)
         if _is_repetition(request.cookies.get(JUST_PLACED, ""), mark, form):
             shown = basket(form, caller)
-            words = "You placed this order a moment ago. Press the button again to place it once more."
+            words = "You just placed this order. To order the same again, press “Place order” once more."
             again = replace(with_again(shown.form, mark), error=words)
             return show(request, caller, replace(shown, form=again), 409)
         try:
@@ -226,7 +226,7 @@ def buying_router(pages: PortalPages) -> APIRouter:
         tenant = pages.portal.tenants.get(order.tenant_id) if order is not None else None
         is_own = order is not None and tenant is not None and _is_own(order, tenant, caller)
         if order is None or tenant is None or not (opens or is_own):
-            words = "There is no such order, or its page has expired: it is available for one hour."
+            words = "There is no such order, or this page has expired. It is available for one hour after the order."
             raise not_found("ORDER_NOT_FOUND", words)
         return pages.page(
             request, "placed", title=f"Order {order.order_number}", order=order, tenant=tenant, seal=seal,
@@ -241,7 +241,7 @@ def _is_own(order: Order, tenant: Tenant, caller: Principal) -> bool:
 
 
 def _with_email_checked(form: Form) -> Form:
-    """The form with what is wrong with its address as well, where something else was looked at first."""
+    """The form with the error of its address as well, if something else was refused first."""
     try:
         rules.email_address(form.get("email"))
     except PortalMistake as mistake:
@@ -250,7 +250,7 @@ def _with_email_checked(form: Form) -> Form:
 
 
 def _mark(form: Form, cart: Mapping[str, int]) -> str:
-    """What was ordered and by whom, as a digest."""
+    """A digest of the cart, code and address."""
     said = [
         form.get("email").strip().lower(),
         form.get("code").strip().upper(),
@@ -260,7 +260,7 @@ def _mark(form: Form, cart: Mapping[str, int]) -> str:
 
 
 def _is_repetition(cookie: str, mark: str, form: Form) -> bool:
-    """Whether this browser placed the same order just now, and not with this very form or on purpose."""
+    """Whether this browser just placed the same order with another form, and has not confirmed the repetition."""
     placed, _, key = cookie.partition(".")
     return placed == mark and key != form.get("key") and form.get("again") != mark
 
@@ -270,7 +270,7 @@ def with_again(form: Form, mark: str) -> Form:
 
 
 def amount(text: str) -> Decimal | None:
-    """The total that stood on the page; None if it was none, and then nothing was agreed."""
+    """The total shown on the page; None if there was none."""
     try:
         found = Decimal(text)
     except InvalidOperation:
@@ -279,8 +279,8 @@ def amount(text: str) -> Decimal | None:
 
 
 def _another_order(form: Form, key: str) -> Form:
-    """A page one came back to after its order was placed, with another cart in it."""
-    words = "An order was placed from this page already. Your cart is different now: press the button to order it too."
+    """The form with a new key: its order was already placed, and the cart is different now."""
+    words = "You already placed an order from this page. Press “Place order” to order this cart as well."
     return replace(form, values={**form.values, "key": key}, error=words)
 
 
@@ -293,13 +293,13 @@ def codes(form: Form) -> list[str]:
 
 
 def placed_link(pages: PortalPages, order: Order) -> str:
-    """The page after an order, for who has this link, for an hour."""
+    """The signed link to the confirmation page, valid for an hour."""
     now = pages.portal.repository.now()
     return f"{HOME}/orders/{order.order_id}/placed?seal={pages.portal.previews.token(order.order_id, now, LINK_LASTS)}"
 
 
 def again_link(order: Order) -> str:
-    """The same cart once more; without an offer that the customer has used up."""
+    """A link to the checkout with the same cart, without an offer that the customer has already used."""
     plans = urlencode({QUANTITY + item.product_id: item.quantity for item in order.items})
     offer = None if order.over_limit else order.campaign
     return f"{HOME}/checkout?{plans}" + (f"&code={offer.code}" if offer else "")

@@ -1,7 +1,7 @@
-"""What people type into the portal's forms, as values; and what to say when somebody else was faster.
+"""The values of the portal's forms, and the form after a conflict.
 
-Must hold: only the fields of the model are read, so hidden helpers of a form (version, seen) never reach it. A form
-that comes too late keeps what was typed, and shows what changed meanwhile.
+Must hold: only the fields of the model are read, so hidden fields of a form (version, seen) never reach it. A form that
+rests on an older version keeps what was typed and shows what has changed since.
 """
 
 import re
@@ -31,7 +31,7 @@ _PRICES = frozenset(("price", "nextPrice"))
 
 
 def _plain(text: object) -> object:
-    """`R 1 299,99` as `1299.99`: people type money as they see it printed."""
+    """`R 1 299,99` as `1299.99`: people type amounts as they are printed."""
     if not isinstance(text, str):
         return text
     bare = re.sub(r"[R\s\u00a0\u202f]", "", text)
@@ -39,7 +39,7 @@ def _plain(text: object) -> object:
 
 
 def _in_our_zone(moment: datetime) -> datetime:
-    """A time without a zone is South African: that is what the form says beside it."""
+    """A time without a zone is South African, as the form says."""
     return moment if moment.tzinfo else moment.replace(tzinfo=rules.ZONE)
 
 
@@ -53,7 +53,7 @@ Lines = Annotated[list[str], BeforeValidator(_lines)]
 
 
 class TypedProduct(Value):
-    """A product as its form has it; a scheduled price is optional."""
+    """The product form; a scheduled price is optional."""
 
     name: str
     description: str
@@ -66,7 +66,7 @@ class TypedProduct(Value):
 
 
 class TypedCampaign(Value):
-    """What of a campaign may be changed."""
+    """The form of an existing campaign."""
 
     description: str
     discount_percentage: Amount
@@ -79,29 +79,29 @@ class TypedCampaign(Value):
 
 
 class NewTypedCampaign(TypedCampaign):
-    """A campaign that is not there yet."""
+    """The form of a new campaign."""
 
     code: str
     product_id: str
 
 
 class TypedDiscount(Value):
-    """Only a discount, for the preview of what it makes of a price."""
+    """Only the discount, for the price preview."""
 
     discount_percentage: Amount
 
 
 class TypedTenant(Value):
-    """What staff may change of a tenant; what is left empty is taken away."""
+    """The tenant form for staff; an empty field removes the value."""
 
     organization_name: str | None = Field(None, max_length=200)
     destination_email: str | None = Field(None, max_length=320)
 
 
 def typed(form: Form, model: type[M], rule: Rule = lambda values: (), **others: Any) -> M:
-    """The model that was typed, of its own fields only; FormWrong keeps the whole form.
+    """The model read from its fields of the form; FormWrong keeps the whole form.
 
-    If a field cannot be read, the others are checked by the portal's `rule` all the same: all mistakes at once.
+    If a field cannot be read, the portal's `rule` still checks the others: all mistakes at once.
     """
     names = {field.alias or name for name, field in model.model_fields.items()}
     own = Form({n: text for n, text in form.values.items() if n in names})
@@ -114,7 +114,7 @@ def typed(form: Form, model: type[M], rule: Rule = lambda values: (), **others: 
 
 
 def _readable(form: Form, model: type[BaseModel]) -> dict[str, Any]:
-    """The fields that can be read, each for itself; what was left empty is not among them."""
+    """The fields that can be read one by one, without the empty ones."""
     found: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         text = form.get(field.alias or name)
@@ -126,7 +126,7 @@ def _readable(form: Form, model: type[BaseModel]) -> dict[str, Any]:
 
 
 def labelled(form: Form, name: str, label_: str) -> Form:
-    """The form with its mistake beside a field under the label that the field has on the page."""
+    """The form with a field's error under the label that the field has on the page."""
     text = form.errors.get(name)
     if not text:
         return form
@@ -141,7 +141,7 @@ def fields_of(value: BaseModel) -> dict[str, Any]:
 
 
 def form_of_stored(stored: Activatable, portal: Portal, kind: Kind, subject_id: str, reader: Actor) -> Form:
-    """A form filled in with what is stored; hidden in it which version that is, and the last entry of its history."""
+    """A form filled with the stored values, its version, and the last entry of its history."""
     given = stored.model_dump(by_alias=True, exclude_none=True)
     values = {name: _shown(name, value) for name, value in given.items() if value is not False}
     return Form({**values, SEEN: _last(portal, kind, subject_id, reader)})
@@ -153,7 +153,7 @@ def _last(portal: Portal, kind: Kind, subject_id: str, reader: Actor) -> str:
 
 
 def _shown(name: str, value: Any) -> str:
-    """A stored value as one would type it."""
+    """A stored value as it is typed."""
     if isinstance(value, list):
         return "\n".join(map(str, value))
     if isinstance(value, Decimal):
@@ -162,32 +162,32 @@ def _shown(name: str, value: Any) -> str:
 
 
 def version_of(form: Form) -> int | None:
-    """The version a form was filled from; None lets the change through whatever is stored."""
+    """The version a form was filled from; None if any version may be overwritten."""
     text = form.get(VERSION)
     return int(text) if text.isascii() and text.isdigit() else None
 
 
 @dataclass(frozen=True, slots=True)
 class TooLate:
-    """A form that rests on an older version: with the new one in it, and what was changed since."""
+    """A form from an older version, updated to the current version, with the changes in between."""
 
     form: Form
-    meanwhile: tuple[AuditEntry, ...]
+    changes_since: tuple[AuditEntry, ...]
 
 
 def too_late(
     portal: Portal, kind: Kind, subject_id: str, stored: Activatable, form: Form, reader: Actor
 ) -> TooLate:
-    """Keep what was typed, show what others did; saving once more then rests on what is shown."""
+    """Keep what was typed and show the changes since; saving again then overwrites those."""
     recent = portal.catalogue.history(kind, subject_id, reader, size=25).items
     since = tuple(takewhile(lambda entry: entry.audit_id != form.get(SEEN), recent))
     seen = recent[0].audit_id if recent else ""
-    words = "Somebody changed this meanwhile. What you typed is still here; saving again puts it over theirs."
+    words = "Someone else changed this while you were editing. Your entries are still here; saving overwrites theirs."
     return TooLate(Form({**form.values, VERSION: str(stored.version), SEEN: seen}, error=words), since)
 
 
 def refused(form: Form, mistake: PortalMistake, fields: Sequence[tuple[str, str]] = ()) -> Form:
-    """The form with the portal's refusal. `fields` say beside which field a code's sentence stands: (prefix, field)."""
+    """The form with the portal's error. `fields` gives the field for a code: (prefix of the code, field)."""
     for prefix, name in fields:
         if mistake.code.startswith(prefix):
             words = mistake.message

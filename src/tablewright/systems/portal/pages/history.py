@@ -1,6 +1,6 @@
-"""What happened, for staff: the overview, the audit trail by month, and the mail that left or waits.
+"""For staff: the overview, the audit trail by month, and the outbox.
 
-Must hold: the outbox is for admins only, and codes and links in it are covered.
+Must hold: the outbox is for admins only, and codes and links in it are masked.
 """
 
 from dataclasses import replace
@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from tablewright.pages.layout import Crumb
 from tablewright.systems.portal.model import Kind, MessageState, Order, Product
-from tablewright.systems.portal.pages.page import HOME, PortalPages
+from tablewright.systems.portal.pages.page import HOME, KIND_WORDS, PortalPages
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MESSAGES: tuple[tuple[MessageState, str], ...] = (
@@ -54,7 +54,7 @@ def _latest(pages: PortalPages, request: Request) -> list[Order]:
 
 
 def _to_come(products: list[Product], now: datetime) -> list[Product]:
-    """Products whose next price has its time, the nearest first."""
+    """Products with a scheduled price, the nearest first."""
     found = [p for p in products if p.next_price_from is not None and p.next_price_from > now]
     return sorted(found, key=lambda product: product.next_price_from or now)
 
@@ -69,7 +69,7 @@ def records_router(pages: PortalPages) -> APIRouter:
         of: Kind = "tenants",
         month: Annotated[str, Query(pattern=r"^(2\d{3}-(0[1-9]|1[0-2]))?$")] = "",
     ) -> Response:
-        """A month as the index has it, which is UTC."""
+        """A month in UTC, as the index has it."""
         now = repository.now()
         chosen = datetime.fromisoformat(f"{month}-01T00:00:00+00:00") if month else now
         listing = pages.list(request, repository.audit_of_month(of, chosen), size=20)
@@ -77,7 +77,7 @@ def records_router(pages: PortalPages) -> APIRouter:
             request,
             "audit",
             title="Audit",
-            kinds=KINDS,
+            kinds=[(each, KIND_WORDS[each]) for each in KINDS],
             kind=of,
             month=f"{chosen:%Y-%m}",
             month_words=f"{chosen:%B %Y}",
@@ -107,7 +107,7 @@ def records_router(pages: PortalPages) -> APIRouter:
 
 
 def _names(pages: PortalPages, kind: Kind, ids: list[str]) -> dict[str, str]:
-    """What people call what was changed."""
+    """The e-mail addresses or names of the changed records, by id."""
     if kind == "tenants":
         return {id: tenant.email for id, tenant in pages.portal.repository.tenants_by_id(ids).items()}
     if kind == "products":

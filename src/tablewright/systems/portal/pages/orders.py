@@ -1,8 +1,8 @@
-"""Orders: for staff all of them, by status, day or search; one with its lines; a customer sees their own.
+"""Orders: all of them for staff, by status, day or search; their own for customers.
 
-Must hold: cancelling, refunding and marking as paid say what will happen before they do, and offer nothing that the
-order's state does not allow; a tenant cancels only its own order, and only while it is not paid.
-Elsewhere: how an order is paid (payment.py), which moves there are (systems/portal/design/customers.py).
+Must hold: the pages to cancel, refund or mark as paid say what will happen, and are only offered if the order's status
+allows it; a customer cancels only their own unpaid order.
+Elsewhere: payment (payment.py), the allowed moves (systems/portal/design/customers.py).
 """
 
 from typing import Annotated, Any, get_args
@@ -21,7 +21,7 @@ from tablewright.systems.portal.errors import PortalMistake
 from tablewright.systems.portal.model import Order, OrderStatus
 from tablewright.systems.portal.pages.checkout import again_link
 from tablewright.systems.portal.pages.forms import refused
-from tablewright.systems.portal.pages.page import HOME, PortalPages
+from tablewright.systems.portal.pages.page import HOME, ORDER_WORDS, PortalPages
 from tablewright.systems.portal.pages.tenants import days_between
 from tablewright.systems.portal.search import Found, search_orders
 
@@ -99,23 +99,23 @@ def _cancel(pages: PortalPages) -> APIRouter:
         canceller(caller)
         if "CANCELLED" not in moves(found, caller):
             return nothing_to_do(pages, found)
+        reader = "you get" if found.tenant_id == caller.subject else "the customer gets"
         return pages.console.confirm(
             request,
             title=f"Cancel order {found.order_number}?",
-            happens="The order is cancelled and the customer gets a mail. "
-            "If a campaign was used, its use is free again.",
-            button="Cancel the order",
+            happens=f"The order is cancelled and {reader} a mail. If it used an offer, the offer can be used again.",
+            button="Cancel order",
             back=f"{LIST}/{id}",
             crumbs=(*crumbs_of(caller), Crumb(found.order_number, f"{LIST}/{id}")),
-            details={"Total": money(found.total, "ZAR"), "Status now": found.order_status.lower()},
-            undo="This cannot be undone; the customer can place the order again.",
+            details={"Total": money(found.total, "ZAR"), "Status": ORDER_WORDS[found.order_status]},
+            undo="This cannot be undone, but the same order can be placed again.",
         )
 
     @router.post("/orders/{id}/cancel", dependencies=[Depends(posted)])
     def cancel(id: str, caller: Annotated[Principal, Depends(known)]) -> Response:
         found = own_order(pages.portal, id, caller)
         pages.portal.orders.cancel(found.order_id, canceller(caller))
-        return pages.console.go(f"{LIST}/{id}", "The order is cancelled.", "note")
+        return pages.console.go(f"{LIST}/{id}", "Order cancelled.", "note")
 
     return router
 
@@ -129,43 +129,43 @@ def _refund(pages: PortalPages) -> APIRouter:
         if "REFUNDED" not in moves(found, caller):
             return nothing_to_do(pages, found)
         how = (
-            "It was paid by hand, so return the money yourself; here it is noted as refunded."
+            "This payment was marked by hand, so return the money yourself. The order is then marked as refunded."
             if found.paid_by_hand
-            else "The gateway gives the whole amount back."
+            else "The payment gateway returns the full amount."
         )
         return pages.console.confirm(
             request,
             title=f"Refund order {found.order_number}?",
-            happens=f"{how} The customer gets a mail. If a campaign was used, its use is free again.",
+            happens=f"{how} The customer gets a mail. If the order used an offer, the offer can be used again.",
             button=f"Refund {money(found.total, 'ZAR')}",
             back=f"{LIST}/{id}",
             crumbs=(Crumb("Orders", LIST), Crumb(found.order_number, f"{LIST}/{id}")),
-            details={"Payment": found.payment_reference or "", "Status now": found.order_status.lower()},
+            details={"Payment": found.payment_reference or "", "Status": ORDER_WORDS[found.order_status]},
             undo="This cannot be undone.",
         )
 
     @router.post("/orders/{id}/refund")
     def refund(id: str, caller: Annotated[Principal, Depends(pages.admin)]) -> Response:
         pages.portal.orders.refund(id, actor_of(caller))
-        return pages.console.go(f"{LIST}/{id}", "The order is refunded.", "note")
+        return pages.console.go(f"{LIST}/{id}", "Order refunded.", "note")
 
     return router
 
 
 def nothing_to_do(pages: PortalPages, order: Order) -> Response:
-    """Back to the order, for who asks for what its state does not allow."""
-    words = f"This order is {order.order_status.lower()}. There is nothing to do here."
+    """Back to the order, if its status does not allow the action."""
+    words = f"This order is already {ORDER_WORDS[order.order_status]}."
     return pages.console.go(f"{LIST}/{order.order_id}", words, "note")
 
 
 def moves(order: Order, caller: Principal) -> tuple[OrderStatus, ...]:
-    """What this caller may make of an order: owners pay and cancel, an admin with a second factor does all."""
+    """The statuses this caller may set: owners pay and cancel, an admin with a second factor may do all."""
     found: set[OrderStatus] = set()
     if "admin" in caller.roles and caller.used_mfa:
         found = set(rules.order_moves_open_to(order, "admin"))
     elif not caller.roles & {"admin", "support"}:
         found = set(rules.order_moves_open_to(order, "user"))
-        # Owners pay through the gateway, which then says that the order is paid.
+        # Owners pay through the gateway, whose event marks the order as paid.
         found |= {"PAID"} if order.order_status == "PENDING" else set()
     return tuple(status for status in STATUSES if status in found)
 

@@ -1,7 +1,7 @@
-"""What every page of the portal is made with: the service, the console, who may, and the portal's own words.
+"""What all pages of the portal share: the service, the console, guards, and the words for states and fields.
 
-Must hold: the routes ask for the roles; `May` only decides which buttons are shown. Times and days are those of South
-Africa, and every time is shown with its zone.
+Must hold: the routes check the roles; `May` only decides which buttons are shown. Times and days are South African,
+and every time is shown with its zone.
 """
 
 import re
@@ -19,7 +19,7 @@ from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.pages.layout import Console
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
-from tablewright.pages.words import label, money, number
+from tablewright.pages.words import label, money
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.api.router import TENANTS_ALONE, actor_of
 from tablewright.systems.portal.model import AuditEntry
@@ -30,12 +30,20 @@ from tablewright.systems.portal.repository import Actor
 HOME = "/console/portal"
 ZONE = str(rules.ZONE)
 _MOST_LETTERS = 240
-# What stands in an audit entry as a plain number.
+# Fields that an audit entry stores as a plain number.
 _MONEY = ("price", "nextPrice", "subtotal", "discount", "tax", "total")
 _SHARES = ("discountPercentage",)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 
-# The word for a state, and its colour.
+# The words for kinds and states, and the colours of states.
+KIND_WORDS = {"tenants": "Customers", "products": "Plans", "campaigns": "Campaigns"}
+ORDER_WORDS = {
+    "PENDING": "unpaid",
+    "PAID": "paid",
+    "CANCELLED": "cancelled",
+    "EXPIRED": "expired",
+    "REFUNDED": "refunded",
+}
 TENANT_TONES = {"UNVALIDATED": "warn", "VALIDATED": "busy", "REGISTERED": "good", "SUSPENDED": "bad"}
 ORDER_TONES = {"PENDING": "warn", "PAID": "good", "CANCELLED": "", "EXPIRED": "", "REFUNDED": "busy"}
 CAMPAIGN_WORDS = {
@@ -47,9 +55,46 @@ CAMPAIGN_WORDS = {
 }
 
 
+# Actions of audit entries whose stored names are not what people say.
+ACTION_WORDS = {
+    "moved": "status changed",
+    "forced": "status forced",
+    "order is paid": "order paid",
+    "order was cancelled": "order cancelled",
+    "order was refunded": "order refunded",
+    "payment given back": "payment returned",
+    "scheduled price": "scheduled price applied",
+    "e-mail changed": "e-mail address changed",
+    "destination verified": "address for form submissions confirmed",
+    "address verified": "e-mail address confirmed",
+}
+# Fields of audit entries, by the labels of their forms.
+FIELD_WORDS = {
+    "email": "E-mail address",
+    "organizationName": "Organisation",
+    "destinationEmail": "Address for form submissions",
+    "pendingDestinationEmail": "Address to be confirmed",
+    "reminderSentAt": "Reminder sent",
+    "suspensionReason": "Reason for suspension",
+    "billingCycle": "Billed",
+    "nextPrice": "Scheduled price",
+    "nextPriceFrom": "Scheduled price starts",
+    "productId": "Plan",
+    "alsoProductIds": "Also for",
+    "discountPercentage": "Discount",
+    "termsConditionsLink": "Terms and conditions",
+    "fromDate": "First day",
+    "toDate": "Last day",
+    "redemptionLimit": "Total limit",
+    "perTenantLimit": "Limit per customer",
+    "paidByHand": "Marked as paid by hand",
+    "erasedAt": "Erased",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class May:
-    """What a caller may do here, for the buttons."""
+    """What a caller may do, for the buttons."""
 
     read: bool = False
     change: bool = False
@@ -80,7 +125,6 @@ class PortalPages(SystemPages):
             "zone": ZONE,
             "day": day_words,
             "day_of": lambda at: day_words(rules.local_day(at)),
-            "times": times_words,
             "moment": moment_words,
             "rand": rand,
             "percent": percent_words,
@@ -89,11 +133,14 @@ class PortalPages(SystemPages):
             "changes_of": changes_of,
             "tenant_tones": TENANT_TONES,
             "order_tones": ORDER_TONES,
+            "order_words": ORDER_WORDS,
+            "action_words": ACTION_WORDS,
+            "by": by_words,
             "campaign_words": CAMPAIGN_WORDS,
         }
 
     def list(self, request: Request, query: Query[Any], size: int = 25) -> Listing[Any]:
-        """One page of a request of the service, deleted things too: the portal says itself what it leaves out."""
+        """One page of a query, including deleted records: the portal's queries say what they leave out."""
         return self.console.list(request, self.portal.repository.db, query, size=size, deleted=True)
 
     def actor(self, request: Request) -> Actor:
@@ -121,11 +168,6 @@ def percent_words(share: Decimal) -> str:
     return f"{share.normalize():f}\u00a0%"
 
 
-def times_words(count: int) -> str:
-    """`once`, `3 times`."""
-    return "once" if count == 1 else f"{number(count)} times"
-
-
 def day_words(day: date) -> str:
     """`1 June 2026`."""
     return f"{day.day} {day:%B %Y}"
@@ -137,17 +179,26 @@ def moment_words(at: datetime) -> str:
     return f"{day_words(local.date())}, {local:%H:%M} {local.tzname()}"
 
 
+def by_words(author: str) -> str:
+    """`by thandi@bbws.example`, or `automatically` for the portal itself."""
+    return "automatically" if author.startswith("system:") else f"by {author}"
+
+
 def changes_of(entry: AuditEntry) -> list[tuple[str, str | None, str | None]]:
-    """What an audit entry says changed, by field: a word for it, before, after (None where there was nothing)."""
+    """The changes of an audit entry: label of the field, before, after (None for no value)."""
     names = [*entry.before, *(name for name in entry.after if name not in entry.before)]
     return [
-        (label(name), _readable(name, entry.before.get(name)), _readable(name, entry.after.get(name)))
+        (
+            FIELD_WORDS.get(name, label(name)),
+            _readable(name, entry.before.get(name)),
+            _readable(name, entry.after.get(name)),
+        )
         for name in names
     ]
 
 
 def _readable(name: str, text: str | None) -> str | None:
-    """A stored value for people: money as such, times with their zone, and no more of a long text than fits."""
+    """A stored value for people: amounts with their currency, times with their zone, long texts shortened."""
     if text is None:
         return None
     if name in _MONEY:

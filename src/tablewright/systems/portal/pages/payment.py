@@ -1,8 +1,8 @@
-"""Paying an order that was placed before: by its customer with a card, or noted by an admin who got the money.
+"""Payment of an order: by its customer with a card, or marked as paid by an admin who received the money.
 
-The page after an order is for who placed it, for an hour (checkout.py): they may pay from there without signing in, but
-not an order whose offer is limited per customer.
-Must hold: what is sent twice is paid once; an order that expired says so, and offers to order again.
+The buyer can pay without signing in from the confirmation page, which is available for an hour (checkout.py), unless
+the order's offer is limited per customer.
+Must hold: a form that is sent twice pays once; an expired order says so and offers to order again.
 """
 
 from typing import Annotated
@@ -40,7 +40,7 @@ def _by_card(pages: PortalPages) -> APIRouter:
     pace = Depends(limit_rate(RateLimiter(), "payment", per_minute=60, burst=30))
 
     def payable(id: str, caller: Principal, seal: str) -> Order:
-        """The order, for its owner or for who has the link of the page after it."""
+        """The order, for its owner or with the signed link of its confirmation page."""
         if pages.portal.previews.opens(seal, id, pages.portal.repository.now()):
             order = orders.order(id)
             if not rules.must_verify(order):
@@ -90,7 +90,7 @@ def _by_card(pages: PortalPages) -> APIRouter:
 
 
 def _back(order: Order, seal: str) -> str:
-    """The page one came from: the one after the order, or the order's own."""
+    """The page before: the confirmation page, or the order's own page."""
     return f"{LIST}/{order.order_id}/placed?seal={seal}" if seal else f"{LIST}/{order.order_id}"
 
 
@@ -125,6 +125,6 @@ def _by_hand(pages: PortalPages) -> APIRouter:
             return show(request, orders.order(id), wrong.form, 422)
         except PortalMistake as mistake:
             return show(request, orders.order(id), refused(form, mistake), status_of(mistake))
-        return pages.console.go(f"{HOME}/orders/{id}", "The order is marked as paid.")
+        return pages.console.go(f"{HOME}/orders/{id}", "Order marked as paid.")
 
     return router

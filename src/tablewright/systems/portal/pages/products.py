@@ -1,7 +1,7 @@
-"""Products, for staff: the catalogue with drafts and what was taken off sale; one product with its prices over time.
+"""Plans (products in the code), for staff: the catalogue with drafts and plans off sale; one plan with its prices.
 
-Must hold: whoever changes a price reads what that means (new orders at once, placed orders never, running campaigns
-with it); a change rests on the version that was shown.
+Must hold: the form says what a new price applies to (new orders and running campaigns, not existing orders); a change
+is refused if the version that was shown is no longer current.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ from tablewright.systems.portal.pages.page import HOME, PortalPages
 from tablewright.systems.portal.repository import Actor
 
 LIST = f"{HOME}/products"
-_LISTED = Crumb("Products", LIST)
+_LISTED = Crumb("Plans", LIST)
 SHOWN: dict[str, bool | None] = {"": None, "active": True, "deleted": False}
 
 
@@ -62,7 +62,7 @@ def _lists(pages: PortalPages) -> APIRouter:
         return pages.page(
             request,
             "products",
-            title="Products",
+            title="Plans",
             products=[(product, catalogue.price_now(product), state_of(product)) for product in page.items],
             next=here(request, after=page.next) if page.next else None,
             show=show,
@@ -100,7 +100,7 @@ def _lists(pages: PortalPages) -> APIRouter:
 
 
 def form_of_product(pages: PortalPages, product: Product, reader: Actor) -> Form:
-    # A scheduled price that has begun is the price, also before the job has applied it.
+    # A scheduled price that has started is the price, also before the job has applied it.
     product = rules.settled(product, pages.portal.repository.now())
     form = form_of_stored(product, pages.portal, "products", product.id, reader)
     if product.next_price_from is None:
@@ -118,12 +118,12 @@ def _forms(pages: PortalPages) -> APIRouter:
         form: Form,
         product: Product | None = None,
         status: int = 200,
-        meanwhile: tuple[AuditEntry, ...] = (),
+        changes_since: tuple[AuditEntry, ...] = (),
     ) -> Response:
         crumbs = (_LISTED, Crumb(product.name, f"{LIST}/{product.id}")) if product else (_LISTED,)
         return pages.page(
-            request, "product_form", title="Edit" if product else "New product", crumbs=crumbs, status=status,
-            form=form, product=product, meanwhile=meanwhile, rules=field_rules,
+            request, "product_form", title="Edit" if product else "New plan", crumbs=crumbs, status=status,
+            form=form, product=product, changes_since=changes_since, rules=field_rules,
         )  # fmt: skip
 
     @router.get("/products/new", dependencies=[Depends(pages.admin)])
@@ -144,7 +144,7 @@ def _forms(pages: PortalPages) -> APIRouter:
             return show(request, wrong.form, status=422)
         except PortalMistake as mistake:
             return show(request, refused(form, mistake), status=status_of(mistake))
-        return pages.console.go(f"{LIST}/{made.id}", *_told(f"{made.name} is in the catalogue.", warnings))
+        return pages.console.go(f"{LIST}/{made.id}", *_told(f"Plan {made.name} created.", warnings))
 
     @router.get("/products/{id}/edit", dependencies=[Depends(pages.admin)])
     def edit(request: Request, id: str) -> Response:
@@ -168,7 +168,7 @@ def _forms(pages: PortalPages) -> APIRouter:
         except Changed:
             stored = catalogue.product(id, deleted=True)
             late = too_late(pages.portal, "products", id, stored, form, actor_of(caller))
-            return show(request, late.form, stored, 412, late.meanwhile)
+            return show(request, late.form, stored, 412, late.changes_since)
         except PortalMistake as mistake:
             return show(request, refused(form, mistake), stored, status_of(mistake))
         return pages.console.go(f"{LIST}/{id}", *_told("Saved.", warnings))
@@ -187,7 +187,7 @@ def _given(form: Form, now: datetime, stored: Product | None = None) -> dict[str
 
 
 def _unless_same_minute(changes: dict[str, Any], stored: Product) -> dict[str, Any]:
-    """A form knows minutes only: a time that was not touched keeps its seconds, and is no change."""
+    """A form has minutes only: an unchanged time keeps its seconds, so that it is not a change."""
     if _is_same_minute(changes["next_price_from"], stored):
         return {**changes, "next_price_from": stored.next_price_from}
     return changes
@@ -213,7 +213,7 @@ def _actions(pages: PortalPages) -> APIRouter:
         id: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
     ) -> Response:
         switch(id, caller, form, False)
-        said = "Off sale. Orders already placed and campaigns stay as they are; it can be restored here."
+        said = "Taken off sale. Existing orders and campaigns don't change. You can restore the plan here."
         return pages.console.go(f"{LIST}/{id}", said, "note")
 
     @router.post("/products/{id}/restore")
@@ -221,6 +221,6 @@ def _actions(pages: PortalPages) -> APIRouter:
         id: str, caller: Annotated[Principal, Depends(pages.admin)], form: Annotated[Form, Depends(posted)]
     ) -> Response:
         switch(id, caller, form, True)
-        return pages.console.go(f"{LIST}/{id}", "It is back in the catalogue.")
+        return pages.console.go(f"{LIST}/{id}", "Plan restored.")
 
     return router

@@ -1,7 +1,7 @@
-"""What a search finds in the portal: for staff tenants, orders, campaigns, products; for everybody what is sold.
+"""The portal's results of a search: customers, orders, campaigns and plans for staff; plans and offers for everyone.
 
-Customers and orders by parts of an address, by number or amount, among the newest (systems/portal/search.py says how
-many); the lists of both look further. Must hold: who may not read something does not find it.
+Customers and orders are searched by part of an address, by number or amount, among the newest (limits:
+systems/portal/search.py); their own lists search further. Must hold: a caller only finds what they may read.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,14 +12,14 @@ from tablewright.pages.area import Hit
 from tablewright.pages.words import money
 from tablewright.systems.portal.api.router import actor_of
 from tablewright.systems.portal.errors import PortalMistake
-from tablewright.systems.portal.pages.page import CAMPAIGN_WORDS, HOME
+from tablewright.systems.portal.pages.page import CAMPAIGN_WORDS, HOME, ORDER_WORDS
 from tablewright.systems.portal.pages.products import state_of
 from tablewright.systems.portal.portal import Portal
 from tablewright.systems.portal.repository import Actor
 from tablewright.systems.portal.search import search_orders, search_tenants
 
 _FEWEST_LETTERS = 2
-# A search is asked with every few letters: it looks through fewer than the lists do.
+# A search runs every few letters, so it reads fewer records than the lists do.
 _LOOKED_THROUGH = 200
 _HITS = 5
 
@@ -48,7 +48,7 @@ def _tenants(portal: Portal, text: str) -> Iterator[Hit]:
 
 def _orders(portal: Portal, text: str) -> Iterator[Hit]:
     for found in search_orders(portal, text, limit=_LOOKED_THROUGH).items[:_HITS]:
-        about = f"Order, {found.order_status.lower()}, {money(found.total, 'ZAR')}"
+        about = f"Order, {ORDER_WORDS[found.order_status]}, {money(found.total, 'ZAR')}"
         yield Hit(found.order_number, f"{HOME}/orders/{found.order_id}", about)
 
 
@@ -64,9 +64,7 @@ def _products(portal: Portal, reader: Actor, text: str) -> Iterator[Hit]:
     for product in portal.catalogue.products(reader, active=None, size=100).items:
         if text in product.name.casefold() or text == product.id:
             price = money(portal.catalogue.price_now(product), "ZAR")
-            yield Hit(
-                product.name, f"{HOME}/products/{product.id}", f"Product, {state_of(product)[0]}, {price}"
-            )
+            yield Hit(product.name, f"{HOME}/products/{product.id}", f"Plan, {state_of(product)[0]}, {price}")
 
 
 def _sold(portal: Portal, text: str) -> Iterator[Hit]:

@@ -1,7 +1,7 @@
-"""The shop window: plans with their prices, and a campaign's own page. For everybody.
+"""Public pages: plans with their prices, and a campaign's landing page.
 
-Must hold: a price shown here is the one an order placed now would have; a campaign that is not on yet is shown only to
-staff and to who has a preview link.
+Must hold: a price shown here is the price of an order placed now; a campaign that has not started is shown only to
+staff and with a preview link.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from tablewright.systems.portal.pages.page import HOME, PortalPages
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan as the shop shows it: what it costs now, what is off, and where to buy it."""
+    """A plan on a public page: its price, the campaign that reduces it, and the link to buy it."""
 
     product: Product
     price: Decimal
@@ -44,7 +44,7 @@ class Plan:
 
     @property
     def a_month(self) -> Decimal | None:
-        """What a yearly plan is a month; None for a monthly one."""
+        """The price per month of a yearly plan; None for a monthly one."""
         return rules.cents(self.now / 12) if self.product.billing_cycle == "yearly" else None
 
     @property
@@ -54,12 +54,12 @@ class Plan:
 
 
 def plans_of(pages: PortalPages, request: Request) -> list[Plan]:
-    """Everything for sale, each with the running campaign that takes off most."""
+    """All plans for sale, each with the running campaign that saves the most."""
     catalogue = pages.portal.catalogue
     offers, _ = catalogue.offers(pages.actor(request), valid_only=True, size=100)
     running = [offer.campaign for offer in offers if offer.state == "RUNNING"]
     buyer = buyer_of(pages.who(request))
-    if buyer is not None:  # a customer who used an offer is shown the price without it
+    if buyer is not None:  # a customer who has used an offer sees the price without it
         running = [each for each in running if not is_spent(pages.portal.repository, each, buyer)]
     return [plan_of(pages, product, running) for product in catalogue.for_sale()]
 
@@ -71,7 +71,7 @@ def plan_of(pages: PortalPages, product: Product, running: Sequence[Campaign]) -
 
 
 def keepable(request: Request, page: Response) -> Response:
-    """A page that is the same for everyone may be kept for a minute (CP-X7); not with a login or message."""
+    """Allow caching for a minute of a page that is the same for everyone (CP-X7); not with a login or message."""
     is_anonymous = not request.cookies and "authorization" not in request.headers
     if is_anonymous and "set-cookie" not in page.headers:
         page.headers["Cache-Control"] = public_cache()
@@ -80,7 +80,7 @@ def keepable(request: Request, page: Response) -> Response:
 
 
 def pricing_router(pages: PortalPages) -> APIRouter:
-    """The area's own address. A router of its own, as a path that is empty cannot be included under no prefix."""
+    """The area's start page. A separate router: an empty path cannot be included without a prefix."""
     router = pages.router()
 
     @router.get("")
@@ -109,12 +109,12 @@ def landing_router(pages: PortalPages) -> APIRouter:
             )
         is_preview = offer.state == "SCHEDULED"
         if is_preview and not may_see(offer, caller, preview):
-            raise not_found("CAMPAIGN_NOT_FOUND", "There is no such campaign.")
+            raise not_found("CAMPAIGN_NOT_FOUND", "There is no such offer.")
         today = rules.local_day(repository.now())
         page = pages.page(
             request,
             "landing",
-            title=offer.campaign.description if offer.is_available else rules.UNAVAILABLE,
+            title=offer.campaign.description if offer.is_available else "Offer not available",
             offer=offer,
             campaign=offer.campaign,
             plans=_plans_of_campaign(offer),
@@ -130,7 +130,7 @@ def landing_router(pages: PortalPages) -> APIRouter:
         return bool(preview) and pages.portal.previews.opens(preview, offer.campaign.code, repository.now())
 
     def _plans_of_campaign(offer: Offer) -> list[Plan]:
-        """The campaign's products that are for sale, its main one first."""
+        """The campaign's plans that are for sale, the main one first."""
         campaign = offer.campaign
         ids = [campaign.product_id, *campaign.also_product_ids]
         found = repository.products_by_id(ids)

@@ -1,10 +1,10 @@
-"""The customers' way in: an address, then the code or the link that was sent to it.
+"""Sign-in for customers: an e-mail address, then the code or the link that was sent to it.
 
-Must hold: the pages say the same about every address, and never show a code again; where one goes afterwards is a page
-of the portal, since this login is good for nothing else. A link in a mail is opened without the form it was asked for
-with: where its reader wanted to go is kept in a cookie of this browser.
-Elsewhere: the pages of a code (pages/code_sign_in.py), what it proves (systems/portal/customers/verification.py), the
-page of a link (sign_up.py).
+Must hold: the pages say the same about every address and never show a code again; the page after sign-in is a page of
+the portal, since the login is valid only there. A link in a mail is opened without the form, so a cookie
+remembers the page that was asked for.
+Elsewhere: the pages for a code (pages/code_sign_in.py), verification (systems/portal/customers/verification.py), the
+page for a link (sign_up.py).
 """
 
 from functools import partial
@@ -63,14 +63,14 @@ def sign_in_router(pages: PortalPages) -> APIRouter:
 
 def open_tenant(tenant: Tenant) -> Tenant:
     if tenant.status == "SUSPENDED":
-        raise Refused("TENANT_SUSPENDED", "This account is suspended. Please write to support.")
+        raise Refused("TENANT_SUSPENDED", "This account is suspended. Please contact support.")
     return tenant
 
 
 def signed_in(pages: PortalPages, tenant: Tenant, wanted: str, said: str = "You are signed in.") -> Response:
-    """On with a login of the tenant: where they wanted to go, else to the account.
+    """Sign the tenant in and go to the page they asked for, or to their account.
 
-    The account is for registered customers; who is not yet sees their orders, and is asked to register before all else.
+    The account is for registered customers; others can see their orders and are asked to register first.
     """
     is_registered = tenant.status == "REGISTERED"
     home = f"{HOME}/account" if is_registered else f"{HOME}/register"
@@ -82,7 +82,7 @@ def signed_in(pages: PortalPages, tenant: Tenant, wanted: str, said: str = "You 
 
 
 def wanted_by(request: Request) -> str:
-    """Where this browser wanted to go when it asked for a code."""
+    """The page this browser asked for before it requested a code."""
     return within(request.cookies.get(_WANTED, ""))
 
 

@@ -1,7 +1,7 @@
-"""The link of a mail, and registering: the link proves an address, then the registration is completed.
+"""The link in a mail, which verifies an address, and registration.
 
-Must hold: a link that is only opened changes nothing (mail scanners open links).
-Elsewhere: asking for a code and typing it (sign_in.py).
+Must hold: opening a link changes nothing, because mail scanners open links; only the button does.
+Elsewhere: requesting and typing a code (sign_in.py).
 """
 
 from typing import Annotated
@@ -39,7 +39,7 @@ def joining_router(pages: PortalPages) -> APIRouter:
         try:
             tenant = verification.confirm(form.get("email"), form.get("code"), purpose, caller=caller)
             if purpose == "destination":
-                said = f"{tenant.destination_email} gets form submissions from now on."
+                said = f"Form submissions now go to {tenant.destination_email}."
                 return pages.console.go(HOME, said)
             open_tenant(tenant)
         except PortalMistake as mistake:

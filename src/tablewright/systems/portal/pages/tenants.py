@@ -1,8 +1,8 @@
-"""Tenants, for staff: the list with its filters, one tenant with what may be done to it.
+"""Customers (tenants in the code), for staff: the list with its filters, one customer with the allowed actions.
 
-Must hold: a button is shown only for a move this actor may make, and the route asks again; what cannot be undone says
-so, and what goes and what stays, before it happens.
-Elsewhere: the states and who moves through them (systems/portal/design/customers.py, rules.py).
+Must hold: a button is shown only for an action this actor may take, and the route checks again; a page before an action
+that cannot be undone says so, and lists what is erased and what is kept.
+Elsewhere: the states and who may change them (systems/portal/design/customers.py, rules.py).
 """
 
 from datetime import date
@@ -39,22 +39,22 @@ _LISTED = Crumb("Customers", LIST)
 
 
 def days_between(form: Form) -> dict[str, Any]:
-    """`from` and `to` of a filter as moments; both days are included."""
+    """`from` and `to` of a filter as times; both days are included."""
     found: dict[str, Any] = {"since": None, "until": None}
     for name, place, which in (("from", "since", 0), ("to", "until", 1)):
         if form.get(name):
             try:
                 found[place] = rules.day_bounds(date.fromisoformat(form.get(name)))[which]
             except (ValueError, OverflowError):
-                raise FormWrong(form.wrong(name, "This is not a day such as 2026-01-31.")) from None
+                raise FormWrong(form.wrong(name, "Enter a date such as 2026-01-31.")) from None
     return found
 
 
 def filters(form: Form) -> dict[str, Any]:
-    """What the list is asked for, out of the address."""
+    """The filters of the list, from the URL."""
     status = form.get("status")
     if status and status not in STATUSES:
-        raise FormWrong(form.wrong("status", "There is no such status."))
+        raise FormWrong(form.wrong("status", "Choose a status from the list."))
     return {"status": status or None, "active": SHOWN.get(form.get("show"), True), **days_between(form)}
 
 
@@ -110,7 +110,7 @@ def _lists(pages: PortalPages) -> APIRouter:
             return show_new(request, wrong.form, 422)
         except PortalMistake as mistake:
             return show_new(request, refused(form, mistake), status_of(mistake))
-        return pages.console.go(f"{LIST}/{made.id}", f"{made.email} is a customer now.")
+        return pages.console.go(f"{LIST}/{made.id}", f"Customer {made.email} created.")
 
     return router
 
@@ -118,7 +118,7 @@ def _lists(pages: PortalPages) -> APIRouter:
 def tenant_page(
     pages: PortalPages, request: Request, tenant: Tenant, form: Form | None = None, status: int = 200
 ) -> Response:
-    """One tenant: facts, status and what may be done, orders, history."""
+    """One customer: facts, status and actions, orders, history."""
     actor = pages.actor(request)
     orders = pages.portal.tenants.orders(tenant.id, actor, 100)
     history = pages.list(request, pages.portal.repository.history("tenants", tenant.id), size=10)
@@ -154,7 +154,7 @@ def _one(pages: PortalPages) -> APIRouter:
         caller: Annotated[Principal, Depends(pages.admin)],
         form: Annotated[Form, Depends(posted)],
     ) -> Response:
-        """A move through the states. The reason of a forced one is typed in a field of its own."""
+        """Change the status. A forced change has its own field for the reason."""
         forced = form.is_ticked("override")
         name = "why" if forced else "reason"
         try:
@@ -165,7 +165,7 @@ def _one(pages: PortalPages) -> APIRouter:
         except PortalMistake as mistake:
             again = Form(form.values).wrong(name if mistake.field == "reason" else "", mistake.message)
             return tenant_page(pages, request, tenants.get(id), _whole(again), status_of(mistake))
-        return pages.console.go(f"{LIST}/{id}", f"The status is {moved.status} now.")
+        return pages.console.go(f"{LIST}/{id}", f"Status changed to {moved.status.lower()}.")
 
     @router.post("/tenants/{id}/delete")
     def delete(
@@ -173,7 +173,7 @@ def _one(pages: PortalPages) -> APIRouter:
     ) -> Response:
         tenants.change(id, {"active": False}, actor_of(caller), version_of(form))
         return pages.console.go(
-            f"{LIST}/{id}", "Deleted. It can be restored on this page at any time.", "note"
+            f"{LIST}/{id}", "Deleted. You can restore this customer here at any time.", "note"
         )
 
     @router.post("/tenants/{id}/restore")
@@ -196,12 +196,12 @@ def _status(form: Form, name: str) -> Status:
 def _reason(form: Form, name: str, *, needed: bool) -> str | None:
     text = form.get(name).strip()
     if needed and len(text) < 3:
-        raise Refused("REASON_NEEDED", "Say why: it is kept in the history.", "reason")
+        raise Refused("REASON_NEEDED", "Give a reason. It is kept in the history.", "reason")
     return text[:500] or None
 
 
 def _whole(form: Form) -> Form:
-    """A mistake without a field belongs to the whole form."""
+    """An error without a field is shown above the form."""
     error = form.errors.get("", "")
     return Form(form.values, {name: text for name, text in form.errors.items() if name}, error)
 
@@ -216,12 +216,13 @@ def _changes(pages: PortalPages) -> APIRouter:
         name: str,
         form: Form,
         status: int = 200,
-        meanwhile: tuple[AuditEntry, ...] = (),
+        changes_since: tuple[AuditEntry, ...] = (),
     ) -> Response:
         title = "Edit" if name == "tenant_edit" else "Change e-mail address"
         crumbs = (_LISTED, Crumb(tenant.email, f"{LIST}/{tenant.id}"))
         return pages.page(
-            request, name, title=title, crumbs=crumbs, status=status, tenant=tenant, form=form, meanwhile=meanwhile
+            request, name, title=title, crumbs=crumbs, status=status, tenant=tenant, form=form,
+            changes_since=changes_since,
         )  # fmt: skip
 
     def stored_form(request: Request, tenant: Tenant) -> Form:
@@ -230,7 +231,7 @@ def _changes(pages: PortalPages) -> APIRouter:
     def late(request: Request, id: str, name: str, form: Form) -> Response:
         stored = tenants.get(id)
         found = too_late(pages.portal, "tenants", id, stored, form, pages.actor(request))
-        return show(request, stored, name, found.form, 412, found.meanwhile)
+        return show(request, stored, name, found.form, 412, found.changes_since)
 
     @router.get("/tenants/{id}/edit", dependencies=[Depends(pages.admin)])
     def edit(request: Request, id: str) -> Response:
@@ -280,7 +281,7 @@ def _changes(pages: PortalPages) -> APIRouter:
         except PortalMistake as mistake:
             again = refused(form, mistake)
             return show(request, tenants.get(id), "tenant_email", again, status_of(mistake))
-        return pages.console.go(f"{LIST}/{id}", f"The address is {changed.email} now.")
+        return pages.console.go(f"{LIST}/{id}", f"E-mail address changed to {changed.email}.")
 
     return router
 
@@ -294,7 +295,7 @@ def _privacy(pages: PortalPages) -> APIRouter:
         return pages.page(
             request,
             "tenant_erase",
-            title="Erase this person",
+            title="Erase personal data",
             crumbs=(_LISTED, Crumb(tenant.email, f"{LIST}/{tenant.id}")),
             status=status,
             tenant=tenant,
@@ -320,6 +321,6 @@ def _privacy(pages: PortalPages) -> APIRouter:
         except FormWrong as wrong:
             return show(request, tenants.get(id), wrong.form, 422)
         tenants.erase(id, actor_of(caller), given.reason)
-        return pages.console.go(f"{LIST}/{id}", "The person was taken out of the record.", "note")
+        return pages.console.go(f"{LIST}/{id}", "The customer's personal data was erased.", "note")
 
     return router
