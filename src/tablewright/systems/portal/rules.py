@@ -315,9 +315,9 @@ def is_claimed(order: Order, tenant: Tenant) -> bool:
 
 
 def must_verify(order: Order) -> bool:
-    """Whether nobody but the verified owner of the address may pay: a guest's order with an offer limited per customer.
+    """True if only the verified owner of the address may pay: a guest's order with an offer limited per customer.
 
-    Whether the customer has used the offer before is told to the owner alone, and no money is taken before that.
+    Only the owner may learn whether the offer was used before, and no money is taken before that.
     """
     return order.guest and order.campaign is not None and order.campaign.per_tenant_limit is not None
 

@@ -230,7 +230,7 @@ def test_a_guest_pays_an_offer_limited_per_customer_once_the_address_is_verified
     portal = open_portal(at.db, at.clock.world(), SECRET, at.portal.issue, payments=till)
     order = portal.checkout.place(ADDRESS, [Line(product.id)], payment_token="tok_1", agreed=Decimal(50))
     assert (order.order_status, order.total, till.asked) == ("PENDING", Decimal("50.00"), [])
-    assert any("Not paid yet. Pay by" in mail for mail in at.mails(ADDRESS))
+    assert any("It is not paid yet. Please pay by" in mail for mail in at.mails(ADDRESS))
     with refuses("NOT_VERIFIED"):
         portal.orders.pay(order.order_id, "tok_1")
     assert till.asked == []

@@ -135,7 +135,7 @@ def test_an_unpaid_order_says_first_that_it_is_not_paid_and_offers_to_pay(
     browser = enter(lerato.id)
     page = browser.get(_page(order))
     assert "<h1>Order placed. Not paid yet.</h1>" in page.text
-    assert "Pay by 17 November 2026, 10:00 SAST" in words_of(page)
+    assert "Please pay by 17 November 2026, 10:00 SAST" in words_of(page)
     assert f'href="{_page(order)}/pay"' in page.text
     assert f'href="{_page(order)}/pay"' in browser.get(f"{HOME}/account").text
     paid = send(browser, browser.get(f"{_page(order)}/pay"), f"{_page(order)}/pay")
@@ -212,7 +212,7 @@ def test_an_order_with_an_offer_used_before_says_that_nothing_was_charged_and_of
     portal.verification.confirm(lerato.email, next(code for code in secrets if code))
     browser = enter(lerato.id)
     page = browser.get(_page(order))
-    assert "On hold: This offer was used before by the same customer. Nothing was charged." in words_of(page)
+    assert "On hold: This offer was already used by the same customer. Nothing was charged." in words_of(page)
     assert "/pay" not in page.text
     again = re.search(r'href="([^"]+)">Order without the offer', page.text)
     assert again is not None

@@ -5,7 +5,7 @@ priced, its campaign is running and has uses left, and its tenant still has the 
 returns the first order for as long as receipts are kept (30 days), whatever happened since.
 A guest, who is not signed in as the tenant of the address, learns nothing about that tenant: the order for a suspended
 tenant, or for one who has already used the offer, looks like any other and is on hold. So a guest's order with an offer
-limited per customer is not paid here: it stays unpaid until the address is verified, and an order on hold is never charged.
+limited per customer stays unpaid until the address is verified, and an order on hold is never charged.
 Elsewhere: prices of a cart (pricing.py), payment and other moves of an order (orders.py).
 """
 

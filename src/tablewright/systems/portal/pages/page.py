@@ -19,7 +19,7 @@ from tablewright.edge.identity.guards import FindPrincipal
 from tablewright.pages.layout import Console
 from tablewright.pages.lists import Listing
 from tablewright.pages.system_pages import SystemPages
-from tablewright.pages.words import label, money
+from tablewright.pages.words import label, money, number
 from tablewright.systems.portal import rules
 from tablewright.systems.portal.api.router import TENANTS_ALONE, actor_of
 from tablewright.systems.portal.model import AuditEntry
@@ -128,6 +128,7 @@ class PortalPages(SystemPages):
             "moment": moment_words,
             "rand": rand,
             "percent": percent_words,
+            "times": times_words,
             "named": labelled,
             "pay_until": rules.pay_until,
             "changes_of": changes_of,
@@ -161,6 +162,11 @@ def pages_of(portal: Portal, console: Console, who: FindPrincipal) -> PortalPage
 def rand(amount: Decimal) -> str:
     """`R 1 299.99`."""
     return money(amount, "ZAR")
+
+
+def times_words(count: int) -> str:
+    """`once`, `3 times`."""
+    return "once" if count == 1 else f"{number(count)} times"
 
 
 def percent_words(share: Decimal) -> str:
