@@ -7,7 +7,8 @@
 
 Must hold: a code or link that signs its reader in is a secret, never a value; only `text` unseals it; the write that
 records a message as sent or failed also removes its secrets (`after_attempt`).
-Elsewhere: how messages leave (outbox.py), the seal (sealed_text.py), the templates (mail.py beside each system).
+Elsewhere: how messages leave (outbox.py), the seal (sealed_text.py), the templates (mail.py and pages/mail/
+beside each system).
 """
 
 import json
@@ -15,6 +16,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from tablewright.edge.outbox import DeliveryRefused
@@ -33,6 +35,24 @@ class Template:
 
     subject: str
     body: str
+
+
+def read_templates(folder: Path) -> dict[str, Template]:
+    """The templates in a folder's text files, by name: `order_to_pay.txt` is "order to pay".
+
+    A file has `Subject: ...` in its first line, then an empty line and the body.
+    """
+    return {file.stem.replace("_", " "): _read_template(file) for file in sorted(folder.glob("*.txt"))}
+
+
+def _read_template(file: Path) -> Template:
+    head, _, body = file.read_text(encoding="utf-8").partition("\n\n")
+    subject = head.removeprefix("Subject: ")
+    if subject == head or "\n" in subject or not body.strip():
+        raise ValueError(
+            f"{file} must have 'Subject: ...' in its first line, then an empty line and the text"
+        )
+    return Template(subject, body.rstrip("\n"))
 
 
 @dataclass(frozen=True, slots=True)
