@@ -19,7 +19,7 @@ OperationType = Literal[
 ]
 EntityType = Literal["visited_place", "user"]
 OperationStatus = Literal["pending", "processed", "conflict", "failed"]
-# What an operation is that somebody should look at. None is ever pending: a push is done when it is answered.
+# The operations that need attention. None is ever pending: a push is complete when it is answered.
 OpenStatus = Literal["conflict", "failed"]
 Strategy = Literal["server_wins", "client_wins", "merged", "manual"]
 ChangeKind = Literal["set", "deleted"]
@@ -27,7 +27,7 @@ MarkCountry = Literal["ask", "always", "never"]
 MessageState = Literal["PENDING", "SENT", "FAILED"]
 
 REGION_TYPES: tuple[RegionType, ...] = get_args(RegionType)
-# What the web pages write is an operation like any other; this is the device it comes from.
+# The web pages write operations like any device; this is their device id.
 SERVER = "server"
 
 
@@ -44,7 +44,7 @@ class Stored(Value):
 
 
 class Stamp(Value):
-    """Which change of an entity set a field last, and on which device; nobody's where two were merged.
+    """Which change of an entity set a field last, and on which device; no device where two edits were merged.
 
     `feed` is where that change is in the traveller's feed.
     """
@@ -131,7 +131,7 @@ class Enrolment(Stored):
 
 
 class Block(Stored):
-    """Somebody does not want to be seen by somebody, nor see them."""
+    """A traveller blocked another: neither sees the other."""
 
     user_id: str
     blocked_id: str
@@ -215,7 +215,7 @@ class Trip(Value):
 
 
 class Visit(Stored):
-    """A place somebody has been to: one for each region, live or a tombstone.
+    """A place a traveller has been to: one for each region, live or a tombstone.
 
     `timestamp_ms` is `marked_at`, as keys have it. `is_listed`: the traveller shares visits and this one is live.
     `server_version` is where its last change is in the feed; `stamps` say which change set which field, `edited` when
@@ -394,7 +394,7 @@ class GeoRelease(Stored):
 class RegionTally(Stored):
     """How many travellers who share their visits have been to a region; one of sixteen parts.
 
-    `off`: by how much it differed from the list itself when somebody last looked.
+    `off`: by how much it differed from the list at the last recount.
     """
 
     region_type: RegionType

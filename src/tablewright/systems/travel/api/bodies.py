@@ -1,4 +1,4 @@
-"""What the API takes and gives, as models: inputs with only what a caller may set, outputs with what was computed.
+"""The bodies of the API: inputs with only what a caller may set, outputs with computed fields.
 
 Operations, results and changes are the protocol's own (sync/operations.py). Names are the document's; of the three
 numbers it calls versions, an answer says which one it has: `entity_version` or `feed_version` (SK-D37).

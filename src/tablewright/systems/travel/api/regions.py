@@ -1,4 +1,4 @@
-"""`/regions/...`: the geography, the same for everybody and kept by whoever asked; and how many have been there.
+"""`/regions/...`: the geography, the same for every caller and cacheable; and visitor counts.
 
 Must hold: an answer that may be kept carries the data_version as its tag, and changes with it alone.
 """

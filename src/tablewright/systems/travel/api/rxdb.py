@@ -37,7 +37,7 @@ def documents(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         at = Checkpoint(feed=feed, seal=seal, snapshot=snapshot)
         return travel.documents.pull(who.user_id, who.device, at, size=limit, schema=schema)
 
-    # A push that says nothing new is no push to the pace of devices, and RxDB sends one after each edit.
+    # A push without news does not count for the pace of devices, and RxDB sends one after each edit.
     @api.post("/push", dependencies=[pace])
     def push(
         body: RowsBody, who: Annotated[Traveller, Depends(doors.traveller)], schema: form = SCHEMA

@@ -33,12 +33,10 @@ def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         limit: int = PAGE,
         schema: Schema = SCHEMA,
     ) -> Pulled:
-        """What is new since a version; 410 FULL_RESYNC_REQUIRED for who has to take everything anew."""
+        """The changes since a version; 410 FULL_RESYNC_REQUIRED if the device needs a full resync."""
         found = travel.feed.pull(who.user_id, who.device, since, seal, size=limit, schema=schema)
         if found.full_resync_required:
-            words = (
-                "The feed does not reach back to there. Take a snapshot, then pull from where it was made."
-            )
+            words = "The feed does not go back that far. Take a snapshot, then pull from its version."
             facts = {"full_resync_required": True, "server_version": found.server_version}
             raise ResyncRequired(words, field="since", facts=facts)
         return found
@@ -65,7 +63,7 @@ def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     def resolve(
         operation_id: str, body: bodies.ResolveBody, who: Annotated[Traveller, Depends(doors.traveller)]
     ) -> Result:
-        """Leave it as it is, take the other side, or write something else. Refused if it was changed meanwhile."""
+        """Keep the current version, use the other one, or write another. Refused if it was changed since."""
         return travel.sync.resolve(who.user_id, operation_id, body.choice, body.data, body.versions)
 
     @api.get("/operations")

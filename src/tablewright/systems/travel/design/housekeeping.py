@@ -127,7 +127,7 @@ def audit_of(*, user_id: str) -> None:
 
 @TRAVEL.query(messages, pk="USER#{owner}", sk=begins("MESSAGE#"), page=50, load=Load(per_month=100))
 def messages_to(*, owner: str) -> None:
-    """What waits to be mailed to a traveller, or could not be."""
+    """The mail to a traveller that is pending or failed."""
 
 
 @TRAVEL.query(
@@ -158,15 +158,15 @@ def erasures_done(*, is_open: bool = False) -> None:
 @TRAVEL.query(blocks, pk="USER#{user_id}", sk=begins("BLOCK#"), consistent=True, page=100, at_most=500,
     load=Load(per_month=10_000, items=2))  # fmt: skip
 def blocks_of(*, user_id: str) -> None:
-    """Whom a traveller does not want to be seen by."""
+    """The travellers whom a traveller blocked."""
 
 
 @TRAVEL.query(blocks, on=gsi1, pk="BLOCKED#{blocked_id}", page=100, load=Load(per_month=100))
 def blocks_of_others(*, blocked_id: str) -> None:
-    """Who does not want to be seen by a traveller, for the end of the account."""
+    """The travellers who blocked a traveller, for the erasure of the account."""
 
 
-# --- everything there is of somebody, for the end of the account ---
+# --- everything of a traveller, for the erasure of the account ---
 
 
 @TRAVEL.query(

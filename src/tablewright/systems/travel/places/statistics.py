@@ -1,4 +1,4 @@
-"""How much of the world somebody has seen: counts, shares, continents, streak, the last ten.
+"""How much of the world a traveller has seen: counts, shares, continents, streak, the last ten.
 
 Figures are counted from marks, one for each live visit; a change of the feed changes one mark, so what was counted at a
 place in the feed is brought to a later one by the changes between, and is what a count of everything would give.

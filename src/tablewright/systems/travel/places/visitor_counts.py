@@ -69,7 +69,7 @@ class Regions:
         try:
             self._repository.db.write(write)
         except WriteRefused:
-            return False  # counted meanwhile: the next round looks again
+            return False  # counted at the same time: the next round checks again
         return is_sure
 
     # --- the switch ---

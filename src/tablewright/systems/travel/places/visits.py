@@ -1,4 +1,4 @@
-"""Where somebody has been: looked at and marked on the web, with the same operations devices use.
+"""A traveller's visits: read and marked on the web, with the same operations that devices use.
 
 A state that is marked offers its country; unmarking a country leaves its states, and unmarking the last state leaves
 the country: each is a place of its own. Must hold: what the web writes is in the feed like anything else.
@@ -74,7 +74,7 @@ class Visits:
     def unmark(
         self, user_id: str, region_type: RegionType, region_code: str, version: int | None = None
     ) -> Result:
-        """Take a mark away."""
+        """Remove a mark."""
         there = self._seen(user_id, region_type, region_code, version)
         if there is None or there.is_deleted:
             raise NotThere("VISIT")
@@ -127,7 +127,7 @@ class Visits:
             entity_data=fields,
             client_timestamp=self._repository.now(),
         )
-        # What others changed this very moment is not taken away, nor said anew: the caller looks at it first.
+        # A change made at this moment is neither removed nor overwritten: the caller reads it first.
         result = self._sync.apply(user_id, edit, is_exact=True)
         if result.status == "failed":
             raise BadRequest(result.error or "FAILED", result.message or "", result.field)
