@@ -124,7 +124,7 @@ class Profile(Stored):
 
 
 class Enrolment(Stored):
-    """That there is such a traveller: what is done for everybody walks along these."""
+    """One entry per traveller; rounds over all travellers read these."""
 
     user_id: str
     enrolled_at: datetime
@@ -501,9 +501,9 @@ class SpentNonce(Stored):
 
 
 class Message(Stored):
-    """A mail for the outbox, kept with the traveller it is for; for who has no account yet, `owner` is its own id.
+    """A mail in the outbox, stored with its traveller; without an account `owner` is the message id.
 
-    `recipient` is sealed: an address stands in the clear in its owner's profile alone. `secrets` is sealed as well
+    `recipient` is sealed: only its owner's profile has an address in clear text. `secrets` is sealed as well
     (edge/messages.py). `subject` and `body` are of mails from before there were templates.
     """
 
@@ -544,7 +544,7 @@ class Erasure(Stored):
 
 
 class Walk(Stored):
-    """How far a job came that does something for everybody; the traveller it ended with, None at the end."""
+    """The position of a round over all travellers: the last traveller visited, None at the end of a round."""
 
     name: str
     after: str | None = None

@@ -65,7 +65,7 @@ class AppleVerifier:
         return f"{self._verifier.issuer}/auth/authorize?{urlencode(asked)}"
 
     def verify(self, id_token: str, nonce: str) -> AppleLogin:
-        """Who the token is of; raises Problem 401 (503 while the keys cannot be had), or NONCE_MISMATCH."""
+        """The subject of the token; raises Problem 401 (503 while the keys are unavailable), or NONCE_MISMATCH."""
         found = self._verifier.verify(id_token)
         claims = found.claims
         told = claims.get("nonce")

@@ -58,7 +58,7 @@ class Exporting:
         profile = self._repository.profile(user_id).model_dump(
             mode="json", exclude_none=True, exclude=_SECRETS["profile"]
         )
-        # An address stands in a login as its hash, which is nothing to take away.
+        # A login has the hash of the address, which is of no use in an export.
         profile["logins"] = [
             login if login["provider"] != "email" else {"provider": "email"} for login in profile["logins"]
         ]

@@ -92,7 +92,7 @@ class Devices:
     def revoke_others(
         self, user_id: str, keep: str | None, actor: str, own: str | None = None
     ) -> list[Device]:
-        """Sign out every device but one. `own` is the session of who asks: without a device, it is none of them.
+        """Sign out every device but one. `own` is the caller's session: without a device, it is none of them.
 
         Who keeps their own device keeps their own session alone: a copy of an older cookie may call itself by its name.
         """

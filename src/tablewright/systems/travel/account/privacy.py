@@ -234,7 +234,7 @@ class Privacy:
         return count + db.clear(d.account_of(user_id=user_id))
 
     def forget_parked(self) -> int:
-        """What was parked of the changes of who was erased, or for too long; how many records went."""
+        """Delete parked changes that are too old, or of erased travellers; returns how many."""
         before = self._repository.now() - PARKED_KEPT
         hashes: list[frozenset[str]] = []  # read when something is parked, which is seldom
 

@@ -24,7 +24,7 @@ def apple_or_503(travel: Travel) -> AppleVerifier:
 
 
 def typed_by(request: Request, body: bodies.CodeBody) -> RequestOrigin:
-    """Who types a code."""
+    """The origin of a typed code."""
     return RequestOrigin(network_of(request), (body.known_device,), body.ticket)
 
 

@@ -30,7 +30,7 @@ DeviceId = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Traveller:
-    """Who is asking: an account, and the device and session of the login if it has one."""
+    """The caller: an account, and the device and session of the login if it has one."""
 
     user_id: str
     session_id: str | None = None

@@ -42,7 +42,7 @@ def me(travel: Travel, doors: Doors) -> APIRouter:
     def get_me(
         request: Request, response: Response, who: Annotated[Traveller, Depends(doors.traveller)]
     ) -> bodies.Me:
-        """Who I am."""
+        """My account."""
         return shown(who.user_id, request, response)
 
     @api.patch("/me")

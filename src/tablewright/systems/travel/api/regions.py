@@ -28,7 +28,7 @@ def regions(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     pace = Depends(limit_rate(buckets, "regions", per_minute=600, burst=600, identity=doors.anyone))
 
     def kept(request: Request, response: Response, seconds: int, make: Callable[[], Any]) -> Any:
-        """An answer everybody may keep for a while, and then asks whether the geography is the same."""
+        """A response that any cache may keep for a while and then revalidate by the data version."""
         cache = public_cache(seconds)
         same = unchanged(request, places.data_version, cache_control=cache)
         if same is not None:

@@ -40,7 +40,7 @@ _LAST = chr(0x10FFFF)
 
 
 class Places:
-    """Regions, as everybody may see them."""
+    """The public regions."""
 
     def __init__(self, repository: Repository, geography: Geography) -> None:
         self._repository, self._geography = repository, geography

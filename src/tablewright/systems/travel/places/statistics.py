@@ -216,7 +216,7 @@ class Statistics:
         return made
 
     def repair(self, user_id: str) -> Drift | None:
-        """Count everything, and put right what says something else: the head, and the copies of it in the profile.
+        """Count everything, and correct the counters that differ: in the head, and its copies in the profile.
 
         None if everything was right, or if something is being written: then the next recount looks again (SK-D19).
         """

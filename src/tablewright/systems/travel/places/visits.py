@@ -61,7 +61,7 @@ class Visits:
         fields: dict[str, JsonValue] | None = None,
         version: int | None = None,
     ) -> Result:
-        """Mark a place, or change what is said of it: on the newest version, or on the one that was seen."""
+        """Mark a place, or change its fields: based on the newest version, or on the one that was seen."""
 
         def attempt() -> Result:
             there = self._seen(user_id, region_type, region_code, version)
@@ -86,7 +86,7 @@ class Visits:
         for visit in self._repository.live_visits(user_id):
             codes = self._geography.follow(visit.region_type, visit.region_code)
             if len(codes) == 1 and codes[0] != visit.region_code:
-                with suppress(VersionConflict):  # changed this very moment: the next time, then
+                with suppress(VersionConflict):  # changed at this moment: the next run moves it
                     moved.append(self._sync.move(visit, codes[0]))
         return moved
 

@@ -64,7 +64,7 @@ class Row(Said):
 
 
 class Checkpoint(Said):
-    """Up to where a client was told everything: a place in the feed with its seal, or in a walk through everything."""
+    """What a client has received: a feed version with its seal, or a position in a walk through everything."""
 
     feed: int | None = None
     seal: str | None = None
@@ -96,7 +96,7 @@ class Documents:
     def pull(
         self, user_id: str, device_id: str, at: Checkpoint, *, size: int = PAGE, schema: int = SCHEMA
     ) -> PulledDocuments:
-        """What is new since a checkpoint; everything for who has none, or one that is too old.
+        """The changes since a checkpoint; everything without one, or with one that is too old.
 
         A page with fewer documents than were asked for is the last: clients stop there, so pages are filled up.
         """
@@ -261,7 +261,7 @@ def _present(sent: Document, visit: Visit | None) -> Document:
 
 
 def _take(documents: dict[str, Document], states: Sequence[EntityState]) -> None:
-    """Each place once, as it was told last."""
+    """Each place once, in its last state."""
     for state in states:
         if state.entity_type == "visited_place":
             told = document(state)

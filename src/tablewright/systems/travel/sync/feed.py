@@ -26,7 +26,7 @@ from tablewright.systems.travel.sync.operations import (
 from tablewright.systems.travel.sync.push import check_schema
 
 PAGE, LARGEST_PAGE = 100, 500
-# How often a device that has nothing new to tell is written down as seen.
+# How often `last_seen_at` of a device without news is written.
 SEEN_EVERY = timedelta(hours=1)
 
 
@@ -202,7 +202,7 @@ class Feed:
         try:
             self._repository.db.write(update.when(lambda it: it.acknowledged_version == known))
         except WriteRefused:
-            return  # another request of the same device told more, or it was removed
+            return  # another request of the device acknowledged more, or it was removed
 
 
 def _is_at(said: str | None, there: str | None) -> bool:

@@ -63,7 +63,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who edits, from which version.
+    """The device that edits, and the version it edits from.
 
     `follows`: the edit has seen what the same device did up to there in the feed. `is_stale`: the device was away for
     so long that the versions it knows may be of an entity that was deleted, purged and created again. `feed`: where

@@ -115,7 +115,7 @@ class Sync:
     def apply(self, user_id: str, edit: Edit, *, is_exact: bool = False) -> Result:
         """Do what the web says, as if it were a device. If it `is_exact`, then from the newest version or not at all.
 
-        Who looks at a page is told at once, and does not have to find out from a list of conflicts.
+        On a page the refusal is shown at once, and does not end in the list of conflicts.
         """
         rules.check_id(edit.operation_id, "operation_id")
         return self._run(Source(user_id), [edit], is_exact)[0]
@@ -139,7 +139,7 @@ class Sync:
         return self._repository.retried(version, attempt)
 
     def move(self, visit: Visit, region_code: str) -> Result:
-        """Take a mark to another code of the same place, with everything that is said of it (SK-X12)."""
+        """Move a mark to another code of the same place, with all its fields (SK-X12)."""
         edit = Edit(
             operation_id=self._repository.world.new_id(),
             operation_type="batch_update",
@@ -186,7 +186,7 @@ class Sync:
     def by_status(
         self, status: OpenStatus, reader: str, size: int | None = None, after: str | None = None
     ) -> Page[Operation]:
-        """SK-18: what was refused or is in conflict, of everybody; the oldest first."""
+        """SK-18: operations of all travellers that were refused or are in conflict; the oldest first."""
         return self._repository.page(d.operations_by_status(status=status), size, after, reader)
 
     def resolve(
@@ -197,11 +197,11 @@ class Sync:
         data: dict[str, JsonValue] | None = None,
         versions: Mapping[str, int] | None = None,
     ) -> Result:
-        """Settle a conflict: leave it as it is, take what the device said, or write something else (`manual`).
+        """Resolve a conflict: keep the current version, use the device's, or write another (`manual`).
 
-        `versions` are those of the entities that were looked at, by entity_id; without, they are as the conflict left
-        them. What was changed since is not overwritten: then it is a VersionConflict, and the conflict stays.
-        A batch in several parts is settled part by part.
+        `versions` are those of the entities that were shown, by entity_id; by default, those that the conflict left.
+        A newer change is not overwritten: then it is a VersionConflict, and the conflict stays open.
+        A batch in several parts is resolved part by part.
         """
         chosen = Choice(choice, data, versions or {})
         results = [
@@ -249,7 +249,7 @@ class Sync:
         }
         for visit in self._repository.visits_at(user_id, list(moves)) if moves else ():
             if visit is not None and not visit.is_deleted:
-                with suppress(VersionConflict):  # changed this very moment: the next time, then
+                with suppress(VersionConflict):  # changed at this moment: the next run moves it
                     self.move(visit, moves[visit.region_type, visit.region_code])
 
     def _piece(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
