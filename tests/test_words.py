@@ -34,6 +34,7 @@ PLACES: tuple[str, ...] = (
     "cli",
     "systems/parental",
     "systems/portal",
+    "systems/travel",
 )
 PAGES = (HOME / "README.md", *sorted(HOME.glob("docs/**/*.md")))
 SUFFIXES = (".py", ".md", ".html", ".txt")
@@ -108,7 +109,8 @@ def without_exceptions(where: str, text: str) -> str:
 def files(place: str) -> list[Path]:
     path = SOURCE / place
     every = [path] if path.is_file() else sorted(path.rglob("*"))
-    return [file for file in every if file.suffix in SUFFIXES]
+    # The licence of a file from elsewhere is quoted, not ours.
+    return [file for file in every if file.suffix in SUFFIXES and not file.name.endswith("LICENSE.txt")]
 
 
 def refused(paths: list[Path], home: Path) -> list[str]:

@@ -178,7 +178,7 @@ def choose(page: Any, name: str) -> None:
 
 def mark(page: Any, name: str) -> None:
     choose(page, name)
-    page.get_by_role("button", name="I have been here").click()
+    page.get_by_role("button", name="I've been here").click()
     page.locator("[data-spot=unmark]").wait_for()
 
 
@@ -261,7 +261,7 @@ def test_three_countries_marked_without_a_network_and_a_conflicting_edit_elsewhe
     assert "Osaka by ship" in both
     assert "Kyoto by train" in both
     assert phone.locator("#s-date").input_value() == "2019"
-    phone.get_by_role("link", name="Look at both sides").wait_for()
+    phone.get_by_role("link", name="Compare both versions").wait_for()
 
     laptop.reload()
     wait_saved(laptop)
@@ -286,11 +286,11 @@ def test_what_was_said_without_a_network_goes_when_the_conflict_about_it_comes(
     phone.context.set_offline(True)
     choose(phone, "Chile")
     phone.locator("[data-spot=unmark]").click()
-    phone.get_by_text("Chile is not marked any more.").wait_for()
+    phone.get_by_text("Chile removed from your map.").wait_for()
     travel.visits.mark(JONAS, "country", "CL", {"notes": "Atacama"})
     wire.join()
     phone.context.set_offline(False)
-    phone.get_by_role("link", name="Look at both sides").wait_for()
+    phone.get_by_role("link", name="Compare both versions").wait_for()
     assert is_marked(phone, "CL"), "what was written wins over what was removed"
     assert phone.locator(".said").inner_text() == ""
 
@@ -331,13 +331,13 @@ def test_without_a_network_a_page_shows_what_the_browser_keeps_or_says_that_it_n
     assert read_rows(phone, ".share-head") == shares
     opened_away(phone, "/places/country/IS")
     phone.get_by_text("The ring road in nine days.").wait_for()
-    phone.get_by_role("link", name="Change it on the map").click()
+    phone.get_by_role("link", name="Edit on the map").click()
     phone.locator("[data-spot=name]", has_text="Iceland").wait_for()
     mark(phone, "Djibouti")
 
     opened_away(phone, "/conflicts")
     assert phone.get_by_role("heading", level=1).inner_text() == "Conflicts"
-    phone.get_by_text("This page needs the network, and there is none now.").wait_for()
+    phone.get_by_text("You're offline, and this page needs a connection.").wait_for()
     assert read_rows(phone, "[data-away=waiting] li") == ["Djibouti: marked"]
     phone.locator('.sync-state[data-state="offline"][data-waiting="1"]').wait_for()
     keep(phone, "travel-offline-conflicts-390-light")
@@ -348,7 +348,7 @@ def test_without_a_network_a_page_shows_what_the_browser_keeps_or_says_that_it_n
     wire.join()
     phone.context.set_offline(False)
     phone.get_by_role("link", name="Open Conflicts").click()
-    phone.get_by_text("Where two of your devices said different things.").wait_for()
+    phone.get_by_text("Two of your devices changed the same thing.").wait_for()
 
 
 def test_a_form_without_a_network_stays_with_what_was_typed_and_is_sent_when_it_is_back(
@@ -358,7 +358,7 @@ def test_a_form_without_a_network_stays_with_what_was_typed_and_is_sent_when_it_
     phone.get_by_label("E-mail address").fill("nobody@example.com")
     wire.cut()
     phone.get_by_role("button", name="Send me a code").click()
-    phone.get_by_text("There is no network, so nothing was sent.").wait_for()
+    phone.get_by_text("You're offline, so nothing was sent.").wait_for()
     assert phone.get_by_label("E-mail address").input_value() == "nobody@example.com"
     wire.join()
     phone.get_by_role("button", name="Send me a code").click()
@@ -373,11 +373,11 @@ def test_a_form_without_a_network_stays_with_what_was_typed_and_is_sent_when_it_
     phone.context.set_offline(True)
     save = phone.get_by_role("button", name="Save").first
     save.click()
-    phone.get_by_text("There is no network, so nothing was sent.").wait_for()
+    phone.get_by_text("You're offline, so nothing was sent.").wait_for()
     keep(phone, "travel-offline-form-390-light")
     wire.join()
     phone.context.set_offline(False)
-    phone.get_by_text("The network is back, and nothing was sent yet.").wait_for()
+    phone.get_by_text("You're back online, but nothing was sent yet.").wait_for()
     assert notes.input_value() == "Typed on a train."
     save.click()
     phone.locator("textarea", has_text="Typed on a train.").wait_for()
@@ -393,7 +393,7 @@ def test_a_form_over_which_the_network_is_lost_is_answered_with_what_is_known(ph
     wire.cut()
     phone.context.set_offline(True)
     phone.get_by_role("button", name="Save").first.click()
-    phone.get_by_text("nobody knows whether it arrived").wait_for()
+    phone.get_by_text("so it may not have arrived").wait_for()
 
 
 # --- every page on every screen ---
@@ -489,7 +489,7 @@ def test_a_country_is_marked_and_looked_around_by_keyboard_alone(open_page: Open
     assert is_marked(page, focused)
     page.get_by_role("button", name="Remove", exact=True).click()
     until(page, lambda: focused not in {visit.region_code for visit in travel.visits.all(LENA)})
-    page.get_by_role("button", name="Bring it back").click()
+    page.get_by_role("button", name="Undo").click()
     until(page, lambda: focused in {visit.region_code for visit in travel.visits.all(LENA)})
 
 
@@ -546,15 +546,15 @@ def test_a_trip_with_a_year_alone_and_dates_that_cannot_be(open_page: Open, trav
     wait_saved(page)
     choose(page, "Denmark")
     say(page, date="2099")
-    page.get_by_text("This is in the future.").wait_for()
+    page.get_by_text("This date is in the future.").wait_for()
     say(page, date="last summer")
-    page.get_by_text("Write a year, a month or a day").wait_for()
+    page.get_by_text("Enter a year, a month or a day").wait_for()
     say(page, date="2021")
     until(page, lambda: travel.visits.one(LENA, "country", "DK").visited_date == "2021")
     page.locator(".trips summary").click()
     page.locator("#t-start").fill("2022")
     page.locator("#t-notes").fill("Bornholm")
-    page.get_by_role("button", name="Add the trip").click()
+    page.get_by_role("button", name="Add trip").click()
     page.locator(".trips li", has_text="2022: Bornholm").wait_for()
     until(
         page,
@@ -581,7 +581,7 @@ def test_what_was_told_while_one_types_is_not_overwritten(open_page: Open, trave
     assert visit.notes is not None
     assert "Tartu by bus" in visit.notes
     assert visit.visited_date == "2018"
-    page.get_by_role("link", name="Look at both sides").wait_for()
+    page.get_by_role("link", name="Compare both versions").wait_for()
     until(page, lambda: page.locator("#s-notes").input_value() == visit.notes)
     # What nobody else touched is simply saved, and so is the next edit.
     say(page, notes="Both")
@@ -628,7 +628,7 @@ def test_a_mark_is_not_taken_away_with_what_was_told_since(open_page: Open, trav
     # The page looks for news again in half a minute.
     travel.visits.mark(LENA, "country", "LV", {"notes": "Riga"})
     page.get_by_role("button", name="Remove", exact=True).click()
-    page.get_by_role("link", name="Look at both sides").wait_for()
+    page.get_by_role("link", name="Compare both versions").wait_for()
     assert notes_of(travel, LENA, "LV") == "Riga"
 
 
@@ -654,7 +654,7 @@ def test_the_map_finds_by_other_names_what_the_api_finds_also_without_a_network(
 
     phone.get_by_label("Find a place").fill("nowhere")
     phone.get_by_role("button", name="Find", exact=True).click()
-    phone.get_by_text("There is no place called “nowhere”").wait_for()
+    phone.get_by_text("No place called “nowhere” was found.").wait_for()
     phone.get_by_label("Find a place").fill("uk")
     phone.get_by_role("button", name="Find", exact=True).click()
     phone.locator("[data-spot=name]", has_text="United Kingdom").wait_for()
@@ -664,7 +664,7 @@ def test_the_map_finds_by_other_names_what_the_api_finds_also_without_a_network(
 def test_what_was_said_of_one_place_is_not_offered_at_another(phone: Any) -> None:
     open_map(signed_in(phone, LENA))
     mark(phone, "Guyana")
-    assert "Guyana is marked" in phone.locator(".said").text_content()
+    assert "Guyana marked" in phone.locator(".said").text_content()
     choose(phone, "Colorado, United States")
     assert phone.locator(".said").text_content() == ""
 
@@ -674,17 +674,17 @@ def test_i_am_here_offers_to_mark_where_one_is(phone: Any, travel: Travel) -> No
     phone.context.set_geolocation({"latitude": 43.0, "longitude": -107.5})
     open_map(signed_in(phone, LENA))
     wait_saved(phone)
-    phone.get_by_role("button", name="I am here").click()
+    phone.get_by_role("button", name="Locate me").click()
     phone.get_by_text("You are in Wyoming.").wait_for()
     assert notes_of(travel, LENA, "US-WY") is None, "asking marks nothing"
     phone.get_by_role("button", name="Mark it").click()
-    phone.get_by_text("Wyoming is marked.").wait_for()
+    phone.get_by_text("Wyoming marked.").wait_for()
     phone.context.set_geolocation({"latitude": 1.29, "longitude": 103.85})
-    phone.get_by_role("button", name="I am here").click()
+    phone.get_by_role("button", name="Locate me").click()
     phone.get_by_text("You are in Singapore.").wait_for()
     phone.context.clear_permissions()
-    phone.get_by_role("button", name="I am here").click()
-    phone.get_by_text("This browser may not say where you are.").wait_for()
+    phone.get_by_role("button", name="Locate me").click()
+    phone.get_by_text("Location access is blocked.").wait_for()
 
 
 # --- devices, conflicts, people ---
@@ -722,7 +722,7 @@ def test_nothing_is_sent_for_somebody_who_signed_in_meanwhile(phone: Any, travel
     open_map(other)
     wait_saved(other)
     assert not is_marked(other, "BT"), "one traveller's map does not show in another's"
-    other.get_by_text("1 change of another traveller’s map was never sent from this browser.").wait_for()
+    other.get_by_text("1 change to another traveller’s map was never sent from this browser.").wait_for()
     assert kept_of(other, LENA) == {"states": 0, "news": 0, "meta": 0, "queue": 1}
     signed_in(other, LENA)
     open_map(other)
@@ -892,7 +892,7 @@ def test_signing_out_on_any_page_takes_the_map_away_and_tells_first_what_was_not
 
     sign_out(go_on=False)
     until(phone, lambda: len(asked) == 1)
-    assert "1 change of the map was not sent yet" in asked[0]
+    assert "1 change to the map was not sent yet" in asked[0]
     assert kept_of(phone, LENA)["queue"] == 1
     phone.goto(f"{HOME}/statistics")
     assert phone.get_by_role("heading", name="Statistics").is_visible(), "still signed in"
@@ -927,7 +927,7 @@ def test_without_a_network_nobody_is_signed_out_and_the_map_stays(phone: Any, wi
     phone.locator("details.who summary").click()
     phone.get_by_role("button", name="Sign out").click()
     until(phone, lambda: len(said) == 1)
-    assert "There is no network, so nobody was signed out." in said[0]
+    assert "You're offline, so you were not signed out." in said[0]
     assert kept_people(phone) == {LENA}
     wire.join()
     phone.context.set_offline(False)
@@ -946,7 +946,7 @@ def test_who_signs_out_on_the_map_leaves_no_map_behind(phone: Any, wire: Wire) -
     wire.cut()
     phone.context.set_offline(True)
     phone.goto(HOME)
-    phone.get_by_text("No network, and nobody’s map on this device").wait_for()
+    phone.get_by_text("You're offline, and there is no map on this device yet").wait_for()
     wire.join()
 
 
@@ -958,8 +958,8 @@ def test_a_conflict_shows_both_sides_and_is_settled_by_taking_the_other(
     japan = page.locator("article", has_text="Japan")
     assert "2 April 2023" in japan.inner_text()
     assert "28 March 2023" in japan.inner_text()
-    japan.get_by_role("button", name=re.compile("Use the version of")).click()
-    page.get_by_text("Settled. The other side is kept now.").wait_for()
+    japan.get_by_role("button", name=re.compile("Use Maya's iPad version")).click()
+    page.get_by_text("Conflict resolved. The other version is used now.").wait_for()
     assert travel.visits.one(MAYA, "country", "JP").visited_date == "2023-03-28"
     assert page.locator("article", has_text="Japan").count() == 0
 
@@ -984,13 +984,13 @@ def test_without_a_script_places_are_marked_and_described_by_forms(open_page: Op
     page = open_page(LENA, script=False)
     page.goto(f"{HOME}/places?find=portug")
     page.get_by_role("button", name="Mark Portugal").click()
-    page.get_by_text("Portugal is marked.").wait_for()
+    page.get_by_text("Portugal marked.").wait_for()
     page.get_by_role("link", name=re.compile("Portugal")).click()
-    page.get_by_label(re.compile("When")).fill("2019")
+    page.get_by_label(re.compile("Date")).fill("2019")
     page.get_by_label(re.compile("Notes")).first.fill("Trams")
     page.get_by_role("button", name="Save").click()
     page.get_by_text("Saved.").wait_for()
     visit = travel.visits.one(LENA, "country", "PT")
     assert (visit.visited_date, visit.notes) == ("2019", "Trams")
     page.get_by_role("button", name="Remove", exact=True).click()
-    page.get_by_text("Portugal is not marked any more.").wait_for()
+    page.get_by_text("Portugal removed from your map.").wait_for()

@@ -1,8 +1,8 @@
-"""What a caller of Skratch did wrong, with the code the API answers.
+"""The errors a caller of Skratch can cause, with the codes of the API.
 
-Must hold: whatever is raised here, nothing was written. Elsewhere: what mistakes of all systems have in common
-(edge/errors.py), HTTP statuses (api/common.py); what is wrong with one operation of a push is its result, not an
-error (sync/operations.py).
+Must hold: when one of these is raised, nothing was written. Elsewhere: the base classes of all systems
+(edge/errors.py), HTTP statuses (api/common.py); a refused operation of a push is a result, not an error
+(sync/operations.py).
 """
 
 from collections.abc import Mapping
@@ -15,57 +15,57 @@ from tablewright.edge.errors import CallerError
 
 
 class TravelMistake(CallerError):
-    """The base of what can be wrong here."""
+    """The base class of these errors."""
 
     code = "TRAVEL_MISTAKE"
 
 
 class NotThere(errors.NotFound, TravelMistake):
-    """There is no such thing, or none of the caller's: VISIT_NOT_FOUND and the like."""
+    """It does not exist, or is not the caller's: VISIT_NOT_FOUND and the like."""
 
 
 class Refused(errors.Refused, TravelMistake):
-    """A rule says no."""
+    """A rule does not allow it."""
 
 
 class BadRequest(Refused):
-    """What was asked for cannot be: UNKNOWN_REGION, NOTES_TOO_LONG, FUTURE_DATE, BATCH_TOO_LARGE and the like."""
+    """The request is invalid: UNKNOWN_REGION, NOTES_TOO_LONG, FUTURE_DATE, BATCH_TOO_LARGE and the like."""
 
 
 class Forbidden(Refused):
-    """The caller may not."""
+    """The caller is not allowed to do this."""
 
 
 class Unauthenticated(Refused):
-    """Nobody is proved to be who they say: a wrong code, a login that was used, a session that has ended."""
+    """The caller is not authenticated: a wrong code, a login that was already used, an ended session."""
 
 
 class Conflict(Refused):
-    """The state of things says no, now."""
+    """The current state does not allow it."""
 
 
 class VersionConflict(Conflict):
-    """Somebody else was faster; `current` is what they made of it."""
+    """Another device or page changed it first; `current` is the newer version."""
 
     def __init__(self, current: BaseModel | None = None, facts: Mapping[str, Any] | None = None) -> None:
         self.current = current
-        words = "It has changed since you read it. Look at what it is now, then repeat your change."
+        words = "This was changed by another device or page. Check the current version, then make your change again."
         super().__init__("VERSION_CONFLICT", words, "version", facts)
 
 
 class ResyncRequired(TravelMistake):
-    """The device is too far behind to be told what is new: it has to take everything."""
+    """The device is too far behind for a pull: it needs a full resync."""
 
     code = "FULL_RESYNC_REQUIRED"
 
 
 class ClientTooOld(TravelMistake):
-    """The app on the device speaks a form that is no longer understood (SK-X14)."""
+    """The app on the device uses a protocol version that is no longer supported (SK-X14)."""
 
     code = "CLIENT_TOO_OLD"
 
     def __init__(self, schema: int, at_least: int) -> None:
-        words = "This version of the app can no longer sync. Update it; what you marked offline is kept until then."
+        words = "This version of the app can no longer sync. Please update it. Your offline changes stay on the device."
         super().__init__(words, field="schema", facts={"schema": schema, "minimumSchema": at_least})
 
 

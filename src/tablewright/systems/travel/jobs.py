@@ -1,10 +1,10 @@
-"""What happens by itself: what follows a change, recounts, tombstones, figures of the day, erasures, mail, geography.
+"""Background jobs: the follower of changes, recounts, tombstones, statistics, erasures, mail, geography.
 
-A push is done when it is answered, so there is no queue of operations to work off; what is left to do for operations is
-to say that two devices disagree. Each job may be run at any time and any number of times, in any number of processes.
-Must hold: a run is bounded by an index or a cursor; one traveller who cannot be dealt with keeps nobody else waiting.
+A push is complete when it is answered, so there is no queue of operations; the only job for operations reports
+conflicts. Each job may run at any time, any number of times, in any number of processes.
+Must hold: a run is bounded by an index or a cursor; an error with one traveller does not delay the others.
 Every public function here is in JOBS, or makes them (`work`, `consumers`).
-Elsewhere: what keeps the schedule (app/schedule.py), walking along everybody (rounds.py).
+Elsewhere: the schedule (app/schedule.py), rounds over all travellers (rounds.py).
 """
 
 import hashlib
@@ -31,13 +31,13 @@ AT_ONCE = 200
 CONFLICTS_EVERY = timedelta(minutes=10)
 REGIONS_AT_ONCE, REGIONS_EVERY = 20, timedelta(hours=6)
 WEEK = timedelta(days=7)
-# A conflict that is settled by then is nobody's mail.
+# A conflict that is resolved by then needs no mail.
 TELL_AFTER = timedelta(hours=1)
 INACTIVE_AFTER = timedelta(days=365)
 RECEIPTS_KEPT = timedelta(days=30)
 
 
-# --- for everybody, some at a time ---
+# --- for all travellers, some at a time ---
 
 
 def _for_everybody(
@@ -47,7 +47,7 @@ def _for_everybody(
 
 
 def recount(travel: Travel) -> int:
-    """Compare what is counted with what is there, and put right what differs (SK-D19); a round a day."""
+    """Compare the counters with the visits, and correct differences (SK-D19); a round a day."""
     return _for_everybody(travel, "recount", lambda user_id: _recount(travel, user_id))
 
 
@@ -94,7 +94,7 @@ def rekey(travel: Travel) -> int:
 
 
 def weekly_statistics(travel: Travel) -> int:
-    """A mail with the figures to who wants one; a round a week."""
+    """Mail the weekly statistics to travellers who want them; a round a week."""
     return _for_everybody(travel, "weekly-statistics", lambda id: _tell_week(travel, id), WEEK)
 
 
@@ -114,7 +114,7 @@ def _tell_week(travel: Travel, user_id: str) -> None:
 
 
 def tell_inactive(travel: Travel, *, after: timedelta = INACTIVE_AFTER) -> int:
-    """A mail to who was not seen for a year, once in another year. Nobody is erased by it (SK-D14)."""
+    """Mail travellers who were not seen for a year, at most once a year. It erases no account (SK-D14)."""
     return _for_everybody(travel, "inactive", lambda user_id: _tell_inactive(travel, user_id, after))
 
 
@@ -128,7 +128,7 @@ def _tell_inactive(travel: Travel, user_id: str, after: timedelta) -> None:
 
 
 def warm_statistics(travel: Travel) -> int:
-    """Today's figures for who had some in the last days, before they ask (SK-27); a round a day."""
+    """Compute today's figures of travellers who had some in the last days, before they ask (SK-27); a round a day."""
 
     def warm(user_id: str) -> None:
         if travel.repository.db.first(d.statistics_of(user_id=user_id)) is not None:
@@ -138,7 +138,7 @@ def warm_statistics(travel: Travel) -> int:
 
 
 def export_week(travel: Travel) -> int:
-    """The file of the week for analytics, in parts; a round a week."""
+    """Write the weekly file for analytics, in parts; a round a week."""
     lines = list[bytes]()
     return walk_along_everybody(
         travel.repository,
@@ -153,9 +153,9 @@ def export_week(travel: Travel) -> int:
 
 
 def tell_conflicts(travel: Travel) -> int:
-    """Tell about what two devices disagree on, who wants it; how many were told. Lists what failed to the log.
+    """Report conflicts to travellers who want that; returns how many. Logs the number of refused operations.
 
-    In rounds, some at a time: those that were told and that nobody settles are passed over, however many there are.
+    In rounds, some at a time: conflicts that were reported and are still open are passed over, however many there are.
     """
     failed = sum(
         1 for _ in islice(travel.repository.db.all(d.operations_by_status(status="failed")), AT_ONCE)
@@ -167,7 +167,7 @@ def tell_conflicts(travel: Travel) -> int:
         query = d.operations_by_status(status="conflict")
         try:
             page = travel.repository.db.page(query, size=AT_ONCE, after=after, reader="jobs")
-        except BadCursor:  # nobody went on for a day, or the secret of page tokens is another
+        except BadCursor:  # the cursor is older than a day, or the secret of page tokens has changed
             page = travel.repository.db.page(query, size=AT_ONCE, reader="jobs")
         return Stretch(page.items, page.next)
 
@@ -199,16 +199,16 @@ def _tell(
     about: str,
     kept: timedelta = RECEIPTS_KEPT,
 ) -> bool:
-    """A mail and a notice to each device, once in as long as it is `kept`.
+    """Send a mail, and a notification to each device; once for as long as the receipt is `kept`.
 
-    Whose it is stands there as a hash: a receipt outlives an erasure.
+    The receipt names the traveller as a hash, because it outlives an erasure.
     """
     user_id = profile.user_id
     once = f"tell/{hashlib.sha256(f'{user_id}/{about}'.encode()).hexdigest()}"
-    # Looked at before it is written: for most it was said long ago, and a refused transaction costs more than a look.
+    # Read before writing: for most travellers it was sent long ago, and a refused transaction costs more than a read.
     if travel.repository.db.done(once) is not None:
         return False
-    # Who signs in with Apple alone may have no address; and nobody is told who has gone meanwhile.
+    # A traveller who only signs in with Apple may have no address. The check refuses if the account was erased since.
     said: list[Write[Any]] = [d.profiles.check(user_id).when(lambda it: it.user_id == user_id)]
     if profile.email is not None:
         said.append(travel.outbox.mail(user_id, profile.email, template, values))
@@ -222,22 +222,22 @@ def _tell(
 
 
 def _notify(travel: Travel, device: Device, notice: Notice) -> None:
-    """One device that cannot be reached keeps no other from being told."""
+    """An error with one device does not stop the notifications to the others."""
     try:
         travel.notifier.push(device, notice)
     except Exception as mistake:
-        log.warning("a device was not told", extra={"mistake": type(mistake).__name__})
+        log.warning("notification not delivered", extra={"mistake": type(mistake).__name__})
 
 
 def erase(travel: Travel) -> int:
-    """Erase accounts whose week is over; how many are gone for good by this."""
+    """Erase accounts whose week is over; returns how many erasures this completed."""
     return travel.privacy.erase_due()
 
 
 def clean_restored(travel: Travel) -> int:
-    """If the table is an older copy: erase again whoever was erased since it was made; how many came back (SK-D25).
+    """If the table is an older copy: erase again the accounts erased since it was made; returns how many (SK-D25).
 
-    Done before anybody is served, and looked at now and then: a table may be restored under a running process.
+    Runs before the first request, and regularly: a table may be restored under a running process.
     """
     if not travel.privacy.is_restored():
         return 0
@@ -247,9 +247,9 @@ def clean_restored(travel: Travel) -> int:
 
 
 def publish_geography(travel: Travel) -> int:
-    """The geography in the box, if the table has another; how many items were written.
+    """Publish the shipped geography if the table has another; returns how many items were written.
 
-    A later release stays: while a program is being replaced by its successor both run. Only an admin goes back.
+    A later release stays: during an upgrade both versions run. Only an admin can go back.
     """
     return 0 if travel.places.is_outdated() else travel.places.publish()
 
@@ -258,24 +258,24 @@ def publish_geography(travel: Travel) -> int:
 
 _MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
 JOBS: tuple[Job[Travel], ...] = (
-    Job("erasures", _MINUTE, erase, "Accounts whose week is over."),
+    Job("erasures", _MINUTE, erase, "Erases accounts whose week is over."),
     Job("restored", _HOUR, clean_restored, "Re-applies erasures after a restore."),
-    Job("conflicts", _MINUTE, tell_conflicts, "Who has something to settle is told."),
-    Job("recount", _MINUTE, recount, "Counts everybody's places, some at a time."),
-    Job("visitors", _MINUTE, recount_regions, "Counts who has been to each region."),
-    Job("tombstones", _MINUTE, purge_tombstones, "What every device knows is gone."),
-    Job("addresses", _MINUTE, rekey, "Hashes of addresses, with the newest secret."),
-    Job("figures", _MINUTE, warm_statistics, "Today's, for who had some yesterday."),
-    Job("weekly", _MINUTE, weekly_statistics, "Mail with figures, to who wants it."),
-    Job("inactive", _MINUTE, tell_inactive, "Mail to who was not seen for a year."),
-    Job("analytics", _MINUTE, export_week, "The file of the week, without names."),
-    # Thousands of writes: until they are done searches read the files.
-    Job("geography", _HOUR, publish_geography, "Regions, for searches."),
+    Job("conflicts", _MINUTE, tell_conflicts, "Reports open conflicts to their travellers."),
+    Job("recount", _MINUTE, recount, "Recounts each traveller's places, some travellers at a time."),
+    Job("visitors", _MINUTE, recount_regions, "Recounts the visitors of each region."),
+    Job("tombstones", _MINUTE, purge_tombstones, "Deletes tombstones that every device has seen."),
+    Job("addresses", _MINUTE, rekey, "Rehashes e-mail addresses with the newest secret."),
+    Job("figures", _MINUTE, warm_statistics, "Computes today's statistics of recently active travellers."),
+    Job("weekly", _MINUTE, weekly_statistics, "Sends the weekly statistics mail."),
+    Job("inactive", _MINUTE, tell_inactive, "Mails travellers who were not seen for a year."),
+    Job("analytics", _MINUTE, export_week, "Writes the weekly analytics file, without names."),
+    # Thousands of writes; until they are complete, searches read the shipped files.
+    Job("geography", _HOUR, publish_geography, "Publishes the regions for search."),
 )
 
 
 def consumers(travel: Travel) -> tuple[Consumer, ...]:
-    """Who follows the table's changes: figures, visitors of regions, lists after a switch was turned."""
+    """The followers of the table's changes: statistics, visitor counts, lists after a privacy setting changed."""
     return (travel.follower(),)
 
 
@@ -285,5 +285,5 @@ def work(travel: Travel) -> Sequence[Job[Travel] | Follower[Travel]]:
 
 
 def _follower(consumer: Consumer) -> Follower[Travel]:
-    about = "Figures, and who has been to a region."
+    about = "Updates statistics and visitor counts."
     return Follower(f"changes of {consumer.table}", lambda _, stop: consumer.run(stop), about)

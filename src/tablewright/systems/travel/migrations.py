@@ -3,11 +3,11 @@
 Visits of form 1 kept an edit as a map beside the fields it was about; form 2 has the fields, and stamps that say which
 change set which. Reading one as the other is the design's (`Schema`); here every item is written whole in the newer
 form, with its index keys, into a table of its own, and changes are written back in the older.
-Must hold: what is no visit is copied as it is. Elsewhere: how it is done (mapping/migrate).
+Must hold: items that are not visits are copied unchanged. Elsewhere: how it is done (mapping/migrate).
 
-**What form 1 cannot hold** is left out of it: `stamps` and `edited`. After a rollback the fields of a visit that was
-changed meanwhile count as set by its last change, so that a device with an older version meets a conflict rather than
-overwriting anything. Trips are kept as an attribute that programs of form 1 pass over.
+Form 1 has no `stamps` and no `edited`, so these are left out. After a rollback all fields of a visit that was changed
+in form 2 are treated as set by its last change, so that a device with an older version gets a conflict and does not
+overwrite anything. Trips are kept as an attribute that programs of form 1 ignore.
 """
 
 from typing import Any, TypeAlias

@@ -19,7 +19,7 @@ OperationType = Literal[
 ]
 EntityType = Literal["visited_place", "user"]
 OperationStatus = Literal["pending", "processed", "conflict", "failed"]
-# What an operation is that somebody should look at. None is ever pending: a push is done when it is answered.
+# The operations that need attention. None is ever pending: a push is complete when it is answered.
 OpenStatus = Literal["conflict", "failed"]
 Strategy = Literal["server_wins", "client_wins", "merged", "manual"]
 ChangeKind = Literal["set", "deleted"]
@@ -27,7 +27,7 @@ MarkCountry = Literal["ask", "always", "never"]
 MessageState = Literal["PENDING", "SENT", "FAILED"]
 
 REGION_TYPES: tuple[RegionType, ...] = get_args(RegionType)
-# What the web pages write is an operation like any other; this is the device it comes from.
+# The web pages write operations like any device; this is their device id.
 SERVER = "server"
 
 
@@ -44,7 +44,7 @@ class Stored(Value):
 
 
 class Stamp(Value):
-    """Which change of an entity set a field last, and on which device; nobody's where two were merged.
+    """Which change of an entity set a field last, and on which device; no device where two edits were merged.
 
     `feed` is where that change is in the traveller's feed.
     """
@@ -124,14 +124,14 @@ class Profile(Stored):
 
 
 class Enrolment(Stored):
-    """That there is such a traveller: what is done for everybody walks along these."""
+    """One entry per traveller; rounds over all travellers read these."""
 
     user_id: str
     enrolled_at: datetime
 
 
 class Block(Stored):
-    """Somebody does not want to be seen by somebody, nor see them."""
+    """A traveller blocked another: neither sees the other."""
 
     user_id: str
     blocked_id: str
@@ -215,7 +215,7 @@ class Trip(Value):
 
 
 class Visit(Stored):
-    """A place somebody has been to: one for each region, live or a tombstone.
+    """A place a traveller has been to: one for each region, live or a tombstone.
 
     `timestamp_ms` is `marked_at`, as keys have it. `is_listed`: the traveller shares visits and this one is live.
     `server_version` is where its last change is in the feed; `stamps` say which change set which field, `edited` when
@@ -394,7 +394,7 @@ class GeoRelease(Stored):
 class RegionTally(Stored):
     """How many travellers who share their visits have been to a region; one of sixteen parts.
 
-    `off`: by how much it differed from the list itself when somebody last looked.
+    `off`: by how much it differed from the list at the last recount.
     """
 
     region_type: RegionType
@@ -501,9 +501,9 @@ class SpentNonce(Stored):
 
 
 class Message(Stored):
-    """A mail for the outbox, kept with the traveller it is for; for who has no account yet, `owner` is its own id.
+    """A mail in the outbox, stored with its traveller; without an account `owner` is the message id.
 
-    `recipient` is sealed: an address stands in the clear in its owner's profile alone. `secrets` is sealed as well
+    `recipient` is sealed: only its owner's profile has an address in clear text. `secrets` is sealed as well
     (kit/messages.py). `subject` and `body` are of mails from before there were templates.
     """
 
@@ -544,7 +544,7 @@ class Erasure(Stored):
 
 
 class Walk(Stored):
-    """How far a job came that does something for everybody; the traveller it ended with, None at the end."""
+    """The position of a round over all travellers: the last traveller visited, None at the end of a round."""
 
     name: str
     after: str | None = None

@@ -1,9 +1,9 @@
-"""Short words to devices themselves: that two of them disagree, the figures of the week (SK-E5).
+"""Push notifications to devices: conflicts, weekly statistics (SK-E5).
 
-A `Notifier` takes one to a device: Apple's push service for who has an app, with the tokens that app was given. The one
-in the box writes down that there was something to say. Must hold: nothing of a place or of what was written there is in
-a notice, since it lies on a locked screen; nothing rests on it, so one that is lost is lost.
-Elsewhere: what is said, when, and once (jobs.py); the same by mail (outbox.py).
+A `Notifier` delivers one to a device, for example through Apple's push service with the app's tokens. The built-in one
+only logs that there was a notification. Must hold: a notification contains no place and no notes, since it appears on a
+locked screen; nothing depends on it, so a lost one is not repeated.
+Elsewhere: which are sent, when, and once (jobs.py); the same by mail (outbox.py).
 """
 
 import logging
@@ -19,13 +19,13 @@ Notice: TypeAlias = Mapping[str, str]
 
 
 class Notifier(Protocol):
-    """A way to devices. Whatever it raises is about this device and this notice, and is not tried again."""
+    """Delivers notifications. An exception concerns this device and this notification only, and is not retried."""
 
     def push(self, device: Device, payload: Notice) -> None: ...
 
 
 class Logged:
-    """No way to devices: the log says what would have gone to which kind of device, and to nobody by name."""
+    """Delivers nothing: it logs the kind of the notification and of the device, without names."""
 
     def push(self, device: Device, payload: Notice) -> None:
         log.info("a notice for a device", extra={"kind": payload["kind"], "platform": device.platform})

@@ -1,7 +1,7 @@
 """Mail: written into the table with what it is about (SK-E6); dispatched from there.
 
-Must hold: no address and no code stands in a message in the clear (SK-S6); once sent a message is gone.
-Elsewhere: how it leaves (kit/outbox.py), what really sends (the app), short words to devices (notices.py).
+Must hold: a stored message has no address and no code in clear text (SK-S6); a sent message is deleted.
+Elsewhere: the dispatch (kit/outbox.py), the transport (the app), notifications to devices (notices.py).
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ PURPOSE, _SECRETS = "mail", "mail secrets"
 
 
 class Outbox:
-    """What is to be said by mail."""
+    """Mail to be sent."""
 
     def __init__(self, repository: Repository, keyring: KeyRing) -> None:
         self._repository, self._keyring = repository, keyring
@@ -58,7 +58,7 @@ class Outbox:
         )
 
     def dispatch(self) -> OutboxDispatch[Message]:
-        """How it leaves."""
+        """The dispatch of pending mail."""
         db = self._repository.db
         return OutboxDispatch(
             self._repository.now,
@@ -69,14 +69,14 @@ class Outbox:
         )
 
     def covered(self, message: Message) -> Message:
-        """A mail for others than its reader: its text, with what is secret covered."""
+        """A mail for readers other than its recipient: its text with the secrets masked."""
         return message.model_copy(update=self.texts.masked_fields(message))
 
     def _letter(self, message: Message) -> OutgoingMessage | None:
         try:
             recipient = self._keyring.open(PURPOSE, message.recipient)
         except SealBroken:
-            # Its secret is gone: nobody can ever send it.
+            # Its secret is gone, so it can never be sent.
             self._repository.db.write(d.messages.discard(message.owner, message.message_id))
             return None
         text = self.texts.text(message, message.message_id, recipient)

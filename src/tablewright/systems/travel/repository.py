@@ -1,6 +1,6 @@
-"""Reads and writes of Skratch, in its own words: mapping's refusals become ours.
+"""Reads and writes of Skratch, with the errors of this system in place of mapping's.
 
-Must hold: tombstones are shown only to who asks for them (SK-D35). Elsewhere: what a push writes (sync/push.py).
+Must hold: tombstones are returned only on request (SK-D35). Elsewhere: what a push writes (sync/push.py).
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,16 +50,16 @@ def translate_refusals(noun: str) -> Iterator[None]:
     except (Stale, Outdated, ConditionNotMet) as refused:
         raise VersionConflict(refused.current) from None
     except (AlreadyExists, NotUnique):
-        raise Conflict("EXISTS", f"There is such a {noun.lower()} already.") from None
+        raise Conflict("EXISTS", f"This {noun.lower()} already exists.") from None
     except PageTooLarge as mistake:
-        words = f"A page has 1 to {mistake.at_most} entries."
+        words = f"A page can have 1 to {mistake.at_most} entries."
         raise BadRequest("INVALID_PAGE_SIZE", words, "limit") from None
     except BadCursor as mistake:
         raise BadRequest("BAD_TOKEN", f"{str(mistake).capitalize()}.", "after") from None
 
 
 def _gives_up() -> Conflict:
-    return Conflict("STATE_CONFLICT", "Other devices are writing right now. Try again in a moment.")
+    return Conflict("STATE_CONFLICT", "Other devices are syncing right now. Please try again in a moment.")
 
 
 class Repository(Tables):
@@ -78,9 +78,9 @@ class Repository(Tables):
         return self.db.one(d.head_of(user_id=user_id))
 
     def is_elsewhere(self, user_id: str, since: int | None, seal: str | None) -> bool:
-        """Whether a place a device has in the feed cannot be trusted: not of this feed, or before what was forgotten.
+        """Whether a device's feed position is invalid: not of this feed, or older than the last purge of tombstones.
 
-        A device that does not say where it is, or without a seal, is believed.
+        A device that sends no position or no seal is trusted.
         """
         if not since:
             return False
@@ -90,7 +90,7 @@ class Repository(Tables):
         if seal is None or since == head.server_version:
             return seal is not None and seal != head.seal
         after = self.db.one(d.changes.get(user_id, since + 1), consistent=True)
-        return after is not None and after.follows != seal  # one that has expired tells nothing
+        return after is not None and after.follows != seal  # an expired change proves nothing
 
     def device(self, user_id: str, device_id: str) -> Device:
         return found(self.db.one(d.devices.get(user_id, device_id), consistent=True), "DEVICE")
@@ -111,7 +111,7 @@ class Repository(Tables):
         return found(there if there is not None and not there.is_deleted else None, "VISIT")
 
     def operation(self, user_id: str, operation_id: str) -> Operation:
-        """An operation by the id its device gave it: the receipt knows where it lies."""
+        """An operation by the id its device gave it: the receipt has its key."""
         receipt = found(self.db.one(d.receipts.get(user_id, operation_id), consistent=True), "OPERATION")
         key = (user_id, receipt.timestamp_ms, operation_id)
         return found(self.db.one(d.operations.get(*key), consistent=True), "OPERATION")
@@ -129,7 +129,7 @@ class Repository(Tables):
         return {receipt.operation_id: receipt for receipt in there if receipt is not None}
 
     def live_visits(self, user_id: str) -> list[Visit]:
-        """SK-11: where somebody has been, consistently read."""
+        """SK-11: a traveller's live visits, consistently read."""
         return [visit for visit in self.db.all(d.visits_of(user_id=user_id)) if not visit.is_deleted]
 
     def devices_of(self, user_id: str, *, revoked: bool = False) -> list[Device]:
@@ -141,7 +141,7 @@ class Repository(Tables):
     def audit(
         self, user_id: str, action: str, actor: str, role: str, details: dict[str, JsonValue] | None = None
     ) -> Write[AuditEntry]:
-        """The record of what was done to an account, to be written with it."""
+        """An entry of an account's audit log, to be written with the change it describes."""
         entry = AuditEntry(
             user_id=user_id,
             at=self.now(),

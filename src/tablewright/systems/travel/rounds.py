@@ -1,7 +1,7 @@
-"""Doing something for every traveller, or for every one of something else, some at a time.
+"""Rounds over all travellers, or over all regions or conflicts, some at a time.
 
-Must hold: whatever there is of travellers, a run is short, and the next one, in whichever process, goes on where this
-one stopped; one who cannot be dealt with, for whatever reason, is told to the log and keeps nobody else waiting.
+Must hold: with any number of travellers a run is short, and the next one, in any process, continues where this one
+stopped; an error with one traveller is logged and does not delay the others.
 """
 
 import logging
@@ -22,7 +22,7 @@ log = logging.getLogger("tablewright.travel")
 
 AT_ONCE = 200
 A_DAY = timedelta(days=1)
-# The rounds along everybody, by name: the place where one of them stopped is a traveller. Jobs can name no other.
+# The rounds over all travellers, by name: their position is a traveller's id. Jobs can use no other name.
 Round: TypeAlias = Literal[
     "recount", "tombstones", "rekey", "weekly-statistics", "inactive", "figures", "analytics"
 ]
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Stretch(Generic[T]):
-    """Those whose turn it is, and where the next ones begin; None at the end of a round."""
+    """The next ones of a round, and the position after them; None at the end of the round."""
 
     those: Sequence[T]
     next: str | None
@@ -51,9 +51,9 @@ def walk(
     every: timedelta = A_DAY,
     then: Callable[[Sequence[T]], object] = lambda those: None,
 ) -> int:
-    """Do `visit` for the next of a round; how many were seen. None are while no new round is due.
+    """Call `visit` for the next ones of a round; returns how many. 0 while no new round is due.
 
-    `among` gives those after a place. `then` is done with all of them, before it is noted that they had their turn.
+    `among` returns those after a position. `then` is called with all of them before the new position is stored.
     """
     before, now = repository.db.one(d.walks.get(name), consistent=True), repository.now()
     is_over = before is None or before.after is None
@@ -64,7 +64,7 @@ def walk(
         try:
             visit(each)
         except NotThere:
-            continue  # erased in this moment
+            continue  # erased at this moment
         except Exception as mistake:
             log.warning("passed over", extra={"job": name, "mistake": type(mistake).__name__})
     then(stretch.those)
@@ -74,18 +74,18 @@ def walk(
         began_at=now if before is None or is_over else before.began_at,
         version=before.version if before is not None else 1,
     )
-    # Noted after it was done: who dies in between has it done again. Another process may have been there first.
+    # Stored afterwards: after a crash in between they are visited again. Another process may have stored it first.
     with suppress(AlreadyExists, Stale, Missing):
         repository.db.write(d.walks.create(after) if before is None else d.walks.change(before, after))
     return len(stretch.those)
 
 
 def forget(repository: Repository, user_id: str) -> None:
-    """Let no round say that it stopped at somebody: it goes on a little before, and does some again."""
+    """Remove an erased traveller from the positions of all rounds: such a round continues a little before."""
     for before in repository.db.many([d.walks.get(name) for name in ROUNDS], consistent=True):
         if before is not None and before.after == user_id:
             after = before.model_copy(update={"after": user_id[:_LETTERS]})
-            # Refused if the round went on in this moment: then it says somebody else.
+            # Refused if the round continued at this moment: then its position is another traveller.
             repository.try_write(d.walks.change(before, after))
 
 
@@ -97,12 +97,12 @@ def walk_along_everybody(
     every: timedelta = A_DAY,
     then: Callable[[Sequence[str]], object] = lambda user_ids: None,
 ) -> int:
-    """Do `visit` for the next travellers of a round; how many were seen."""
+    """Call `visit` for the next travellers of a round; returns how many."""
     return walk(repository, name, travellers(repository), visit, every=every, then=then)
 
 
 def travellers(repository: Repository, at_most: int = AT_ONCE) -> Among[str]:
-    """Everybody, by their ids."""
+    """All travellers, by id."""
 
     def among(after: str | None) -> Stretch[str]:
         enrolments = repository.db.all(d.travellers_after(after=after))

@@ -1,8 +1,8 @@
-"""What may be said about a place and a traveller: dates, texts, ids, times. Pure.
+"""The rules for the fields of a place and a traveller: dates, texts, ids, times. Pure.
 
-Dates are as exact as somebody remembers: 2024, 2024-05, 2024-05-01. Length is counted in code points. Fields are
-flat: a trip is `trips/{id}`, a setting `privacy_settings/share_visits`, so that each is merged by itself.
-Must hold: what passes here can be stored and merged; what does not is refused with a code of its own.
+Dates are as exact as the traveller remembers: 2024, 2024-05, 2024-05-01. Length is counted in code points. Fields are
+flat: a trip is `trips/{id}`, a setting `privacy_settings/share_visits`, so that each is merged separately.
+Must hold: what passes here can be stored and merged; anything else is refused with its own code.
 """
 
 import re
@@ -53,20 +53,20 @@ _SETTINGS: Mapping[str, type[PrivacySettings | NotificationSettings]] = {
 
 
 def check_id(text: str, field: str) -> str:
-    """Ids stand in keys: letters, digits, _ and - (SK-D8)."""
+    """Ids are parts of keys: letters, digits, _ and - (SK-D8)."""
     if not _ID.fullmatch(text):
-        words = "An id has 1 to 64 letters, digits, underscores and hyphens."
+        words = "An ID must have 1 to 64 letters, digits, underscores or hyphens."
         raise BadRequest("INVALID_ID", words, field)
     return text
 
 
 def clamped(client: datetime, now: datetime) -> datetime:
-    """A device's time as far as it is believed: not older than a month, not ahead by more than minutes (SK-D10)."""
+    """A device's time, limited to the last month and to a few minutes ahead (SK-D10)."""
     return min(max(client, now - CLOCK_BEHIND), now + CLOCK_AHEAD)
 
 
 def is_believed(client: datetime, now: datetime) -> bool:
-    """Whether a device's time can be when something was done that is still remembered."""
+    """Whether a device's time is within the limits of `clamped`."""
     return clamped(client, now) == client
 
 
@@ -78,7 +78,7 @@ def zone_of(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        words = "That isn't a valid time zone. Write one such as Europe/Paris."
+        words = "That isn't a valid time zone. Enter one such as Europe/Paris."
         raise BadRequest("INVALID_TIME_ZONE", words, "time_zone") from None
 
 
@@ -94,15 +94,15 @@ def present_place(geography: Geography, region_type: RegionType, region_code: st
     """A region by the code it has today: one that was renamed is followed (SK-X12)."""
     codes = geography.follow(region_type, region_code)
     if not codes:
-        raise BadRequest("UNKNOWN_REGION", "There is no such region.", "region_code")
+        raise BadRequest("UNKNOWN_REGION", "This region doesn't exist.", "region_code")
     if len(codes) > 1:
-        words = f"This region is several now: {', '.join(codes)}. Mark those you have been to."
+        words = f"This region was divided into {', '.join(codes)}. Mark the ones you've visited."
         raise BadRequest("REGION_DIVIDED", words, "region_code", {"became": list(codes)})
     return region_type, codes[0]
 
 
 def marked_place(geography: Geography, region_type: RegionType, region_code: str) -> tuple[RegionType, str]:
-    """A region by the code it has today, or by a code that became several: marks under it stay until they are taken."""
+    """A region by its current code, or by the code of a divided region: marks under it stay until they are removed."""
     codes = geography.follow(region_type, region_code)
     return (
         (region_type, region_code) if len(codes) > 1 else present_place(geography, region_type, region_code)
@@ -110,7 +110,7 @@ def marked_place(geography: Geography, region_type: RegionType, region_code: str
 
 
 def region_of(geography: Geography, region_type: RegionType, region_code: str) -> Region | None:
-    """What a mark is counted as: its region, or what became of it until somebody says which."""
+    """The region a mark counts for: its own, or the first successor of a divided one."""
     codes = geography.follow(region_type, region_code)
     return geography.get(region_type, codes[0]) if codes else None
 
@@ -134,7 +134,7 @@ def span(text: str) -> tuple[date, date]:
             return date(year, month, 1), date(year, month, monthrange(year, month)[1])
         return date(year, month, day), date(year, month, day)
     except ValueError:
-        words = f"A date is 2024, 2024-05 or 2024-05-01, from {EARLIEST_YEAR} on."
+        words = f"Enter a date such as 2024, 2024-05 or 2024-05-01, from {EARLIEST_YEAR} on."
         raise BadRequest("INVALID_DATE", words, "visited_date") from None
 
 
@@ -153,9 +153,9 @@ def trip_days(visit: Visit) -> list[str]:
 def check_date(text: object, today: date, field: str) -> str:
     """A date that has begun, on the calendar of the traveller's zone (SK-X9)."""
     if not isinstance(text, str):
-        raise BadRequest("INVALID_DATE", "A date is a text such as 2024-05-01.", field)
+        raise BadRequest("INVALID_DATE", "A date must be a string such as 2024-05-01.", field)
     if span(text)[0] > today:
-        words = f"This date is in the future: it is {today.isoformat()} where you live."
+        words = f"This date is in the future. Today is {today.isoformat()} in your time zone."
         raise BadRequest("FUTURE_DATE", words, field)
     return text
 
@@ -164,7 +164,7 @@ def check_date(text: object, today: date, field: str) -> str:
 
 
 def visit_edit(data: Mapping[str, JsonValue], today: date) -> dict[str, JsonValue]:
-    """What an operation says about a visit, flat and checked."""
+    """The fields of an operation on a visit, flat and checked."""
     _check_size(data)
     edit: dict[str, JsonValue] = {}
     for name, value in data.items():
@@ -177,19 +177,19 @@ def visit_edit(data: Mapping[str, JsonValue], today: date) -> dict[str, JsonValu
                 for id, trip in value.items():
                     edit[f"trips/{check_id(id, 'trips')}"] = _trip(trip, today)
             case _:
-                raise BadRequest("INVALID_FIELD", f"A visit has no '{name}' of this kind.", name)
+                raise BadRequest("INVALID_FIELD", f"A visit has no field '{name}' of this type.", name)
     check_trips({name: value for name, value in edit.items() if value is not None})
     return edit
 
 
 def _notes(value: object, field: str, at_most: int = NOTES_AT_MOST) -> str | None:
-    """A text of so many code points; an empty one is none."""
+    """A text of at most so many code points; None if it is empty."""
     if value is None or value == "":
         return None
     if not isinstance(value, str):
-        raise BadRequest("INVALID_FIELD", "Notes are a text.", field)
+        raise BadRequest("INVALID_FIELD", "Notes must be a string.", field)
     if len(value) > at_most:
-        words = f"Notes have at most {at_most} characters; these have {len(value)}."
+        words = f"Notes can have at most {at_most} characters; these have {len(value)}."
         raise BadRequest("NOTES_TOO_LONG", words, field)
     return value
 
@@ -200,7 +200,9 @@ def _trip(value: JsonValue, today: date) -> JsonValue:
     try:
         trip = Trip.model_validate(value)
     except ValidationError:
-        raise BadRequest("INVALID_FIELD", "A trip has a start, an end and notes.", "trips") from None
+        raise BadRequest(
+            "INVALID_FIELD", "A trip can have only a start, an end and notes.", "trips"
+        ) from None
     check_date(trip.start, today, "trips")
     if trip.end is not None and span(check_date(trip.end, today, "trips"))[1] < span(trip.start)[0]:
         raise BadRequest("INVALID_DATE", "The trip ends before it begins.", "trips")
@@ -210,7 +212,7 @@ def _trip(value: JsonValue, today: date) -> JsonValue:
 
 def check_trips(fields: Fields) -> None:
     if sum(name.startswith("trips/") for name in fields) > TRIPS_AT_MOST:
-        words = f"A place has at most {TRIPS_AT_MOST} trips."
+        words = f"A place can have at most {TRIPS_AT_MOST} trips."
         raise BadRequest("TOO_MANY_TRIPS", words, "trips")
 
 
@@ -235,7 +237,7 @@ def into_visit(fields: Fields) -> dict[str, Any]:
 
 
 def user_edit(data: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """What an operation says about the traveller, flat and checked."""
+    """The fields of an operation on the traveller, flat and checked."""
     _check_size(data)
     edit: dict[str, JsonValue] = {}
     for name, value in data.items():
@@ -244,13 +246,13 @@ def user_edit(data: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         elif name in _USER_CHECKS:
             edit[name] = _USER_CHECKS[name](value)
         else:
-            raise BadRequest("INVALID_FIELD", f"A traveller has no '{name}' of this kind.", name)
+            raise BadRequest("INVALID_FIELD", f"A traveller has no field '{name}' of this type.", name)
     return edit
 
 
 def _switch(group: str, name: str, value: JsonValue) -> bool:
     if name not in _SETTINGS[group].model_fields or not isinstance(value, bool):
-        words = f"{group} has switches {', '.join(_SETTINGS[group].model_fields)}, on or off."
+        words = f"{group} can have {', '.join(_SETTINGS[group].model_fields)}, each true or false."
         raise BadRequest("INVALID_FIELD", words, group)
     return value
 
@@ -259,7 +261,7 @@ def _name(value: JsonValue) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str) or len(value) > NAME_AT_MOST:
-        words = f"A name is a text of at most {NAME_AT_MOST} characters."
+        words = f"A name can have at most {NAME_AT_MOST} characters."
         raise BadRequest("INVALID_FIELD", words, "display_name")
     return value
 
@@ -270,7 +272,7 @@ def _zone(value: JsonValue) -> str:
 
 def _country_rule(value: JsonValue) -> str:
     if value not in _MARK_COUNTRY:
-        words = f"mark_country is one of {', '.join(_MARK_COUNTRY)}."
+        words = f"mark_country must be one of {', '.join(_MARK_COUNTRY)}."
         raise BadRequest("INVALID_FIELD", words, "mark_country")
     return str(value)
 
@@ -316,5 +318,5 @@ def into_profile(fields: Fields) -> dict[str, Any]:
 
 def _check_size(data: Mapping[str, JsonValue]) -> None:
     if len(orjson.dumps(data)) > DATA_BYTES:
-        words = f"An operation carries at most {DATA_BYTES // 1024} KB."
+        words = f"An operation can have at most {DATA_BYTES // 1024} KB of data."
         raise BadRequest("OPERATION_TOO_LARGE", words, "entity_data")

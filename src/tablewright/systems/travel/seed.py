@@ -1,7 +1,7 @@
-"""A world to look at: travellers with their maps, marked on several devices, and two things their devices disagree on.
+"""Demo data: travellers with their maps, marked on several devices, and two conflicts between devices.
 
-Everything is made by signing up, registering devices and pushing, as real devices would. Must hold: run again, it
-passes over what is there; nothing in it is left to chance.
+Everything is made by signing up, registering devices and pushing, as real devices would. Must hold: a second run skips
+existing travellers; nothing in it is random.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,21 +26,21 @@ PHONE, TABLET, LAPTOP = "phone", "tablet", "laptop"
 
 
 def people(travel: Travel) -> tuple[Person, ...]:
-    """Three travellers, and who looks after the system."""
+    """Three travellers, and an admin."""
     return (
         Person(
-            MAYA, "Maya Okonkwo", "Traveller", "Her map, three devices, and two things they disagree on.", (),
+            MAYA, "Maya Okonkwo", "Traveller", "A map on three devices, with two conflicts to resolve.", (),
             "maya@skratch.example",
         ),
         Person(
-            JONAS, "Jonas Weber", "Traveller", "His map, which is public. Nothing of Maya's.", (),
+            JONAS, "Jonas Weber", "Traveller", "A public map on two devices.", (),
             "jonas@skratch.example",
         ),
         Person(
-            LENA, "Lena Weber", "Young traveller", "A child's map: it stays private.", (), "lena@skratch.example",
+            LENA, "Lena Weber", "Young traveller", "A child's map. It is always private.", (), "lena@skratch.example",
         ),
         Person(
-            ADMIN, "Ines Duarte", "Skratch admin", "What sync refused, conflicts, the geography. Nobody's notes.",
+            ADMIN, "Ines Duarte", "Skratch admin", "Refused operations, conflicts and the geography. No notes.",
             ("admin",), "ines@skratch.example", True,
         ),
     )  # fmt: skip
@@ -117,7 +117,7 @@ LIVES = (_MAYA, _JONAS, _LENA, *_OTHERS)
 
 
 def seed(travel: Travel, progress: Progress = lambda done, total, what: None) -> None:
-    """Make the world, or what is missing of it."""
+    """Create the demo travellers that are missing."""
     for number, life in enumerate(LIVES):
         progress(number, len(LIVES), life.name)
         if not _is_lived(travel, life):
@@ -134,14 +134,14 @@ def is_there(travel: Travel) -> bool:
 
 
 def _is_lived(travel: Travel, life: _Life) -> bool:
-    """Whether somebody marked everything; one place may have been taken away again."""
+    """Whether all places of a traveller are marked; one may have been removed again."""
     places = f"{life.countries} {life.states} {life.provinces}".split()
     return len(travel.visits.all(life.user_id)) >= len(places) - 1
 
 
 def _live(travel: Travel, life: _Life) -> None:
     local = life.user_id.partition("_")[2]
-    with suppress(Conflict):  # a run before got this far
+    with suppress(Conflict):  # signed up by an earlier run
         travel.accounts.sign_up(Proved("email", email=f"{local}@skratch.example"), user_id=life.user_id)
     for id, name, platform in life.devices:
         travel.devices.register(life.user_id, Gadget(id, name, platform))
@@ -171,7 +171,7 @@ def _live(travel: Travel, life: _Life) -> None:
 
 
 def _batches(life: _Life) -> Iterator[Sequence[Target]]:
-    """A few places at a time, as somebody would mark them."""
+    """A few places at a time, as a person would mark them."""
     kinds: tuple[tuple[RegionType, str], ...] = (
         ("country", life.countries),
         ("us_state", life.states),
@@ -187,7 +187,7 @@ def _batches(life: _Life) -> Iterator[Sequence[Target]]:
 
 
 def _disagree(travel: Travel) -> None:
-    """Two devices without a network say different things, and one deletes what the other goes on writing about."""
+    """Two offline devices make conflicting edits, and one removes a place that the other edits."""
     now = travel.repository.now()
 
     def edit(id: str, code: str, version: int, data: Data | None = None) -> Edit:

@@ -26,11 +26,11 @@ def start(given: Start) -> Travel:
     """Skratch over its table and its objects, cleaned if the table is an older copy."""
 
     def issue(user_id: str, session_id: str, email: str | None) -> str:
-        """A login of a device: it ends with the session it names."""
+        """A token for a device: it ends with the session it names."""
         return given.issue(user_id, (), email or "", {"sid": session_id})
 
     objects = objects_of(given.home, _OBJECTS, (PICTURES, ANALYTICS, ERASED, CHECKS), given.world)
-    # With others, who was erased would not be known in a restored copy.
+    # With other secrets, erased travellers would not be recognised in a restored copy.
     keyring = checked_keyring(given.home / _SECRETS, objects, given.world)
     travel = open_travel(
         given.db,
@@ -42,7 +42,7 @@ def start(given: Start) -> Travel:
     )
     for consumer in jobs.consumers(travel):
         consumer.create_tables()  # before anything is written: changes from before a stream are not in it
-    jobs.clean_restored(travel)  # before anybody is served
+    jobs.clean_restored(travel)  # before the first request
     return travel
 
 
@@ -55,7 +55,7 @@ def _sign_out(travel: Travel, caller: Principal) -> None:
 SYSTEM = System(
     name="travel",
     title="Skratch",
-    about="A map that colours in where somebody has been: on any device, with or without a network.",
+    about="A map that colours in where you've been: on any device, online and offline.",
     designs=DESIGNS,
     start=start,
     accent="amber",

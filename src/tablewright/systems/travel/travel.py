@@ -1,6 +1,6 @@
 """Skratch as one value: everything it can do, over one database.
 
-api/router.py, the console and the jobs speak to this; nothing above it knows of tables.
+api/router.py, the pages and the jobs use this; nothing above it knows of tables.
 """
 
 from contextlib import suppress
@@ -68,7 +68,7 @@ class Travel:
     places: Places
 
     def follow(self, told: Change[Any]) -> None:
-        """What follows a change: figures, visitors of regions, lists after a switch was turned."""
+        """Update statistics, visitor counts, and lists after a privacy setting changed."""
         match told.shape.tag:
             case d.changes.shape.tag if told.after is not None:
                 with suppress(NotThere):  # erased since
@@ -79,10 +79,10 @@ class Travel:
                 self.regions.follow_head(told)
 
     def follower(self) -> Consumer:
-        """Follows every change; one for each process that helps.
+        """A consumer of every change; one for each process that helps.
 
-        After a day or more away some changes are lost to it. It goes on all the same: figures are made from what is
-        there, and recounts put the rest right.
+        After a day or more without a run some changes are no longer in the stream. It continues all the same: figures
+        are computed from the stored visits, and recounts correct the rest.
         """
         followed, table = (d.changes, d.visits, d.heads), d.table.table.name
         return Consumer(self.repository.db, followed, table, d.FOLLOWER, self.follow, skip_to_horizon=True)
@@ -99,11 +99,11 @@ def open_travel(
     objects: Objects | None = None,
     notifier: Notifier | None = None,
 ) -> Travel:
-    """Skratch over a database. `places` is the geography, the one in the box if not given.
+    """Skratch over a database. `places` is the geography, the shipped one by default.
 
-    Without a `keyring` nobody is found by their address after a restart, without `objects` pictures and lists die with
-    the process, without `issue` nobody can sign in here, without `apple` nobody with Apple; without a
-    `notifier` devices are told nothing before they ask.
+    Without a `keyring` no account is found by its address after a restart; without `objects` pictures and the list of
+    erasures are lost with the process; without `issue` sign-in is not possible, without `apple` not with Apple; without
+    a `notifier` devices get no notifications.
     """
     repository, known = Repository(db, world), places or geography()
     ring, kept = keyring or passing_keyring(world), objects or InMemory()

@@ -52,7 +52,7 @@ def test_a_header_that_is_cut_off_or_broken_says_nothing(make: Make, kind: str) 
     ],
 )  # fmt: skip
 def test_what_is_no_picture_is_refused_whatever_it_begins_with(home: Home, ada: str, content: bytes) -> None:
-    with pytest.raises(BadRequest, match="PNG, a JPEG or a WebP") as refused:
+    with pytest.raises(BadRequest, match="PNG, JPEG or WebP") as refused:
         home.travel.pictures.put(ada, content)
     assert refused.value.code == "NOT_A_PICTURE"
     assert not list(home.objects.names("pictures/"))

@@ -620,7 +620,7 @@ def test_an_admin_finds_an_account_by_its_address_and_that_is_written_down(api: 
     )
     assert refused(api.post("/admin/users:find", {}, by=ADMIN)) == (400, "INVALID_FIELD")
     audit = given(api.get("/me/audit", by=ada.profile.user_id))["items"]
-    assert [(it["action"], it["actor"]) for it in audit].count(("looked at by support", ADMIN)) == 2
+    assert [(it["action"], it["actor"]) for it in audit].count(("viewed by support", ADMIN)) == 2
 
 
 def test_an_admin_publishes_the_geography(api: Api) -> None:

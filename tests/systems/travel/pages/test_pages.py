@@ -86,16 +86,16 @@ def test_an_admin_lands_on_what_is_to_be_done_and_has_no_map(enter: Enter) -> No
     assert str(ines.get(HOME).url).endswith(f"{HOME}/sync")
     answer = ines.get(f"{HOME}/places")
     assert answer.status_code == 404
-    assert "You have no map" in answer.text
+    assert "You don&#39;t have a map" in answer.text
 
 
 def test_who_is_signed_in_elsewhere_reads_what_skratch_is_and_how_to_get_a_map(enter: Enter) -> None:
     rosa = enter("engineer_rosa")
     page = rosa.get(HOME)
     assert page.status_code == 200
-    assert "Rosa Lindqvist has no map here" in page.text
+    assert "Rosa Lindqvist doesn't have a map" in page.text
     assert f'href="{HOME}/sign-in"' in page.text
-    assert 'value="traveller_maya">See the map' in page.text
+    assert 'value="traveller_maya">View Maya Okonkwo\'s map' in page.text
     assert f'href="{HOME}/timeline"' not in page.text, "nobody is shown a way that leads nowhere"
     assert f'href="{HOME}/timeline"' not in rosa.get("/search?q=timeline").text
     assert f'href="{HOME}/timeline"' in enter(MAYA).get("/search?q=timeline").text
@@ -114,7 +114,7 @@ def test_a_traveller_does_not_see_an_admins_pages(maya: httpx.Client, path: str)
 def test_an_admin_sees_that_devices_disagree_but_not_what_was_written(enter: Enter) -> None:
     page = enter(INES).get(f"{HOME}/sync?status=conflict")
     assert "Japan" in page.text
-    assert "The place itself" in page.text
+    assert "This place" in page.text
     assert "Naoshima" not in page.text
     assert "Oaxaca" not in page.text
 
@@ -124,13 +124,13 @@ def test_a_look_at_an_account_is_in_its_own_record(enter: Enter, travel: Travel)
     assert str(found.url).endswith(f"/accounts/{JONAS}")
     assert "jonas@" not in found.text
     entry = travel.accounts.audit(JONAS, 1).items[0]
-    assert (entry.action, entry.actor) == ("looked at by support", INES)
+    assert (entry.action, entry.actor) == ("viewed by support", INES)
 
 
 def test_an_address_nobody_has_is_said_beside_the_field(enter: Enter) -> None:
     answer = enter(INES).post(f"{HOME}/accounts", data={"who": "nobody@skratch.example"})
     assert answer.status_code == 404
-    assert "Nobody signs in with this." in answer.text
+    assert "No account has this address." in answer.text
 
 
 # --- what browsers keep ---
@@ -193,7 +193,7 @@ def test_a_place_is_marked_from_a_list_and_one_comes_back_to_the_list(
     back = f"{HOME}/places?type=country&find=bhu"
     answer = maya.post(f"{HOME}/places/country/BT/mark", data={"back": back})
     assert str(answer.url).endswith("find=bhu")
-    assert "Bhutan is marked." in answer.text
+    assert "Bhutan marked." in answer.text
     assert marked(travel, "BT")
 
 
@@ -215,7 +215,7 @@ def test_a_state_offers_its_country_where_that_is_asked_for(enter: Enter, travel
 
 def test_unmarking_a_country_leaves_its_states_and_says_so(maya: httpx.Client, travel: Travel) -> None:
     answer = maya.post(f"{HOME}/places/country/CA/unmark", data={})
-    assert "Its states and provinces stay as they are." in answer.text
+    assert "States and provinces you marked stay marked." in answer.text
     assert not marked(travel, "CA")
     assert marked(travel, "CA-QC")
     maya.post(f"{HOME}/places/country/CA/mark", data={})
@@ -226,13 +226,13 @@ def test_a_mark_is_taken_away_only_as_it_was_seen(maya: httpx.Client, travel: Tr
     travel.visits.mark(MAYA, "country", "PT", {"notes": "Sintra"})
     answer = maya.post(f"{HOME}/places/country/PT/unmark", data={"version": seen})
     assert answer.status_code == 409
-    assert "Another device changed this place meanwhile" in answer.text
+    assert "Another device changed this place after you opened it" in answer.text
     assert travel.visits.one(MAYA, "country", "PT").notes == "Sintra"
     again = maya.post(f"{HOME}/places/country/PT/unmark", data={"version": hidden(answer, "unmark")})
-    assert "Portugal is not marked any more." in again.text
+    assert "Portugal removed from your map." in again.text
     assert not marked(travel, "PT")
     twice = maya.post(f"{HOME}/places/country/PT/unmark", data={"version": seen})
-    assert "Portugal is not marked any more." in twice.text
+    assert "Portugal removed from your map." in twice.text
     travel.visits.mark(MAYA, "country", "PT")
 
 
@@ -280,7 +280,8 @@ def test_a_form_that_is_older_than_the_place_does_not_overwrite_it(
     travel.visits.mark(MAYA, "country", "GR", {"notes": "Naxos"})
     answer = maya.post(f"{HOME}/places/country/GR", data={"notes": "Crete", "version": str(version)})
     assert answer.status_code == 409
-    assert "Another device changed this place meanwhile" in answer.text
+    assert "Another device changed this place after you opened it" in answer.text
+    assert "Naxos" in answer.text, "the current notes are shown"
     assert "Crete" in answer.text
     assert travel.visits.one(MAYA, "country", "GR").notes == "Naxos"
     again = maya.post(f"{HOME}/places/country/GR", data={"notes": "Crete", "version": str(version + 1)})
@@ -325,8 +326,8 @@ def test_a_trip_that_ends_before_it_begins_is_refused_with_what_was_typed(maya: 
 def test_figures_say_what_they_are_out_of(maya: httpx.Client, travel: Travel) -> None:
     figures = travel.statistics.of(MAYA)
     words = words_of(maya.get(f"{HOME}/statistics"))
-    assert f"{figures.countries_visited} of 195, {figures.countries_percentage:.1f} %" in words
-    assert f"{figures.us_states_visited} of 50, {figures.us_states_percentage:.1f} %" in words
+    assert f"{figures.countries_visited} of 195, {figures.countries_percentage:.1f}%" in words
+    assert f"{figures.us_states_visited} of 50, {figures.us_states_percentage:.1f}%" in words
 
 
 def test_the_timeline_has_dates_in_order_and_the_undated_apart(travel: Travel) -> None:
@@ -356,7 +357,7 @@ def test_a_conflict_about_the_date_also_says_what_became_of_the_notes_that_came_
     japan = re.search(r"<article(?:(?!</article>).)*Japan.*?</article>", text, re.S)
     assert japan is not None
     assert "changed the date and notes" in japan[0]
-    assert "No other device had changed this, so it was taken from Maya&#39;s iPad" in japan[0]
+    assert "No other device changed this, so we used the version from Maya&#39;s iPad" in japan[0]
     assert "Kyoto, then Naoshima by ferry." in japan[0]
 
 
@@ -379,7 +380,7 @@ def test_a_conflict_is_settled_by_writing_something_else(maya: httpx.Client, tra
     assert too_long.status_code == 400
     assert "x" * 501 in too_long.text
     settled = maya.post(f"{HOME}/conflicts/clash-tablet", data={"choice": "write", "notes": "Both"})
-    assert "Settled." in settled.text
+    assert "Conflict resolved." in settled.text
     assert travel.visits.one(MAYA, "country", "IT").notes == "Both"
     again = maya.post(f"{HOME}/conflicts/clash-tablet", data={"choice": "keep"})
     assert again.status_code == 409
@@ -403,11 +404,11 @@ def test_a_conflict_is_settled_from_what_the_page_showed(maya: httpx.Client, tra
     travel.visits.mark(MAYA, "country", "IT", {"notes": "Written on the phone since"})
     late = maya.post(path, data={**shown, "choice": "other"})
     assert late.status_code == 409
-    assert "Another device changed this meanwhile" in late.text
+    assert "Another device changed this after you opened the page" in late.text
     assert "Written on the phone since" in late.text
     assert travel.visits.one(MAYA, "country", "IT").notes == "Written on the phone since"
     settled = maya.post(path, data={**_hidden(late.text), "choice": "other"})
-    assert "Settled." in settled.text
+    assert "Conflict resolved." in settled.text
     assert travel.visits.one(MAYA, "country", "IT").notes == "Opera"
 
 
@@ -430,7 +431,7 @@ def shown_version(travel: Travel, user_id: str) -> str:
 
 def test_a_device_is_signed_out_after_being_asked(enter: Enter, travel: Travel) -> None:
     jonas = enter(JONAS)
-    assert "cannot send or get anything any more" in jonas.get(f"{HOME}/devices/laptop/sign-out").text
+    assert "will no longer sync" in jonas.get(f"{HOME}/devices/laptop/sign-out").text
     jonas.post(f"{HOME}/devices/laptop/sign-out")
     assert "laptop" not in {device.device_id for device in travel.devices.of(JONAS)}
     page = jonas.get(f"{HOME}/devices")
@@ -461,7 +462,7 @@ def test_settings_that_were_changed_are_an_edit_and_the_rest_is_not(
     assert not profile.privacy_settings.profile_public
     form["version"] = shown_version(travel, MAYA)
     same = maya.post(f"{HOME}/settings", data={**form, "share_visits": "on", "sync_conflicts": "on"})
-    assert "Nothing was changed." in same.text
+    assert "There was nothing to save." in same.text
 
 
 def test_a_page_opened_before_another_device_changed_the_settings_undoes_nothing(
@@ -620,7 +621,7 @@ def test_a_zone_that_is_none_is_said_beside_its_field(maya: httpx.Client, travel
 def test_a_childs_map_cannot_be_made_public(enter: Enter, travel: Travel) -> None:
     lena = enter(LENA)
     page = lena.get(f"{HOME}/settings").text
-    assert "stays so" in page
+    assert "always stays private" in page
     assert "public too" not in page
     zone = travel.repository.profile(LENA).time_zone
     form = {
@@ -635,24 +636,24 @@ def test_a_childs_map_cannot_be_made_public(enter: Enter, travel: Travel) -> Non
 
 def test_an_account_is_erased_in_a_week_unless_it_is_kept(enter: Enter, travel: Travel) -> None:
     jonas = enter(JONAS)
-    assert "Erase it in a week" in jonas.get(f"{HOME}/settings/erase").text
+    assert "Erase in one week" in jonas.get(f"{HOME}/settings/erase").text
     jonas.post(f"{HOME}/settings/erase")
     assert travel.repository.profile(JONAS).erases_at is not None
     for path in ("/settings", ""):
-        assert "Your account is erased" in (page := jonas.get(HOME + path).text)
-        assert "Keep it" in page
+        assert "Your account will be erased" in (page := jonas.get(HOME + path).text)
+        assert "Keep my account" in page
     jonas.post(f"{HOME}/settings/keep")
     assert travel.repository.profile(JONAS).erases_at is None
 
 
 def test_the_example_of_the_import_is_taken_as_it_stands(maya: httpx.Client, travel: Travel) -> None:
     page = maya.get(f"{HOME}/export")
-    shown = re.search(r"For example</figcaption><pre[^>]*><code>(.*?)</code>", page.text, re.S)
+    shown = re.search(r"Example</figcaption><pre[^>]*><code>(.*?)</code>", page.text, re.S)
     assert shown is not None
     answer = maya.post(f"{HOME}/export", data={"sheet": html.unescape(shown[1])})
     assert answer.status_code == 200
     assert 'class="flash good"' in answer.text
-    assert "not taken" not in words_of(answer)
+    assert "not imported" not in words_of(answer)
     assert {"PT", "US-CA"} <= {visit.region_code for visit in travel.visits.all(MAYA)}
 
 
@@ -688,14 +689,14 @@ def test_geography_is_published_by_an_admin_and_again_is_harmless(enter: Enter, 
     ines = enter(INES)
     assert "Published:" in ines.post(f"{HOME}/geography").text
     assert travel.places.is_published()
-    assert "It was published already." in ines.post(f"{HOME}/geography").text
+    assert "This version is already published." in ines.post(f"{HOME}/geography").text
 
 
 def test_somebody_of_another_system_has_no_map(enter: Enter, travel: Travel) -> None:
     rosa = enter("engineer_rosa")
     answer = rosa.get(f"{HOME}/places")
     assert answer.status_code == 404
-    assert "this login belongs to no traveller" in answer.text
+    assert "this login is not a traveller&#39;s" in answer.text
     assert rosa.get(HOME).status_code == 200
     with pytest.raises(NotThere):
         travel.repository.profile("engineer_rosa")

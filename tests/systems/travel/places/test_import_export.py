@@ -162,7 +162,7 @@ def test_a_name_of_several_regions_is_refused_with_the_choices(home: Home, ada: 
     ]
     assert report.refused[0].message == (
         "'Georgia' may be Georgia, the country (GE), or Georgia, the US state or territory (US-GA). "
-        "Write its code into a column code, or add a column country or type."
+        "Put its code in a column 'code', or add a column 'country' or 'type'."
     )
     assert set(_places(home, ada)) == {"FR"}
 

@@ -1,4 +1,4 @@
-"""Travellers and how they come in: sign-up, the logins that lead to one account.
+"""Travellers and how they sign in: sign-up, the logins that lead to one account.
 
 A login is looked up in its guard, never in an index (SK-D1): AUTH#apple#... for Apple, EMAIL#... for an address. Two
 logins that prove the same address are one traveller. Must hold: of any number of first logins at once, one makes the
@@ -43,10 +43,12 @@ Issue: TypeAlias = Callable[[str, str, str | None], str]
 
 
 class OpenedWithoutLogins(RuntimeError):
-    """Somebody signs in where nobody can be given a token."""
+    """A sign-in where no tokens can be issued."""
 
     def __init__(self) -> None:
-        super().__init__("Skratch was opened without `issue`, so it can give nobody a token; hand it one")
+        super().__init__(
+            "Skratch was opened without `issue`, so it cannot issue tokens; pass one to open_travel"
+        )
 
 
 def no_tokens(user_id: str, session_id: str, email: str | None) -> str:
@@ -102,7 +104,7 @@ class Accounts:
     # --- signing in ---
 
     def sign_in(self, proved: Proved, gadget: Gadget) -> SignedIn:
-        """In with a login that was proved; who comes for the first time gets an account."""
+        """Sign in with a verified login; a new traveller gets an account."""
         check_gadget(gadget)
         profile, is_new = self._arrived(proved)
         device = self._devices.register(profile.user_id, gadget, proved=True)
@@ -111,7 +113,7 @@ class Accounts:
         return SignedIn(profile, device, session, token, secret, is_new)
 
     def enter(self, proved: Proved) -> Entered:
-        """In with a browser's pages; who comes for the first time gets an account."""
+        """Sign in on the pages in a browser; a new traveller gets an account."""
         profile, is_new = self._arrived(proved)
         session = self._sessions.begin_page(profile.user_id)
         return Entered(profile, self._issue(profile.user_id, session.session_id, profile.email), is_new)
@@ -121,7 +123,7 @@ class Accounts:
         try:
             return self._signed_up(proved, user_id or self._repository.world.new_id())
         except AlreadyExists:
-            raise Conflict("LOGIN_TAKEN", "There is an account with this login.", "provider") from None
+            raise Conflict("LOGIN_TAKEN", "An account with this login already exists.", "provider") from None
 
     def refresh(self, refresh_token: str) -> SignedIn:
         """The next token of a session, and the next secret; the one before is used up."""
@@ -145,12 +147,14 @@ class Accounts:
         return found.user_id if found is not None else None
 
     def link(self, user_id: str, proved: Proved, actor: str) -> Profile:
-        """Another way in for the same traveller; an address takes the place of the one before."""
+        """Add a login to a traveller; a new address replaces the previous one."""
         for tried in range(ATTEMPTS):
             profile = self._repository.profile(user_id)
             holder = self._holder(proved)
             if holder is not None and holder != user_id:
-                words = "Somebody else signs in with this. Sign in there, or use another."
+                words = (
+                    "This login belongs to another account. Sign in to that account, or use another login."
+                )
                 raise Conflict("LOGIN_TAKEN", words, "provider")
             with suppress(WriteRefused):
                 return self._attached(profile, proved, actor)
@@ -158,7 +162,7 @@ class Accounts:
         raise _busy()
 
     def unlink(self, user_id: str, provider: AuthProvider, actor: str) -> Profile:
-        """Give a way in up, unless it is the last."""
+        """Remove a login, unless it is the last."""
         return self._repository.retried(None, lambda: self._unlinked(user_id, provider, actor))
 
     def rekey(self, profile: Profile) -> Profile:
@@ -175,13 +179,15 @@ class Accounts:
     def set_minor(
         self, user_id: str, is_minor: bool, actor: str, role: str, version: int | None = None
     ) -> Profile:
-        """Say that somebody is a child: then the map is private, and stays it. Only an admin takes it back.
+        """Mark an account as a child's, which makes the map private for good. Only an admin can undo it.
 
         With `version`, only if the settings are still those that were seen.
         """
         if not is_minor and role != "admin":
             raise Forbidden(
-                "MINOR_STAYS_PRIVATE", "Ask us to change this: a child's map stays private.", "is_minor"
+                "MINOR_STAYS_PRIVATE",
+                "Please ask us to change this. A child's map stays private.",
+                "is_minor",
             )
         seen = version
 
@@ -201,7 +207,7 @@ class Accounts:
             after = before.model_copy(update={"is_minor": is_minor})
             done = self._repository.audit(user_id, "is_minor", actor, role, {"is_minor": is_minor})
             settings = before.entity_version
-            # Whoever makes the map public in this moment moves the version of the settings: then it starts over.
+            # Making the map public at this moment changes the version of the settings: then this starts over.
             write = d.profiles.change(before, after).when(lambda it: it.entity_version == settings)
             self._repository.write("USER", write, done)
             return after
@@ -224,7 +230,7 @@ class Accounts:
                 try:
                     return self._welcomed(self._repository.profile(owner), proved), False
                 except (NotThere, WriteRefused):
-                    pass  # erased, or linked by somebody else, in this moment
+                    pass  # erased, or linked by another account, at this moment
             self._repository.pause(tried)
         raise _busy()
 
@@ -295,7 +301,7 @@ class Accounts:
         ]
 
     def _welcomed(self, profile: Profile, proved: Proved) -> Profile:
-        """Somebody who was here before: with what is new about the login, and the newest secret."""
+        """A returning traveller: new facts about the login are added, and the address moves to the newest secret."""
         known = any(
             login.provider == "apple" and login.provider_id == proved.provider_id for login in profile.logins
         )
@@ -347,7 +353,7 @@ class Accounts:
         if not gone:
             raise NotThere("LOGIN")
         if not kept:
-            words = "This is the only way into your account. Add another first, or delete the account."
+            words = "This is your only way to sign in. Add another one first, or erase the account."
             raise Conflict("LAST_LOGIN", words, "provider")
         update: dict[str, Any] = {"logins": kept}
         if before.auth_provider == provider:

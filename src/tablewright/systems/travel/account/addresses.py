@@ -1,6 +1,6 @@
-"""E-mail addresses, and what Skratch says of what is none. Never more of them than a keyed hash stands in a key.
+"""E-mail addresses, and the error for text that is not one. Keys contain only a keyed hash of an address.
 
-Elsewhere: their one spelling (edge/mail_addresses.py), what stands in keys instead (keyring.py).
+Elsewhere: the normalised form (edge/mail_addresses.py), the keyed hashes (keyring.py).
 """
 
 from tablewright.edge.mail_addresses import NotAnAddress, normalise_address
@@ -8,7 +8,7 @@ from tablewright.systems.travel.errors import BadRequest
 
 
 def email_address(text: str, field: str = "email") -> str:
-    """An address in its one spelling; INVALID_EMAIL if nobody could get mail there."""
+    """The normalised address; INVALID_EMAIL if mail cannot be sent to it."""
     try:
         return normalise_address(text)
     except NotAnAddress as mistake:

@@ -2,7 +2,7 @@
 
 The client asks us for a nonce, hands it to Apple (as it is or hashed, as Apple's own samples do), and brings back the
 token with it inside. Must hold: a token is believed only if a key of the issuer signed it with RS256, for our app, in
-time, and with a nonce we gave out a moment ago; a token that somebody else got hold of is of no use on another device.
+time, and with a nonce we gave out a moment ago; a stolen token is useless on another device.
 Elsewhere: signatures, issuer, audience, times, rotated keys (edge/identity); whose account it is (accounts.py).
 """
 
@@ -37,7 +37,7 @@ _PURPOSE = "apple nonce"
 
 @dataclass(frozen=True, slots=True)
 class AppleLogin:
-    """What Apple says of somebody. `email` is there only if Apple verified it."""
+    """Apple's statement about a person. `email` is set only if Apple verified it."""
 
     subject: str
     email: str | None = field(default=None, repr=False)
@@ -65,7 +65,7 @@ class AppleVerifier:
         return f"{self._verifier.issuer}/auth/authorize?{urlencode(asked)}"
 
     def verify(self, id_token: str, nonce: str) -> AppleLogin:
-        """Who the token is of; raises Problem 401 (503 while the keys cannot be had), or NONCE_MISMATCH."""
+        """The subject of the token; raises Problem 401 (503 while the keys are unavailable), or NONCE_MISMATCH."""
         found = self._verifier.verify(id_token)
         claims = found.claims
         told = claims.get("nonce")
@@ -73,11 +73,11 @@ class AppleVerifier:
         if not isinstance(told, str) or not any(
             [hmac.compare_digest(told.encode(), each.encode()) for each in fitting]
         ):
-            words = "This login was made for another sign-in. Sign in with Apple again."
+            words = "This login belongs to another sign-in. Please sign in with Apple again."
             raise Unauthenticated("NONCE_MISMATCH", words, "nonce")
         if len(found.subject) > _SUBJECT_AT_MOST:
             raise Unauthenticated(
-                "TOKEN_INVALID", "The token names nobody we can know. Sign in again.", "id_token"
+                "TOKEN_INVALID", "The token's subject is too long. Please sign in again.", "id_token"
             )
         return AppleLogin(
             found.subject, _address(found.email), claims.get("is_private_email") in (True, "true")
@@ -108,7 +108,7 @@ def apple_in(home: Path, world: World) -> AppleVerifier | None:
     """Apple as `apple.json` of a directory says: its `apps`, the id of our pages as `web` if they have one,
     and another `issuer` and `keys_url` if need be.
 
-    None without the file: then nobody signs in with Apple here.
+    None without the file: then Sign in with Apple is not offered.
     """
     path = home / "apple.json"
     if not path.exists():
@@ -131,7 +131,7 @@ class DevelopmentApple(AppleVerifier):
         self._issuer, self._app = issuer, app
 
     def id_token(self, subject: str, nonce: str, email: str | None = None) -> str:
-        """What Apple would give the app for somebody who signed in there."""
+        """The token that Apple would issue for a person who signed in there."""
         claims = {"nonce": hashlib.sha256(nonce.encode()).hexdigest(), "nonce_supported": True}
         return self._issuer.issue(
             subject, audience=self._app, lifetime=NONCE_LIVES, email=email, claims=claims
@@ -173,7 +173,7 @@ class Nonces:
         ends = said.partition(".")[0]
         is_ours = self._keyring.is_hmac(_PURPOSE, said, proof)
         if not is_ours or int(ends) <= self._repository.now().timestamp():
-            raise Unauthenticated("NONCE_INVALID", "This sign-in took too long. Begin again.", "nonce")
+            raise Unauthenticated("NONCE_INVALID", "This sign-in took too long. Please try again.", "nonce")
         spent = SpentNonce(
             nonce_hash=hashlib.sha256(nonce.encode()).hexdigest(),
             device_id=device_id,
@@ -184,5 +184,5 @@ class Nonces:
         except AlreadyExists as used:
             if not isinstance(used.current, SpentNonce) or used.current.device_id != device_id:
                 raise Unauthenticated(
-                    "NONCE_USED", "This login was used before. Sign in again.", "nonce"
+                    "NONCE_USED", "This login was already used. Please sign in again.", "nonce"
                 ) from None

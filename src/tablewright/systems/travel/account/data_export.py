@@ -1,8 +1,8 @@
-"""What a traveller can take away: everything as JSON, the places as a sheet or as GeoJSON (SK-X7); and the weekly file.
+"""Export of a traveller's data: everything as JSON, the places as CSV or GeoJSON (SK-X7); and the weekly file.
 
-Must hold: the JSON has everything that is kept about the traveller, but for secrets and for copies of what is in it;
-the weekly file for analytics has no names, notes or ids, and nobody who was erased.
-Elsewhere: the picture to share (the console), reading a sheet back (places/visits_import.py).
+Must hold: the JSON has everything that is stored about the traveller, except secrets and copies of what is in it;
+the weekly file for analytics has no names, notes or ids, and no erased traveller.
+Elsewhere: the share card (the pages), the import (places/visits_import.py).
 """
 
 import gzip
@@ -58,7 +58,7 @@ class Exporting:
         profile = self._repository.profile(user_id).model_dump(
             mode="json", exclude_none=True, exclude=_SECRETS["profile"]
         )
-        # An address stands in a login as its hash, which is nothing to take away.
+        # A login has the hash of the address, which is of no use in an export.
         profile["logins"] = [
             login if login["provider"] != "email" else {"provider": "email"} for login in profile["logins"]
         ]
@@ -119,14 +119,14 @@ class Exporting:
     # --- for analytics ---
 
     def lines(self, user_id: str) -> list[bytes]:
-        """What somebody has visited, by whom only as a hash (SK-32)."""
+        """The visits of a traveller, who is named only as a hash (SK-32)."""
         return [
             orjson.dumps(self._line(visit), option=orjson.OPT_APPEND_NEWLINE)
             for visit in self._repository.live_visits(user_id)
         ]
 
     def part(self, user_ids: Sequence[str], lines: Sequence[bytes]) -> str | None:
-        """A part of this week's file, with the lines of some. Its name; written anew, it takes its own place."""
+        """Write a part of this week's file, with the lines of some travellers; its name. A rewrite replaces it."""
         if not user_ids:
             return None
         now = self._repository.now()
@@ -148,7 +148,7 @@ class Exporting:
     def without(self, user_ids: Iterable[str]) -> int:
         """Take travellers who were erased out of the files that are kept; how many lines went.
 
-        Goes through all files. One that cannot be read is removed: nobody could say whether they are in it.
+        Goes through all files. One that cannot be read is removed: it might contain their lines.
         """
         gone = 0
         names = {known for id in user_ids for known in self._keyring.hmacs(_PURPOSE, id)}

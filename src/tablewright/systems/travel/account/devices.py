@@ -49,7 +49,7 @@ class Devices:
             with suppress(VersionConflict):
                 return self._registered(user_id, gadget, proved)
             self._repository.pause(tried)
-        words = "Many devices are being added right now. Try again in a moment."
+        words = "Many devices are being added right now. Please try again in a moment."
         raise Conflict("STATE_CONFLICT", words, "device_id")
 
     def of(self, user_id: str, *, revoked: bool = False) -> list[Device]:
@@ -58,10 +58,10 @@ class Devices:
         return sorted(found, key=lambda device: device.last_seen_at, reverse=True)
 
     def rename(self, user_id: str, device_id: str, name: str) -> Device:
-        """Call a device as its owner likes; it keeps this name whatever it says of itself."""
+        """Rename a device; it keeps this name when it registers with another one."""
         wanted = name.strip()
         if not wanted or len(wanted) > rules.NAME_AT_MOST or not wanted.isprintable():
-            words = f"A name has one to {rules.NAME_AT_MOST} letters, in one line."
+            words = f"A name must have 1 to {rules.NAME_AT_MOST} characters, on one line."
             raise BadRequest("INVALID_FIELD", words, "name")
 
         def attempt() -> Device:
@@ -92,7 +92,7 @@ class Devices:
     def revoke_others(
         self, user_id: str, keep: str | None, actor: str, own: str | None = None
     ) -> list[Device]:
-        """Sign out every device but one. `own` is the session of who asks: without a device, it is none of them.
+        """Sign out every device but one. `own` is the caller's session: without a device, it is none of them.
 
         Who keeps their own device keeps their own session alone: a copy of an older cookie may call itself by its name.
         """
@@ -115,7 +115,7 @@ class Devices:
     # --- parts ---
 
     def _registered(self, user_id: str, gadget: Gadget, proved: bool) -> Device:
-        # Read before the devices: whoever adds or names one meanwhile moves its number, and this one starts over.
+        # Read before the devices: adding or naming one at the same time changes its number, and this one starts over.
         owner = self._repository.profile(user_id)
         before = self._repository.db.one(d.devices.get(user_id, gadget.device_id), consistent=True)
         if before is None:
@@ -185,9 +185,11 @@ def _keeps_name(before: Device, said: str) -> bool:
 def check_gadget(gadget: Gadget) -> None:
     rules.check_id(gadget.device_id, "device_id")
     if gadget.device_id == SERVER:
-        raise BadRequest("INVALID_ID", f"No device can be called '{SERVER}'.", "device_id")
+        raise BadRequest("INVALID_ID", f"A device can't have the ID '{SERVER}'.", "device_id")
     if len(gadget.platform) > rules.NAME_AT_MOST:
-        raise BadRequest("INVALID_FIELD", f"A platform has at most {rules.NAME_AT_MOST} letters.", "platform")
+        raise BadRequest(
+            "INVALID_FIELD", f"A platform can have at most {rules.NAME_AT_MOST} characters.", "platform"
+        )
 
 
 def _said(gadget: Gadget) -> str:
@@ -196,7 +198,7 @@ def _said(gadget: Gadget) -> str:
 
 def _check_room(others: Sequence[Device]) -> None:
     if sum(device.revoked_at is None for device in others) >= DEVICES_AT_MOST:
-        words = f"An account has at most {DEVICES_AT_MOST} devices. Sign one out that you no longer use."
+        words = f"An account can have at most {DEVICES_AT_MOST} devices. Sign out one you no longer use."
         raise Conflict("TOO_MANY_DEVICES", words, "device_id")
 
 

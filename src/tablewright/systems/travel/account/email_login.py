@@ -1,7 +1,7 @@
 """Signing in with an address: a few digits by mail (SK-X3).
 
-Must hold: only a code's keyed hash is stored; a try is counted before it is looked at, in the store, so that it holds
-over processes; whoever asks learns nothing about whether an address is known.
+Must hold: only a code's keyed hash is stored; a try is counted in the store before it is checked, so that the limit is
+shared by all processes; the answer does not reveal whether an address is known.
 Elsewhere: how many codes and tries there are (kit/codes.py), whose account it is (accounts.py), the pace of one
 network (api/router.py).
 """
@@ -30,7 +30,7 @@ class EmailLogin:
 
     def __init__(self, repository: Repository, keyring: KeyRing, outbox: Outbox) -> None:
         self._repository, self._keyring, self._outbox = repository, keyring, outbox
-        # By the oldest secret that is understood: a new one must not begin all counts anew, nor forget all devices.
+        # With the oldest valid secret: a new one must not reset all counts, nor forget all devices.
         # The label is part of every key, as in CodeRequesters.
         self.requesters = CodeRequesters(keyring.oldest("askers"), repository.world)
         self._limits = CodeLimits(lambda text: keyring.hmacs("limit", text)[-1][-32:], self._add)
@@ -80,7 +80,7 @@ class EmailLogin:
             except Missing:
                 continue
             except ConditionNotMet:
-                words = "Too many wrong codes. Ask for a new one."
+                words = "Too many wrong codes. Please ask for a new one."
                 raise TooOften("CODE_TRIES", words, 60) from None
             self._limits.count_try(address, asker, self._repository.now())
             return tried

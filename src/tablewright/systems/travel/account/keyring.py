@@ -26,7 +26,7 @@ class SecretUnusable(ValueError):
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(
-            f"{path} {why}; restore it from a backup: without it nobody is found by their address"
+            f"{path} {why}; restore it from a backup: without it no account is found by its address"
         )
 
 
@@ -61,7 +61,7 @@ class KeyRing:
         return self._key(min(self._secrets()), purpose)
 
     def seal(self, purpose: str, text: str, about: str = "") -> str:
-        """A text that only who has the secret can read, and that nobody can change; it opens for the same `about`."""
+        """Encrypt and authenticate a text with the secret; it opens only with the same `about`."""
         number = self.newest
         return f"{number}-{seal_text(self._key(number, f'seal {purpose}'), text, about, self._world)}"
 
@@ -104,7 +104,7 @@ class KeyDirectory:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not self._names():
             self._add(1)
-        self()  # a secret that cannot be used is said now, not at the first login
+        self()  # an unusable secret raises now, not at the first login
 
     def __call__(self) -> Mapping[int, bytes]:
         names = self._names()
@@ -122,8 +122,8 @@ class KeyDirectory:
         return newest
 
     def drop(self, number: int) -> None:
-        """Forget an old secret, once nothing made with it is left, not even in a backup: the list of who was erased is
-        of hashes, and one that nobody can make again finds nobody in a restored copy."""
+        """Delete an old secret, once nothing made with it is left, not even in a backup: the list of erasures has only
+        hashes, and without their secret no erased account is recognised in a restored copy."""
         if number == max(self()):
             raise ValueError("the secret in use cannot be dropped: rotate first")
         self._path(number).unlink(missing_ok=True)

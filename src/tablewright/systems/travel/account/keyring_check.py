@@ -1,9 +1,9 @@
-"""Whether the secrets are those this Skratch has always had: a keyed hash of nothing, one for each, kept as objects.
+"""Checks that the secrets are those the data was written with: a keyed hash of an empty text for each, kept as objects.
 
-They go with copies of the table, and the secrets do not. Put back without its secrets a copy would be given new ones,
-by which nobody is found by their address and nobody on the list of who was erased is known.
-Must hold: a check says nothing of its secret; one that is there is never written over; no secret is made where one was
-used before.
+The checks are part of copies of the table; the secrets are not. A copy restored without its secrets would get new ones,
+with which no account is found by its address and no erased account is recognised.
+Must hold: a check reveals nothing about its secret; an existing one is never overwritten; no secret is created where
+one was used before.
 Elsewhere: the secrets (keyring.py), the list (privacy.py).
 """
 
@@ -20,12 +20,12 @@ _PURPOSE, _NOTHING = "check", ""
 
 
 class SecretsAreOthers(ValueError):
-    """Secrets were made anew, or came from elsewhere; those that were used before are not among them."""
+    """The secrets are new, or from another place; those used before are not among them."""
 
     def __init__(self, number: int) -> None:
         super().__init__(
             f"Skratch's secret {number:06d}.secret is not the one its data was written with; put the files of "
-            "systems/travel/secrets back as they were, those of this name in the place of what is there now"
+            "systems/travel/secrets back as they were, replacing the current files of the same names"
         )
 
 
@@ -68,7 +68,9 @@ def _known(objects: Objects) -> dict[int, str]:
     known: dict[int, str] = {}
     for name in list(objects.names(f"{CHECKS}/")):
         file = name.rpartition("/")[2]
-        body = objects.get(name) if _NUMBER.fullmatch(file) else None  # what an editor left is no check
+        body = (
+            objects.get(name) if _NUMBER.fullmatch(file) else None
+        )  # a file left by an editor is not a check
         if body is not None:
             known[int(file)] = body.decode(errors="replace")
     return known

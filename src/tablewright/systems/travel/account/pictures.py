@@ -1,9 +1,8 @@
 """Profile pictures: kept as objects of our own, never as addresses from elsewhere (SK-D33).
 
-Must hold: what is kept is an image by its header, of the type it was sent as and of a size that a reader's browser can
-unpack; a profile names an object of its owner,
-and one that is there. So each upload has a name of its own, which is never given again, and whoever names another
-picture removes the one that was named before, and what was left behind long ago.
+Must hold: a stored picture is an image by its header, of the type it was sent as and of a size that a browser can
+decode; a profile names an existing object of its owner. So each upload has a unique name that is never reused, and
+setting another picture removes the previous one, and unused ones older than an hour.
 """
 
 import hashlib
@@ -22,7 +21,7 @@ PICTURES = "pictures"
 PICTURE_BYTES = 512 * 1024
 SIDE_AT_MOST = 12_000
 MEGAPIXELS_AT_MOST = 50
-# An object that is older and not named was left behind by who died between keeping and naming it.
+# An older object that no profile names was left by a crash between storing and naming it.
 NAMED_WITHIN = timedelta(hours=1)
 _KINDS: Mapping[str, str] = {"png": "image/png", "jpg": "image/jpeg", "webp": "image/webp"}
 
@@ -36,7 +35,7 @@ class Pictures:
     def put(self, user_id: str, content: bytes, sent_as: str = "") -> Profile:
         """Another picture; the one before goes. `sent_as` is the media type it came with, if it came with one."""
         if len(content) > PICTURE_BYTES:
-            words = f"A picture has at most {PICTURE_BYTES // 1024} KB. Make it smaller."
+            words = f"A picture can have at most {PICTURE_BYTES // 1024} KB. Please make it smaller."
             raise BadRequest("PICTURE_TOO_LARGE", words, "body")
         digest, moment = hashlib.sha256(content).hexdigest()[:16], milliseconds(self._repository.now())
         kind, own = _kind(content, sent_as), self._repository.world.new_id()[:8]
@@ -84,17 +83,17 @@ def _folder(user_id: str) -> str:
 def _kind(content: bytes, sent_as: str) -> Kind:
     header = read_header(content)
     if header is None:
-        words = "This is not a PNG, a JPEG or a WebP, or its header is broken. Send one of these."
+        words = "This isn't a PNG, JPEG or WebP picture, or the file is damaged. Please send another one."
         raise BadRequest("NOT_A_PICTURE", words, "body")
     said = sent_as.partition(";")[0].strip().lower()
     if said in _KINDS.values() and said != _KINDS[header.kind]:
-        words = f"This was sent as {said}, but it is {_KINDS[header.kind]}. Send it as what it is."
+        words = f"This was sent as {said}, but it is {_KINDS[header.kind]}. Send it with the correct type."
         raise BadRequest("NOT_A_PICTURE", words, "body")
     width, height = header.width, header.height
     if max(width, height) > SIDE_AT_MOST or width * height > MEGAPIXELS_AT_MOST * 1_000_000:
         words = (
-            f"A picture has at most {SIDE_AT_MOST} pixels on each side and {MEGAPIXELS_AT_MOST} megapixels; "
-            f"this one has {width} x {height}. Make it smaller."
+            f"A picture can have at most {SIDE_AT_MOST} pixels on each side and {MEGAPIXELS_AT_MOST} megapixels; "
+            f"this one has {width} x {height}. Please make it smaller."
         )
         raise BadRequest("PICTURE_TOO_LARGE", words, "body")
     return header.kind

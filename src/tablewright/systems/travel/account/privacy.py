@@ -1,11 +1,11 @@
-"""Whom a traveller does not want to be seen by, and the end of an account (SK-X5, SK-X7, SK-D25).
+"""Blocked travellers, and the erasure of an account (SK-X5, SK-X7, SK-D25).
 
-An account is erased a week after its owner asked, and until then they may think again. Then everything of it goes:
-logins first, so that the same login is a new traveller; the profile last, so that whoever goes on after a crash still
-knows what to do. So do changes of it that could not be followed and were parked, then or later. A copy of the table
-that is restored later brings it back: `apply_deletions` takes it away again, by a list that lies outside of the table.
-Must hold: after an erasure no key, no index and no item says anything of the traveller; what is kept as a proof is a
-keyed hash, some moments and a number; one account that cannot be erased keeps no other from it.
+An account is erased a week after its owner asked; until then they can change their mind. Then its items are deleted:
+logins first, so that the same login is a new traveller; the profile last, so that a run after a crash still has what it
+needs. Its parked changes are deleted too, then or later. A copy of the table that is restored later brings it back:
+`apply_deletions` erases it again, from a list that is stored outside of the table.
+Must hold: after an erasure no key, no index and no item contains anything of the traveller; the proof that is kept is a
+keyed hash, some times and a number; an account that cannot be erased does not delay the others.
 Elsewhere: how often it is tried (jobs.py), the settings themselves (sync/push.py), what others see
 (places/public_profiles.py).
 """
@@ -32,13 +32,13 @@ from tablewright.systems.travel.repository import Repository
 log = logging.getLogger("tablewright.travel")
 
 UNDO = timedelta(days=7)
-# Whoever was writing when it began is done by then; what they wrote goes in the second round.
+# Writes that were in progress at the start are complete by then; the second round deletes them.
 SETTLES = timedelta(minutes=5)
-# A change that nobody could follow for so long is made good by the recounts, and holds what its traveller wrote.
+# A change parked for this long is corrected by the recounts, and contains what its traveller wrote.
 PARKED_KEPT = timedelta(days=30)
 LOOKED_AT = 200
 BLOCKS_AT_MOST = 500
-BACKUPS = "Backups made before keep a copy until they are over, at most 35 days; one that is restored is cleaned first."
+BACKUPS = "Backups made before keep a copy until they expire after at most 35 days. Restored backups are cleaned first."
 ERASED = "erased"
 _PURPOSE = "erased"
 
@@ -60,19 +60,19 @@ class Privacy:
     # --- blocks ---
 
     def block(self, user_id: str, blocked_id: str) -> Block:
-        """From now on neither sees the other. Whether there is such a traveller is not said: it is their business."""
+        """From now on neither sees the other. The answer does not reveal whether this traveller exists."""
         if user_id == rules.check_id(blocked_id, "user_id"):
-            raise BadRequest("CANNOT_BLOCK_YOURSELF", "This is you.", "user_id")
+            raise BadRequest("CANNOT_BLOCK_YOURSELF", "You can't block yourself.", "user_id")
         return self._repository.retried(None, lambda: self._blocked(user_id, blocked_id))
 
     def _blocked(self, user_id: str, blocked_id: str) -> Block:
-        # Read before they are counted: whoever makes a block meanwhile moves its number, and this one starts over.
+        # Read before they are counted: a block made at the same time changes its number, and this one starts over.
         before = self._repository.profile(user_id)
         known = {block.blocked_id: block for block in self._repository.db.all(d.blocks_of(user_id=user_id))}
         if blocked_id in known:
             return known[blocked_id]
         if len(known) >= BLOCKS_AT_MOST:
-            raise Conflict("TOO_MANY_BLOCKS", f"A list has at most {BLOCKS_AT_MOST} entries.", "user_id")
+            raise Conflict("TOO_MANY_BLOCKS", f"You can block at most {BLOCKS_AT_MOST} people.", "user_id")
         after = before.model_copy(update={"blocks_made": (before.blocks_made or 0) + 1})
         made = Block(user_id=user_id, blocked_id=blocked_id, blocked_at=self._repository.now())
         self._repository.write("USER", d.profiles.change(before, after), d.blocks.create(made))
@@ -116,7 +116,7 @@ class Privacy:
         return erasure
 
     def keep(self, user_id: str, actor: str, *, role: str = "user") -> Profile:
-        """Think again."""
+        """Cancel the erasure."""
         return self._repository.retried(None, lambda: self._kept(user_id, actor, role))
 
     def _kept(self, user_id: str, actor: str, role: str) -> Profile:
@@ -125,7 +125,7 @@ class Privacy:
             return before
         id = before.erasure_id
         after = before.model_copy(update={"erasure_id": None, "erases_at": None})
-        # Of who keeps it and who begins to erase it in the same moment, one is refused.
+        # If it is kept and its erasure begins at the same moment, one of the two is refused.
         gone = d.erasures.discard(id).when(lambda it: absent(it.begun_at))
         done = self._repository.audit(user_id, "erasure undone", actor, role)
         try:
@@ -133,22 +133,24 @@ class Privacy:
         except WriteRefused:
             found = self._repository.db.one(d.erasures.get(id), consistent=True)
             if found is not None and found.begun_at is not None:
-                raise Conflict("ERASURE_BEGUN", "It is too late: the account is being erased.") from None
+                raise Conflict(
+                    "ERASURE_BEGUN", "It's too late: the account is already being erased."
+                ) from None
             raise
         return after
 
     def erasures(self, until: datetime | None = None) -> Iterator[Erasure]:
-        """What is asked for and not done, the earliest first."""
+        """Requested erasures that are not complete, the earliest first."""
         return self._repository.db.all(d.erasures_due(until=until))
 
     def erased(self) -> Iterator[Erasure]:
-        """What was done, the last first."""
+        """Completed erasures, the latest first."""
         return self._repository.db.all(d.erasures_done())
 
     # --- the end itself ---
 
     def erase_due(self) -> int:
-        """Do what is due; how many accounts are gone for good by this."""
+        """Do what is due; returns how many erasures this completed."""
         due = list(islice(self.erasures(until=self._repository.now()), LOOKED_AT))
         settled = [erasure for erasure in due if self._tried(erasure, self._begun)]
         # Every time, and after the list was written: a change that is still in the stream may be parked after the end.
@@ -159,7 +161,7 @@ class Privacy:
         return sum(self._tried(erasure, self._ended) for erasure in settled)
 
     def _tried(self, erasure: Erasure, step: Callable[[Erasure], bool]) -> bool:
-        """One that fails keeps no other from being erased."""
+        """An erasure that fails does not stop the others."""
         try:
             return step(erasure)
         except Exception as mistake:
@@ -183,7 +185,7 @@ class Privacy:
             try:
                 self._repository.db.write(d.erasures.change(erasure, begun))
             except WriteRefused:
-                return False  # kept in the last moment, or begun by somebody else
+                return False  # kept at the last moment, or begun by another process
         # From here on it cannot be undone, so a copy that is restored may not bring it back either.
         self._note(begun)
         count = begun.items + self._wipe(erasure.user_id)
@@ -196,7 +198,7 @@ class Privacy:
         count = erasure.items + self._wipe(erasure.user_id)
         done = {"user_id": None, "done_at": self._repository.now(), "is_open": False, "items": count}
         after = erasure.model_copy(update=done)
-        # The list first: if we die in between, it is done again, and nobody is forgotten on it.
+        # The list first: after a crash in between this is repeated, and no erasure is missing on the list.
         self._note(after)
         if not self._repository.try_write(d.erasures.change(erasure, after)):
             return False
@@ -232,7 +234,7 @@ class Privacy:
         return count + db.clear(d.account_of(user_id=user_id))
 
     def forget_parked(self) -> int:
-        """What was parked of the changes of who was erased, or for too long; how many records went."""
+        """Delete parked changes that are too old, or of erased travellers; returns how many."""
         before = self._repository.now() - PARKED_KEPT
         hashes: list[frozenset[str]] = []  # read when something is parked, which is seldom
 
@@ -244,7 +246,7 @@ class Privacy:
         return forget_parked(self._repository.db, d.table.table.name, d.FOLLOWER, goes)
 
     def _wipe_address(self, user_id: str, email_hmac: str) -> int:
-        """What lies with an address, unless it is somebody else's by now."""
+        """Delete the items of an address, unless another traveller has it now; returns how many."""
         guard = self._repository.db.one(d.email_identity_of(email_hmac=email_hmac))
         if guard is not None and guard.user_id != user_id:
             return 0
@@ -258,7 +260,7 @@ class Privacy:
         self._objects.put(f"{ERASED}/{erasure.erasure_id}.json", kept.model_dump_json().encode())
 
     def deletions(self) -> list[Erasure]:
-        """The proofs of everybody who was erased, as the list has them: by keyed hashes."""
+        """The proofs of all erasures on the list, with keyed hashes of the travellers."""
         found = (self._objects.get(name) for name in list(self._objects.names(f"{ERASED}/")))
         return [Erasure.model_validate_json(content) for content in found if content is not None]
 
@@ -276,9 +278,9 @@ class Privacy:
         ]
 
     def apply_deletions(self) -> int:
-        """After a copy of the table was restored: erase at once whoever is on the list; how many came back.
+        """After a copy of the table was restored: erase the accounts on the list at once; returns how many came back.
 
-        What the table should know of them is written last: if we die before, it is still seen to be an older copy.
+        Their erasures are recorded last: after a crash before that the table is still seen as an older copy.
         """
         deletions = self.deletions()
         hashes = frozenset(each.user_hash for each in deletions)

@@ -201,8 +201,8 @@ class Sessions:
     def _check_former(self, session: Session, given: str, digest: str, now: datetime) -> None:
         """The secret before works for a moment more. Later, one of the two who have it is not the owner.
 
-        So it is with any older one: it is not known by itself any more, but by what all of a session have in common.
-        What was never a secret of the session ends nothing.
+        The same holds for any older one: it is recognised by the part that all secrets of a session share.
+        A text that was never a secret of the session ends nothing.
         """
         is_former = session.former_hash is not None and hmac.compare_digest(session.former_hash, digest)
         if is_former and session.refreshed_at is not None and now - session.refreshed_at <= FORMER_WORKS:
@@ -216,7 +216,7 @@ class Sessions:
 
 
 def _another_device() -> Forbidden:
-    words = "This login is another device's. Leave X-Device-Id out, or sign in on this device."
+    words = "This login belongs to another device. Leave out X-Device-Id, or sign in on this device."
     return Forbidden("DEVICE_MISMATCH", words, "X-Device-Id")
 
 
@@ -244,8 +244,8 @@ def _parts(refresh_token: str) -> tuple[str, str, str]:
 
 
 def revoked() -> Forbidden:
-    return Forbidden("DEVICE_REVOKED", "This device was signed out. Sign in again.", "device_id")
+    return Forbidden("DEVICE_REVOKED", "This device was signed out. Please sign in again.", "device_id")
 
 
 def _ended() -> Unauthenticated:
-    return Unauthenticated("SESSION_ENDED", "This device was signed out. Sign in again.")
+    return Unauthenticated("SESSION_ENDED", "This device was signed out. Please sign in again.")

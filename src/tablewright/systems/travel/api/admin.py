@@ -1,7 +1,7 @@
 """`/admin/...`: what failed, what is in conflict, the geography, an account by its address (SK-X13).
 
-Must hold: an admin sees that something is wrong and where, not what its owner wrote; each look at an account is in
-that account's own record.
+Must hold: an admin sees that something is wrong and where, not what its owner wrote; opening an account is recorded in
+that account's audit log.
 """
 
 from datetime import timedelta
@@ -31,13 +31,13 @@ def admin(travel: Travel, doors: Doors) -> APIRouter:
         size: PageSize = None,
         after: After = None,
     ) -> bodies.Listed[admin_bodies.AdminOperation]:
-        """What was refused or is in conflict, of everybody, the oldest first."""
+        """Operations of all travellers that were refused or are in conflict, the oldest first."""
         page = travel.sync.by_status(status, caller.subject, size, after)
         return bodies.listed(page, [admin_bodies.admin_operation(operation) for operation in page.items])
 
     @api.get("/geography")
     def geography(caller: Annotated[Principal, Depends(doors.admin)]) -> admin_bodies.GeographyView:
-        """What is in the box, and what is published."""
+        """The geography of this server, and the published one."""
         return admin_bodies.GeographyView(
             data_version=places.data_version,
             published=places.release(),
@@ -47,7 +47,7 @@ def admin(travel: Travel, doors: Doors) -> APIRouter:
 
     @api.post("/geography:publish")
     def publish(caller: Annotated[Principal, Depends(doors.admin)]) -> admin_bodies.Published:
-        """Publish what is in the box, if the table has another version."""
+        """Publish the geography of this server, if the table has another version."""
         return admin_bodies.Published(written=places.publish(), data_version=places.data_version)
 
     @api.post("/users:find")
@@ -71,26 +71,26 @@ def admin(travel: Travel, doors: Doors) -> APIRouter:
 
     def seen(user_id: str, caller: Principal) -> admin_bodies.AdminUser:
         found = admin_bodies.admin_user(repository.profile(user_id), travel.devices.of(user_id, revoked=True))
-        repository.db.write(repository.audit(user_id, "looked at by support", caller.subject, "admin"))
+        repository.db.write(repository.audit(user_id, "viewed by support", caller.subject, "admin"))
         return found
 
     @api.post("/users/{user_id}:minor")
     def set_minor(
         user_id: str, body: admin_bodies.MinorBody, caller: Annotated[Principal, Depends(doors.admin)]
     ) -> admin_bodies.AdminUser:
-        """Say that an account is a child's, or is no longer."""
+        """Mark an account as a child's, or as an adult's."""
         accounts.set_minor(user_id, body.is_minor, caller.subject, "admin")
         return seen(user_id, caller)
 
     @api.post("/users/{user_id}:recount")
     def recount(user_id: str, caller: Annotated[Principal, Depends(doors.admin)]) -> dict[str, bool]:
-        """Count everything anew, and put the counters right."""
+        """Recount everything, and correct the counters."""
         repository.profile(user_id)
         return {"was_wrong": travel.statistics.repair(user_id) is not None}
 
     @api.delete("/users/{user_id}", status_code=202)
     def erase_user(user_id: str, caller: Annotated[Principal, Depends(doors.admin)]) -> bodies.ErasureView:
-        """Erase an account in a week, for who asked us to."""
+        """Erase an account in a week, at its owner's request."""
         erasure = travel.privacy.ask(user_id, caller.subject, role="admin")
         return bodies.ErasureView(erases_at=erasure.due_at)
 
@@ -103,7 +103,7 @@ def admin(travel: Travel, doors: Doors) -> APIRouter:
 
     @api.post("/erasures:apply")
     def apply_deletions(caller: Annotated[Principal, Depends(doors.admin)]) -> dict[str, int]:
-        """After a copy of the table was restored: erase again whoever was erased since it was made."""
+        """After a copy of the table was restored: erase again the accounts erased since it was made."""
         return {"came_back": travel.privacy.apply_deletions()}
 
     return api

@@ -1,6 +1,6 @@
-"""What the API says to admins, and takes from them.
+"""The bodies of the admin API.
 
-Must hold: that something is wrong and where is in it, what its owner wrote is not.
+Must hold: they show that something is wrong and where, never what its owner wrote.
 """
 
 from datetime import datetime
@@ -24,7 +24,7 @@ class AdminOperation(OperationView):
 
 
 def admin_operation(operation: Operation) -> AdminOperation:
-    """What went wrong, without what it was about: notes are nobody's business here."""
+    """What went wrong, without the contents: an admin must not see notes."""
     view = operation_view(operation).model_dump()
     return AdminOperation(
         **{**view, "entity_data": {}, "conflict_details": _fields_of(operation), "user_id": operation.user_id}

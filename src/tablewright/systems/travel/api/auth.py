@@ -17,12 +17,14 @@ from tablewright.systems.travel.travel import Travel
 
 def apple_or_503(travel: Travel) -> AppleVerifier:
     if travel.apple is None:
-        raise Problem(503, "APPLE_UNAVAILABLE", "Sign in with Apple is not set up here. Sign in by e-mail.")
+        raise Problem(
+            503, "APPLE_UNAVAILABLE", "Sign in with Apple is not available here. Please sign in by e-mail."
+        )
     return travel.apple
 
 
 def typed_by(request: Request, body: bodies.CodeBody) -> RequestOrigin:
-    """Who types a code."""
+    """The origin of a typed code."""
     return RequestOrigin(network_of(request), (body.known_device,), body.ticket)
 
 
@@ -38,7 +40,7 @@ def auth(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
 
     @api.post("/auth/apple", dependencies=[pace])
     def apple(body: bodies.AppleBody) -> bodies.SignedInView:
-        """In with Apple's id_token; who comes for the first time gets an account."""
+        """Sign in with Apple's id_token; a new traveller gets an account."""
         login = apple_or_503(travel).verify(body.id_token, body.nonce)
         travel.nonces.spend(body.nonce, check_id(body.device.device_id, "device_id"))
         proved = Proved("apple", login.subject, login.email, body.display_name)
@@ -46,7 +48,7 @@ def auth(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
 
     @api.post("/auth/email:start", status_code=202, dependencies=[mail_pace])
     def email_start(body: bodies.EmailBody, request: Request) -> bodies.CodeSent:
-        """Send a code; the answer is the same whoever it is."""
+        """Send a code; the answer is the same for every address."""
         ticket = travel.email_login.start(
             body.email, RequestOrigin(network_of(request), (body.known_device,))
         )
@@ -55,7 +57,7 @@ def auth(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
 
     @api.post("/auth/email:verify", dependencies=[pace])
     def email_verify(body: bodies.EmailVerifyBody, request: Request) -> bodies.SignedInView:
-        """In with the code that was sent."""
+        """Sign in with the code from the mail."""
         check_id(body.device.device_id, "device_id")
         address = travel.email_login.prove(body.email, body.code, typed_by(request, body))
         signed = travel.accounts.sign_in(Proved("email", email=address), body.device.gadget())

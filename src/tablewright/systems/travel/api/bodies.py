@@ -1,4 +1,4 @@
-"""What the API takes and gives, as models: inputs with only what a caller may set, outputs with what was computed.
+"""The bodies of the API: inputs with only what a caller may set, outputs with computed fields.
 
 Operations, results and changes are the protocol's own (sync/operations.py). Names are the document's; of the three
 numbers it calls versions, an answer says which one it has: `entity_version` or `feed_version` (SK-D37).
@@ -81,7 +81,7 @@ class DeviceBody(Body):
     device_id: str = Field(description="made by the device itself: 1 to 64 letters, digits, _ and -")
     name: str = Field("", max_length=100)
     platform: str = Field("", max_length=100)
-    schema_: int = Field(SCHEMA, alias="schema", description="the form of the protocol the app speaks")
+    schema_: int = Field(SCHEMA, alias="schema", description="the protocol version of the app")
 
     def gadget(self) -> Gadget:
         return Gadget(self.device_id, self.name, self.platform, self.schema_)
@@ -96,7 +96,7 @@ class AppleBody(Body):
     id_token: str
     nonce: str = Field(description="the one that was given by auth/apple:start")
     display_name: str | None = Field(
-        None, max_length=100, description="Apple tells it the app once, at the first sign-in"
+        None, max_length=100, description="Apple gives it to the app once, at the first sign-in"
     )
     device: DeviceBody
 
@@ -163,7 +163,7 @@ class Me(Value):
     feed_version: int
     entity_version: int
     erases_at: datetime | None = Field(
-        None, description="the account is erased then, unless it is kept before"
+        None, description="when the account will be erased, unless that is cancelled before"
     )
 
 
@@ -178,7 +178,7 @@ def me_view(profile: Profile) -> Me:
 
 
 class MeChange(Body):
-    """What is not sent stays as it is."""
+    """A field that is not sent stays unchanged."""
 
     display_name: str | None = None
     time_zone: str | None = None
@@ -259,7 +259,7 @@ class AuditView(Value):
 class PushBody(Body):
     schema_: int = Field(SCHEMA, alias="schema")
     operations: list[Asked]
-    since: int | None = Field(None, ge=0, description="up to where the device has the feed")
+    since: int | None = Field(None, ge=0, description="the feed version that the device has")
     seal: str | None = Field(None, description="the seal that came with it")
 
 
@@ -267,7 +267,7 @@ class ResolveBody(Body):
     choice: Strategy = Field(description="server_wins, client_wins, merged, or manual with `data`")
     data: dict[str, JsonValue] | None = None
     versions: dict[str, int] | None = Field(
-        None, description="the entity versions that were looked at, by entity_id; else those of the conflict"
+        None, description="the entity versions that were shown, by entity_id; default: those of the conflict"
     )
 
 
@@ -299,7 +299,7 @@ def operation_view(operation: Operation) -> OperationView:
 
 
 class VisitBody(Body):
-    """What is said of a place; what is not sent stays as it is, null takes it away."""
+    """The fields of a place; a field that is not sent stays unchanged, null removes it."""
 
     visited_date: str | None = Field(None, description="2024, 2024-05 or 2024-05-01")
     notes: str | None = Field(None, description=NOTES)

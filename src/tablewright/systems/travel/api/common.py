@@ -1,4 +1,4 @@
-"""What the routes share: who is asking and on which device, which version a change rests on, mistakes as answers."""
+"""What the routes share: the traveller and device of a request, the version in If-Match, errors as responses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ DeviceId = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Traveller:
-    """Who is asking: an account, and the device and session of the login if it has one."""
+    """The caller: an account, and the device and session of the login if it has one."""
 
     user_id: str
     session_id: str | None = None
@@ -41,7 +41,7 @@ class Traveller:
     def device(self) -> str:
         """The device that syncs; DEVICE_REQUIRED if none is named."""
         if self.device_id is None:
-            words = "Say which device this is, as X-Device-Id; register it first at me/devices."
+            words = "Send the device's ID as X-Device-Id. Register the device first at me/devices."
             raise BadRequest("DEVICE_REQUIRED", words, "X-Device-Id")
         return self.device_id
 
@@ -51,7 +51,7 @@ FindTraveller = Callable[..., Traveller]
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """Who may come in: a traveller, an admin, anybody at all."""
+    """The dependencies of routes: a traveller, an admin, any caller."""
 
     traveller: FindTraveller
     admin: FindPrincipal
@@ -85,7 +85,7 @@ def expected(match: str | None) -> int | None:
     if tags is None:
         return None
     if len(tags) != 1 or not tags[0].isascii() or not tags[0].isdigit():
-        raise BadRequest("BAD_ETAG", 'If-Match names the one version that was read, such as "7".', "If-Match")
+        raise BadRequest("BAD_ETAG", 'If-Match must have exactly one version, such as "7".', "If-Match")
     return int(tags[0])
 
 

@@ -42,7 +42,7 @@ def me(travel: Travel, doors: Doors) -> APIRouter:
     def get_me(
         request: Request, response: Response, who: Annotated[Traveller, Depends(doors.traveller)]
     ) -> bodies.Me:
-        """Who I am."""
+        """My account."""
         return shown(who.user_id, request, response)
 
     @api.patch("/me")
@@ -53,7 +53,7 @@ def me(travel: Travel, doors: Doors) -> APIRouter:
         who: Annotated[Traveller, Depends(doors.traveller)],
         match: IfMatch = None,
     ) -> bodies.Me:
-        """Change what is sent; my other devices are told. With If-Match, only what was seen so."""
+        """Change the sent fields, on all my devices. With If-Match, only if this is still the current version."""
         version = expected(match)
         if body.is_minor is not None:
             found = accounts.set_minor(who.user_id, body.is_minor, who.user_id, who.role, version)
@@ -61,19 +61,21 @@ def me(travel: Travel, doors: Doors) -> APIRouter:
         if settings := body.settings():
             result = travel.sync.change_user(who.user_id, settings, version)
             if result.status == "failed":
-                raise BadRequest(result.error or "FAILED", result.message or "It was refused.", result.field)
+                raise BadRequest(
+                    result.error or "FAILED", result.message or "The change was refused.", result.field
+                )
         return shown(who.user_id, request, response)
 
     @api.delete("/me", status_code=202)
     def erase_me(who: Annotated[Traveller, Depends(doors.traveller)]) -> bodies.ErasureView:
-        """Erase the account with everything of it in a week; until then it can be kept."""
+        """Erase the account with all its data in a week; until then this can be cancelled."""
         return bodies.ErasureView(erases_at=travel.privacy.ask(who.user_id, who.user_id).due_at)
 
     @api.post("/me:keep")
     def keep_me(
         request: Request, response: Response, who: Annotated[Traveller, Depends(doors.traveller)]
     ) -> bodies.Me:
-        """Think again."""
+        """Cancel the erasure of my account."""
         travel.privacy.keep(who.user_id, who.user_id)
         return shown(who.user_id, request, response)
 
@@ -123,7 +125,7 @@ def me(travel: Travel, doors: Doors) -> APIRouter:
         response: Response,
         who: Annotated[Traveller, Depends(doors.traveller)],
     ) -> bodies.Me:
-        """Give a way in up, unless it is the last."""
+        """Remove a login, unless it is the last."""
         accounts.unlink(who.user_id, provider, who.user_id)
         return shown(who.user_id, request, response)
 
@@ -149,7 +151,7 @@ def devices(travel: Travel, doors: Doors) -> APIRouter:
         who: Annotated[Traveller, Depends(doors.traveller)],
         caller: Annotated[Principal, Depends(doors.anyone)],
     ) -> bodies.DeviceView:
-        """Register a device that signed in elsewhere, such as a browser; again is fine, and renames it."""
+        """Register a device that signed in elsewhere, such as a browser. Safe to repeat; a repeat renames it."""
         device = travel.devices.register(who.user_id, body.gadget())
         if who.device_id is None:  # it speaks of itself
             session = travel.sessions.of_login(who.user_id, caller.claims)
@@ -164,7 +166,7 @@ def devices(travel: Travel, doors: Doors) -> APIRouter:
 
     @api.delete("/me/devices/{device_id}", status_code=204)
     def revoke(device_id: str, who: Annotated[Traveller, Depends(doors.traveller)]) -> None:
-        """Sign a device out: it cannot sync until somebody signs in there again."""
+        """Sign a device out: it cannot sync until its owner signs in there again."""
         travel.devices.revoke(who.user_id, device_id, who.user_id)
 
     return api
@@ -177,7 +179,7 @@ def blocks(travel: Travel, doors: Doors) -> APIRouter:
     def list_blocks(
         who: Annotated[Traveller, Depends(doors.traveller)], size: PageSize = None, after: After = None
     ) -> bodies.Listed[bodies.BlockView]:
-        """Whom I do not want to be seen by."""
+        """The travellers I blocked."""
         page = travel.privacy.blocks(who.user_id, size, after)
         items = [bodies.BlockView(user_id=it.blocked_id, blocked_at=it.blocked_at) for it in page.items]
         return bodies.listed(page, items)
@@ -196,13 +198,13 @@ def blocks(travel: Travel, doors: Doors) -> APIRouter:
     def public_map(
         user_id: str, request: Request, who: Annotated[Traveller, Depends(doors.traveller)]
     ) -> bodies.PublicView:
-        """Somebody's public map."""
+        """The public map of a traveller."""
         found = travel.sharing.public_map(who.user_id, user_id)
         return bodies.public_view(found, travel.pictures.address(found.profile, root_of(request)))
 
     @api.get("/travellers/{user_id}/picture/{name}")
     def picture(user_id: str, name: str, who: Annotated[Traveller, Depends(doors.traveller)]) -> Response:
-        """Somebody's picture, if their map is public, or mine."""
+        """The picture of a traveller whose map is public, or mine."""
         profile = travel.sharing.public_map(who.user_id, user_id).profile
         content, kind = travel.pictures.get(profile, name)
         return Response(content, media_type=kind, headers={"Cache-Control": "private, max-age=86400"})
@@ -252,7 +254,7 @@ def baggage(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         who: Annotated[Traveller, Depends(doors.traveller)],
         content: Annotated[bytes, Body(media_type="text/csv", max_length=BYTES_AT_MOST)],
     ) -> Report:
-        """Mark what a sheet says; the report lists the lines that were refused."""
+        """Mark the places of a CSV file; the report lists the refused lines."""
         return travel.importing.take(who.user_id, content, key=idempotency_key(request))
 
     return api

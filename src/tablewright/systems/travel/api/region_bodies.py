@@ -1,4 +1,4 @@
-"""What the API says of regions: the geography, and how many have been there."""
+"""The bodies of the API for regions: the geography, and visitor counts."""
 
 from dataclasses import asdict
 
@@ -63,7 +63,7 @@ def nearby(place: Place, root: str) -> Nearby:
 
 
 class Visitors(Value):
-    """How many share that they were there; null while they are fewer than `at_least`, so that nobody is found by it."""
+    """How many travellers share a visit there; null below `at_least`, so that no single traveller can be identified."""
 
     count: int | None
     at_least: int = FEWEST_TOLD

@@ -1,4 +1,4 @@
-"""`/regions/...`: the geography, the same for everybody and kept by whoever asked; and how many have been there.
+"""`/regions/...`: the geography, the same for every caller and cacheable; and visitor counts.
 
 Must hold: an answer that may be kept carries the data_version as its tag, and changes with it alone.
 """
@@ -28,7 +28,7 @@ def regions(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     pace = Depends(limit_rate(buckets, "regions", per_minute=600, burst=600, identity=doors.anyone))
 
     def kept(request: Request, response: Response, seconds: int, make: Callable[[], Any]) -> Any:
-        """An answer everybody may keep for a while, and then asks whether the geography is the same."""
+        """A response that any cache may keep for a while and then revalidate by the data version."""
         cache = public_cache(seconds)
         same = unchanged(request, places.data_version, cache_control=cache)
         if same is not None:

@@ -22,7 +22,7 @@ class RowsBody(bodies.Body):
 def documents(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     api = APIRouter(prefix="/sync/documents", tags=["sync"])
     pace = Depends(limit_rate(buckets, "pull", per_minute=240, burst=240, identity=doors.anyone))
-    form = Annotated[int, Query(description="the form of the protocol the app speaks")]
+    form = Annotated[int, Query(description="the protocol version of the app")]
 
     @api.get("/pull", dependencies=[pace])
     def pull(
@@ -37,12 +37,12 @@ def documents(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         at = Checkpoint(feed=feed, seal=seal, snapshot=snapshot)
         return travel.documents.pull(who.user_id, who.device, at, size=limit, schema=schema)
 
-    # A push that says nothing new is no push to the pace of devices, and RxDB sends one after each edit.
+    # A push without news does not count for the pace of devices, and RxDB sends one after each edit.
     @api.post("/push", dependencies=[pace])
     def push(
         body: RowsBody, who: Annotated[Traveller, Depends(doors.traveller)], schema: form = SCHEMA
     ) -> PushedDocuments:
-        """Do what the client did; every place that is not as it was sent. Sent again, it is done once."""
+        """Apply the client's edits; returns every place whose state differs from what was sent. Safe to repeat."""
         return travel.documents.push(who.user_id, who.device, body.rows, schema=schema)
 
     return api

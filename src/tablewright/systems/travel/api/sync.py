@@ -12,7 +12,7 @@ from tablewright.systems.travel.sync.feed import PAGE
 from tablewright.systems.travel.sync.operations import SCHEMA, Pulled, Pushed, Result, Snapshot
 from tablewright.systems.travel.travel import Travel
 
-Schema = Annotated[int, Query(description="the form of the protocol the app speaks")]
+Schema = Annotated[int, Query(description="the protocol version of the app")]
 
 
 def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
@@ -21,7 +21,7 @@ def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
 
     @api.post("/push")
     def push(body: bodies.PushBody, who: Annotated[Traveller, Depends(doors.traveller)]) -> Pushed:
-        """Do what the device did; one result for each operation. Sent again, it is answered again."""
+        """Apply the operations of a device; one result for each. Safe to repeat."""
         at = (body.since, body.seal)
         return travel.sync.push(who.user_id, who.device, body.operations, *at, schema=body.schema_)
 
@@ -33,12 +33,10 @@ def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         limit: int = PAGE,
         schema: Schema = SCHEMA,
     ) -> Pulled:
-        """What is new since a version; 410 FULL_RESYNC_REQUIRED for who has to take everything anew."""
+        """The changes since a version; 410 FULL_RESYNC_REQUIRED if the device needs a full resync."""
         found = travel.feed.pull(who.user_id, who.device, since, seal, size=limit, schema=schema)
         if found.full_resync_required:
-            words = (
-                "The feed does not reach back to there. Take a snapshot, then pull from where it was made."
-            )
+            words = "The feed does not go back that far. Take a snapshot, then pull from its version."
             facts = {"full_resync_required": True, "server_version": found.server_version}
             raise ResyncRequired(words, field="since", facts=facts)
         return found
@@ -57,7 +55,7 @@ def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     def conflicts(
         who: Annotated[Traveller, Depends(doors.traveller)], size: PageSize = None, after: After = None
     ) -> bodies.Listed[bodies.OperationView]:
-        """What my devices disagree on, with both sides; the latest first."""
+        """Open conflicts between my devices, with both versions; the latest first."""
         page = travel.sync.conflicts(who.user_id, size, after)
         return bodies.listed(page, [bodies.operation_view(operation) for operation in page.items])
 
@@ -65,7 +63,7 @@ def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     def resolve(
         operation_id: str, body: bodies.ResolveBody, who: Annotated[Traveller, Depends(doors.traveller)]
     ) -> Result:
-        """Leave it as it is, take the other side, or write something else. Refused if it was changed meanwhile."""
+        """Keep the current version, use the other one, or write another. Refused if it was changed since."""
         return travel.sync.resolve(who.user_id, operation_id, body.choice, body.data, body.versions)
 
     @api.get("/operations")
@@ -76,7 +74,7 @@ def sync(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         size: PageSize = None,
         after: After = None,
     ) -> bodies.Listed[bodies.OperationView]:
-        """What my devices did in the last 30 days, the latest first."""
+        """The operations of my devices in the last 30 days, the latest first."""
         page = travel.sync.operations(who.user_id, device_id, size, after, only_open=only_open)
         return bodies.listed(page, [bodies.operation_view(operation) for operation in page.items])
 

@@ -21,11 +21,11 @@ def visits(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
     def list_visits(
         who: Annotated[Traveller, Depends(doors.traveller)],
         region_type: Annotated[RegionType | None, Query(alias="type")] = None,
-        recent: Annotated[int | None, Query(ge=1, le=100, description="only the last so many")] = None,
+        recent: Annotated[int | None, Query(ge=1, le=100, description="only this many of the latest")] = None,
         size: PageSize = None,
         after: After = None,
     ) -> bodies.Listed[bodies.VisitView]:
-        """Every place; or those of one type, in pages; or what was marked last."""
+        """All places; or those of one type, in pages; or the last marked."""
         if recent is not None:
             return bodies.Listed(items=[bodies.visit_view(it) for it in service.recent(who.user_id, recent)])
         if region_type is None:
@@ -56,7 +56,7 @@ def visits(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         body: bodies.VisitBody | None = None,
         match: IfMatch = None,
     ) -> bodies.Marked:
-        """Mark a place, or change what is sent of it; my devices are told. A state may offer its country."""
+        """Mark a place, or change the sent fields, on all my devices. A state may offer its country."""
         fields = body.fields() if body is not None else {}
         result = service.mark(who.user_id, region_type, code, fields, expected(match))
         return bodies.Marked(visit=shown(who, region_type, code, response), offers=result.offers)
@@ -68,7 +68,7 @@ def visits(travel: Travel, doors: Doors, buckets: RateLimiter) -> APIRouter:
         who: Annotated[Traveller, Depends(doors.traveller)],
         match: IfMatch = None,
     ) -> bodies.Unmarked:
-        """Take a mark away; my devices are told."""
+        """Remove a mark, on all my devices."""
         return bodies.unmarked(service.unmark(who.user_id, region_type, code, expected(match)))
 
     @api.get("/stats", response_model=bodies.StatsView)

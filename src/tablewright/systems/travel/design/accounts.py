@@ -78,7 +78,7 @@ profiles = table.entity(
     load={
         "create": Load(per_month=100, item_bytes=1_200, transaction=True),
         "change": Load(per_month=3_000, item_bytes=1_200, transaction=True, changes=("display_name",)),
-        # The copies are made anew with each push.
+        # The copies are written again with each push.
         "update": Load(per_month=300_000, item_bytes=1_200, changes=("sync_version", *COUNTED)),
     },
 )
@@ -157,7 +157,7 @@ challenges = table.entity(
     schema=FORM,
     expires=Expires("expires_at"),
     data={"code_hash": Data.SECRET},
-    retention=Retention(timedelta(minutes=15), "to prove that somebody reads the mail of an address"),
+    retention=Retention(timedelta(minutes=15), "to prove who reads the mail of an address"),
     load={"put": Load(per_month=5_000, item_bytes=200, transaction=True)},
 )
 allowances = table.entity(
@@ -169,7 +169,7 @@ allowances = table.entity(
     derived=is_a("allowance"),
     schema=FORM,
     expires=Expires("expires_at"),
-    retention=Retention(timedelta(days=1), "so that nobody is flooded with codes, and none is guessed"),
+    retention=Retention(timedelta(days=1), "to limit the codes sent to an address, and the guesses"),
     load={"upsert": Load(per_month=25_000, item_bytes=150)},
 )
 nonces = table.entity(
@@ -273,4 +273,4 @@ def sessions_of_device(*, user_id: str, device_id: str) -> None:
 @TRAVEL.query(enrolments, pk="TRAVELLERS#{user_id:shard.16}", sk=above("USER#{after}"), page=100, at_most=500,
     load=Load(per_month=50_000, items=100, item_bytes=150))  # fmt: skip
 def travellers_after(*, after: str | None = None) -> None:
-    """Every traveller after one, for who does something for some at a time."""
+    """All travellers after one, for jobs that visit some at a time."""

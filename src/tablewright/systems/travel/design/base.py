@@ -35,9 +35,11 @@ SESSIONS_KEPT = timedelta(days=90)
 TOMBSTONES_KEPT, TOMBSTONES_KEPT_AT_LEAST = timedelta(days=180), timedelta(days=30)
 AUDIT_KEPT = timedelta(days=400)
 SHARDS = 16
-# Who follows the table's changes, as its checkpoints and what it parked are kept under.
+# The name of the follower of the table's changes: its checkpoints and parked records are stored under it.
 FOLLOWER = "travel"
-TRAVEL = Design("travel", version=1, about="Where somebody has been, marked offline on several devices.")
+TRAVEL = Design(
+    "travel", version=1, about="The places a traveller has been to, marked offline on several devices."
+)
 _TAGS = {"Application": "Skratch", "ManagedBy": "Terraform"}
 for _name, _production in (("dev", False), ("prod", True)):
     TRAVEL.environment(

@@ -17,7 +17,7 @@ __all__ = [
     "regions_of_type",
 ]
 
-# Nothing of anybody's: who shows the geography by itself needs no right to more.
+# No personal data: a service that only shows the geography needs no further rights.
 PUBLIC = ("public",)
 
 

@@ -109,7 +109,7 @@ walks = table.entity(
     version="version",
     derived=is_a("walk"),
     schema=FORM,
-    retention=Retention(None, "so that a job goes on where it stopped"),
+    retention=Retention(None, "so that a job continues where it stopped"),
     load={"change": Load(per_month=50_000, item_bytes=150)},
 )
 
@@ -122,12 +122,12 @@ walks = table.entity(
     load=Load(per_month=1_000, items=20, item_bytes=300),
 )  # fmt: skip
 def audit_of(*, user_id: str) -> None:
-    """Who did what to a traveller's account, the latest first."""
+    """The audit log of an account, the latest first."""
 
 
 @TRAVEL.query(messages, pk="USER#{owner}", sk=begins("MESSAGE#"), page=50, load=Load(per_month=100))
 def messages_to(*, owner: str) -> None:
-    """What waits to be mailed to a traveller, or could not be."""
+    """The mail to a traveller that is pending or failed."""
 
 
 @TRAVEL.query(
@@ -158,15 +158,15 @@ def erasures_done(*, is_open: bool = False) -> None:
 @TRAVEL.query(blocks, pk="USER#{user_id}", sk=begins("BLOCK#"), consistent=True, page=100, at_most=500,
     load=Load(per_month=10_000, items=2))  # fmt: skip
 def blocks_of(*, user_id: str) -> None:
-    """Whom a traveller does not want to be seen by."""
+    """The travellers whom a traveller blocked."""
 
 
 @TRAVEL.query(blocks, on=gsi1, pk="BLOCKED#{blocked_id}", page=100, load=Load(per_month=100))
 def blocks_of_others(*, blocked_id: str) -> None:
-    """Who does not want to be seen by a traveller, for the end of the account."""
+    """The travellers who blocked a traveller, for the erasure of the account."""
 
 
-# --- everything there is of somebody, for the end of the account ---
+# --- everything of a traveller, for the erasure of the account ---
 
 
 @TRAVEL.query(
@@ -174,7 +174,7 @@ def blocks_of_others(*, blocked_id: str) -> None:
     load=Load(per_month=100, items=100, item_bytes=700),
 )  # fmt: skip
 def account_of(*, user_id: str) -> None:
-    """All that lies with a traveller."""
+    """All items of a traveller."""
 
 
 @TRAVEL.query(
@@ -182,9 +182,9 @@ def account_of(*, user_id: str) -> None:
     load=Load(per_month=100, items=300, item_bytes=700),
 )  # fmt: skip
 def history_of(*, user_id: str) -> None:
-    """All that a traveller's devices did."""
+    """All operations of a traveller."""
 
 
 @TRAVEL.query(email_identities, challenges, pk="EMAIL#{email_hmac}", page=10, load=Load(per_month=100))
 def address_of(*, email_hmac: str) -> None:
-    """All that lies with an address."""
+    """All items of an address."""

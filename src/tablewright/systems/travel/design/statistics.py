@@ -44,7 +44,7 @@ statistics = table.entity(
     schema=FORM,
     expires=Expires("calculated_at", STATISTICS_KEPT),
     data={"recent_visits": Data.PERSONAL, "marks": Data.PERSONAL},
-    retention=Retention(STATISTICS_KEPT, "so that figures are not counted for every look at them"),
+    retention=Retention(STATISTICS_KEPT, "so that figures are not counted for every request"),
     load={"put": Load(per_month=100_000, item_bytes=4_000, new=0.3)},
 )
 
@@ -74,4 +74,4 @@ def statistics_of(*, user_id: str) -> None:
     load=Load(per_month=30, items=1_000, item_bytes=4_000),
 )
 def statistics_of_day(*, calculation_date: date) -> None:
-    """SK-D15: everybody's figures of a day."""
+    """SK-D15: all travellers' figures of a day."""

@@ -121,7 +121,7 @@ def changes_between(*, user_id: str, first: int | None = None, last: int | None 
     load=Load(per_month=50_000, items=20, item_bytes=700),
 )
 def operations_of(*, user_id: str) -> None:
-    """SK-17: what a traveller's devices did, the latest first."""
+    """SK-17: the operations of a traveller, the latest first."""
 
 
 @TRAVEL.query(
@@ -135,7 +135,7 @@ def operations_of(*, user_id: str) -> None:
     load=Load(per_month=5_000, items=50, item_bytes=700),
 )
 def operations_by_status(*, status: OperationStatus) -> None:
-    """SK-18: what was refused or is in conflict, of everybody, the oldest first."""
+    """SK-18: operations of all travellers that were refused or are in conflict, the oldest first."""
 
 
 @TRAVEL.query(
@@ -148,4 +148,4 @@ def operations_by_status(*, status: OperationStatus) -> None:
     load=Load(per_month=10_000, items=20, item_bytes=700),
 )
 def operations_of_device(*, user_id: str, device_id: str) -> None:
-    """SK-19: what a device did, the latest first."""
+    """SK-19: the operations of a device, the latest first."""

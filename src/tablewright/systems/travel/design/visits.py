@@ -99,7 +99,7 @@ def visits_of_type(*, user_id: str, region_type: RegionType) -> None:
 
 
 class Visitor(Value):
-    """Of a visit, what the list of a region has: whose, and when it was marked (SK-D7). Others are told how many."""
+    """A visit in the list of a region: the traveller and when it was marked (SK-D7). Others see only the count."""
 
     user_id: str
     timestamp_ms: int
@@ -116,4 +116,4 @@ class Visitor(Value):
     load=Load(per_month=10_000, items=20, item_bytes=700),
 )
 def visitors_of(*, region_type: RegionType, region_code: str) -> None:
-    """SK-13: who has been to a region and shares it, the latest first."""
+    """SK-13: travellers who share a visit to a region, the latest first."""

@@ -1,7 +1,7 @@
 """Borders as they are checked in: TopoJSON read into pieces of land, and plain geometry over one piece.
 
 Three layers (one a region type) at two levels: `low` for a map of the world, `high` for drilling down and for saying
-where somebody is. Neighbours share their arcs, so no point on a border belongs to nobody.
+where a point is. Neighbours share their arcs, so every point on a border belongs to a region.
 Must hold: a piece is flat. Regions that cross 180 degrees go on beyond it (Russia to 191), and Antarctica, which is
 a ring around the pole in the file, is closed here along 180 degrees and the pole.
 Elsewhere: the build (tools/geography), whose border it is and questions about places (shapes.py).

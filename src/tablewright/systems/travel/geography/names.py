@@ -37,7 +37,7 @@ def normalise(text: str) -> str:
 
 
 def squeezed(text: str) -> str:
-    """What stands in a key: normalised, without the spaces. "d'Ivoire", "dIvoire" and "d Ivoire" are one."""
+    """The form in keys: normalised, without spaces. "d'Ivoire", "dIvoire" and "d Ivoire" are one."""
     return normalise(text).replace(" ", "")
 
 
@@ -65,7 +65,7 @@ class Keys:
 
 @lru_cache(maxsize=1024)
 def keys_of(region: Region) -> Keys:
-    """What finds a region; for who searches without us, such as a map without a network."""
+    """The texts that find a region; for searches in other places, such as the offline map."""
     names = tuple(dict.fromkeys(squeezed(name) for name in names_of(region)))
     tails = tuple(sorted(_tails(region.display_name)))
     return Keys(squeezed(region.display_name), tails, names, tokens(region))

@@ -28,7 +28,7 @@ CONTINENTS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A region as it is stored. The two `boundary_` fields are object keys; whoever serves them makes the address."""
+    """A region as it is stored. The two `boundary_` fields are object keys; the API makes URLs of them."""
 
     region_type: RegionType
     region_code: str
@@ -93,15 +93,15 @@ class Geography:
         return sum(region.countable for region in _of(self.regions, region_type).values())
 
     def follow(self, region_type: str, code: str) -> tuple[str, ...]:
-        """The present codes of a code from any time: one, and a visit moves there by itself; several, and only the
-        traveller knows which; none, and there never was such a region."""
+        """The current codes of a code from any time: one, and a visit moves there automatically; several, and only the
+        traveller knows which; none if there never was such a region."""
         if self.get(region_type, code):
             return (code,)
         retired = _of(self.retired, region_type).get(code)
         return retired.became if retired else ()
 
     def former(self, region_type: str, code: str) -> tuple[str, ...]:
-        """The retired codes of which a visit moves to this one by itself."""
+        """The retired codes from which a visit moves to this one automatically."""
         return tuple(old for old, it in _of(self.retired, region_type).items() if it.became == (code,))
 
 

@@ -64,7 +64,7 @@ def locate(region_type: str, lat: float, lon: float, within_km: float = COAST_KM
 
 
 def nearby(region_type: str, lat: float, lon: float, within_km: float) -> tuple[Place, ...]:
-    """Every region of a type within a distance, the nearest first: what to offer somebody who stands at a border."""
+    """Every region of a type within a distance, the nearest first: what to offer a traveller at a border."""
     Box(lat, lat, lon, lon)
     layer = borders(region_type, "high")
     places = (

@@ -1,7 +1,7 @@
-"""For who runs Skratch: what is in conflict or failed, the geography, an account by its address.
+"""The admin pages of Skratch: operations in conflict or refused, the geography, an account by its address.
 
-Must hold: an admin sees that something is wrong and where, never what its owner wrote; each look at an account is
-written into that account's own record. Elsewhere: the same for programs (systems/travel/api/admin.py).
+Must hold: an admin sees that something is wrong and where, never what its owner wrote; opening an account is recorded
+in that account's audit log. Elsewhere: the same for programs (systems/travel/api/admin.py).
 """
 
 from datetime import timedelta
@@ -81,7 +81,7 @@ def _geography(pages: TravelPages) -> APIRouter:
     @router.post("/geography", dependencies=[Depends(pages.admin)])
     def publish(request: Request) -> Response:
         written = places.publish()
-        words = f"Published: {written:,} items written." if written else "It was published already."
+        words = f"Published: {written:,} items written." if written else "This version is already published."
         return pages.console.go(f"{HOME}/geography", words.replace(",", "\u202f"))
 
     return router
@@ -97,21 +97,21 @@ def _accounts(pages: TravelPages) -> APIRouter:
 
     @router.post("/accounts", dependencies=[Depends(pages.admin)])
     def find(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
-        """Posted, so that no address is in an address bar or a log."""
+        """A POST, so that no e-mail address gets into an address bar or a log."""
         typed = form.get("who").strip()
         try:
             owner = accounts.owner_of_email(typed) if "@" in typed else accounts.owner_of_hash(typed)
         except TravelMistake as mistake:
             return page(request, form.wrong("who", mistake.message), 400)
         if owner is None:
-            return page(request, form.wrong("who", "Nobody signs in with this."), 404)
+            return page(request, form.wrong("who", "No account has this address."), 404)
         return pages.console.go(f"{ACCOUNTS}/{owner}")
 
     @router.get("/accounts/{user_id}", dependencies=[Depends(pages.admin)])
     def account(user_id: str, request: Request) -> Response:
         profile = repository.profile(user_id)
         caller = pages.caller(request)
-        repository.db.write(repository.audit(user_id, "looked at by support", caller.subject, ADMIN))
+        repository.db.write(repository.audit(user_id, "viewed by support", caller.subject, ADMIN))
         return pages.page(
             request,
             "admin_account",
@@ -126,14 +126,22 @@ def _accounts(pages: TravelPages) -> APIRouter:
     def recount(user_id: str) -> Response:
         repository.profile(user_id)
         drift = pages.travel.statistics.repair(user_id)
-        words = "The counters were right." if drift is None else "The counters were wrong and are right now."
+        words = (
+            "The counters were correct."
+            if drift is None
+            else "The counters were wrong and have been corrected."
+        )
         return pages.console.go(f"{ACCOUNTS}/{user_id}", words)
 
     @router.post("/accounts/{user_id}/minor", dependencies=[Depends(pages.admin)])
     def minor(user_id: str, request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         is_minor = form.get("is_minor") == "yes"
         accounts.set_minor(user_id, is_minor, pages.caller(request).subject, ADMIN)
-        words = "The map is private from now on." if is_minor else "It is no child's account any more."
+        words = (
+            "Marked as a child account. The map is private now."
+            if is_minor
+            else "Marked as an adult account."
+        )
         return pages.console.go(f"{ACCOUNTS}/{user_id}", words)
 
     def page(request: Request, form: Form, status: int = 200) -> Response:

@@ -1,9 +1,9 @@
-"""The area of Skratch: the scratch map, and pages around it that work without a script.
+"""The area of Skratch: the scratch map, and the pages around it, which work without JavaScript.
 
-page.py is what the pages are made with; map.py the map with what it needs without a network; places.py lists and one
-place; statistics.py timeline, figures and the card to share; conflicts.py devices.py settings.py import_export.py and
-admin.py what they say; travellers.py how others are seen; sign_in.py the way in; search.py searches,
-words.py speaks. The scripts are in static/.
+page.py has what every page needs; map.py the map and its offline files; places.py the lists and the page of one place;
+statistics.py the timeline, the statistics and the share card; conflicts.py devices.py settings.py import_export.py and
+admin.py the pages of these names; travellers.py public profiles; sign_in.py the sign-in; search.py the search;
+words.py the texts they share. The scripts are in static/.
 """
 
 from tablewright.edge.identity.guards import FindPrincipal
@@ -62,7 +62,7 @@ def travel_area(travel: Travel, console: Console, who: FindPrincipal) -> Area:
         "amber",
         PAGES,
         router,
-        about="A map of the world that colours in where you have been, with or without a network.",
+        about="A map of the world that colours in where you've been, online and offline.",
         serves=lambda caller: ADMIN in caller.roles or pages.has_map(caller),
         search=finder(pages),
         finds="a place",

@@ -1,7 +1,7 @@
-"""What two devices said differently: both sides, what was kept and why, and settling it.
+"""Conflicts between two devices: both versions, which was kept and why, and the forms that resolve them.
 
-Must hold: nothing is lost by not looking; each conflict shows both sides in full, and what is there now; it is settled
-from what was shown, or not at all. Elsewhere: who wins (docs/sync.md).
+Must hold: a conflict shows both versions in full and the current one; it is resolved only if the entity still has the
+version that the page showed. Elsewhere: which version wins (docs/sync.md).
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _CHOICES: dict[str, Strategy] = {"keep": "server_wins", "other": "client_wins", 
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """One field two sides differ on, in words; `now` if that is something else than was kept."""
+    """A field that two devices changed differently, in words; `now` is the current value if that is not `kept`."""
 
     field: str
     title: str
@@ -42,9 +42,9 @@ class Clash:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A conflict nobody has settled, with what the place says now and the versions of all it is about.
+    """A conflict that is not resolved yet, with the current visit and the versions of all entities it is about.
 
-    `taken` is what the device said besides, that nobody else had changed, and what it said there.
+    `taken` are the other fields of the same operation, which no other device had changed, with their values.
     """
 
     operation: Operation
@@ -58,12 +58,12 @@ class Open:
 
     @property
     def may_write(self) -> bool:
-        """Whether it can be settled by writing something else: notes or a date of one place."""
+        """Whether its owner can resolve it by writing another value: for the notes or the date of one place."""
         fields = {clash.field for clash in self.clashes}
         return len(self.versions) == 1 and fields <= {"notes", "visited_date"}
 
     def writes(self, field: str) -> str:
-        """What the form begins with: what is there now."""
+        """The initial value of a form field: the current one."""
         return (getattr(self.visit, field) or "") if self.visit is not None else ""
 
 
@@ -85,7 +85,7 @@ def conflicts_router(pages: TravelPages) -> APIRouter:
         try:
             pages.travel.sync.resolve(profile.user_id, operation_id, choice, data, _versions(form))
         except VersionConflict:
-            words = "Another device changed this meanwhile. Look at what it says now, then choose again."
+            words = "Another device changed this after you opened the page. Check the current version and choose again."
             return conflicts_page(
                 pages, request, wrong=(operation_id, Form(form.values, {}, words)), status=409
             )
@@ -93,13 +93,13 @@ def conflicts_router(pages: TravelPages) -> APIRouter:
             return conflicts_page(
                 pages, request, wrong=(operation_id, refused(form, mistake)), status=status_of(mistake)
             )
-        return pages.console.go(LIST, f"Settled. {texts.SETTLED_BY[choice]}")
+        return pages.console.go(LIST, f"Conflict resolved. {texts.SETTLED_BY[choice]}")
 
     return router
 
 
 def _versions(form: Form) -> dict[str, int]:
-    """What was shown, by entity."""
+    """The versions that the page showed, by entity."""
     said = {name.removeprefix(SEEN): text for name, text in form.values.items() if name.startswith(SEEN)}
     return {entity: int(text) for entity, text in said.items() if text.isascii() and text.isdigit()}
 
@@ -147,7 +147,7 @@ def _open(pages: TravelPages, operation: Operation, devices: dict[str, str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """What an entity says now: a live visit, or the settings."""
+    """The current state of an entity: a live visit, or the settings."""
 
     version: int
     fields: dict[str, JsonValue] | None
@@ -167,7 +167,7 @@ def _now(pages: TravelPages, user_id: str, entity: str) -> Now:
 
 
 def _taken(operation: Operation, clashing: set[str]) -> tuple[tuple[str, str], ...]:
-    """Fields and what was said of them; trips and switches have names of their own, and are not told apart here."""
+    """The fields without a conflict and their values; trips and settings groups are left out."""
     if WHOLE in clashing:
         return ()
     plain = {name: said for name, said in operation.entity_data.items() if not isinstance(said, dict)}

@@ -1,4 +1,4 @@
-"""A traveller's devices: which they are, how far each has synced, what it did, and signing it out."""
+"""A traveller's devices: how far each has synced, what it changed, and the forms that rename it or sign it out."""
 
 from typing import Annotated
 
@@ -74,7 +74,7 @@ def devices_router(pages: TravelPages) -> APIRouter:
             found = pages.travel.devices.rename(profile.user_id, device_id, form.get("name"))
         except BadRequest as mistake:
             return device_page(request, device_id, form=refused(form, mistake), status=status_of(mistake))
-        return pages.console.go(f"{LIST}/{device_id}", f"It is called {found.name} now.")
+        return pages.console.go(f"{LIST}/{device_id}", f"Renamed to {found.name}.")
 
     @router.get("/devices/{device_id}/sign-out", dependencies=[Depends(pages.signed_in)])
     def ask(device_id: str, request: Request) -> Response:
@@ -83,12 +83,11 @@ def devices_router(pages: TravelPages) -> APIRouter:
         return pages.console.confirm(
             request,
             title=f"Sign out {found.name}?",
-            happens=f"{'This is the browser you are using: you are signed out here. ' if is_here else ''}"
-            "It cannot send or get anything any more, and its login ends: nothing of your account opens there "
-            "until you sign in again. What it marked and sent stays on your map, and the copy of the map it has "
-            "stays on it.",
-            undo="What it has not sent yet stays on it, and is sent if you sign in there again.",
-            button="Sign it out",
+            happens=f"{'This is the browser you are using, so you will be signed out here. ' if is_here else ''}"
+            "It will no longer sync, and your account can't be opened on it until you sign in there again. What it "
+            "has already sent stays on your map. Its own copy of the map stays on the device.",
+            undo="Changes it has not sent yet stay on the device, and are sent if you sign in there again.",
+            button="Sign out",
             back=LIST,
             crumbs=(Crumb("Devices", LIST),),
         )
@@ -116,6 +115,6 @@ def devices_router(pages: TravelPages) -> APIRouter:
             own.session_id if own is not None else None,
         )
         count = len(gone)
-        return pages.console.go(LIST, f"{count} {'device is' if count == 1 else 'devices are'} signed out.")
+        return pages.console.go(LIST, f"{count} {'device' if count == 1 else 'devices'} signed out.")
 
     return router

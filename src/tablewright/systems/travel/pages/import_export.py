@@ -1,7 +1,7 @@
-"""Taking data away and bringing it: downloads, and a sheet that is pasted or chosen.
+"""Export and import: downloads, and a CSV file that is pasted or chosen.
 
-Must hold: a sheet that cannot be taken is shown again as it was pasted; what was refused is told line by line.
-Elsewhere: the files themselves (the API's /export), reading a sheet (systems/travel/places/visits_import.py).
+Must hold: a file that is refused is shown again as it was pasted; refused lines are listed one by one.
+Elsewhere: the downloads themselves (the API's /export), the import (systems/travel/places/visits_import.py).
 """
 
 from typing import Annotated
@@ -15,9 +15,9 @@ from tablewright.systems.travel.places.visits_import import Report
 
 EXPORT = "/travel/v1/export"
 FORMATS = (
-    ("json", "Everything, as JSON", "Places, notes, trips, devices, settings: all that is kept about you."),
-    ("csv", "Places, as a sheet", "For a spreadsheet. It can be brought back here."),
-    ("geojson", "Places, as GeoJSON", "With borders, for a map program."),
+    ("json", "Everything as JSON", "Places, notes, trips, devices and settings: everything we store about you."),
+    ("csv", "Places as CSV", "For a spreadsheet. You can import the file here again."),
+    ("geojson", "Places as GeoJSON", "With borders, for mapping software."),
 )  # fmt: skip
 EXAMPLE = "name,date,notes\nPortugal,2023-09,Lisbon and the coast\nUS-CA,2019,\n"
 
@@ -35,7 +35,11 @@ def baggage_router(pages: TravelPages) -> APIRouter:
         profile = pages.traveller(request)
         text = form.get("sheet")
         if not text.strip():
-            return page(request, form.wrong("sheet", "Paste the sheet, or choose its file."), status=400)
+            return page(
+                request,
+                form.wrong("sheet", "Paste the contents of the file, or choose the file."),
+                status=400,
+            )
         try:
             report = pages.travel.importing.take(profile.user_id, text.encode())
         except TravelMistake as mistake:

@@ -1,10 +1,10 @@
-"""The scratch map, and what Skratch needs without a network: two shells, the service worker, the list of regions.
+"""The scratch map, and what Skratch needs offline: two shells, the service worker, the list of regions.
 
-The page of who is signed in comes with their figures and places, so that a browser that was never here has something
-to colour; what it keeps it asks for itself. Without a network the map is shown where the map was asked for, and in
-place of every other page one that shows what this browser keeps, or says that it needs the network. Must hold: the
-shells, which browsers keep, are made without a login and have nobody's name in them; the worker is another one as soon
-as any file it keeps is.
+The page of a signed-in traveller contains their figures and places, so that a new browser can colour the map at once;
+the copy that a browser keeps is fetched by its script. Offline, the map is shown at its own address; at every other
+address a page shows the browser's copy, or says that a connection is needed. Must hold: the shells, which browsers
+keep, are rendered without a login and have no traveller's name in them; the worker's version changes with every file it
+keeps.
 Elsewhere: the scripts (static/), the borders (the API's topologies).
 """
 
@@ -58,7 +58,7 @@ _YEAR = 365 * 24 * 3600
 
 
 def files_of(geography: Geography) -> dict[str, str]:
-    """Where the geography is, by name; other data, other addresses."""
+    """The URLs of the geography files, by name; a new data version has new URLs."""
     version = geography.data_version
     return {
         "regions": f"{HOME}/regions.json?v={version}.{ROWS_FORM}",
@@ -71,7 +71,7 @@ def files_of(geography: Geography) -> dict[str, str]:
 
 @lru_cache(maxsize=2)
 def worker_script(body: bytes, scripts: tuple[str, ...], kept: tuple[str, ...]) -> bytes:
-    """The service worker, with the addresses of its scripts and of what it keeps written in front."""
+    """The service worker, after constants with the URLs of its scripts and of the files it keeps."""
     version = hashlib.sha256(b"\n".join([body, *(path.encode() for path in kept)])).hexdigest()[:16]
     facts = {
         "VERSION": version,
@@ -104,7 +104,7 @@ def region_rows(geography: Geography) -> bytes:
         for kind in REGION_TYPES
         for region in geography.of(kind)
     ]
-    # Python's casefold does this one by itself.
+    # Python's casefold maps this letter without a table.
     letters = {**names.LETTERS, "ß": "ss"}
     return orjson.dumps({"data_version": geography.data_version, "letters": letters, "regions": rows})
 
@@ -115,9 +115,9 @@ def _search_keys(region: Region) -> tuple[tuple[str, ...], ...]:
 
 
 def first_states(pages: TravelPages, profile: Profile) -> str:
-    """What a browser that was never here shows until it has asked what is new: all of it as it is now, or nothing.
+    """What a new browser shows until its first sync: the whole current state, or nothing if that is too large.
 
-    Half of a place would be worse: who edits it would not see what they overwrite.
+    Parts of it would be worse: an edit of a half-shown place would overwrite what its owner did not see.
     """
     states = [user_state(profile, profile.sync_version).model_dump(mode="json")]
     states += [visit_state(it).model_dump(mode="json") for it in pages.travel.visits.all(profile.user_id)]
@@ -144,16 +144,16 @@ def map_router(pages: TravelPages) -> APIRouter:
 
     @router.get("/offline")
     def shell(request: Request) -> Response:
-        """The map for nobody in particular: what browsers show without a network."""
+        """The map without a traveller: what browsers show offline."""
         return map_page(request, None)
 
     @router.get("/offline/page")
     def away(request: Request) -> Response:
-        """Any other page, for nobody in particular: its script knows from the address what was asked for."""
+        """Any other page without a traveller: its script reads from the address which page was requested."""
         return pages.page(
             request,
             "away",
-            title="Without a network",
+            title="Offline",
             regions=files["regions"],
             scripts=[console.asset(name) for name in AWAY_SCRIPTS],
         )

@@ -1,8 +1,8 @@
-"""What every page of Skratch is made with: the service, the console, and whose map it is.
+"""What every page of Skratch needs: the service, the console, and the traveller whose map it is.
 
-Must hold: whose map it is comes from the login alone, and a login that was ended on the list of devices opens nothing.
-Who is signed in and has no map (an admin, somebody of another system) is told so, and how to get one.
-Elsewhere: words (words.py).
+Must hold: the traveller comes from the login alone, and a login that was ended on the list of devices opens nothing.
+A signed-in person without a map (an admin, a user of another system) reads how to get one.
+Elsewhere: shared texts (words.py).
 """
 
 from collections.abc import Mapping
@@ -29,10 +29,10 @@ ADMIN = "admin"
 
 
 class NoMap(NotThere):
-    """Somebody is signed in who is no traveller."""
+    """The signed-in person is not a traveller."""
 
     def __init__(self) -> None:
-        words = "You have no map: this login belongs to no traveller. Sign in as one to see a map."
+        words = "You don't have a map, because this login is not a traveller's. Sign in as a traveller to see a map."
         super().__init__("MAP", words)
 
 
@@ -93,7 +93,7 @@ def pages_of(travel: Travel, console: Console, who: FindPrincipal) -> TravelPage
 
 
 def live_login(travel: Travel, who: FindPrincipal) -> FindPrincipal:
-    """A dependency: who is calling; somebody whose device was signed out is nobody, with the reason for it."""
+    """A dependency: the caller. A login whose device was signed out counts as not signed in; the reason is noted."""
 
     def found(request: Request) -> Principal:
         caller = who(request)

@@ -1,7 +1,7 @@
-"""Places as lists and one at a time: everything the map does, as forms that need no script.
+"""Places as lists and one at a time: everything the map does, as forms that need no JavaScript.
 
-Must hold: a form says which version it was filled from; who was faster is not overwritten, and what was typed is shown
-again beside what is there now. Elsewhere: the map (map.py), the rules of dates and notes (systems/travel/rules.py).
+Must hold: a form contains the version it was filled from; a newer change is not overwritten, and the typed text is
+shown again with the current one. Elsewhere: the map (map.py), the rules of dates and notes (systems/travel/rules.py).
 """
 
 from dataclasses import dataclass
@@ -19,13 +19,16 @@ from tablewright.systems.travel.geography import names
 from tablewright.systems.travel.geography.regions import Region
 from tablewright.systems.travel.model import Profile, RegionType, Visit
 from tablewright.systems.travel.pages.page import HOME, TravelPages, refused, status_of
-from tablewright.systems.travel.pages.words import CONTINENTS, ONE, REST, TYPES
+from tablewright.systems.travel.pages.words import CONTINENTS, ONE, REST, TYPES, side_words
+from tablewright.systems.travel.rules import visit_fields
 from tablewright.systems.travel.sync.operations import Result
 
 VERSION = "version"
 LIST = f"{HOME}/places"
-_SHOWN = (("", "All"), ("been", "Been"), ("not", "Not yet"))
-_NEWER = "Another device changed this place meanwhile; this is what it says now. Nothing was removed."
+_SHOWN = (("", "All"), ("been", "Visited"), ("not", "Not visited"))
+_NEWER = (
+    "Another device changed this place after you opened it. This is the current version; nothing was removed."
+)
 _NEWER_UNMARK = f"{_NEWER} Remove it again if you still want to."
 
 
@@ -182,31 +185,31 @@ def _one(pages: TravelPages) -> APIRouter:
             )
             stays = result.status == "conflict"
         except NotThere:
-            stays = False  # another device did it: what was asked for is so
+            stays = False  # another device removed it already
         except VersionConflict as mistake:
             stays = isinstance(mistake.current, Visit) and not mistake.current.is_deleted
         if stays:
             return place_page(pages, request, region, status=409, newer=_NEWER_UNMARK)
-        words = f"{region.display_name} is not marked any more."
+        words = f"{region.display_name} removed from your map."
         if region_type == "country" and region.region_code in ("US", "CA"):
-            words += " Its states and provinces stay as they are."
+            words += " States and provinces you marked stay marked."
         return pages.console.go(_back(form, place_path(region_type, region.region_code)), words)
 
     return router
 
 
 def _offered(pages: TravelPages, region: Region, result: Result, form: Form) -> Response:
-    """On after marking; a state may offer its country, on its own page."""
+    """The response after a place was marked; the page of a state may offer to mark its country."""
     path = place_path(region.region_type, region.region_code)
     if result.offers:
         return pages.console.go(
-            f"{path}?offer={result.offers[0].region_code}", f"{region.display_name} is marked."
+            f"{path}?offer={result.offers[0].region_code}", f"{region.display_name} marked."
         )
-    return pages.console.go(_back(form, path), f"{region.display_name} is marked.")
+    return pages.console.go(_back(form, path), f"{region.display_name} marked.")
 
 
 def _back(form: Form, otherwise: str) -> str:
-    """Where a button was pressed, if that is a list of ours."""
+    """The list on which the button was pressed, if it is one of these pages; else `otherwise`."""
     back = form.get("back")
     return back if back.startswith(f"{LIST}?") and back.isprintable() else otherwise
 
@@ -217,11 +220,12 @@ def _version(form: Form) -> int | None:
 
 
 def _again(form: Form, mistake: TravelMistake) -> Form:
-    """What was typed, with the refusal; after a clash the next try rests on what is there now."""
+    """What was typed, with the refusal; after a version conflict the form continues from the current version."""
     if isinstance(mistake, VersionConflict) and isinstance(mistake.current, Visit):
         values = {**form.values, VERSION: str(mistake.current.sync_version)}
+        now = side_words("*", None if mistake.current.is_deleted else visit_fields(mistake.current))
         words = (
-            "Another device changed this place meanwhile. What it says now is above; save again to change it."
+            f"Another device changed this place after you opened it. Now: {now}. Save again to replace that."
         )
         return Form(values, {}, words)
     return refused(form, mistake)
@@ -287,7 +291,7 @@ def _trips(pages: TravelPages) -> APIRouter:
         except TravelMistake as mistake:
             wrong = form.wrong("start", mistake.message)
             return place_page(pages, request, region, status=status_of(mistake), trip=wrong)
-        return pages.console.go(place_path(region_type, region.region_code), "The trip is added.")
+        return pages.console.go(place_path(region_type, region.region_code), "Trip added.")
 
     @router.post(
         "/places/{region_type}/{code}/trips/{trip_id}/remove", dependencies=[Depends(pages.signed_in)]
@@ -305,6 +309,6 @@ def _trips(pages: TravelPages) -> APIRouter:
             pages.travel.visits.mark(profile.user_id, region_type, region.region_code, gone, _version(form))
         except VersionConflict as mistake:
             return place_page(pages, request, region, status=status_of(mistake), newer=_NEWER)
-        return pages.console.go(place_path(region_type, region.region_code), "The trip is removed.")
+        return pages.console.go(place_path(region_type, region.region_code), "Trip removed.")
 
     return router

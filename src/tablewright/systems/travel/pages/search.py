@@ -1,6 +1,6 @@
-"""What a search finds here: places by any of their names, and a traveller's own notes.
+"""Search in Skratch: places by any of their names, and a traveller's own notes.
 
-Must hold: nobody finds somebody else's notes.
+Must hold: a search never finds another traveller's notes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ def _places(travel: Travel, text: str, visits: Mapping[Place, Visit]) -> Iterato
         found = travel.places.search(text, REGION_TYPES)
     for region in found[:_MOST_PLACES]:
         visit = visits.get((region.region_type, region.region_code))
-        about = f"{ONE[region.region_type]}, {'you have been there' if visit is not None else 'not marked'}"
+        about = f"{ONE[region.region_type]}, {'visited' if visit is not None else 'not marked'}"
         yield Hit(region.display_name, place_path(region.region_type, region.region_code), about)
 
 

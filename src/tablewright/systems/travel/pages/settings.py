@@ -1,4 +1,4 @@
-"""What a traveller decides: name and time zone, what others see, what mail comes, and the end of the account.
+"""A traveller's settings: name and time zone, privacy, mail, blocked people, and erasing the account.
 
 Must hold: everything is private until it is switched on here; each switch says who sees what. A change goes to all
 devices as an operation. Elsewhere: blocks and erasing (systems/travel/account/privacy.py).
@@ -24,26 +24,30 @@ BLOCKS = 50
 RULES = (
     ("ask", "Ask me each time"),
     ("always", "Mark the country too"),
-    ("never", "Leave the country alone"),
+    ("never", "Don't mark the country"),
 )
 PRIVACY = (
     (
         "profile_public",
-        "My name and figures are public",
-        "Everyone who has the address of your profile can open it, without signing in.",
+        "Make my name and statistics public",
+        "Anyone with your profile's address can open it, without signing in.",
     ),
-    ("share_visits", "My places are public", "They are on your profile, and you are counted in each place."),
+    (
+        "share_visits",
+        "Make my places public",
+        "They appear on your profile, and you are included in the visitor count of each place.",
+    ),
     (
         "show_notes",
-        "My notes and trips are public too",
+        "Make my notes and trips public too",
         "Only while your profile and your places are public.",
     ),
 )
 MAIL = (
-    ("sync_conflicts", "When two devices disagree", "A mail when a conflict waits for more than an hour."),
-    ("weekly_stats", "My figures, once a week", ""),
+    ("sync_conflicts", "Conflicts between my devices", "We e-mail you when a conflict is open for an hour."),
+    ("weekly_stats", "Weekly statistics", "Your numbers, once a week."),
 )
-# What is not shown has no tick, and is not switched off by that.
+# A setting that is not on the page has no tick; saving the page must not switch it off.
 _SHOWN = frozenset(name for name, *_ in (*PRIVACY, *MAIL))
 _CONTINENTS = (
     "Africa/", "America/", "Antarctica/", "Asia/", "Atlantic/", "Australia/", "Europe/", "Indian/", "Pacific/",
@@ -85,9 +89,9 @@ def settings_page(
     )
 
 
-CHANGED_MEANWHILE = (
-    "These settings were changed on another device since you opened the page. "
-    "They are shown as they are now; nothing of yours was saved."
+CHANGED_ELSEWHERE = (
+    "These settings were changed on another device after you opened the page. "
+    "You see the current ones; your changes were not saved."
 )
 
 
@@ -106,7 +110,7 @@ def form_of(profile: Profile) -> Form:
 
 
 def changed(profile: Profile, form: Form) -> dict[str, JsonValue]:
-    """What is different in a form from what it was made of: what is the same is nobody's edit."""
+    """The fields of a form that differ from the profile it was filled from; the others are not edits."""
     fields: dict[str, JsonValue] = {}
     for name in ("display_name", "time_zone", "mark_country"):
         typed = form.get(name).strip()
@@ -130,8 +134,8 @@ def changed(profile: Profile, form: Form) -> dict[str, JsonValue]:
     return fields
 
 
-def _changed_meanwhile(pages: TravelPages, request: Request) -> Response:
-    fresh = replace(form_of(pages.traveller(request)), error=CHANGED_MEANWHILE)
+def _changed_elsewhere(pages: TravelPages, request: Request) -> Response:
+    fresh = replace(form_of(pages.traveller(request)), error=CHANGED_ELSEWHERE)
     return settings_page(pages, request, fresh, status=409)
 
 
@@ -146,23 +150,25 @@ def _settings(pages: TravelPages) -> APIRouter:
     def save(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         profile = pages.traveller(request)
         if form.get("version") != str(profile.entity_version):
-            # What the form does not show as it is now would be taken for an edit, and undo another device's.
-            return _changed_meanwhile(pages, request)
+            # An outdated value in the form would be taken for an edit, and would undo another device's change.
+            return _changed_elsewhere(pages, request)
         fields = changed(profile, form)
         if not fields:
-            return pages.console.go(PATH, "Nothing was changed.", "note")
+            return pages.console.go(PATH, "There was nothing to save.", "note")
         try:
             result = pages.travel.sync.change_user(profile.user_id, fields, profile.entity_version)
             if result.status == "failed":
-                raise BadRequest(result.error or "FAILED", result.message or "It was refused.", result.field)
+                raise BadRequest(
+                    result.error or "FAILED", result.message or "The change was refused.", result.field
+                )
         except VersionConflict:
-            return _changed_meanwhile(pages, request)
+            return _changed_elsewhere(pages, request)
         except TravelMistake as mistake:
             return settings_page(pages, request, refused(form, mistake), status=status_of(mistake))
         is_new = not profile.privacy_settings.shows_places
         if is_new and pages.traveller(request).privacy_settings.shows_places and _noted(pages, profile):
             return pages.console.go(f"{PATH}/notes", "Saved. Your places are public now.")
-        return pages.console.go(PATH, "Saved. It applies on all your devices.")
+        return pages.console.go(PATH, "Saved. The settings apply on all your devices.")
 
     @router.get("/settings/notes", dependencies=[Depends(pages.signed_in)])
     def ask_notes(request: Request) -> Response:
@@ -170,9 +176,9 @@ def _settings(pages: TravelPages) -> APIRouter:
         return pages.console.confirm(
             request,
             title="Make your notes and trips public too?",
-            happens="Everyone who opens your profile reads them beside your places, also those you write later.",
+            happens="Everyone who opens your profile can read them next to your places, also those you write later.",
             details={"Places with notes or trips": _noted(pages, profile)},
-            undo="You can switch it off in the settings at any time.",
+            undo="You can switch this off in settings at any time.",
             button="Make them public",
             back=PATH,
             crumbs=(Crumb("Settings", PATH),),
@@ -190,7 +196,7 @@ def _settings(pages: TravelPages) -> APIRouter:
 
 
 def _noted(pages: TravelPages, profile: Profile) -> int:
-    """How many places of a traveller say more than where and when."""
+    """How many places of a traveller have notes or trips."""
     return sum(bool(visit.notes or visit.trips) for visit in pages.travel.visits.all(profile.user_id))
 
 
@@ -205,12 +211,16 @@ def _blocks(pages: TravelPages) -> APIRouter:
             privacy.block(profile.user_id, form.get("user_id").strip())
         except TravelMistake as mistake:
             return settings_page(pages, request, block=refused(form, mistake), status=status_of(mistake))
-        return pages.console.go(f"{PATH}#blocks", "Neither of you sees the other any more.")
+        return pages.console.go(
+            f"{PATH}#blocks", "Blocked. While signed in, you can't see each other's profiles."
+        )
 
     @router.post("/settings/blocks/{user_id}/remove", dependencies=[Depends(pages.signed_in)])
     def unblock(user_id: str, request: Request) -> Response:
         privacy.unblock(pages.traveller(request).user_id, user_id)
-        return pages.console.go(f"{PATH}#blocks", "You may see each other again.")
+        return pages.console.go(
+            f"{PATH}#blocks", "Unblocked. You can see each other's public profiles again."
+        )
 
     return router
 
@@ -226,11 +236,11 @@ def _account(pages: TravelPages) -> APIRouter:
         return pages.console.confirm(
             request,
             title="Erase your account?",
-            happens="In a week everything of yours is erased: your places, notes, trips, devices and settings. "
+            happens="In one week we erase everything: your places, notes, trips, devices and settings. "
             + BACKUPS,
-            undo="Until then you can come back here and keep it. Take your data with you first, if you want to.",
+            undo="Until then you can change your mind in settings. Export your data first if you want to keep it.",
             details={"Places": places, "Devices": len(pages.travel.devices.of(profile.user_id))},
-            button="Erase it in a week",
+            button="Erase in one week",
             back=PATH,
             crumbs=(Crumb("Settings", PATH),),
         )
@@ -239,13 +249,15 @@ def _account(pages: TravelPages) -> APIRouter:
     def erase(request: Request) -> Response:
         profile = pages.traveller(request)
         erasure = privacy.ask(profile.user_id, profile.user_id)
-        words = f"Your account is erased on {erasure.due_at:%d %B %Y}. Until then you can keep it."
+        words = (
+            f"Your account will be erased on {erasure.due_at:%d %B %Y}. Until then you can change your mind."
+        )
         return pages.console.go(PATH, words, "note")
 
     @router.post("/settings/keep", dependencies=[Depends(pages.signed_in)])
     def keep(request: Request) -> Response:
         profile = pages.traveller(request)
         privacy.keep(profile.user_id, profile.user_id)
-        return pages.console.go(PATH, "Your account stays.")
+        return pages.console.go(PATH, "Your account will not be erased.")
 
     return router

@@ -1,7 +1,7 @@
-"""The way into a map: an address and the code that was sent to it, or Apple; who is new gets a map.
+"""Signing in: with an e-mail address and the code sent to it, or with Apple; a new traveller gets an account.
 
-Must hold: the pages say the same about every address, and never show a code again; where one goes afterwards is a page
-of Skratch, since this login is good for nothing else; what Apple says is taken only in the browser that went there.
+Must hold: the pages say the same about every address, and never show a code again; the page opened afterwards is one
+of Skratch, since this login is valid nowhere else; Apple's answer is accepted only in the browser that was sent there.
 Elsewhere: the pages of a code (pages/code_sign_in.py), what proves a login (systems/travel/account/email_login.py,
 account/apple.py), other people's sign-in (app/sign_in.py).
 """
@@ -91,7 +91,7 @@ def _add_apple(router: APIRouter, pages: TravelPages, apple: AppleVerifier, pace
         kept = dict(parse_qsl(request.cookies.get(_COOKIE, "")))
         nonce = kept.get("nonce", "")
         if not nonce or not hmac.compare_digest(form.get("state").encode(), _state(nonce).encode()):
-            words = "This sign-in was begun in another browser, or took too long. Begin again."
+            words = "This sign-in was started in another browser or took too long. Please try again."
             raise BadRequest("STATE_MISMATCH", words)
         login = apple.verify(form.get("id_token"), nonce)
         pages.travel.nonces.spend(nonce, _state(nonce))
@@ -108,5 +108,5 @@ def _go_in(pages: TravelPages, entered: Entered, to: str) -> Response:
 
 
 def _state(nonce: str) -> str:
-    """What Apple hands back unread: it is of the nonce that only this browser keeps."""
+    """The state that Apple returns unchanged: derived from the nonce, which only this browser keeps."""
     return hashlib.sha256(f"state of {nonce}".encode()).hexdigest()

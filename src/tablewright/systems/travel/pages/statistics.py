@@ -1,6 +1,6 @@
-"""Looking back: the timeline, the figures with what they are out of, and the card to share.
+"""The timeline, the statistics with their totals, and the share card.
 
-Must hold: figures are those of the service, as of the last change. Elsewhere: counting
+Must hold: the figures are those of the service, as of the last change. Elsewhere: counting
 (systems/travel/places/statistics.py), drawing the card (static/share.js).
 """
 
@@ -29,7 +29,7 @@ class Moment:
     """Something on the timeline: a visit by its date, or one of its trips."""
 
     year: int
-    at: str  # sorts; a partial date stands at the end of what it covers
+    at: str  # the sort key; a year or a month sorts right after its first day
     when: str
     visit: Visit
     notes: str
@@ -126,7 +126,7 @@ def _moment(visit: Visit, day: str, when: str, notes: str | None, *, is_trip: bo
 
 
 def _placed(first: date, text: str) -> str:
-    """Where a date stands among others: a year alone before its days are told apart."""
+    """The sort key of a date: a year or a month sorts right after its first day."""
     return f"{first.isoformat()}{'~' * (10 - len(text))}"
 
 
@@ -154,12 +154,12 @@ def shares(figures: Statistic, geography: Geography) -> list[Share]:
     whole = sum(one.whole for one in found)
     return [
         *found,
-        Share("All of them", figures.total_regions_visited, whole, f"{figures.total_regions_percentage:.1f}"),
+        Share("All places", figures.total_regions_visited, whole, f"{figures.total_regions_percentage:.1f}"),
     ]
 
 
 def continents(visits: Iterable[Visit], geography: Geography) -> list[Share]:
-    """The countries of each continent that count, and how many of them are marked."""
+    """The counted countries of each continent, and how many of them are marked."""
     marked = {visit.region_code for visit in visits if visit.region_type == "country"}
     found = []
     for code, title in CONTINENTS.items():

@@ -1,7 +1,8 @@
-"""A traveller as others see them: the page of a public profile (SK-X5), with the way not to be seen by its owner.
+"""A traveller as others see them: the page of a public profile (SK-X5), with a button that blocks its owner.
 
-A public profile opens without signing in, for everybody who has its address; search engines are asked to leave it out.
-Must hold: nothing is here that the API would not tell a traveller; who is not public looks as if there were nobody.
+A public profile opens without signing in, for everyone who has its address; search engines are asked to skip it.
+Must hold: the page shows nothing that the API hides from a traveller; a private profile looks like one that does not
+exist.
 Elsewhere: what is shown to whom (systems/travel/places/public_profiles.py), the switches and the list of blocks
 (settings.py).
 """

@@ -1,4 +1,4 @@
-"""How Skratch speaks on pages: places, dates that may be a year alone, conflicts, times. Pure."""
+"""Texts that the pages of Skratch share: places, partial dates, conflicts, times. Pure."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -16,13 +16,13 @@ TYPES: Mapping[RegionType, str] = {
 }
 ONE: Mapping[RegionType, str] = {
     "country": "Country",
-    "us_state": "State of the United States",
-    "canadian_province": "Province or territory of Canada",
+    "us_state": "US state or territory",
+    "canadian_province": "Canadian province or territory",
 }
-# What is in a type besides what is counted.
+# What else can be marked, and does not count.
 REST: Mapping[RegionType, str] = {
-    "country": "Territories and places that are no member of the United Nations can be marked too; they do not count.",
-    "us_state": "The District of Columbia and the territories can be marked too; they do not count.",
+    "country": "Territories and places outside the United Nations can be marked too, but don't count.",
+    "us_state": "The District of Columbia and the territories can be marked too, but don't count.",
     "canadian_province": "All provinces and territories count.",
 }
 CONTINENTS: Mapping[str, str] = {
@@ -35,24 +35,25 @@ CONTINENTS: Mapping[str, str] = {
     "SA": "South America",
 }
 FIELDS: Mapping[str, str] = {
-    "*": "The place itself",
+    "*": "This place",
     "notes": "Notes",
-    "visited_date": "When",
+    "visited_date": "Date",
     "display_name": "Name",
     "time_zone": "Time zone",
-    "mark_country": "Countries of states",
+    "mark_country": "Rule for marking countries",
 }
+PLATFORMS: Mapping[str, str] = {"ios": "iOS", "android": "Android", "web": "Web"}
 STRATEGIES: Mapping[Strategy, str] = {
     "server_wins": "We kept the first change.",
-    "client_wins": "What came later was kept.",
-    "merged": "Both were kept.",
-    "manual": "Together they are too long, so we kept the first change.",
+    "client_wins": "We kept the later change.",
+    "merged": "We kept both.",
+    "manual": "Both together are too long, so we kept the first change.",
 }
 SETTLED_BY: Mapping[Strategy, str] = {
-    "server_wins": "It stays as it is.",
-    "merged": "It stays as it is.",
-    "client_wins": "The other side is kept now.",
-    "manual": "What you wrote is kept now.",
+    "server_wins": "Nothing else changes.",
+    "merged": "Nothing else changes.",
+    "client_wins": "The other version is used now.",
+    "manual": "What you wrote is saved.",
 }
 _MONTHS = 7  # letters of 2024-05
 
@@ -81,7 +82,7 @@ def marked_words(at: datetime, zone: str) -> str:
 
 
 def field_words(name: str) -> str:
-    """A field of an operation as its owner calls it; a trip's name is made by devices and says nothing."""
+    """The label of a field; the id of a trip is made by a device and means nothing to people."""
     if name.startswith("trips/"):
         return "A trip"
     group, _, switch = name.rpartition("/")
@@ -89,11 +90,11 @@ def field_words(name: str) -> str:
 
 
 def side_words(field: str, value: JsonValue) -> str:
-    """What one side said."""
+    """The value that one device gave a field."""
     if field == "*":
         return "Not marked" if value is None else f"Marked{_what(value)}"
     if value is None or value == "":
-        return "Nothing"
+        return "Empty"
     if field == "visited_date" and isinstance(value, str):
         return day_words(value)
     if isinstance(value, dict):
@@ -121,7 +122,7 @@ def place_of(entity_id: str) -> tuple[str, str] | None:
 
 
 def place_name(geography: Geography, entity_id: str) -> str:
-    """What an operation is about."""
+    """The name of the place that an operation is about, or of the settings."""
     place = place_of(entity_id)
     if place is None:
         return "Your settings"
@@ -130,20 +131,24 @@ def place_name(geography: Geography, entity_id: str) -> str:
 
 
 def operation_words(operation: Operation) -> str:
-    """`Marked`, `Changed notes`: what a device did."""
+    """`Marked`, `Changed the notes`: what a device did, as a label."""
     did = {
         "create": "Marked",
         "update": "Changed",
-        "delete": "Unmarked",
-        "restore": "Brought back",
-        "batch_create": "Marked several",
-        "batch_update": "Changed several",
-        "batch_delete": "Unmarked several",
+        "delete": "Removed",
+        "restore": "Restored",
+        "batch_create": "Marked several places",
+        "batch_update": "Changed several places",
+        "batch_delete": "Removed several places",
     }[operation.operation_type]
-    fields = [
-        "the date" if name == "visited_date" else field_words(name).lower() for name in operation.entity_data
-    ]
-    return f"{did} {' and '.join(fields)}" if operation.operation_type == "update" and fields else did
+    fields = [field_words(name).lower() for name in operation.entity_data]
+    return f"{did} the {' and '.join(fields)}" if operation.operation_type == "update" and fields else did
+
+
+def did_words(operation: Operation) -> str:
+    """`marked this place`, `changed the notes`: what a device did, inside a sentence."""
+    label = operation_words(operation)
+    return f"{label.lower()}{'' if ' ' in label else ' this place'}"
 
 
 def continents_of(codes: Sequence[str]) -> str:
@@ -151,11 +156,11 @@ def continents_of(codes: Sequence[str]) -> str:
 
 
 def said(visit: Visit) -> str:
-    """The first words of what is said of a place, for a list."""
+    """The beginning of a place's notes, for a list."""
     text = visit.notes or ""
     return text if len(text) <= 90 else text[:89] + "…"
 
 
 def moment(timestamp_ms: int) -> datetime:
-    """When something was marked, from a key."""
+    """The time of a mark, from its key."""
     return datetime.fromtimestamp(timestamp_ms / 1000, UTC)

@@ -1,9 +1,9 @@
-"""Which region a line of a sheet means: by a code, or by a name in one of several columns. Pure.
+"""Which region a line of a CSV file means: by a code, or by a name in one of several columns. Pure.
 
 The line may say its type, and its country: `Georgia` alone is a country and a state of the US, `Georgia` with the
 country US is the state. A column that is called country names a country when it stands alone. Where a name is expected
 `CA` alone is Canada or California; in a column of codes it is Canada.
-Must hold: a name that means several regions is refused with all of them, never chosen by us.
+Must hold: a name of several regions is refused with all of them; the importer never chooses.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ def place_of(geography: Geography, row: Row) -> Place:
             return _named(geography, name, types, within)
         return _named(geography, state or "", [kind for kind in types if kind in _STATES], within)
     if country is None:
-        raise BadRequest("UNKNOWN_REGION", "The line names no region.", "region_code")
+        raise BadRequest("UNKNOWN_REGION", "This line has no region.", "region_code")
     countries = [kind for kind in types if kind == "country"]
     is_country = bool(_matching(geography, country, countries))
     return _named(geography, country, countries if is_country else types, None)
@@ -46,7 +46,7 @@ def place_of(geography: Geography, row: Row) -> Place:
 def _types(kind: str | None) -> list[RegionType]:
     found = [each for each in REGION_TYPES if kind is None or each == kind.lower()]
     if not found:
-        words = f"region_type is one of {', '.join(REGION_TYPES)}."
+        words = f"region_type must be one of {', '.join(REGION_TYPES)}."
         raise BadRequest("INVALID_TYPE", words, "region_type")
     return found
 
@@ -101,6 +101,6 @@ def _ambiguous(text: str, found: Sequence[Region], field: str) -> BadRequest:
     choices = [
         f"{region.display_name}, {_KINDS[region.region_type]} ({region.region_code})" for region in found
     ]
-    advice = "Write its code into a column code, or add a column country or type."
+    advice = "Put its code in a column 'code', or add a column 'country' or 'type'."
     words = f"'{text[:60]}' may be {', or '.join(choices)}. {advice}"
     return BadRequest("AMBIGUOUS_REGION", words, field, {"choices": [one.region_code for one in found]})

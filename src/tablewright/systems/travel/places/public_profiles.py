@@ -1,10 +1,9 @@
-"""What travellers see of each other: how many have been to a region, public maps (SK-X5, SK-13).
+"""What travellers see of each other: visitor counts of regions, public maps (SK-X5, SK-13).
 
-Everything is private until its owner says otherwise, each thing by its own switch. Must hold: of the visitors of a
-region nobody learns more than how many share that they were there, and not even that while they are few: a small number
-is somebody; no traveller sees the map of who blocked them or whom they blocked; nobody that of an account that is about
-to be erased;
-whoever is not public, or is a child whatever the settings say, looks as if there were nobody.
+Everything is private until its owner switches it on, each with its own setting. Must hold: of the visitors of a region
+only the number of those who share their visit is shown, and not while it is small, since that could identify one
+traveller; no traveller sees the map of one who blocked them or whom they blocked; the map of an account that is about
+to be erased is hidden; a private account, and a child's whatever its settings, looks like one that does not exist.
 Elsewhere: who is counted under a region (visitor_counts.py), the switches (sync/push.py), blocks (account/privacy.py).
 """
 
@@ -17,7 +16,7 @@ from tablewright.systems.travel.places.statistics import Statistics
 from tablewright.systems.travel.places.visitor_counts import Regions
 from tablewright.systems.travel.repository import Repository
 
-# Fewer visitors than this are not told of.
+# A smaller number of visitors is not shown.
 FEWEST_TOLD = 5
 
 
@@ -37,14 +36,14 @@ class Sharing:
         self._repository, self._regions, self._statistics = repository, regions, statistics
 
     def visitors(self, region_type: RegionType, region_code: str) -> int | None:
-        """How many share that they have been to a region; None if they are few, or nobody."""
+        """How many travellers share a visit to a region; None if they are too few."""
         count = self._regions.count(region_type, region_code)
         return count if count >= FEWEST_TOLD else None
 
     def public_map(self, reader: str | None, user_id: str) -> PublicMap:
-        """Somebody's public profile; USER_NOT_FOUND if it is not public, or not for the reader.
+        """A traveller's public profile; USER_NOT_FOUND if it is not public, or hidden from the reader.
 
-        `reader` is None for who is no traveller here: a public profile is for everybody who has its address.
+        `reader` is None for a caller without an account: a public profile is open to everyone who has its address.
         """
         profile = self._repository.profile(user_id)
         is_own = reader == user_id

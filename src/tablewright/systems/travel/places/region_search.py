@@ -1,4 +1,4 @@
-"""The geography as it is published into the table: found by code, by name, by a box, by where somebody stands.
+"""The geography as it is published into the table: found by code, by name, by a box, by a position.
 
 A name is looked up as a range of keys, a box through the cells it covers; what is found there is then tested and
 ranked exactly (SK-D11, SK-D12). Must hold: publishing may stop anywhere and be begun again; readers see the release
@@ -40,7 +40,7 @@ _LAST = chr(0x10FFFF)
 
 
 class Places:
-    """Regions, as everybody may see them."""
+    """The public regions."""
 
     def __init__(self, repository: Repository, geography: Geography) -> None:
         self._repository, self._geography = repository, geography
@@ -63,10 +63,10 @@ class Places:
         return found
 
     def search(self, text: str, types: Sequence[RegionType] = REGION_TYPES) -> list[Region]:
-        """SK-24: what somebody means who types this, the likeliest first."""
+        """SK-24: the regions that a typed text may mean, the likeliest first."""
         wanted = names.squeezed(text[:_NAME_AT_MOST])
         if not wanted:
-            raise BadRequest("EMPTY_QUERY", "Type at least one letter of a name.", "q")
+            raise BadRequest("EMPTY_QUERY", "Enter at least one letter of a name.", "q")
         found: list[Region] = []
         is_published = self.is_published()
         for kind in types:
@@ -152,7 +152,7 @@ class Places:
         assert release is not None
         ours = self._repository.db.one(d.geo_releases.get("current"), consistent=True)
         if ours is None or ours.data_version != self.data_version:
-            return done  # another program published its own meanwhile, and sweeps after that
+            return done  # another process published its own version since, and sweeps after that
         done += sum(self._sweep(kind, self._geography.of(kind)) for kind in REGION_TYPES)
         swept = d.geo_releases.change(release, release.model_copy(update={"is_swept": True}))
         self._repository.try_write(swept.when(lambda it: it.data_version == self.data_version))
@@ -184,7 +184,7 @@ class Places:
 
     def _batch(self, writes: Sequence[Write[Any]]) -> None:
         if self._repository.db.batch(writes):
-            words = "The store is busy: not everything was published. Publish again in a moment."
+            words = "The store is busy, so not everything was published. Please publish again in a moment."
             raise Conflict("STATE_CONFLICT", words)
 
     def _known(self, kind: RegionType, codes: Iterable[str]) -> list[Region]:
@@ -217,7 +217,9 @@ def _box(north: float, south: float, east: float, west: float) -> Box:
     try:
         return Box(north, south, east, west)
     except ValueError:
-        words = "A box has latitudes from -90 to 90, south below north, and longitudes from -180 to 180."
+        words = (
+            "A box must have latitudes from -90 to 90, south below north, and longitudes from -180 to 180."
+        )
         raise BadRequest("INVALID_BOX", words) from None
 
 

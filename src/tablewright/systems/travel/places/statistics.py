@@ -1,4 +1,4 @@
-"""How much of the world somebody has seen: counts, shares, continents, streak, the last ten.
+"""How much of the world a traveller has seen: counts, shares, continents, streak, the last ten.
 
 Figures are counted from marks, one for each live visit; a change of the feed changes one mark, so what was counted at a
 place in the feed is brought to a later one by the changes between, and is what a count of everything would give.
@@ -216,7 +216,7 @@ class Statistics:
         return made
 
     def repair(self, user_id: str) -> Drift | None:
-        """Count everything, and put right what says something else: the head, and the copies of it in the profile.
+        """Count everything, and correct the counters that differ: in the head, and its copies in the profile.
 
         None if everything was right, or if something is being written: then the next recount looks again (SK-D19).
         """

@@ -37,10 +37,10 @@ class Regions:
         return sum(tally.visitors for tally in self._repository.db.many(gets) if tally is not None)
 
     def recount(self, region_type: RegionType, region_code: str) -> int:
-        """Compare the count of a region with its list; how many parts were put right.
+        """Compare the count of a region with its list; returns how many parts were corrected.
 
-        A part may differ because changes were not followed yet. So it is put right only if it differs by the same when
-        it is looked at again, a round later; a mistake in that is seen and undone by the round after.
+        A part may differ because changes are still in the stream. So it is corrected only if it differs by the same
+        number one round later; a wrong correction is undone by the round after.
         """
         query = d.visitors_of(region_type=region_type, region_code=region_code)
         keys = [(region_type, region_code, shard_name(n, SHARDS)) for n in range(SHARDS)]
@@ -69,7 +69,7 @@ class Regions:
         try:
             self._repository.db.write(write)
         except WriteRefused:
-            return False  # counted meanwhile: the next round looks again
+            return False  # counted at the same time: the next round checks again
         return is_sure
 
     # --- the switch ---
@@ -77,7 +77,7 @@ class Regions:
     def relist(self, user_id: str) -> int:
         """List a traveller's visits or take them off the lists, as the switch says; how many changed sides.
 
-        A push that runs at the same time writes what the switch says by then: it rests on the same item.
+        A push that runs at the same time uses the new setting: its condition is on the same item.
         """
         moved = 0
         for tried in range(ATTEMPTS):

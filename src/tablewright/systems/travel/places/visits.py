@@ -1,4 +1,4 @@
-"""Where somebody has been: looked at and marked on the web, with the same operations devices use.
+"""A traveller's visits: read and marked on the web, with the same operations that devices use.
 
 A state that is marked offers its country; unmarking a country leaves its states, and unmarking the last state leaves
 the country: each is a place of its own. Must hold: what the web writes is in the feed like anything else.
@@ -61,7 +61,7 @@ class Visits:
         fields: dict[str, JsonValue] | None = None,
         version: int | None = None,
     ) -> Result:
-        """Mark a place, or change what is said of it: on the newest version, or on the one that was seen."""
+        """Mark a place, or change its fields: based on the newest version, or on the one that was seen."""
 
         def attempt() -> Result:
             there = self._seen(user_id, region_type, region_code, version)
@@ -74,7 +74,7 @@ class Visits:
     def unmark(
         self, user_id: str, region_type: RegionType, region_code: str, version: int | None = None
     ) -> Result:
-        """Take a mark away."""
+        """Remove a mark."""
         there = self._seen(user_id, region_type, region_code, version)
         if there is None or there.is_deleted:
             raise NotThere("VISIT")
@@ -86,7 +86,7 @@ class Visits:
         for visit in self._repository.live_visits(user_id):
             codes = self._geography.follow(visit.region_type, visit.region_code)
             if len(codes) == 1 and codes[0] != visit.region_code:
-                with suppress(VersionConflict):  # changed this very moment: the next time, then
+                with suppress(VersionConflict):  # changed at this moment: the next run moves it
                     moved.append(self._sync.move(visit, codes[0]))
         return moved
 
@@ -127,7 +127,7 @@ class Visits:
             entity_data=fields,
             client_timestamp=self._repository.now(),
         )
-        # What others changed this very moment is not taken away, nor said anew: the caller looks at it first.
+        # A change made at this moment is neither removed nor overwritten: the caller reads it first.
         result = self._sync.apply(user_id, edit, is_exact=True)
         if result.status == "failed":
             raise BadRequest(result.error or "FAILED", result.message or "", result.field)

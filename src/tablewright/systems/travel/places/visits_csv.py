@@ -1,4 +1,4 @@
-"""Visits as a sheet (CSV): written for people and spreadsheets, read back from them.
+"""Visits as CSV: written for people and spreadsheets, and read back.
 
 One line for a place, one more for each of its trips (`trip` has the trip's id, then `visited_date` and `until` are its
 dates). Must hold: what is written and read back is the same; a spreadsheet runs nothing that was in it. Pure.
@@ -40,7 +40,7 @@ _SAME = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line as it was written; `line` counts from 1, with the head."""
+    """A line as it was written; `line` counts from 1, which is the line with the column names."""
 
     line: int
     cells: dict[str, str]
@@ -50,7 +50,7 @@ class Row:
 
 
 def written(visits: Iterable[Visit]) -> str:
-    """Visits as a sheet."""
+    """Visits as CSV."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
@@ -64,27 +64,29 @@ def written(visits: Iterable[Visit]) -> str:
 
 
 def read(content: bytes) -> Iterator[Row]:
-    """The lines of a sheet. It may have other columns too; those nobody knows are passed over."""
+    """The lines of a CSV file. It may have other columns too; unknown ones are ignored."""
     if len(content) > BYTES_AT_MOST:
-        words = f"A sheet has at most {BYTES_AT_MOST // 1024} KB. Import it in parts."
+        words = f"A file can have at most {BYTES_AT_MOST // 1024} KB. Please import it in parts."
         raise BadRequest("SHEET_TOO_LARGE", words, "body")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise BadRequest("INVALID_SHEET", "The sheet is not UTF-8. Save it as CSV UTF-8.", "body") from None
+        raise BadRequest(
+            "INVALID_SHEET", "The file is not UTF-8. Please save it as CSV UTF-8.", "body"
+        ) from None
     head = text.partition("\n")[0]
     delimiter = max((",", ";", "\t"), key=head.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         yield from _rows(reader)
     except csv.Error as error:
-        raise BadRequest("INVALID_SHEET", f"This is no CSV: {error}.", "body") from None
+        raise BadRequest("INVALID_SHEET", f"This isn't valid CSV: {error}.", "body") from None
 
 
 def _rows(reader: Iterator[list[str]]) -> Iterator[Row]:
     names = [_column(cell) for cell in next(reader, [])]
     if not _WHERE.intersection(names):
-        words = "The first line names the columns; one of them is name, code, country or state."
+        words = "The first line must name the columns, and one of them must be name, code, country or state."
         raise BadRequest("INVALID_SHEET", words, "body")
     count = 0
     for number, cells in enumerate(reader, 2):
@@ -92,7 +94,7 @@ def _rows(reader: Iterator[list[str]]) -> Iterator[Row]:
             continue
         count += 1
         if count > LINES_AT_MOST:
-            raise BadRequest("SHEET_TOO_LARGE", f"A sheet has at most {LINES_AT_MOST} lines.", "body")
+            raise BadRequest("SHEET_TOO_LARGE", f"A file can have at most {LINES_AT_MOST} lines.", "body")
         yield Row(number, {name: _plain(cell) for name, cell in zip(names, cells, strict=False)})
 
 

@@ -1,8 +1,8 @@
-"""Places read from a sheet: marked by the same operations devices use, with a report of what was refused (SK-X7).
+"""Import of places from CSV: marked with the same operations that devices use, with a report of refused lines (SK-X7).
 
-A line says where (csv_regions.py), and perhaps when, until when, and notes. A second line of the same place is a trip
-there. Must hold: a line that is refused keeps no other line from being taken; what was there before is merged, never
-overwritten: where the two say different things, both are kept as a conflict; a sheet sent again changes nothing.
+A line has a region (csv_regions.py), and optionally a date, an end date and notes. A second line of the same place is a
+trip there. Must hold: a refused line does not affect the others; existing places are merged, never overwritten: where
+the two differ, both are kept as a conflict; importing the same file again changes nothing.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ class RefusedLine(Value):
 
 
 class Report(Value):
-    """What came of a sheet. `marked` are new places, `merged` were there; `refused` lists the first of `refusals`."""
+    """The result of an import. `marked` are new places, `merged` existed; `refused` lists the first of `refusals`."""
 
     lines: int
     marked: int
@@ -68,7 +68,7 @@ class Importing:
         self._repository, self._geography, self._sync = repository, geography, sync
 
     def take(self, user_id: str, content: bytes, *, key: str | None = None) -> Report:
-        """Mark what a sheet says. Sent again with the same key, it is answered as the first time."""
+        """Mark the places of a CSV file. A repeat with the same key gets the first answer."""
         digest = _digest(key or "", content)
         if key is not None:
             before = self._repository.db.one(d.receipts.get(user_id, _receipt_id(digest)), consistent=True)
@@ -126,7 +126,9 @@ class Importing:
         if trip is not None or until is not None or spot.lines:
             if start is None:
                 words = (
-                    f"This place is in line {spot.lines[0]} already." if spot.lines else "A trip has a start."
+                    f"This place is already in line {spot.lines[0]}."
+                    if spot.lines
+                    else "A trip needs a start date."
                 )
                 raise BadRequest("DUPLICATE_LINE" if spot.lines else "INVALID_DATE", words, "visited_date")
             # The same trip in another sheet is the same trip.
@@ -135,7 +137,7 @@ class Importing:
             rules.visit_edit({"trips": {id: made}}, today)
             if len(spot.trips) >= rules.TRIPS_AT_MOST:
                 raise BadRequest(
-                    "TOO_MANY_TRIPS", f"A place has at most {rules.TRIPS_AT_MOST} trips.", "trip"
+                    "TOO_MANY_TRIPS", f"A place can have at most {rules.TRIPS_AT_MOST} trips.", "trip"
                 )
             spot.trips[id] = made
         else:
@@ -150,7 +152,7 @@ class Importing:
     def _send(
         self, user_id: str, spots: dict[Place, _Spot], refused: list[RefusedLine]
     ) -> list[tuple[list[Place], Result]]:
-        """Some places at a time; of those that are refused together each by itself. What was taken, with its result."""
+        """Push some places at a time; if a batch is refused, each place separately. The taken ones with results."""
         places, taken = list(spots), list[tuple[list[Place], Result]]()
         for n in range(0, len(places), IN_AN_OPERATION):
             part = places[n : n + IN_AN_OPERATION]
@@ -163,7 +165,7 @@ class Importing:
                 if result.status != "failed":
                     taken.append(([place], result))
                     continue
-                code, words = result.error or "FAILED", result.message or "It was refused."
+                code, words = result.error or "FAILED", result.message or "This line was refused."
                 refused += [RefusedLine(line=line, code=code, message=words) for line in spots[place].lines]
         return taken
 

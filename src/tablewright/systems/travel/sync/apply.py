@@ -205,7 +205,7 @@ def _check(draft: Draft, aim: TargetChange, settled: Settled) -> None:
     if aim.place is not None:
         rules.check_trips(fields)
     elif draft.profile.is_minor and any(fields.get(f"privacy_settings/{name}") for name in _PUBLIC):
-        words = "A young traveller's map stays private."
+        words = "A child's map always stays private."
         raise BadRequest("MINOR_STAYS_PRIVATE", words, "privacy_settings")
     elif aim.fields.get(_NOTES) and not all(fields.get(f"privacy_settings/{name}") for name in _PUBLIC):
         words = "Notes can be public only while your profile and your places are. Make those public first."
@@ -213,7 +213,7 @@ def _check(draft: Draft, aim: TargetChange, settled: Settled) -> None:
 
 
 def _outdated(draft: Draft, aim: TargetChange) -> VersionConflict:
-    """What is there now, for who insists on another version."""
+    """The refusal with the current version, for a change that was based on another one."""
     if aim.place is None:
         return VersionConflict(draft.profile_after)
     visit = draft.visit(aim.place)
@@ -433,7 +433,7 @@ def _record(draft: Draft, task: Task, result: Result) -> None:
         operation_id=task.id,
         timestamp_ms=moment,
         digest=digest(edit),
-        # States are read anew for whoever asks again: they may have moved on, and would not fit in an item.
+        # A repeated request reads the states again: they may have changed, and would not fit into an item.
         result=result.model_copy(update={"entities": []}).model_dump(mode="json"),
         done_at=draft.now,
         entities=sorted(done.entities),
@@ -494,7 +494,7 @@ def writes(draft: Draft) -> Sequence[Write[Any]]:
         version = draft.head.server_version
         made.append(d.heads.check(draft.user_id).when(lambda head: head.server_version == version))
     if draft.profile_after is not draft.profile:
-        # What may be public was decided by who it is: somebody who is said to be a child meanwhile is another.
+        # What may be public depends on `is_minor`: if that changes at the same time, this write is refused.
         is_minor = draft.profile.is_minor
         change = d.profiles.change(draft.profile, draft.profile_after)
         made.append(change.when(lambda it: it.is_minor == is_minor))

@@ -64,7 +64,7 @@ class Row(Said):
 
 
 class Checkpoint(Said):
-    """Up to where a client was told everything: a place in the feed with its seal, or in a walk through everything."""
+    """What a client has received: a feed version with its seal, or a position in a walk through everything."""
 
     feed: int | None = None
     seal: str | None = None
@@ -96,7 +96,7 @@ class Documents:
     def pull(
         self, user_id: str, device_id: str, at: Checkpoint, *, size: int = PAGE, schema: int = SCHEMA
     ) -> PulledDocuments:
-        """What is new since a checkpoint; everything for who has none, or one that is too old.
+        """The changes since a checkpoint; everything without one, or with one that is too old.
 
         A page with fewer documents than were asked for is the last: clients stop there, so pages are filled up.
         """
@@ -126,7 +126,7 @@ class Documents:
     def _walk(
         self, device: Device, here: Checkpoint, documents: dict[str, Document], size: int, schema: int
     ) -> Checkpoint:
-        """A page of everything, tombstones too: nobody tells such a client to forget what it has."""
+        """A page of everything, tombstones too: such a client is never told to delete its copy."""
         try:
             page = self._feed.snapshot(
                 device.user_id, device.device_id, here.snapshot, size=size, schema=schema, deleted=True
@@ -148,8 +148,8 @@ class Documents:
         is_elsewhere = self._repository.is_elsewhere(device.user_id, at.feed, at.seal)
         if is_elsewhere or away >= d.TOMBSTONES_KEPT:
             words = (
-                "This device was away too long, or the server went back to an earlier state. "
-                "Push, remove the local copy, and pull without a checkpoint."
+                "This device was offline for too long, or the server was restored from a backup. "
+                "Push, delete the local copy, then pull without a checkpoint."
             )
             raise ResyncRequired(words, field="feed", facts={"full_resync_required": True})
 
@@ -158,10 +158,10 @@ class Documents:
     def push(
         self, user_id: str, device_id: str, rows: Sequence[Row], *, schema: int = SCHEMA
     ) -> PushedDocuments:
-        """Do what the client did; the places that are not as it thinks, each once."""
+        """Apply the client's edits; returns the places whose state differs from what it sent, each once."""
         check_schema(schema)
         if len(rows) > rules.PUSH_AT_MOST:
-            words = f"A push carries at most {rules.PUSH_AT_MOST} documents; this one has {len(rows)}."
+            words = f"A push can have at most {rules.PUSH_AT_MOST} documents; this one has {len(rows)}."
             raise BadRequest("BATCH_TOO_LARGE", words, "rows")
         for row in rows:
             _check(row)
@@ -261,7 +261,7 @@ def _present(sent: Document, visit: Visit | None) -> Document:
 
 
 def _take(documents: dict[str, Document], states: Sequence[EntityState]) -> None:
-    """Each place once, as it was told last."""
+    """Each place once, in its last state."""
     for state in states:
         if state.entity_type == "visited_place":
             told = document(state)
@@ -288,9 +288,11 @@ def _is_gone(visit: Visit | None) -> bool:
 def _check(row: Row) -> None:
     new = row.new
     if new.id != _id(new.region_type, new.region_code):
-        raise BadRequest("INVALID_ID", "A document's id is its region_type, #, and its region_code.", "id")
+        raise BadRequest(
+            "INVALID_ID", "A document's id must be its region_type, '#' and its region_code.", "id"
+        )
     if new.edited_at is None and row.assumed != new:
-        words = "Write into edited_at when a document was changed, at each change: it tells two alike apart."
+        words = "Set edited_at to the time of each change: it tells two equal changes apart."
         raise BadRequest("EDITED_AT_MISSING", words, "edited_at")
 
 
@@ -306,8 +308,8 @@ def _is_later(row: Row, than: int | None) -> bool:
 def _is_history(assumed: Document | None, visit: Visit | None) -> bool:
     """Whether a place was once what a row takes for the server's state, as far as that can be seen.
 
-    What nobody set since that version has to be the same. It is not if the version is of another history: of before
-    the server went back to a backup, or before the place was forgotten and marked anew.
+    Fields not set since that version must be the same. They differ if the version is of another history: from before
+    the server was restored from a backup, or before the place was purged and marked again.
     """
     if assumed is None or visit is None:
         return True

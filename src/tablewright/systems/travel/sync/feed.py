@@ -1,8 +1,8 @@
-"""What is new since a device last asked, everything for one that is too far behind, and when tombstones may go.
+"""The changes since a device last asked, a snapshot for one that is too far behind, and the purge of tombstones.
 
-The feed is the traveller's changes in the order of their versions, kept for 30 days. A pull tells which entities
-changed and what they are now. Must hold: a device that applies what it is told, from any place and in pages of any
-size, ends up with what the server has; a gap in the feed is never passed over: then everything has to be taken anew.
+The feed is the traveller's changes in the order of their versions, kept for 30 days. A pull returns the changed
+entities in their current state. Must hold: a device that applies all pulls, from any position and in pages of any size,
+ends up with the server's state; a gap in the feed is never skipped: then the device needs a full resync.
 Elsewhere: how changes get there (push.py).
 """
 
@@ -26,7 +26,7 @@ from tablewright.systems.travel.sync.operations import (
 from tablewright.systems.travel.sync.push import check_schema
 
 PAGE, LARGEST_PAGE = 100, 500
-# How often a device that has nothing new to tell is written down as seen.
+# How often `last_seen_at` of a device without news is written.
 SEEN_EVERY = timedelta(hours=1)
 
 
@@ -53,16 +53,16 @@ class Feed:
         """
         check_schema(schema)
         if since < 0:
-            raise BadRequest("INVALID_VERSION", "A version counts from 0.", "since")
+            raise BadRequest("INVALID_VERSION", "A version can't be negative.", "since")
         if not 1 <= size <= LARGEST_PAGE:
-            raise BadRequest("INVALID_PAGE_SIZE", f"A page has 1 to {LARGEST_PAGE} changes.", "limit")
+            raise BadRequest("INVALID_PAGE_SIZE", f"A page can have 1 to {LARGEST_PAGE} changes.", "limit")
         device = self._repository.known_device(user_id, device_id)
         head = self._repository.head(user_id) or Head(user_id=user_id)
         newest = head.server_version
-        anew = Pulled(next=since, seal=seal, server_version=newest, full_resync_required=True)
+        resync = Pulled(next=since, seal=seal, server_version=newest, full_resync_required=True)
         if since == newest:
             if not _is_at(seal, head.seal):
-                return anew
+                return resync
             if acknowledges:
                 self._saw(device, since)
             return Pulled(next=since, seal=head.seal, server_version=newest)
@@ -74,9 +74,9 @@ class Feed:
         # version we never had, because the server went back to a backup; if it went on since, the seals differ.
         told = [change.server_version for change in changes]
         if not told or told != list(range(since + 1, since + 1 + len(told))):
-            return anew
+            return resync
         if since and not _is_at(seal, changes[0].follows):
-            return anew
+            return resync
         if acknowledges:
             self._saw(device, since)
         return Pulled(
@@ -97,7 +97,7 @@ class Feed:
         schema: int = SCHEMA,
         deleted: bool = False,
     ) -> Snapshot:
-        """Everything, page after page; with `deleted` also tombstones. What changes meanwhile is behind `as_of`."""
+        """Everything, page after page; with `deleted` also tombstones. Changes during the walk come after `as_of`."""
         check_schema(schema)
         self._repository.known_device(user_id, device_id)
         entities: list[EntityState] = []
@@ -139,7 +139,7 @@ class Feed:
     # --- parts ---
 
     def _forgot(self, user_id: str, version: int) -> bool:
-        """Noted before tombstones go: a device that was signed out meanwhile has not seen them, and is told so."""
+        """Stored before tombstones are deleted: a device signed out since then has not seen them, and must resync."""
         head = self._repository.head(user_id)
         if head is None:
             return False
@@ -156,7 +156,7 @@ class Feed:
         try:
             self._repository.db.write(remove.when(lambda it: it.sync_version == version))
         except WriteRefused:
-            return False  # marked anew meanwhile, or swept
+            return False  # marked again, or swept, at the same time
         return True
 
     def _states(self, user_id: str, changes: Sequence[Change]) -> list[EntityState]:
@@ -202,7 +202,7 @@ class Feed:
         try:
             self._repository.db.write(update.when(lambda it: it.acknowledged_version == known))
         except WriteRefused:
-            return  # another request of the same device told more, or it was removed
+            return  # another request of the device acknowledged more, or it was removed
 
 
 def _is_at(said: str | None, there: str | None) -> bool:
@@ -215,5 +215,5 @@ def opened(token: str) -> tuple[int, str | None, str]:
     as_of, _, rest = token.partition(".")
     seal, _, place = rest.partition(".")
     if not as_of.isdecimal() or not place:
-        raise BadRequest("BAD_TOKEN", "This is no token of a snapshot.", "after")
+        raise BadRequest("BAD_TOKEN", "This isn't a token of a snapshot.", "after")
     return int(as_of), seal or None, place

@@ -1,10 +1,10 @@
-"""How what several devices say becomes one state. Pure functions over fields.
+"""How the edits of several devices become one state. Pure functions over fields.
 
 An edit names the fields it changed and the version it was made from; the stamps of an entity say which change set
 which field last, and so which fields others changed since that version. A field that only one side changed is that
 side's. Where both did, and differ: notes keep both texts if they fit, anything else keeps the server's (SK-X2). An
-edit of something deleted meanwhile stays deleted, a deletion of something edited meanwhile stays edited.
-Must hold: whatever an edit says is in the result, was there already, or is in a conflict beside what was kept instead.
+edit of something deleted since leaves it deleted; a deletion of something edited since leaves it edited.
+Must hold: every value of an edit is in the result, was already stored, or is in a conflict beside the kept one.
 Elsewhere: what the fields are and may be (rules.py); reading and writing them (push.py).
 """
 
@@ -41,7 +41,7 @@ class Clash:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What to set, and where the sides were in each other's way."""
+    """What to set, and the conflicts."""
 
     set: Fields
     clashes: tuple[Clash, ...] = ()
@@ -63,10 +63,10 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who edits, from which version.
+    """The device that edits, and the version it edits from.
 
     `follows`: the edit has seen what the same device did up to there in the feed. `is_stale`: the device was away for
-    so long that the versions it knows may be of an entity that was deleted, forgotten and begun anew. `feed`: where
+    so long that the versions it knows may be of an entity that was deleted, purged and created again. `feed`: where
     the edit will be in the feed.
     """
 
@@ -124,7 +124,7 @@ def merge(edit: Fields, server: Fields, changed: Collection[str], label: str = "
 
 
 def three_way(base: Fields, server: Fields, client: Fields, label: str = "") -> Merge:
-    """The same for who has all three states, as clients that send whole documents do."""
+    """The same from three states, for clients that send whole documents."""
     return merge(difference(base, client), server, difference(base, server).keys(), label)
 
 
@@ -151,18 +151,18 @@ def both_notes(server: str, client: str, label: str) -> str | None:
 
 
 def settle(deed: Verb, edit: Fields, known: Known, author: Author) -> Settled:
-    """What an edit makes of an entity, and what is to be told about it."""
+    """The state of an entity after an edit, with the conflicts."""
     if known.version == 0:
         return _of_nothing(deed, edit, known, author)
     if known.is_deleted:
         return _of_tombstone(deed, edit, known, author)
     unseen = unseen_by(author, known)
     if FORGOTTEN in unseen:
-        # Nobody knows any more which ones went: any that is not there may have been one.
+        # It is no longer known which fields were removed: any missing one may be among them.
         unseen |= {name for name in edit if _is_of_many(name) and name not in known.stamps}
     if deed == "delete":
         if unseen:
-            # Deleted without having seen what others wrote: that stays, and somebody is told.
+            # Deleted without having seen other edits: the entity stays, and the traveller gets a conflict.
             clash = Clash(WHOLE, dict(known.fields), None, dict(known.fields), "server_wins")
             return Settled(known, "conflict", False, "server_wins", (clash,))
         stamps = {**known.stamps, WHOLE: author.stamp(known.version + 1)}
@@ -186,7 +186,7 @@ def _of_nothing(deed: Verb, edit: Fields, known: Known, author: Author) -> Settl
     if deed == "delete":
         return Settled(known, "applied", False)
     if deed == "update" and author.base > 0:
-        # It was there once, was deleted, and even its tombstone is gone: nobody may bring it back unasked.
+        # It was deleted, and its tombstone is gone too: an update must not restore it.
         clash = Clash(WHOLE, None, dict(edit), None, "server_wins")
         return Settled(known, "conflict", False, "server_wins", (clash,))
     return Settled(_begun(edit, known.floor + 1, author), "applied", True)
@@ -201,11 +201,11 @@ def _of_tombstone(deed: Verb, edit: Fields, known: Known, author: Author) -> Set
             clash = Clash(WHOLE, None, dict(edit), None, "server_wins")
             return Settled(known, "conflict", False, "server_wins", (clash,))
         case _:
-            # Marked anew, nothing of before comes back; else all of it does.
+            # A new mark starts empty; a restore brings back the old fields.
             fields = edit if deed == "create" else {**known.fields, **edit}
             after = _begun_again(known, fields, author)
             if is_unseen:
-                # To mark a place is not to edit it: who did not know of the deletion wins, and it is told.
+                # Marking is not editing: it wins over an unseen deletion, and the traveller gets a conflict.
                 clash = Clash(WHOLE, None, dict(edit), dict(after.fields), "client_wins")
                 return Settled(after, "conflict", True, "client_wins", (clash,))
             return Settled(after, "applied", True)
@@ -229,7 +229,7 @@ def _with(known: Known, merged: Merge, author: Author) -> Known:
     if not merged.set:
         return known
     version = known.version + 1
-    # What two sides wrote together is nobody's: the next edit of either has not seen it.
+    # A merged text has no device: the next edit of either side has not seen it.
     mixed = {clash.field for clash in merged.clashes}
     stamps = {name: Stamp(version=version) if name in mixed else author.stamp(version) for name in merged.set}
     fields = {name: value for name, value in {**known.fields, **merged.set}.items() if value is not None}
@@ -255,7 +255,7 @@ def _is_of_many(name: str) -> bool:
 
 
 def _last_of(stamps: Sequence[Stamp]) -> Stamp:
-    """A stamp that is as late as the last; nobody's, if they are of several."""
+    """A stamp with the latest version; without a device if they are of several."""
     last = max(stamps, key=lambda stamp: stamp.version)
     return last if len({stamp.device for stamp in stamps}) == 1 else Stamp(version=last.version)
 

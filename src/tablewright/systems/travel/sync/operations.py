@@ -1,7 +1,7 @@
-"""What devices and the server say to each other: operations, their results, the states of entities. Plain values.
+"""The messages between devices and the server: operations, their results, the states of entities. Plain values.
 
-Must hold: an operation says what was changed and from which version of the entity, never the whole entity; a result
-and a change carry the whole state, so that whoever gets either is right. Elsewhere: the protocol in words
+Must hold: an operation has the changed fields and the version they are based on, never the whole entity; a result and
+a change have the whole state, so that a device needs only one of the two. Elsewhere: the protocol in words
 (docs/sync.md), what is done with an operation (push.py), what it may say (rules.py).
 """
 
@@ -29,7 +29,7 @@ _FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UT
 
 
 def _told(moment: datetime) -> datetime:
-    """A device's clock as far as it can be written down. Nothing is decided by it, so whatever it says may pass."""
+    """A device's time within the range that can be stored. No decision depends on it, so any value is accepted."""
     moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     return min(max(moment, _FIRST), _LAST)
 
@@ -82,9 +82,9 @@ class Offer(Said):
 
 
 class FieldConflict(Said):
-    """Two devices said different things: what each said, what was kept and why. `field` is `*` for the whole entity.
+    """Two devices made different edits: both values, the kept one and why. `field` is `*` for the whole entity.
 
-    `version` is the entity's when that was kept: who settles it has seen that one.
+    `version` is the entity's version with the kept value: a resolution is based on it.
     """
 
     entity_id: str
@@ -97,7 +97,7 @@ class FieldConflict(Said):
 
 
 class EntityState(Said):
-    """An entity as everybody has it who has seen this version of it."""
+    """An entity at one of its versions."""
 
     entity_type: EntityType
     entity_id: str
@@ -108,7 +108,7 @@ class EntityState(Said):
 
 
 class Result(Said):
-    """What came of an operation. Whoever sends it again gets the same, with `replayed`."""
+    """The result of an operation. Sent again, it gets the same one, with `replayed`."""
 
     operation_id: str
     status: Status
@@ -142,7 +142,7 @@ class Pulled(Said):
 
 
 class Snapshot(Said):
-    """Some of everything. After the last page, pull from `as_of` and its `seal`: it tells what happened meanwhile."""
+    """A page of everything. After the last page, pull from `as_of` and its `seal` to get the changes since."""
 
     entities: list[EntityState]
     as_of: int

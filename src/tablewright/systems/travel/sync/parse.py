@@ -1,7 +1,7 @@
-"""Operations as they come in a push, before anybody knows whether they can be read.
+"""Operations as they arrive in a push, before they are parsed.
 
-Must hold: one that cannot be read is refused alone, and the others of its push are done; if its id can be told, it is
-refused under that id once and for all, so that what follows it does not wait. Elsewhere: what an operation is
+Must hold: an unreadable one is refused alone, and the others of its push are done; if its id is readable, the refusal
+is stored under that id, so that later operations do not wait for it. Elsewhere: what an operation is
 (operations.py), what it may say (split.py, rules.py), whose id cannot be one (push.py).
 """
 
@@ -45,11 +45,11 @@ Asked = Annotated[Edit | Unreadable, PlainValidator(read, json_schema_input_type
 
 
 def _refusal(place: str, words: str) -> BadRequest:
-    # A place may be a name of the caller's: whatever it is, it is not repeated.
+    # The name of an unknown field comes from the caller and is not repeated.
     field = place if place in Edit.model_fields else None
     return BadRequest(
         _CODES.get(place, "INVALID_FIELD" if place else "INVALID_OPERATION"),
-        f"This is no operation: {field or 'it'}: {words}.",
+        f"This isn't a valid operation{': ' + field if field else ''}: {words}.",
         field,
     )
 

@@ -1,8 +1,8 @@
-"""Taking what devices did.
+"""Pushes: applying the operations of devices.
 
 A push is a list of operations; each has a result, and is done once however often it is sent. Operations are written in
-pieces, each a transaction that moves the traveller's head by as many places as there are changes: whoever was slower
-reads again and merges anew. Must hold: what is answered is written; an operation's effect, its place in the feed, its
+pieces, each a transaction that advances the traveller's head by the number of changes: of two at once, the second
+reads and merges again. Must hold: what is answered is written; an operation's effect, its place in the feed, its
 record and its receipt are there together or not at all.
 Elsewhere: the protocol in words (docs/sync.md), operations read and cut to fit (split.py), one piece (apply.py), who
 wins (merge.py), what settles a conflict (resolve.py), what is new (feed.py).
@@ -69,11 +69,11 @@ class Source:
 
 
 def check_schema(schema: int) -> None:
-    """Refuse an app that speaks a form nobody understands any more."""
+    """Refuse an app with a protocol version that is not supported."""
     if schema < OLDEST_SCHEMA:
         raise ClientTooOld(schema, OLDEST_SCHEMA)
     if schema > SCHEMA:
-        words = f"This server speaks the protocol up to form {SCHEMA}."
+        words = f"This server supports protocol versions up to {SCHEMA}."
         raise BadRequest("UNKNOWN_SCHEMA", words, "schema")
 
 
@@ -102,7 +102,7 @@ class Sync:
         """
         check_schema(schema)
         if len(edits) > rules.PUSH_AT_MOST:
-            words = f"A push carries at most {rules.PUSH_AT_MOST} operations; this one has {len(edits)}."
+            words = f"A push can have at most {rules.PUSH_AT_MOST} operations; this one has {len(edits)}."
             raise BadRequest("BATCH_TOO_LARGE", words, "operations")
         device = self._admit(user_id, device_id)
         away = self._repository.now() - (device.last_sync_at or device.registered_at)
@@ -115,7 +115,7 @@ class Sync:
     def apply(self, user_id: str, edit: Edit, *, is_exact: bool = False) -> Result:
         """Do what the web says, as if it were a device. If it `is_exact`, then from the newest version or not at all.
 
-        Who looks at a page is told at once, and does not have to find out from a list of conflicts.
+        On a page the refusal is shown at once, and does not end in the list of conflicts.
         """
         rules.check_id(edit.operation_id, "operation_id")
         return self._run(Source(user_id), [edit], is_exact)[0]
@@ -139,7 +139,7 @@ class Sync:
         return self._repository.retried(version, attempt)
 
     def move(self, visit: Visit, region_code: str) -> Result:
-        """Take a mark to another code of the same place, with everything that is said of it (SK-X12)."""
+        """Move a mark to another code of the same place, with all its fields (SK-X12)."""
         edit = Edit(
             operation_id=self._repository.world.new_id(),
             operation_type="batch_update",
@@ -159,7 +159,7 @@ class Sync:
     # --- conflicts ---
 
     def conflicts(self, user_id: str, size: int | None = None, after: str | None = None) -> Page[Operation]:
-        """What devices disagreed on and nobody has looked at yet, the latest first."""
+        """A traveller's open conflicts, the latest first."""
         query = d.operations_of(user_id=user_id).where(lambda op: op.status == "conflict")
         return self._repository.page(query, size, after, user_id)
 
@@ -186,7 +186,7 @@ class Sync:
     def by_status(
         self, status: OpenStatus, reader: str, size: int | None = None, after: str | None = None
     ) -> Page[Operation]:
-        """SK-18: what was refused or is in conflict, of everybody; the oldest first."""
+        """SK-18: operations of all travellers that were refused or are in conflict; the oldest first."""
         return self._repository.page(d.operations_by_status(status=status), size, after, reader)
 
     def resolve(
@@ -197,11 +197,11 @@ class Sync:
         data: dict[str, JsonValue] | None = None,
         versions: Mapping[str, int] | None = None,
     ) -> Result:
-        """Settle a conflict: leave it as it is, take what the device said, or write something else (`manual`).
+        """Resolve a conflict: keep the current version, use the device's, or write another (`manual`).
 
-        `versions` are those of the entities that were looked at, by entity_id; without, they are as the conflict left
-        them. What was changed since is not overwritten: then it is a VersionConflict, and the conflict stays.
-        A batch in several parts is settled part by part.
+        `versions` are those of the entities that were shown, by entity_id; by default, those that the conflict left.
+        A newer change is not overwritten: then it is a VersionConflict, and the conflict stays open.
+        A batch in several parts is resolved part by part.
         """
         chosen = Choice(choice, data, versions or {})
         results = [
@@ -249,11 +249,11 @@ class Sync:
         }
         for visit in self._repository.visits_at(user_id, list(moves)) if moves else ():
             if visit is not None and not visit.is_deleted:
-                with suppress(VersionConflict):  # changed this very moment: the next time, then
+                with suppress(VersionConflict):  # changed at this moment: the next run moves it
                     self.move(visit, moves[visit.region_type, visit.region_code])
 
     def _piece(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
-        """Some operations in one transaction, tried until nobody was faster; their results by id."""
+        """Some operations in one transaction, repeated until no other write came first; their results by id."""
         return self._tried(partial(self._attempt, source, tasks))
 
     def _tried(self, attempt: Callable[[], T]) -> T:
@@ -262,7 +262,7 @@ class Sync:
                 return attempt()
             except WriteRefused:
                 self._repository.pause(tried)
-        raise Conflict("STATE_CONFLICT", "Other devices are writing right now. Try again in a moment.")
+        raise Conflict("STATE_CONFLICT", "Other devices are syncing right now. Please try again in a moment.")
 
     def _attempt(self, source: Source, tasks: Sequence[Task]) -> dict[str, Result]:
         repository, user_id = self._repository, source.user_id
@@ -324,7 +324,7 @@ class Sync:
     def _replayed(self, task: Task, receipt: Receipt, draft: Draft) -> Result:
         """What was answered the first time, with the entities as they are now."""
         if receipt.digest != digest(task.edit):
-            words = "This id was used for another operation. Give each a new one."
+            words = "This ID was already used for another operation. Give each operation a new one."
             return Result(operation_id=task.id, status="failed", error="OPERATION_ID_REUSED", message=words)
         result = Result.model_validate(receipt.result)
         states: list[EntityState] = []
@@ -348,7 +348,7 @@ class Sync:
             now = self._repository.now()
             minute, second = divmod(int(now.timestamp()), 60)
             if device.push_window >= minute and device.pushes >= rules.PUSHES_A_MINUTE:
-                words = f"A device pushes at most {rules.PUSHES_A_MINUTE} times a minute."
+                words = f"A device can push at most {rules.PUSHES_A_MINUTE} times a minute."
                 raise TooOften("PUSH_LIMIT", words, 60 - second)
             update = d.devices.update(user_id, device_id).at(lambda it: it.last_seen_at).set(now)
             if device.push_window == minute:
@@ -357,7 +357,7 @@ class Sync:
                 update = update.at(lambda it: it.push_window).set(minute).at(lambda it: it.pushes).set(1)
             if self._wrote(update.when(partial(_paced_as, device))):
                 return device
-        raise TooOften("PUSH_LIMIT", "This device pushes from several places at once.", 1)
+        raise TooOften("PUSH_LIMIT", "This device is sending several pushes at once.", 1)
 
     def _refresh_profile(self, user_id: str) -> None:
         """Copy the head's numbers into the profile, once for each push (SK-D19)."""
@@ -372,7 +372,7 @@ class Sync:
             .at(lambda it: it.us_states_visited).set(head.us_states_visited)
             .at(lambda it: it.canadian_provinces_visited).set(head.canadian_provinces_visited)
         )  # fmt: skip
-        # Refused if somebody copied newer ones meanwhile: then those are right.
+        # Refused if newer numbers were copied at the same time: then those are right.
         self._wrote(update.when(lambda it: it.sync_version < version))
 
     def _wrote(self, write: Write[Any]) -> bool:
@@ -401,7 +401,7 @@ def _impossible(asked: Sequence[Edit | Unreadable]) -> dict[int, Result]:
             refused[number] = _failed("", refusal)
             continue
         if said.setdefault(edit.operation_id, digest(edit)) != digest(edit):
-            words = "Two operations of this push have the same id. Give each a new one."
+            words = "Two operations of this push have the same ID. Give each operation a new one."
             mistake = BadRequest("OPERATION_ID_REUSED", words, "operation_id")
             refused[number] = _failed(edit.operation_id, mistake)
     return refused
@@ -440,7 +440,7 @@ def _waits(task: Task, results: Mapping[str, Result], now: datetime) -> bool:
 
 
 def _waiting(task: Task) -> Result:
-    words = "It follows an operation that has not come yet. Send that one first, then this one again."
+    words = "This operation follows one that has not arrived yet. Send that one first, then this one again."
     return Result(
         operation_id=task.id, status="waiting", error="OUT_OF_ORDER", message=words, field="previous"
     )

@@ -1,7 +1,7 @@
-"""Settling what devices disagree on: from what was chosen to the task that writes it.
+"""Resolving conflicts: from the traveller's choice to the task that writes it.
 
-Must hold: a conflict is settled once, from the versions that were looked at; the choice and the record that it was made
-are one task, done or not at all. Elsewhere: doing it (push.py), how a conflict comes about (merge.py).
+Must hold: a conflict is resolved once, from the versions that were shown; the choice and its record are one task, done
+or not at all. Elsewhere: doing it (push.py), how a conflict comes about (merge.py).
 """
 
 import re
@@ -27,7 +27,7 @@ _RECORD_ID = re.compile(r"[A-Za-z0-9_-]{1,64}(\.\d{1,4}-\d{1,4})?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a conflict shall become, seen at these versions of its entities; `data` is for 'manual' alone."""
+    """How to resolve a conflict, from these versions of its entities; `data` is for 'manual' alone."""
 
     strategy: Strategy
     data: dict[str, JsonValue] | None
@@ -39,12 +39,12 @@ def parts_to_settle(
 ) -> list[Operation]:
     """The records of an operation that are still in conflict, if the choice can be about them."""
     if (choice.strategy == "manual") != (choice.data is not None):
-        words = "Say what it shall be with the choice 'manual', and only then."
+        words = "Send data with the choice 'manual', and only then."
         raise BadRequest("INVALID_CHOICE", words, "data")
     opened = _open_parts(repository, user_id, operation_id)
     entities = {clash.entity_id for part in opened for clash in _clashes(part)}
     if choice.data is not None and len(entities) > 1:
-        words = "This is about several places. Choose a side; then edit each."
+        words = "This conflict is about several places. Choose a version, then edit each place."
         raise BadRequest("INVALID_CHOICE", words, "choice")
     return opened
 
@@ -125,4 +125,4 @@ def _is_open(operation: Operation) -> bool:
 
 
 def _resolved() -> Conflict:
-    return Conflict("ALREADY_RESOLVED", "This was settled before.", "operation_id")
+    return Conflict("ALREADY_RESOLVED", "This conflict is already resolved.", "operation_id")

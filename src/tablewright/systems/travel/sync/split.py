@@ -127,22 +127,22 @@ def _aims(edit: Edit, geography: Geography, today: date) -> tuple[TargetChange, 
     deed = _VERBS[edit.operation_type]
     if edit.entity_type == "user":
         if deed != "update" or edit.visits:
-            words = "A traveller's settings can be updated, nothing else."
+            words = "A traveller's settings can only be updated."
             raise BadRequest("INVALID_OPERATION", words, "operation_type")
         return (TargetChange(None, "update", rules.user_edit(edit.entity_data), edit.client_version),)
     asked = targets(edit)
     if not asked or edit.operation_type.startswith("batch_") != bool(edit.visits):
-        words = "A batch has visits; any other operation has a region_type and a region_code."
+        words = "A batch needs visits; any other operation needs a region_type and a region_code."
         raise BadRequest("INVALID_OPERATION", words, "operation_type")
     aims = tuple(_aim(deed, target, geography, today) for target in asked)
     if len({aim.place for aim in aims}) != len(aims):
-        raise BadRequest("DUPLICATE_PLACE", "A place is in this batch twice.", "visits")
+        raise BadRequest("DUPLICATE_PLACE", "This batch has the same place twice.", "visits")
     return aims
 
 
 def _aim(deed: Verb, target: Target, geography: Geography, today: date) -> TargetChange:
     if target.client_version < 0:
-        raise BadRequest("INVALID_VERSION", "A version counts from 0.", "client_version")
+        raise BadRequest("INVALID_VERSION", "A version can't be negative.", "client_version")
     fields = rules.visit_edit(target.entity_data, today) if deed != "delete" else {}
     said: Place = (target.region_type, target.region_code)
     follow = rules.marked_place if deed == "delete" else rules.present_place

@@ -1,4 +1,4 @@
-// Brings what Apple says, which stands behind the #, to the server; and takes it out of the address.
+// Sends Apple's answer, which is in the fragment of the URL, to the server, and removes it from the address bar.
 (function (self) {
   "use strict";
 

@@ -1,6 +1,6 @@
-// The maps as shapes: which regions there are, their borders, and how they lie on the page. Draws nothing itself.
+// The maps as shapes: which regions there are, their borders, and how they lie on the page. Draws nothing.
 //
-// Elsewhere: the files (systems/travel/data), the map one clicks on (map.js), the card one shares (share.js).
+// Elsewhere: the files (systems/travel/data), the interactive map (map.js), the share card (share.js).
 (function (self) {
   "use strict";
 
@@ -8,7 +8,7 @@
   var CONTINENTS = {
     AF: "Africa", AN: "Antarctica", AS: "Asia", EU: "Europe", NA: "North America", OC: "Oceania", SA: "South America",
   };
-  // What is shown when somebody looks at one continent: west, south, east, north.
+  // The frame shown for a continent: west, south, east, north.
   var FRAMES = {
     AF: [-20, -36, 53, 38], AS: [38, -9, 148, 56], EU: [-24, 35, 42, 71], NA: [-168, 8, -52, 72], OC: [110, -48, 182, 15], SA: [-84, -56, -34, 13],
   };
@@ -19,7 +19,7 @@
     return answer.json();
   }
 
-  // Every region by `type#code`, from the one small file the server makes.
+  // Every region by `type#code`, from a file that the server generates.
   async function regions(path) {
     var file = await fetched(path);
     var found = new Map();
@@ -42,7 +42,7 @@
 
   function begins(list, wanted) { return list.some(function (one) { return one.startsWith(wanted); }); }
 
-  // How well a region answers: 0 is the very name that is shown, 6 a word inside some other name; -1 not at all.
+  // How well a region matches: 0 is exactly its shown name, 6 a word inside another name; -1 does not match.
   function fit(region, shown, wanted) {
     if (!begins(region.tokens, wanted)) return -1;
     var fits = [
@@ -52,7 +52,7 @@
     return fits.indexOf(true);
   }
 
-  // The region that somebody means, or null.
+  // The best match for a text, or null.
   function meant(regions, text) {
     var wanted = squeezed(regions.letters, text), best = null;
     if (!wanted) return null;
@@ -79,11 +79,11 @@
     if (type === "canadian_province") {
       return d3.geoConicEqualArea().parallels([50, 70]).rotate([94, 0]).fitExtent([[8, 8], [w - 8, h - 8]], { type: "FeatureCollection", features: features });
     }
-    // Turned a little, so that the far east of Russia is not torn off.
+    // Rotated a little, so that the far east of Russia is not cut off.
     return d3.geoNaturalEarth1().rotate([-11, 0]).fitExtent([[2, 2], [w - 2, h - 2]], { type: "Sphere" });
   }
 
-  // A corner of the map as a box on the page; several points, because edges are curved.
+  // A frame in degrees as a box in map units; several points, because projected edges are curved.
   function boxOf(project, frame) {
     var xs = [], ys = [];
     for (var i = 0; i <= 4; i += 1) for (var j = 0; j <= 4; j += 1) {
@@ -93,7 +93,7 @@
     return [Math.min.apply(null, xs), Math.min.apply(null, ys), Math.max.apply(null, xs), Math.max.apply(null, ys)];
   }
 
-  // How much of the world: counts only what counts, and says out of how many. Halves are rounded up, as the server does.
+  // The counts of countable regions with their totals. Halves are rounded up, as on the server.
   function figures(all, places) {
     var counted = { country: [0, 0], us_state: [0, 0], canadian_province: [0, 0] }, continents = new Set();
     all.forEach(function (region, key) {

@@ -1,21 +1,21 @@
-// What is shown in place of a page of Skratch without a network: the timeline, the places and the figures from what this
-// browser keeps; of any other page, that it needs the network. And what waits to be sent, wherever one is.
+// The page shown in place of a page of Skratch while offline: the timeline, the places and the statistics from this
+// browser's copy; for any other page, a note that it needs a connection. On every page: the changes not sent yet.
 //
-// Must hold: nobody is shown another page than they asked for without being told. Elsewhere: which page is answered with
-// this (worker.js), what is kept (store.js), what is counted (back.js).
+// Must hold: a page other than the requested one is never shown without saying so. Elsewhere: which requests get this
+// page (worker.js), the copy (store.js), the figures (back.js).
 (function (self) {
   "use strict";
 
   var skratch = self.skratch;
   var SHOWS = { places: showPlaces, timeline: showTimeline, statistics: showStatistics };
-  var DID = { create: "marked", update: "changed", "delete": "unmarked", restore: "brought back" };
+  var DID = { create: "marked", update: "changed", "delete": "removed", restore: "restored" };
   var LISTED = 20;
 
   async function start() {
     var root = document.getElementById("away");
     if (!root) return;
     var who = await skratch.traveller(root), away = new Away(root);
-    if (!who) { away.say("This page needs the network, and there is none now. Nobody’s map is kept on this device."); return; }
+    if (!who) { away.say("You're offline, and this page needs a connection. There is no map on this device."); return; }
     away.store = await skratch.openStore(who.id);
     self.addEventListener("skratch-gone", function () { self.location.reload(); });
     away.link = new skratch.Link(away.store, root.querySelector(".sync-state"), function () { return away.refresh(); });
@@ -58,13 +58,13 @@
   };
 
   Away.prototype.tell = function () {
-    var form = self.location.hash === "#unknown" ? "The network was lost while a form was sent: nobody knows whether it arrived. Look there, and send it again if it did not. " : "";
+    var form = self.location.hash === "#unknown" ? "The connection was lost while a form was being sent, so it may not have arrived. Check the page, and send it again if it is missing. " : "";
     if (this.link.hasSpoken && this.link.reason !== "offline") {
-      this.say(form + "The network is back.", [anchor(self.location.href.replace("#unknown", ""), "Open " + (this.title === "This page" ? "this page" : this.title))]);
+      this.say(form + "You're back online.", [anchor(self.location.href.replace("#unknown", ""), "Open " + (this.title === "This page" ? "this page" : this.title))]);
     } else if (this.show) {
-      this.say(form + "No network: this is what this device knows. You can mark places and write about them on the map.");
+      this.say(form + "You're offline. This is the copy on this device. You can still mark places and add notes on the map.");
     } else {
-      this.say(form + "This page needs the network, and there is none now. The map, your places, the timeline and the statistics work without.", [anchor(this.base, "Open the map")]);
+      this.say(form + "You're offline, and this page needs a connection. The map, your places, the timeline and the statistics work offline.", [anchor(this.base, "Open the map")]);
     }
   };
 
@@ -89,7 +89,7 @@
     });
     var rest = skratch.undated(away.regions, places);
     if (rest.length) parts.push(section("Without a date", some(rest.length), [nameList(away, rest)]));
-    return parts.length ? parts : [made("p", "", "No place is marked on this device yet.")];
+    return parts.length ? parts : [made("p", "", "No places are marked on this device yet.")];
   }
 
   function momentRow(away, moment) {
@@ -105,35 +105,35 @@
   function showPlaces(away, places) {
     return skratch.marked(away.regions, places).filter(function (entry) { return entry[1].length; }).map(function (entry) {
       return section(entry[0], some(entry[1].length), [nameList(away, entry[1])]);
-    }).concat([made("p", "help spaced", "These are the places you have marked. All others are on the map.")]);
+    }).concat([made("p", "help spaced", "These are the places you marked. You can find all others on the map.")]);
   }
 
   function showPlace(away, places) {
     var region = away.regions.get(away.place), place = places.get(away.place);
     if (!region) return [];
     away.head(region.name);
-    var parts = [made("p", "", place ? "You have been here" + (place.visited_date ? ": " + skratch.shownDate(place.visited_date) : "") + "." : "Not marked.")];
+    var parts = [made("p", "", place ? "Visited" + (place.visited_date ? ": " + skratch.shownDate(place.visited_date) : "") + "." : "Not marked.")];
     if (place && place.notes) parts.push(made("p", "side-said spaced", place.notes));
     var trips = made("ul", "report");
     Object.values((place && place.trips) || {}).forEach(function (trip) {
       trips.append(made("li", "", skratch.shownSpan(trip.start, trip.end) + (trip.notes ? ": " + trip.notes : "")));
     });
     if (trips.children.length) parts.push(made("h2", "", "Trips"), trips);
-    var link = anchor(away.base + "?map=" + region.type + "&place=" + encodeURIComponent(region.code), place ? "Change it on the map" : "Mark it on the map");
+    var link = anchor(away.base + "?map=" + region.type + "&place=" + encodeURIComponent(region.code), place ? "Edit on the map" : "Mark on the map");
     link.className = "button spaced";
     return parts.concat([link]);
   }
 
   function showStatistics(away, places) {
     var parts = [shareList(skratch.shares(away.regions, places)), made("h2", "", "By continent"), shareList(skratch.continents(away.regions, places))];
-    return parts.concat([made("p", "help", "Counted on this device. Years, days in a row and what was marked last need the network.")]);
+    return parts.concat([made("p", "help", "Calculated on this device. Years, your travel streak and recently marked places need a connection.")]);
   }
 
   function shareList(rows) {
     var list = made("div", "shares");
     rows.forEach(function (row) {
       var share = made("div", "share"), head = made("div", "share-head"), strong = made("strong", "", row[1] + " "), bar = made("progress");
-      strong.append(made("small", "", "of " + row[2] + ", " + skratch.percent(row[1], row[2]) + " %"));
+      strong.append(made("small", "", "of " + row[2] + ", " + skratch.percent(row[1], row[2]) + "%"));
       head.append(made("span", "", row[0]), strong);
       bar.max = row[2]; bar.value = row[1];
       bar.setAttribute("aria-label", row[0] + ": " + row[1] + " of " + row[2]);

@@ -1,6 +1,6 @@
-// Looking back at what this browser keeps: moments under their years, and shares of the world. Pure.
+// The timeline and the statistics, from this browser's copy: moments by year, and shares of the world. Pure.
 //
-// Must hold: it says what the server's pages say of the same places (pages/statistics.py); a test compares them.
+// Must hold: the same places give the same texts as on the server's pages (pages/statistics.py); a test compares them.
 (function (self) {
   "use strict";
 
@@ -27,7 +27,7 @@
     });
   }
 
-  // `at` is where a date stands among others: a year alone before its days are told apart.
+  // `at` is the sort key of a date: a year or a month sorts right after its first day.
   function moment(region, day, when, notes, isTrip) {
     var first = skratch.begins(day).toISOString().slice(0, 10);
     return { year: first.slice(0, 4), at: first + "~".repeat(10 - day.length), when: when, region: region, notes: notes || "", isTrip: isTrip };
@@ -50,7 +50,7 @@
       .map(function (one) { return one.region; }));
   }
 
-  // What is marked, under countries, states and provinces.
+  // The marked regions, by type.
   function marked(regions, places) {
     return Object.entries(TYPES).map(function (entry) {
       var mine = found(regions, places).map(function (one) { return one.region; }).filter(function (one) { return one.type === entry[0]; });
@@ -66,10 +66,10 @@
       part += one[0]; whole += one[1];
       return [entry[1], one[0], one[1]];
     });
-    return rows.concat([["All of them", part, whole]]);
+    return rows.concat([["All places", part, whole]]);
   }
 
-  // The countries of each continent that count, and how many of them are marked.
+  // The counted countries of each continent, and how many of them are marked.
   function continents(regions, places) {
     return Object.entries(skratch.CONTINENTS).map(function (entry) {
       var counted = Array.from(regions).filter(function (one) { return one[1].type === "country" && one[1].counts && one[1].continent === entry[0]; });

@@ -1,7 +1,7 @@
-// One map on the page: paths one can point at, press and move along with the arrow keys; near and far.
+// One map on the page: regions to point at, tap and reach with the arrow keys; zoom.
 //
-// Must hold: one stop of the Tab key for the whole map; what a region is and whether it is marked is said to those who
-// cannot see it. Elsewhere: what pressing does (map.js).
+// Must hold: the whole map is one stop of the Tab key; screen readers read a region's name and whether it is marked.
+// Elsewhere: what a tap does (map.js).
 (function (self) {
   "use strict";
 
@@ -37,7 +37,7 @@
       if (!region) return;
       var drawn = path(feature), area = drawn ? path.area(feature) : 0;
       var at = (drawn && canvas.project(region.at)) || path.centroid(feature);
-      if (!drawn || !at || Number.isNaN(at[0])) {  // islands far off the map stand in a row below it
+      if (!drawn || !at || Number.isNaN(at[0])) {  // islands far off the map are drawn in a row below it
         at = [self.skratch.WIDTH - 112 + (aside % 2) * 60, self.skratch.HEIGHT - 62 + Math.floor(aside / 2) * 22]; aside += 1;
         element("text", { "class": "dot-name", x: at[0] + 13, y: at[1] + 5 }, dots).textContent = region.code.slice(3);
         drawn = null;
@@ -96,7 +96,7 @@
     if (any) any.shape.setAttribute("tabindex", "0");
   };
 
-  // --- near and far: `view` is the middle and how many times it is enlarged ---
+  // --- zoom: `view` is the centre and the scale ---
 
   Canvas.prototype.show = function (box) {
     var w = self.skratch.WIDTH, h = self.skratch.HEIGHT;
@@ -136,7 +136,7 @@
     this.applyView();
   };
 
-  // So near that a region can be seen with what lies around it, unless we are nearer already.
+  // Zoom in until a region is visible with its surroundings, unless the map is zoomed in further already.
   Canvas.prototype.approach = function (code) {
     var spot = this.spots.get(code), box = spot.shape.getBBox(), room = Math.max(box.width, box.height, 24) * 1.6;
     var k = Math.min(self.skratch.WIDTH / (box.width + 2 * room), self.skratch.HEIGHT / (box.height + 2 * room), 6);
@@ -149,7 +149,7 @@
     return [point.x, point.y];
   };
 
-  // What was meant by a press: the region under it, or a dot that is near enough for a finger.
+  // The region that a tap means: the one under it, or a dot that is near enough for a finger.
   Canvas.prototype.meant = function (event) {
     var code = event.target.getAttribute && event.target.getAttribute("data-code");
     var at = this.inMap(event), unit = this.size()[0] / (this.svg.clientWidth || 960);
@@ -183,7 +183,7 @@
       self.addEventListener(name, function (event) { canvas.pointers.delete(event.pointerId); });
     });
     svg.addEventListener("wheel", function (event) {
-      if (!event.ctrlKey && canvas.view.k <= 1.01) return;  // the page scrolls until somebody looks closer
+      if (!event.ctrlKey && canvas.view.k <= 1.01) return;  // the page scrolls unless the map is zoomed in
       event.preventDefault();
       canvas.zoom(Math.exp(-event.deltaY / 300), canvas.inMap(event));
     }, { passive: false });
@@ -241,7 +241,7 @@
     shape.focus({ preventScroll: true });
   };
 
-  // The nearest region in a direction: what lies straight ahead is nearer than what lies aside.
+  // The nearest region in a direction; regions straight ahead are preferred over those aside.
   Canvas.prototype.beside = function (code, step) {
     var from = this.spots.get(code).at, best = Infinity, found = null;
     this.spots.forEach(function (spot, key) {

@@ -1,8 +1,8 @@
-// Dates that may be a year alone, a month or a day, as people and the server write them. Pure.
+// Partial dates (a year, a month or a day), as people and the server write them. Pure.
 (function (self) {
   "use strict";
 
-  // The day a partial date begins, or null if it is none: 2024, 2024-05, 2024-05-01.
+  // The first day of a partial date, or null if the text is not one: 2024, 2024-05, 2024-05-01.
   function begins(text) {
     var found = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(text);
     if (!found) return null;

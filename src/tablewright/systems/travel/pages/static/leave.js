@@ -1,8 +1,9 @@
-// Who signs out, or becomes somebody else, leaves no map behind in this browser: on every page, because one can sign out
-// on every page.
+// Deletes the copy of the map when its traveller signs out or switches person. Loaded on every page, because every page
+// has the sign-out button.
 //
-// Must hold: nothing that only this browser has goes without somebody having been told; nothing goes while there is no
-// network, since nobody is signed out then. The map of who signs in again stays. Elsewhere: what is kept (store.js), who came without these pages (its `forgetOthers`).
+// Must hold: changes that only this browser has are deleted only after a confirmation; nothing is deleted while offline,
+// since the sign-out cannot happen then. The map of the traveller who signs in stays. Elsewhere: the copy (store.js),
+// travellers who signed in without these pages (`forgetOthers` there).
 (function (self) {
   "use strict";
 
@@ -16,9 +17,9 @@
   }
 
   var PATIENCE = 8000;
-  var AWAY = "There is no network, so nobody was signed out. The map stays in this browser until that can be done.";
+  var AWAY = "You're offline, so you were not signed out. The map stays in this browser until you sign out.";
 
-  // Whether the server answers, whatever it says: a browser that is on some network says it has one.
+  // Whether the server answers at all: `navigator.onLine` is true on any network.
   self.isServerReached = function () {
     var given = new AbortController(), timer = setTimeout(function () { given.abort(); }, PATIENCE);
     return fetch("/health", { cache: "no-store", credentials: "omit", signal: given.signal }).then(
@@ -27,7 +28,7 @@
     );
   };
 
-  // The databases of travellers, but for one's.
+  // The databases of all travellers except one.
   async function others(person) {
     var found = await self.indexedDB.databases();
     return found.map(function (one) { return one.name; })
@@ -44,25 +45,25 @@
     }
   }
 
-  // Whether there may be something (store.js says so). Most of the people who sign in here have no map.
+  // Whether there may be a copy (store.js notes that). Most people who sign in here have no map.
   function isKept() {
     try { return self.localStorage.getItem("skratch") !== null && Boolean(self.indexedDB.databases); } catch (error) { return false; }
   }
 
-  // Whether one may go on: nothing is kept of anybody else, or it is gone now.
+  // Whether the form may be sent: the copies of other travellers are deleted, or there were none.
   async function left(person) {
     var names = await others(person), waiting = 0;
     for (var name of names) waiting += await unsent(name);
     if (waiting && !self.confirm(words(waiting))) return false;
     await Promise.all(names.map(function (name) { return asked(self.indexedDB.deleteDatabase(name)); }));
-    if (names.length) await asked(self.indexedDB.deleteDatabase("skratch"));  // whose map is shown without a network
+    if (names.length) await asked(self.indexedDB.deleteDatabase("skratch"));  // names the traveller whose map is shown offline
     if (!person) self.localStorage.removeItem("skratch");
     return true;
   }
 
   function words(waiting) {
-    return (waiting === 1 ? "1 change of the map was" : waiting + " changes of the map were") + " not sent yet. Only this browser has " +
-      (waiting === 1 ? "it" : "them") + ", and on signing out " + (waiting === 1 ? "it goes." : "they go.") + " Go on?";
+    return (waiting === 1 ? "1 change to the map was" : waiting + " changes to the map were") + " not sent yet. Only this browser has " +
+      (waiting === 1 ? "it" : "them") + ", and signing out deletes " + (waiting === 1 ? "it." : "them.") + " Sign out anyway?";
   }
 
   document.querySelectorAll('form[action="/sign-out"], form[action="/sign-in"]').forEach(function (form) {

@@ -1,4 +1,4 @@
-// Keeps a page in step with the server and with other tabs: when to sync, and what to say about it.
+// Keeps a page in sync with the server and with other tabs: when to sync, and the status text.
 //
 // Elsewhere: how (sync.js), what is kept (store.js).
 (function (self) {
@@ -6,7 +6,7 @@
 
   var EVERY = 30000, RETRY = 3000, SOON = 250;
 
-  // `changed()` is called whenever what is kept may be different; `status` is the element that says how it stands.
+  // `changed()` is called whenever the copy may have changed; `status` is the element with the status text.
   function Link(store, status, changed) {
     this.store = store; this.status = status; this.changed = changed; this.timer = null; this.isBusy = false; this.again = false; this.hasSpoken = false;
     this.channel = new BroadcastChannel("skratch");
@@ -18,8 +18,8 @@
     self.addEventListener("skratch-gone", function () { link.isGone = true; link.channel.close(); self.clearTimeout(link.timer); });
   }
 
-  // Speak in a moment. What is to happen sooner stays: the pause after an exchange must not put off what was written
-  // while its answer was taken in.
+  // Sync after a pause. A sync that is due earlier stays: the pause after one exchange must not delay a change that was
+  // made while its answer was processed.
   Link.prototype.soon = function (wait) {
     var link = this, pause = wait === undefined ? SOON : wait, due = self.performance.now() + pause;
     if (this.isGone || (this.timer !== null && this.due <= due)) return;
@@ -49,11 +49,11 @@
     else if (!this.reason) this.soon(document.hidden ? 10 * EVERY : EVERY);
     else if (this.reason === "offline") this.soon(navigator.onLine ? RETRY : EVERY);
     else if (this.reason === "later") this.soon(this.seconds * 1000);
-    // What was refused once may pass later, when others are done; nobody presses a button for that.
+    // A refused sync may succeed later without any action by the traveller.
     else if (this.reason === "refused") this.soon(EVERY);
   };
 
-  // The worker sends what waits even if this page is closed by then, where browsers can do that.
+  // Where browsers support it, the worker sends waiting changes even after this page was closed.
   function wakeLater() {
     if (!navigator.serviceWorker) return;
     navigator.serviceWorker.ready.then(function (registration) {
@@ -64,15 +64,15 @@
   Link.prototype.tell = async function () {
     if (this.isGone) return;
     var waiting = (await this.store.queue()).length;
-    var some = waiting === 1 ? "1 change waits" : waiting + " changes wait";
+    var some = waiting === 1 ? "1 change is waiting" : waiting + " changes are waiting";
     var text = {
-      offline: waiting ? "No network. " + some + " on this device and will be sent." : "No network. What you mark is kept on this device and sent later.",
-      "signed-out": "You are signed out. " + (waiting ? some + " here until you sign in." : "Sign in to sync."),
-      "somebody-else": "Somebody else is signed in now. Nothing is sent for them.",
-      revoked: "This browser was signed out on your list of devices." + (waiting ? " " + some + " here." : ""),
+      offline: waiting ? "You're offline. " + some + " on this device and will be sent later." : "You're offline. What you mark is saved on this device and sent later.",
+      "signed-out": "You're signed out. " + (waiting ? some + " here until you sign in." : "Sign in to sync."),
+      "somebody-else": "Someone else is signed in now, so nothing is sent from this page.",
+      revoked: "This browser was signed out from your list of devices." + (waiting ? " " + some + " here." : ""),
       "too-old": this.words, refused: this.words,
       later: waiting ? some + ". The server is busy; trying again." : "The server is busy; trying again.",
-    }[this.reason] || (waiting ? "Sending…" : this.hasSpoken ? "Everything is saved" : "Looking for news…");
+    }[this.reason] || (waiting ? "Sending…" : this.hasSpoken ? "Everything is saved" : "Checking for changes…");
     var tone = !this.reason ? (waiting || !this.hasSpoken ? "busy" : "good") : this.reason === "offline" || this.reason === "later" ? "warn" : "bad";
     if (this.status.textContent !== text) this.status.textContent = text;
     this.status.className = "sync-state " + tone;
@@ -81,7 +81,7 @@
     this.action();
   };
 
-  // What one can do about it.
+  // The button that helps, if there is one.
   Link.prototype.action = function () {
     var link = this;
     if (this.reason === "signed-out") this.button("Sign in", function () { self.location.href = "/console/travel/sign-in?next=/console/travel"; });
@@ -100,8 +100,8 @@
 
   // --- whose browser this is ---
 
-  // The traveller of this page: who is signed in, or without a network who was last. Of anybody else nothing is kept
-  // but what they did not send: `others` says how much that is.
+  // The traveller of this page: the signed-in one, or offline the last one. Of other travellers only the unsent changes
+  // are kept: `others` is their number.
   async function traveller(root) {
     if (root.dataset.user) {
       var who = { id: root.dataset.user, name: root.dataset.name };

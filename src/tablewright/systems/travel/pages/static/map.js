@@ -1,7 +1,7 @@
-// The scratch map: puts together what is kept, the map and the panel. Works the same with and without a network.
+// The scratch map: connects the browser's copy, the map and the panel. Works the same online and offline.
 //
-// Must hold: every change goes through the queue of store.js, so nothing depends on the server being there; a place that
-// is marked is not unmarked by pressing it again, because its notes would go with it.
+// Must hold: every change goes through the queue of store.js, so nothing depends on the server; tapping a marked place
+// again does not remove it, because its notes would be removed too.
 (function (self) {
   "use strict";
 
@@ -16,9 +16,9 @@
       navigator.serviceWorker.register(root.dataset.worker, { scope: root.dataset.scope }).catch(function () {});
     }
     var who = await skratch.traveller(root);
-    if (!who) { document.getElementById("nobody").hidden = false; root.hidden = true; return; }
+    if (!who) { document.getElementById("no-map").hidden = false; root.hidden = true; return; }
     var store = await skratch.openStore(who.id);
-    // Shown where nothing is kept yet, until the first answer of the server.
+    // Shown while there is no copy yet, until the first answer of the server.
     if (root.dataset.user) store.first = JSON.parse(root.dataset.states || "[]");
     var page = new Page(root, store);
     if (!root.dataset.user) page.nameShell(who);
@@ -43,14 +43,14 @@
   }
 
   Page.prototype.nameShell = function (who) {
-    document.querySelector("h1").textContent = who.name + ": my map";
+    document.querySelector("h1").textContent = who.name + "'s map";
     document.querySelectorAll('[data-online], .top a[data-sign-in]').forEach(function (one) { one.hidden = true; });
   };
 
-  // Somebody else's changes wait in this browser. They can sign in and send them, or the one who is here removes them.
+  // Another traveller's unsent changes are in this browser. That traveller can sign in and send them, or they are deleted.
   Page.prototype.tellOthers = function (who) {
     var line = document.getElementById("others"), some = who.others === 1 ? "1 change" : who.others + " changes";
-    line.querySelector("span").textContent = some + " of another traveller’s map " + (who.others === 1 ? "was" : "were") + " never sent from this browser. They can sign in here and send " + (who.others === 1 ? "it." : "them.");
+    line.querySelector("span").textContent = some + " to another traveller’s map " + (who.others === 1 ? "was" : "were") + " never sent from this browser. They can sign in here to send " + (who.others === 1 ? "it." : "them.");
     line.hidden = false;
     line.querySelector("button").addEventListener("click", function () {
       skratch.forgetOthers(who.id, true).then(function () { line.hidden = true; });
@@ -141,15 +141,15 @@
   };
 
   Page.prototype.find = async function (typed) {
-    if (!typed.trim() || this.finding === typed) return;  // leaving the field by its button asks twice
+    if (!typed.trim() || this.finding === typed) return;  // pressing the button also fires `change`
     this.finding = typed;
     try { await this.found(typed); } finally { this.finding = null; }
   };
 
   Page.prototype.found = async function (typed) {
-    // The very words of the list first: only they say which Georgia.
+    // An exact entry of the list first: only these say which Georgia.
     var found = this.names.get(typed.trim().toLowerCase()) || skratch.meant(this.regions, typed);
-    if (!found) { this.say("There is no place called “" + typed + "” on the map."); return; }
+    if (!found) { this.say("No place called “" + typed + "” was found."); return; }
     this.say("");
     await this.lookAt(found);
   };
@@ -163,29 +163,29 @@
     this.choose(found.code, true);
   };
 
-  // --- where one is ---
+  // --- the traveller's location ---
 
   Page.prototype.locate = function () {
     var page = this;
-    if (!navigator.geolocation) { this.say("This browser does not say where it is. Find the place by its name."); return; }
-    this.say("Asking this device where it is…");
+    if (!navigator.geolocation) { this.say("This browser can't find your location. Search for the place by name."); return; }
+    this.say("Finding your location…");
     navigator.geolocation.getCurrentPosition(
       function (position) { page.arrive(position.coords.longitude, position.coords.latitude); },
       function (error) {
-        page.say(error.code === 1 ? "This browser may not say where you are. Allow it, or find the place by its name." : "This device does not know where it is now. Find the place by its name.");
+        page.say(error.code === 1 ? "Location access is blocked. Allow it in your browser, or search for the place by name." : "Your location isn't available right now. Search for the place by name.");
       },
       { timeout: 20000 });
   };
 
   Page.prototype.arrive = async function (longitude, latitude) {
     var found = await this.regionAt(longitude, latitude);
-    if (!found) { this.say("You are at no place on the map. Find it by its name."); return; }
+    if (!found) { this.say("There is no place on the map at your location. Search for one by name."); return; }
     await this.lookAt(found);
-    if (this.place(found)) { this.say("You are in " + found.name + ", which is marked."); return; }
+    if (this.place(found)) { this.say("You are in " + found.name + ", which is already marked."); return; }
     this.say("You are in " + found.name + ".", [this.undo("Mark it", function () { return this.mark(found); })]);
   };
 
-  // By the borders that are here: a position leaves this browser only where they do not know it, on a coast or a small island.
+  // By the borders in this browser; a position is sent to the server only where they have no match: on a coast or a small island.
   Page.prototype.regionAt = async function (longitude, latitude) {
     var country = await this.within("country", longitude, latitude);
     var type = Object.keys(MARK_COUNTRY).find(function (one) { return country && MARK_COUNTRY[one] === country.code; });
@@ -207,7 +207,7 @@
   Page.prototype.place = function (region) { return this.view.places.get(skratch.key(region.type, region.code)); };
 
   Page.prototype.choose = function (code, focus) {
-    if (code !== this.chosen) this.say("");  // what was said, and can be taken back, is of another place
+    if (code !== this.chosen) this.say("");  // the message and its Undo are about another place
     this.chosen = code;
     this.canvas.select(code, focus);
     this.showSpot();
@@ -219,7 +219,7 @@
     if (!this.place(region)) this.mark(region);
   };
 
-  // What is shown of a place: what is done to it now rests on that.
+  // The shown version of a place: the next change is based on it.
   Page.prototype.base = function (region) {
     return this.view.bases.get(skratch.key(region.type, region.code)) || { version: 0, previous: null };
   };
@@ -227,16 +227,16 @@
   Page.prototype.mark = async function (region) {
     await this.write("create", region, {}, this.base(region));
     var made = this.base(region);
-    var undo = this.undo("Take it back", function () { return this.write("delete", region, {}, made); });
-    this.say(region.name + " is marked.", [undo].concat(this.offer(region)), { region: region, isMarked: true });
+    var undo = this.undo("Undo", function () { return this.write("delete", region, {}, made); });
+    this.say(region.name + " marked.", [undo].concat(this.offer(region)), { region: region, isMarked: true });
   };
 
-  // A state belongs to a country: what happens to that is the traveller's choice, in the settings.
+  // Whether the country of a state is marked too is a setting of the traveller.
   Page.prototype.offer = function (region) {
     var code = MARK_COUNTRY[region.type], country = code && this.regions.get(skratch.key("country", code));
     if (!country || this.place(country) || (this.view.settings.mark_country || "ask") !== "ask") return [];
     return [this.undo("Mark " + country.name + " too", function () {
-      this.say(country.name + " is marked.", [], { region: country, isMarked: true });
+      this.say(country.name + " marked.", [], { region: country, isMarked: true });
       return this.write("create", country, {}, this.base(country));
     })];
   };
@@ -245,8 +245,8 @@
     var was = this.place(region);
     await this.write("delete", region, {}, base);
     var gone = this.base(region);
-    var words = region.name + " is not marked any more." + (region.code === "US" || region.code === "CA" ? " Its states and provinces stay as they are." : "");
-    this.say(words, [this.undo("Bring it back", function () {
+    var words = region.name + " removed from your map." + (region.code === "US" || region.code === "CA" ? " States and provinces you marked stay marked." : "");
+    this.say(words, [this.undo("Undo", function () {
       return this.write("restore", region, { visited_date: was.visited_date || null, notes: was.notes || null, trips: was.trips || {} }, gone);
     })], { region: region, isMarked: false });
   };
@@ -266,7 +266,7 @@
     return button;
   };
 
-  // `claim` is what the words say of a place: they go as soon as it is no longer so (see `retract`).
+  // `claim` is what the message says about a place; the message goes as soon as that is no longer true (see `retract`).
   Page.prototype.say = function (words, buttons, claim) {
     var line = this.root.querySelector(".said");
     this.claim = claim || null;
@@ -274,7 +274,7 @@
     (buttons || []).forEach(function (button) { line.append(" ", button); });
   };
 
-  // What was said of a place, and could be taken back, was overtaken: by another device, or by a conflict about it.
+  // Removes a message that another device, or a conflict about the place, has made untrue.
   Page.prototype.retract = function (news) {
     var claim = this.claim;
     if (!claim) return;
@@ -304,7 +304,7 @@
     Object.entries(figures.counted).forEach(function (entry) {
       var shown = this.root.querySelector("[data-figure=" + entry[0] + "]");
       shown.querySelector(".part").textContent = String(entry[1][0]);
-      shown.querySelector("small").textContent = "of " + entry[1][1] + ", " + skratch.percent(entry[1][0], entry[1][1]) + " %";
+      shown.querySelector("small").textContent = "of " + entry[1][1] + ", " + skratch.percent(entry[1][0], entry[1][1]) + "%";
     }, this);
     this.root.querySelector("[data-figure=continents] .part").textContent = String(figures.continents.size);
     this.root.querySelectorAll("[data-legend]").forEach(function (one) { one.classList.toggle("been", figures.continents.has(one.dataset.legend)); });
@@ -313,8 +313,8 @@
   Page.prototype.showSpot = function () {
     var region = this.chosen && this.region(this.chosen);
     if (!region) { this.spot.show(null); return; }
-    this.spot.show(region, this.place(region), this.base(region), region.parent ? "State of the United States" : "");
-    if (region.type === "canadian_province") this.spot.find("about").textContent = "Province or territory of Canada";
+    this.spot.show(region, this.place(region), this.base(region), region.parent ? "US state or territory" : "");
+    if (region.type === "canadian_province") this.spot.find("about").textContent = "Canadian province or territory";
   };
 
   Page.prototype.point = function (code, event) {
@@ -329,7 +329,7 @@
     this.tip.style.top = Math.max(y - box.top - 12, 26) + "px";
   };
 
-  // What came of operations and somebody should know.
+  // Results of operations that the traveller should see.
   Page.prototype.tellNews = function (news) {
     var list = this.root.querySelector(".news"), page = this;
     list.replaceChildren.apply(list, news.map(function (one) {
@@ -338,10 +338,10 @@
       row.append(words);
       if (one.status === "conflict") {
         var look = document.createElement("a");
-        look.href = "/console/travel/conflicts"; look.textContent = "Look at both sides";
+        look.href = "/console/travel/conflicts"; look.textContent = "Compare both versions";
         row.append(look);
       }
-      seen.type = "button"; seen.className = "link"; seen.textContent = "All right"; seen.dataset.seen = one.operation_id;
+      seen.type = "button"; seen.className = "link"; seen.textContent = "Dismiss"; seen.dataset.seen = one.operation_id;
       row.append(seen);
       return row;
     }));
@@ -350,7 +350,7 @@
   Page.prototype.newsWords = function (one) {
     var state = one.entities[0], name = (state && state.data.region_name) || "Your settings";
     if (one.status === "failed") return (state ? name + ": " : "A change was refused: ") + (one.message || one.error);
-    return name + ": another device had said something else. Both are kept for you to look at.";
+    return name + ": another device changed this too. Both versions are kept for you to compare.";
   };
 
   start();

@@ -1,14 +1,14 @@
-// A form of Skratch is not sent into nowhere: without a network the page stays as it is, with what was typed, and says so.
+// Keeps a form of Skratch from being sent while offline: the page stays, with what was typed, and says so.
 //
-// Whether there is a network is asked of the server (leave.js). Must hold: a form is sent once, however often its button is
-// pressed; without this script it is sent as any form is. Elsewhere: what a form that was sent all the same is answered
-// with (worker.js), what works without a network (map.js, away.js).
+// Whether the server is reachable is checked by a request (leave.js). Must hold: a form is sent once, however often its
+// button is pressed; without this script it is sent as any form is. Elsewhere: the answer to a form that was lost on the
+// way (worker.js), what works offline (map.js, away.js).
 (function (self) {
   "use strict";
 
   var HOME = "/console/travel";
-  var AWAY = "There is no network, so nothing was sent. What you typed stays here: press the button again when the network is back.";
-  var BACK = "The network is back, and nothing was sent yet. Press the button again.";
+  var AWAY = "You're offline, so nothing was sent. What you typed is still here. Press the button again when you're back online.";
+  var BACK = "You're back online, but nothing was sent yet. Press the button again.";
 
   function say(form, words) {
     var told = document.querySelector("[data-sending]") || document.createElement("div"), text = document.createElement("p");
@@ -17,7 +17,7 @@
     told.setAttribute("role", "alert");
     text.textContent = words;
     told.replaceChildren(text);
-    // In a form that is filled in, above its fields; a button in a list has no room for it.
+    // Above the fields of a form; a form that is only a button in a list has no room for it.
     (form.classList.contains("form") ? form : document.getElementById("main")).prepend(told);
     told.scrollIntoView({ block: "nearest" });
   }

@@ -1,6 +1,6 @@
-// The card to share: the map with its figures, drawn on a canvas in this browser, saved as a PNG.
+// The share card: the map with its figures, drawn on a canvas in this browser, saved as a PNG.
 //
-// Must hold: nothing but the name, the marks and the figures is on it. Elsewhere: shapes and figures (atlas.js).
+// Must hold: it shows only the name, the marks and the figures. Elsewhere: shapes and figures (atlas.js).
 (function (self) {
   "use strict";
 
@@ -50,7 +50,7 @@
     var figures = skratch.figures(facts.regions, places);
     pen.fillStyle = "#fbf8f1"; pen.fillRect(0, 0, W, H);
     ground(pen, facts, places);
-    var title = year ? (name ? name + ", " : "") + year + " in review" : name ? "Where " + name + " has been" : "Where I have been";
+    var title = year ? (name ? name + ", " : "") + year + " in review" : name ? "Where " + name + " has been" : "Where I've been";
     pen.textBaseline = "alphabetic"; pen.textAlign = "left";
     pen.fillStyle = "#1b2026"; pen.font = "650 46px " + FONT; pen.fillText(title, 56, 84, 1088);
     var lines = words(figures, year);
@@ -63,7 +63,7 @@
   function words(figures, year) {
     var counted = figures.counted, parts = [];
     var country = counted.country;
-    parts.push(plural(country[0], "country", "countries") + (year ? "" : " of " + country[1] + " (" + skratch.percent(country[0], country[1]) + " %)"));
+    parts.push(plural(country[0], "country", "countries") + (year ? "" : " of " + country[1] + " (" + skratch.percent(country[0], country[1]) + "%)"));
     parts.push(plural(figures.continents.size, "continent", "continents"));
     if (counted.us_state[0]) parts.push(plural(counted.us_state[0], "US state", "US states"));
     if (counted.canadian_province[0]) parts.push(plural(counted.canadian_province[0], "Canadian province", "Canadian provinces"));
@@ -77,7 +77,7 @@
     pen.save(); pen.translate((W - MAP_WIDTH) / 2, MAP_TOP);
     pen.beginPath(); pen.roundRect(0, 0, MAP_WIDTH, MAP_HEIGHT, 14); pen.clip();
     pen.fillStyle = "#eaf1f6"; pen.fillRect(0, 0, MAP_WIDTH, MAP_HEIGHT);
-    if (!places.has(skratch.key("country", "AQ"))) {  // who was not in Antarctica gets the rest of the world larger
+    if (!places.has(skratch.key("country", "AQ"))) {  // without Antarctica the rest of the world is drawn larger
       project.fitWidth(MAP_WIDTH, { type: "Sphere" });
       var tall = project([0, -56.5])[1] - project([0, 83.7])[1];
       project.scale(project.scale() * Math.min(1, (MAP_HEIGHT - 16) / tall)).translate([0, 0]);
@@ -104,7 +104,7 @@
     pen.fillStyle = "#e6dfcf"; pen.beginPath(); pen.roundRect(56, H - 46, length, 12, 6); pen.fill();
     pen.fillStyle = "#7d4c00"; pen.beginPath(); pen.roundRect(56, H - 46, Math.max(length * country[0] / country[1], country[0] ? 12 : 0), 12, 6); pen.fill();
     pen.fillStyle = "#59636f"; pen.font = "400 19px " + FONT;
-    pen.fillText(skratch.percent(country[0], country[1]) + " % of the world’s countries", 56 + length + 18, H - 34);
+    pen.fillText(skratch.percent(country[0], country[1]) + "% of the world’s countries", 56 + length + 18, H - 34);
   }
 
   function download(canvas, year) {

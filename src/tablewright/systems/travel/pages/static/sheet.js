@@ -1,4 +1,4 @@
-// Puts a chosen file into the field a sheet is pasted into. Without a script it is pasted by hand.
+// Copies a chosen file into the text field of the import. Without JavaScript the text is pasted by hand.
 (function () {
   "use strict";
   var file = document.getElementById("sheet-file"), field = document.getElementById("f-sheet");

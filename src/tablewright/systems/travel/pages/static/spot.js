@@ -1,7 +1,7 @@
-// The panel beside the map: one place with its date, notes and trips, to be changed with or without a network.
+// The panel beside the map: one place with its date, notes and trips, to be edited online or offline.
 //
-// Must hold: what is saved rests on what the form showed when somebody began to type, whatever was told since: two who
-// write at once end up with both texts or with a conflict, never with one of them alone. Elsewhere: dates (dates.js).
+// Must hold: a saved edit is based on the version that the form showed when typing began, whatever arrived since: two
+// edits at once give both texts or a conflict, never one of them alone. Elsewhere: dates (dates.js).
 (function (self) {
   "use strict";
 
@@ -11,8 +11,8 @@
   function dateMistake(text) {
     if (!text) return "";
     var day = begins(text);
-    if (!day) return "Write a year, a month or a day: 2024, 2024-05 or 2024-05-01.";
-    return day.getTime() > Date.now() + 864e5 ? "This is in the future." : "";
+    if (!day) return "Enter a year, a month or a day: 2024, 2024-05 or 2024-05-01.";
+    return day.getTime() > Date.now() + 864e5 ? "This date is in the future." : "";
   }
 
   function Spot(panel, does) {
@@ -26,7 +26,7 @@
 
   Spot.prototype.find = function (name) { return this.panel.querySelector("[data-spot=" + name + "]"); };
 
-  // `base` is the version that `place` is, and the last operation upon it.
+  // `base` is the version of `place`, and the last operation on it.
   Spot.prototype.show = function (region, place, base, parent) {
     var isOther = !this.region || !region || this.region.code !== region.code || this.region.type !== region.type;
     this.region = region; this.place = place; this.newest = base;
@@ -36,18 +36,18 @@
     this.find("name").textContent = region.name;
     this.find("about").textContent = parent || self.skratch.CONTINENTS[region.continent] || "";
     this.find("counts").hidden = region.counts;
-    this.find("state").textContent = place ? (place.waits ? "Not sent yet" : "Been here") : "Not marked";
+    this.find("state").textContent = place ? (place.waits ? "Not sent yet" : "Visited") : "Not marked";
     this.find("state").className = "badge " + (place ? (place.waits ? "busy" : "good") : "");
     this.find("mark").hidden = Boolean(place);
     this.find("unmark").hidden = !place;
     this.find("trips").hidden = !place;
-    this.form.hidden = !place && !this.isChanged();  // unmarked elsewhere: what was typed stays
+    this.form.hidden = !place && !this.isChanged();  // removed on another device: what was typed stays
     this.find("page").href = "/console/travel/places/" + region.type + "/" + region.code;
     if (place) this.fill(place, isOther);
     else this.find("newer").hidden = this.form.hidden;
   };
 
-  // What somebody is typing is not taken away by an answer that comes meanwhile.
+  // An answer that arrives while the traveller types does not replace what was typed.
   Spot.prototype.fill = function (place, isOther) {
     var now = JSON.stringify([place.visited_date || null, place.notes || null]);
     var isTyping = this.isChanged(), isSame = !isOther && now === this.shown;
@@ -88,7 +88,7 @@
       var row = document.createElement("li"), words = document.createElement("span"), remove = document.createElement("button");
       words.textContent = self.skratch.shownSpan(entry[1].start, entry[1].end) + (entry[1].notes ? ": " + entry[1].notes : "");
       remove.type = "button"; remove.className = "link"; remove.textContent = "Remove";
-      remove.setAttribute("aria-label", "Remove the trip of " + shownDate(entry[1].start));
+      remove.setAttribute("aria-label", "Remove the trip in " + shownDate(entry[1].start));
       remove.addEventListener("click", function () { spot.change({ trips: single(entry[0], null) }, spot.newest); });
       row.append(words, remove);
       return row;
@@ -111,16 +111,16 @@
       if (date !== spot.before.visited_date) data.visited_date = date || null;
       if (notes !== spot.before.notes) data.notes = notes || null;
       spot.before = { visited_date: date, notes: form.elements.notes.value };
-      spot.shown = JSON.stringify([date || null, notes || null]);  // what is typed next rests on what is saved now
+      spot.shown = JSON.stringify([date || null, notes || null]);  // the next edit is based on what is saved now
       form.elements.notes.blur();
       if (Object.keys(data).length) spot.change(data, spot.base);
     });
     trip.addEventListener("submit", function (event) {
       event.preventDefault();
       var start = trip.elements.start.value.trim(), end = trip.elements.end.value.trim();
-      var mistake = start ? dateMistake(start) : "Say when it began.";
+      var mistake = start ? dateMistake(start) : "Enter when the trip started.";
       if (!spot.wrong(trip, "start", mistake)) return;
-      mistake = dateMistake(end) || (end && begins(end) < begins(start) && end.slice(0, start.length) < start ? "It ended before it began." : "");
+      mistake = dateMistake(end) || (end && begins(end) < begins(start) && end.slice(0, start.length) < start ? "The trip ends before it starts." : "");
       if (!spot.wrong(trip, "end", mistake)) return;
       var made = { start: start, end: end || null, notes: trip.elements.trip_notes.value.trim() || null };
       trip.reset();

@@ -1,14 +1,14 @@
-// What this browser keeps of one traveller: what it was told of each entity, what it did and was not answered for,
-// and what came of that. In IndexedDB, one database for each traveller.
+// This browser's copy of one traveller's map: the state of each entity, the queue of operations without an answer, and
+// results to show. In IndexedDB, one database per traveller.
 //
 // Must hold: an operation is in the queue from the moment it was made until its answer is written, in one transaction
-// with the states of that answer; it rests on what was shown when it was made, not on what came since; a state replaces
-// another only if it is not older. Elsewhere: docs/sync.md, who signs out leaves nothing behind (leave.js).
+// with the states of that answer; it is based on the version shown when it was made; a state replaces another only if it
+// is not older. Elsewhere: the protocol (docs/sync.md), deleting the copy on sign-out (leave.js).
 (function (self) {
   "use strict";
 
   var SETTINGS = "user";
-  var CURRENT = "skratch";  // the database that says whose map this browser shows without a network
+  var CURRENT = "skratch";  // the database with the traveller whose map is shown offline
 
   function asked(request) {
     return new Promise(function (resolve, reject) {
@@ -28,7 +28,7 @@
     var request = self.indexedDB.open(name, version);
     request.onupgradeneeded = function () { upgrade(request.result); };
     return asked(request).then(function (db) {
-      // Somebody signs out in another tab: what is kept goes, and so does what is shown of it.
+      // A sign-out in another tab deletes the copy; this page stops showing it.
       db.onversionchange = function () {
         db.close();
         if (self.document) self.dispatchEvent(new Event("skratch-gone"));
@@ -60,8 +60,8 @@
 
   function name(user) { return "skratch." + user; }
 
-  // Whatever is kept of other travellers goes, but for what they did and was not sent: says how much that is. Those who
-  // sign in by the console's pages were asked about it (leave.js); this is for who came another way.
+  // Deletes the copies of other travellers except their unsent operations; returns how many those are. Sign-ins on the
+  // console's pages ask first (leave.js); this covers sign-ins by other means.
   async function forgetOthers(user, isAll) {
     var waiting = 0, found = self.indexedDB.databases ? await self.indexedDB.databases() : [];
     for (var one of found) {
@@ -76,7 +76,7 @@
 
   // --- one traveller ---
 
-  // That there is something to ask about when somebody signs out, where a script can look without waiting.
+  // Notes that there is a copy, where the sign-out script can read it synchronously.
   function hint() {
     try { self.localStorage.setItem("skratch", "kept"); } catch (error) { return; }  // a worker has none
   }
@@ -111,7 +111,7 @@
     return ended(transaction);
   };
 
-  // The device this browser is; made once, and made anew only if it was signed out.
+  // The device id of this browser; made once, and again only after it was signed out.
   Store.prototype.device = async function (anew) {
     var known = anew ? null : await this.meta("device");
     if (known) return known;
@@ -128,7 +128,7 @@
     return asked(this.db.transaction("queue").objectStore("queue").getAll());
   };
 
-  // Do something: `data` are the fields that change, `base` is what was shown then (`bases` of a view).
+  // Add an operation: `data` are the changed fields, `base` is the version shown then (`bases` of a view).
   Store.prototype.add = async function (kind, type, code, data, base) {
     var transaction = this.db.transaction(["queue", "meta"], "readwrite");
     var operation = {
@@ -146,8 +146,8 @@
     await ended(transaction);
   };
 
-  // The answer to a push of some of the queue: what was answered leaves it with the states it left behind. There is one
-  // result for each, in their order; one that was refused for its id has no id in its result.
+  // The answer to a push of a part of the queue: answered operations leave the queue, and their states are stored. There
+  // is one result for each, in their order; a result without an id is of an operation refused for its id.
   Store.prototype.answered = async function (sent, results) {
     var transaction = this.db.transaction(["states", "queue", "news", "meta"], "readwrite");
     var anew = (await asked(transaction.objectStore("meta").get("anew"))) || 0;
@@ -167,12 +167,12 @@
     return done;
   };
 
-  // Up to where this browser has the feed, with the seal of that place; null before the first time. `life` counts how
-  // often everything was taken anew: an operation of a former one rests on versions that say nothing any more.
+  // The feed version this browser has, with its seal; null before the first sync. `life` counts the full resyncs: the
+  // versions in an operation from before a resync are no longer valid.
   Store.prototype.at = function () { return this.meta("at", null); };
   Store.prototype.life = function () { return this.meta("life", 0); };
 
-  // What a pull told; one that was asked from elsewhere than where we are now is too late.
+  // Stores the answer to a pull, unless the feed position has moved since the pull was sent.
   Store.prototype.told = async function (from, pulled) {
     var transaction = this.db.transaction(["states", "meta"], "readwrite");
     var states = transaction.objectStore("states"), meta = transaction.objectStore("meta");
@@ -185,7 +185,7 @@
     return isHere;
   };
 
-  // Everything anew, but for the queue.
+  // Replaces everything except the queue.
   Store.prototype.replaced = async function (entities, at) {
     var transaction = this.db.transaction(["states", "meta"], "readwrite");
     var states = transaction.objectStore("states"), meta = transaction.objectStore("meta");
@@ -197,15 +197,15 @@
     return ended(transaction);
   };
 
-  // Nothing is left but the queue.
+  // Removes everything except the queue.
   Store.prototype.emptied = function () {
     var transaction = this.db.transaction(["states", "news", "meta"], "readwrite");
     ["states", "news", "meta"].forEach(function (one) { transaction.objectStore(one).clear(); });
     return ended(transaction);
   };
 
-  // Unless something newer is known of it. Of a place that was not there when everything was taken anew, at the version
-  // `anew`, an older state is a late answer about one that is gone.
+  // Stores a state unless a newer one is known. For a place that was not in the last full resync, made at version `anew`,
+  // an older state is a late answer about a removed place.
   function take(states, state, anew) {
     var known = states.get(state.entity_id);
     known.onsuccess = function () {
@@ -224,7 +224,7 @@
     return ended(transaction);
   };
 
-  // What is shown: the states with the queue applied.
+  // What the pages show: the states with the queue applied.
   Store.prototype.view = async function () {
     var transaction = this.db.transaction(["states", "queue", "meta"]);
     var results = await Promise.all([
@@ -232,17 +232,17 @@
       asked(transaction.objectStore("queue").getAll()),
       asked(transaction.objectStore("meta").get("life")),
     ]);
-    // What came with the page, of what is not known here yet.
+    // States that came with the page, for entities without a state here.
     var known = new Set(results[0].map(function (state) { return state.entity_id; }));
     var first = (this.first || []).filter(function (state) { return !known.has(state.entity_id); });
     var view = applied(this.user, first.concat(results[0]), results[1].map(function (one) { return one.operation; }));
-    // A form may stay open while everything is taken anew: its version is of the life in which it was shown.
+    // A form may stay open during a full resync: its version belongs to the life in which it was shown.
     view.bases.forEach(function (base) { base.life = results[2] || 0; });
     return view;
   };
 
-  // Pure: places by `type#code`, the settings, how many operations wait; and for places, also those that are not there,
-  // the version that is shown and the last operation upon it.
+  // Pure: places by `type#code`, the settings, the number of waiting operations; `bases`: for every place, removed ones
+  // included, the shown version and the last operation on it.
   function applied(user, states, queue) {
     var places = new Map(), bases = new Map(), settings = {};
     states.forEach(function (state) {

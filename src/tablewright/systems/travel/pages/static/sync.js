@@ -1,7 +1,7 @@
-// Speaks docs/sync.md with the server: pushes what waits, pulls what is new. Runs in pages and in the service worker.
+// The client side of docs/sync.md: pushes waiting operations, pulls changes. Runs in pages and in the service worker.
 //
-// Must hold: one tab (or the worker) speaks at a time; nothing is sent for anybody but the traveller whose device this
-// is, whoever is signed in by now. Elsewhere: what is kept (store.js).
+// Must hold: one tab (or the worker) syncs at a time; operations are sent only while their own traveller is signed in.
+// Elsewhere: the copy (store.js).
 (function (self) {
   "use strict";
 
@@ -36,7 +36,7 @@
     var words = problem.detail || problem.message || problem.title || "";
     var stopped = new Stopped("refused", words);
     stopped.code = problem.code || "";
-    // The login was another device's: what was kept here is gone, but for the cookie.
+    // The login belongs to another device: the copy here was deleted, but the cookie was not.
     if (answer.status === 401 || stopped.code === "DEVICE_MISMATCH") stopped.reason = "signed-out";
     else if (answer.status === 426) stopped.reason = "too-old";
     else if (answer.status === 429 || answer.status >= 500 || stopped.code === "STATE_CONFLICT") {
@@ -46,7 +46,7 @@
     return stopped;
   }
 
-  // Whoever is signed in must be the owner of what is kept here before the device may be told about.
+  // Registers the device, after checking that the signed-in traveller owns the copy.
   async function enroll(store, device) {
     var me = await ask(null, "/me");
     if (me.user_id !== store.user) throw new Stopped("somebody-else");
@@ -65,7 +65,7 @@
     for (;;) {
       var queue = await store.queue(), at = await store.at(), life = await store.life();
       if (!queue.length) return;
-      // Those of a former life go by themselves, under no seal: what they rest on is not of this feed.
+      // Operations from before a full resync are sent separately and without a seal: their versions are not of this feed.
       var isOld = (queue[0].life || 0) !== life;
       var waiting = queue.filter(function (one) { return ((one.life || 0) !== life) === isOld; }).slice(0, AT_ONCE);
       var pushed = await ask(device, "/sync/push", {
@@ -116,12 +116,12 @@
     await store.setMeta("synced", Date.now());
   }
 
-  // One exchange with the server. Resolves when there is nothing left to say, rejects with Stopped.
+  // One exchange with the server. Resolves when nothing is left to sync, rejects with Stopped.
   function sync(store) {
     return self.navigator.locks.request("skratch-sync-" + store.user, function () { return once(store); });
   }
 
-  // A device that was signed out cannot come back as itself: it takes everything anew, and keeps what it did not send.
+  // A device that was signed out gets a new id and a full resync; its unsent operations stay in the queue.
   async function again(store) {
     await store.device(true);
     await store.setMeta("at", null);

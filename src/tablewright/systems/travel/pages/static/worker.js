@@ -1,10 +1,10 @@
-// The service worker: keeps what the map is drawn with, shows it when there is no network, and sends what waits when
-// the network is back, also when no page is open.
+// The service worker: caches the files of the map, serves them offline, and sends waiting operations when the
+// connection is back, even if no page is open.
 //
-// The server puts `VERSION`, `FILES`, `HOME`, `SHELL`, `AWAY` and `SCRIPTS` in front. Must hold: no page that was made for
-// a person is kept; the shells have nobody's name in them, and what they show comes from IndexedDB; who asks for another
-// page than the map is never given the map without a word, nor who sent a form that the network was lost over (sending.js
-// asks before).
+// The server defines `VERSION`, `FILES`, `HOME`, `SHELL`, `AWAY` and `SCRIPTS` before this script. Must hold: no page of a
+// person is cached; the shells have no traveller's name in them, and what they show comes from IndexedDB; a request for
+// another page than the map is not answered with the map, and neither is a form that was lost on the way (sending.js
+// checks before).
 /* global VERSION, FILES, HOME, SHELL, AWAY, SCRIPTS */
 "use strict";
 
@@ -17,7 +17,7 @@ self.addEventListener("install", function (event) {
   event.waitUntil(
     caches.open(KEPT).then(function (cache) {
       return Promise.all(FILES.concat([SHELL, AWAY]).map(function (path) {
-        // Without a cookie: what is kept is the same for everybody.
+        // Without a cookie: cached files are the same for everyone.
         return fetch(path, { credentials: "omit", cache: "no-cache" }).then(function (answer) {
           if (!answer.ok) throw new Error(path + " answered " + answer.status);
           return cache.put(path, answer);
@@ -51,7 +51,7 @@ self.addEventListener("fetch", function (event) {
   }
 });
 
-// The map where the map was asked for; a page that says how it is, where anything else was (away.js).
+// The map for a request of the map; the offline page for anything else (away.js).
 function shellOf(request) {
   var path = new URL(request.url).pathname.replace(/\/$/, "");
   return path === HOME || path === SHELL ? SHELL : AWAY;
@@ -73,7 +73,7 @@ function fromNetworkOrShell(request) {
   });
 }
 
-// Background sync, where browsers have it: the network is back and no page is open.
+// Background sync, where browsers support it: the connection is back and no page is open.
 self.addEventListener("sync", function (event) {
   if (event.tag === "skratch") event.waitUntil(sendWhatWaits());
 });
@@ -86,7 +86,7 @@ async function sendWhatWaits() {
     await self.skratch.sync(store);
     new BroadcastChannel("skratch").postMessage("changed");
   } catch (stopped) {
-    // Offline again: the browser is asked to try later. Anything else waits for somebody to look at the page.
+    // Offline again: the browser tries later. Any other reason is shown when a page is opened.
     if (stopped.reason === "offline" || stopped.reason === "later") throw stopped;
   } finally {
     store.close();
