@@ -165,7 +165,9 @@ def test_pc_s14_what_is_enforced_but_for_a_part_says_which_part(rig: Rig) -> Non
     assert tiktok is not None
     assert not rig.is_blocked("x.cloudfront.net")
     assert puzzles.state == "enforced"
-    assert puzzles.unmet == ("cloudfront.net is not blocked (shared: anybody may rent there from Amazon).",)
+    assert puzzles.unmet == (
+        "cloudfront.net is not blocked (shared: anyone can rent servers there from Amazon).",
+    )
     assert tiktok.unmet == ()
 
 

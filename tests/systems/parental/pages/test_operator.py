@@ -174,7 +174,7 @@ def test_a_firewall_that_fails_is_left_alone_and_the_page_says_so(
     told = read(olga, f"/devices/{EAST}")
     assert "Paused after failures: 3 requests in a row failed." in told
     assert "the device is down" in told
-    assert "paused after failures tried again" in read(olga, "/devices")
+    assert "paused after failures next attempt" in read(olga, "/devices")
     page = olga.get(f"{HOME}/devices/{EAST}")
     assert "Faults cleared" in words_of(send(olga, page, f"{HOME}/devices/{EAST}/mend"))
     said = send(olga, page, f"{HOME}/devices/{EAST}/health")
@@ -218,7 +218,7 @@ def test_only_a_simulated_firewall_can_be_made_to_fail(olga: httpx.Client, paren
     olga.post(f"{HOME}/devices/new", data={"deviceId": "linux-1", "kind": "nftables", "name": "Linux"})
     assert "Simulate faults" not in read(olga, "/devices/linux-1")
     assert olga.post(f"{HOME}/devices/linux-1/faults", data={"isDown": "on"}).status_code == 404
-    assert "Questions for names" not in read(olga, f"/devices/{EAST}")
+    assert "DNS filtering" not in read(olga, f"/devices/{EAST}")
     assert olga.post(f"{HOME}/devices/linux-1/wipe").status_code == 404
 
 
@@ -237,7 +237,7 @@ def test_the_guard_of_a_gateway_is_set_on_its_page_and_the_page_says_whether_it_
     assert "does not have these settings yet" in words_of(said)
     kept = parental.devices.get("linux-2")
     assert kept.guard == DnsGuard(guarded=["10.20.0.0/16", "fd00::/64"], refuses_encrypted_dns=True)
-    assert "DNS guard not told yet" in read(olga, "/devices")
+    assert "DNS filter not applied yet" in read(olga, "/devices")
     late = send(olga, page, action, safe="192.0.2.0/28")
     assert "Someone else changed this." in words_of(late)
     assert "192.0.2.0/28" in late.text, "what was typed is still there"
@@ -247,7 +247,7 @@ def test_the_guard_of_a_gateway_is_set_on_its_page_and_the_page_says_whether_it_
 
 def test_a_connection_can_be_tried_on_a_simulated_firewall(olga: httpx.Client) -> None:
     tried = read(olga, f"/devices/{EAST}?source=10.20.30.41&destination=www.tiktok.com")
-    assert "Stopped: 10.20.30.41 cannot reach www.tiktok.com" in tried
+    assert "Blocked: 10.20.30.41 can't reach www.tiktok.com" in tried
     free = read(olga, f"/devices/{EAST}?source=10.20.30.40&destination=school.example")
     assert "Not blocked: 10.20.30.40 can reach school.example" in free
     wrong = read(olga, f"/devices/{EAST}?source=nobody&destination=x")
@@ -311,7 +311,7 @@ def test_rules_stand_beside_what_the_firewall_has_and_comparing_puts_it_right(
     told = read(olga, f"/rules?device={EAST}")
     assert "Missing 1" in told
     assert "Unexpected 1" in told
-    assert f"In force {count - 1}" in told
+    assert f"Active {count - 1}" in told
     assert [rule.name for rule in east.list() if rule.name in (gone.name, stray)] == [
         stray
     ]  # looking changes nothing
@@ -319,7 +319,7 @@ def test_rules_stand_beside_what_the_firewall_has_and_comparing_puts_it_right(
     said = send(olga, page, f"{HOME}/devices/{EAST}/verify")
     assert "1 restored, 1 unknown removed" in words_of(said)
     assert f"{HOME}/rules" in str(said.url)
-    assert f"All {count} In force {count}" in words_of(said)
+    assert f"All {count} Active {count}" in words_of(said)
     assert {rule.name for rule in east.list()} >= {gone.name}
 
 
@@ -333,7 +333,7 @@ def test_a_firewall_that_lost_everything_gets_it_back(
     assert len(east.list()) == 0
     assert f"Missing {count}" in read(olga, f"/rules?device={EAST}")
     said = send(olga, olga.get(f"{HOME}/devices/{EAST}"), f"{HOME}/devices/{EAST}/verify")
-    assert f"{count} made again" in words_of(said)
+    assert f"{count} restored" in words_of(said)
     assert len(east.list()) == count
 
 
@@ -378,7 +378,7 @@ def test_what_failed_is_listed_retried_and_leaves_the_list(
     assert len(newest) == 1, "one rule, however often it was tried"
     done = olga.post(newest[0].action)
     assert "Twitch: done. The rule is active" in words_of(done)
-    assert "Nothing failed" in words_of(done)
+    assert "No failures" in words_of(done)
     assert east.is_blocked(Flow("10.20.30.40", name="www.twitch.tv"))
     assert olga.post(newest[0].action).status_code == 404
 

@@ -252,7 +252,7 @@ def test_from_an_invitation_to_a_guardian(enter: Enter, anna: httpx.Client, pare
     assert "That isn't a valid e-mail address." in words_of(wrong)
     assert 'value="no address"' in wrong.text
     said = send(anna, home, action, email="chidi@okafor.example")
-    assert "chidi@okafor.example is invited." in words_of(said)
+    assert "chidi@okafor.example was invited." in words_of(said)
 
     sent = texts_to(parental, "chidi@okafor.example")[0]
     link = re.findall(r"/console(/parental/invitations/[\w-]+)", sent)[0]
@@ -564,7 +564,7 @@ def test_pc_d10_what_is_not_blocked_of_ones_own_sites_is_said_while_one_types_wh
 ) -> None:
     child = kid("Puzzled")
     typed = {"o0-name": "Puzzles", "o0-to": "https://www.puzzle.example/x\ncloudfront.net", "when": "always"}
-    sentence = "cloudfront.net is not blocked (shared: anybody may rent there from Amazon)."
+    sentence = "cloudfront.net is not blocked (shared: anyone can rent servers there from Amazon)."
     answer = anna.post(path(child, "/policies/preview"), data=typed)
     assert 'id="told-0"' in answer.text
     assert "puzzle.example is blocked, including all its subdomains." in words_of(answer)
@@ -729,7 +729,7 @@ def test_activity_says_who_did_what_in_words(anna: httpx.Client, kid: Kid, paren
         time_windows=[{"startTime": "22:00", "endTime": "06:00", "days": ["FRI", "SAT"]}],
     )  # fmt: skip
     words = words_of(anna.get(f"{HOME}/activity"))
-    assert "Policy created · Words: “TikTok” by Anna Miller" in words
+    assert "Rule created · Words: “TikTok” by Anna Miller" in words
     assert "22:00 to 06:00 the next day, Friday and Saturday" in words
 
 
@@ -878,7 +878,7 @@ def test_who_belongs_to_no_family_begins_one(enter: Enter) -> None:
     assert "Enter a name of 1 to 80 characters." in words_of(wrong)
     made = olga.post(f"{HOME}/families", data={"name": "Petrova", "guardianName": "Olga"})
     assert "Petrova was created. Now add a child." in words_of(made)
-    assert "No child yet" in words_of(olga.get(HOME))
+    assert "No children yet" in words_of(olga.get(HOME))
 
 
 def test_a_family_is_deleted_in_a_week_kept_and_deleted_now(enter: Enter, parental: Parental) -> None:

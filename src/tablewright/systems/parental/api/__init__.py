@@ -1,1 +1,1 @@
-"""The routes of parental controls, by what they are about. router.py puts them together."""
+"""The routes of parental controls, by resource. router.py combines them."""

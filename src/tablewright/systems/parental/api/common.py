@@ -1,4 +1,4 @@
-"""What the routes share: who is asking, as whom; which version a change rests on; pages and their tokens."""
+"""What the routes share: the caller and its role, the version a change is based on, pages and their tokens."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ ToDay = Annotated[date | None, BeforeValidator(lambda value: day_of(value, "to")
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """Who may come in: anybody signed in, operators, what reports from the network."""
+    """The access checks: any signed-in caller, operators, event sources of the network."""
 
     signed_in: FindPrincipal
     operator: FindPrincipal
@@ -63,7 +63,7 @@ class Doors:
 
 
 def actor_of(principal: Principal) -> Actor:
-    """The caller as the rules see it."""
+    """The caller as the service takes it."""
     role = next((role for role in ("operator", "support") if role in principal.roles), "parent")
     return Actor(principal.email or principal.subject, role, principal.subject, principal.email)
 
@@ -83,7 +83,7 @@ def page_of(found: Found[Any], view: Callable[[Any], V]) -> Page[V]:
 
 
 def expected(match: str | None, version: int | None) -> int | None:
-    """The version a change rests on, from the body or If-Match; None if it does not say."""
+    """The version a change is based on, from the body or If-Match; None if neither is sent."""
     if match is None:
         return version
     tags = tags_in(match, weak=False)
@@ -119,7 +119,7 @@ _STATUSES: Statuses = (
 
 
 def problem_of(mistake: errors.ParentalMistake) -> Problem:
-    """A mistake as an answer."""
+    """A mistake as an HTTP problem."""
     problem = problem_for(mistake, _STATUSES)
     if isinstance(mistake, errors.VersionConflict) and mistake.current is not None:
         problem.extra["current"] = _shown(mistake.current)

@@ -1,4 +1,4 @@
-"""What was done and counted: `/children/{phone}/enforcement|rules|sessions|status|metrics|dashboard`, `/parents/..`."""
+"""Enforcement, statistics: `/children/{phone}/enforcement|rules|sessions|status|metrics|dashboard`, `/parents/..`."""
 
 from typing import Annotated, Any
 
@@ -31,7 +31,7 @@ def enforcement(parental: Parental, doors: Doors) -> APIRouter:
     def status_of_child(
         phone: str, caller: Annotated[Principal, Depends(doors.signed_in)], reason: Why = None
     ) -> list[views.StatusView]:
-        """Of each app whether it is really blocked: enforced, pending, failed, no session (PC-X6)."""
+        """The state of each app: enforced, pending, failed, no session (PC-X6)."""
         child = parental.families.child(actor_of(caller), phone, reason=reason)
         return [views.status_view(status) for status in parental.reconciler.status(child.child)]
 
@@ -55,7 +55,7 @@ def enforcement(parental: Parental, doors: Doors) -> APIRouter:
     def rules_of_child(
         phone: str, caller: Annotated[Principal, Depends(doors.signed_in)], reason: Why = None
     ) -> list[views.RuleView]:
-        """What is on firewalls for a child, and what should be."""
+        """The firewall rules of a child, existing and wanted."""
         child = parental.families.child(actor_of(caller), phone, reason=reason)
         return [views.rule_view(rule) for rule in parental.records.rules(child)]
 
@@ -82,7 +82,7 @@ def metrics(parental: Parental, doors: Doors) -> APIRouter:
         app: str | None = None,
         reason: Why = None,
     ) -> list[Metric]:
-        """Blocked attempts by day, app and hour of the child's clock."""
+        """Blocked attempts by day, app and hour in the child's time zone."""
         child = parental.families.child(actor_of(caller), phone, reason=reason)
         return parental.records.metrics(child, since, until, app)
 
@@ -103,7 +103,7 @@ def metrics(parental: Parental, doors: Doors) -> APIRouter:
         size: PageSize = None,
         after: StartAt = None,
     ) -> Page[Metric]:
-        """Blocked attempts of all my children, the newest day first; `me`, or the family's own address."""
+        """Blocked attempts of all my children, newest day first; `me`, or the family's own address."""
         email = None if who == "me" else who
         page = parental.records.metrics_of_parent(
             actor_of(caller), email, since=since, until=until, size=size, after=after

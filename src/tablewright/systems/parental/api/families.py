@@ -1,4 +1,4 @@
-"""`/families`, `/invitations`, `/parents/me`, `/children`: who belongs together, and whose number is whose."""
+"""`/families`, `/invitations`, `/parents/me`, `/children`: families, guardians and children."""
 
 from typing import Annotated, Any, Literal
 
@@ -37,7 +37,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
 
     @api.get("/parents/me", response_model_exclude_none=True)
     def me(caller: Annotated[Principal, Depends(doors.signed_in)]) -> views.Me:
-        """Who I am here: my families, and where I am invited to."""
+        """The caller, its families and its invitations."""
         actor = actor_of(caller)
         return views.Me(
             subject=caller.subject,
@@ -48,7 +48,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
 
     @api.post("/parents/me:email")
     def take_email(caller: Annotated[Principal, Depends(doors.signed_in)]) -> list[Guardian]:
-        """Take over the address of my login; policies and metrics follow."""
+        """Use the e-mail address of my login from now on; policies and metrics are updated."""
         return guardians.change_email(actor_of(caller))
 
     @api.post("/families", status_code=201, response_model_exclude_none=True)
@@ -58,7 +58,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
         response: Response,
         caller: Annotated[Principal, Depends(doors.signed_in)],
     ) -> views.FamilyView:
-        """Make a family; the caller is its owner."""
+        """Create a family; the caller becomes its owner."""
         actor = actor_of(caller)
         made = service.create(body.name, actor, person=body.guardian_name, key=idempotency_key(request))
         return marked(response, seen(made.family_id, actor))
@@ -82,7 +82,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.signed_in)],
         match: IfMatch = None,
     ) -> views.FamilyView:
-        """Change what is sent: the name, what is always allowed, what holds in an outage, when to be told."""
+        """Change the fields that are sent: name, always allowed sites, behaviour in an outage, alert limit."""
         actor = actor_of(caller)
         service.change(id, body.changes(), actor, expected(match, body.version))
         return marked(response, seen(id, actor))
@@ -91,7 +91,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
     def plan_of_deletion(
         id: str, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> views.FamilyDeletion:
-        """What deleting the family would take away, and when; for its owner."""
+        """What deleting the family would delete, and when; owner only."""
         return views.family_deletion(parental.closing.plan(id, actor_of(caller)), BACKUPS)
 
     @api.delete("/families/{id}", status_code=202, response_model_exclude_none=True)
@@ -100,7 +100,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.signed_in)],
         at_once: Annotated[bool, Query(alias="atOnce")] = False,
     ) -> views.Closes:
-        """Delete the family with everything of it: in a week, until when it can be kept; or at once."""
+        """Delete the family and all its data: in a week, with time to cancel, or at once."""
         family = parental.closing.delete(id, actor_of(caller), at_once=at_once)
         return views.Closes(closes_at=family.closes_at, backups=BACKUPS)
 
@@ -108,7 +108,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
     def keep_family(
         id: str, response: Response, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> views.FamilyView:
-        """Undo the deletion while its week lasts."""
+        """Cancel the deletion within the week."""
         actor = actor_of(caller)
         parental.closing.keep(id, actor)
         return marked(response, seen(id, actor))
@@ -120,7 +120,7 @@ def families(parental: Parental, doors: Doors) -> APIRouter:
         size: PageSize = None,
         after: StartAt = None,
     ) -> Page[AuditEntry]:
-        """Who changed or looked at what, newest first; what support looked at is here, with why."""
+        """Who changed or viewed what, newest first; includes views by support, with the reason."""
         return page_of(service.audit(id, actor_of(caller), size, after), lambda entry: entry)
 
     @api.post("/families/{id}/invitations", status_code=201)
@@ -174,7 +174,7 @@ def children(parental: Parental, doors: Doors, buckets: RateLimiter) -> APIRoute
     def prove_number(
         body: views.NumberProof, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> dict[str, str]:
-        """Send a code to a number; the answer is the same whosever it is."""
+        """Send a code to a number; the response does not reveal whether the number is in use."""
         parental.children.prove(body.phone_number, actor_of(caller), body.family_id)
         return {"message": "A code is on its way to this number. It works for 15 minutes."}
 
@@ -202,7 +202,7 @@ def children(parental: Parental, doors: Doors, buckets: RateLimiter) -> APIRoute
         caller: Annotated[Principal, Depends(doors.signed_in)],
         released: Annotated[bool, Query(alias="includeReleased")] = False,
     ) -> list[views.ChildView]:
-        """My children; those whose number was given up only if asked for."""
+        """My children; those whose number was released only on request."""
         return [views.child_view(child) for child in service.children(actor_of(caller), released=released)]
 
     @api.get("/children/{phone}", response_model_exclude_none=True)
@@ -222,7 +222,7 @@ def children(parental: Parental, doors: Doors, buckets: RateLimiter) -> APIRoute
         caller: Annotated[Principal, Depends(doors.signed_in)],
         match: IfMatch = None,
     ) -> views.ChildView:
-        """Change what is sent: name, time zone, a pause until a time."""
+        """Change the fields that are sent: name, time zone, pause."""
         actor = actor_of(caller)
         child = service.open_child(actor, phone)
         changed = parental.children.change(child, body.changes(), actor, expected(match, body.version))
@@ -232,7 +232,7 @@ def children(parental: Parental, doors: Doors, buckets: RateLimiter) -> APIRoute
     def release(
         phone: str, body: views.Reason, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> views.ChildView | views.Released:
-        """Give the number up: nothing is blocked for it any more. Operators may, with a reason, and see only that."""
+        """Release the number: nothing is blocked for it any more. Operators need a reason and see only the result."""
         actor = actor_of(caller)
         released = parental.children.release(to_release(actor, phone), actor, body.reason)
         is_own = service.has(actor, released.family_id)
@@ -249,7 +249,7 @@ def children(parental: Parental, doors: Doors, buckets: RateLimiter) -> APIRoute
     def change_number(
         phone: str, body: views.NumberChange, caller: Annotated[Principal, Depends(doors.signed_in)]
     ) -> views.ChildView:
-        """Another number for the same child, with the code that was sent to it; what the child has moves along."""
+        """Change a child's number, with the code that was sent to the new one; all its data moves."""
         actor = actor_of(caller)
         child = service.open_child(actor, phone)
         return views.child_view(parental.children.change_number(child, body.phone_number, body.code, actor))
@@ -263,7 +263,7 @@ def children(parental: Parental, doors: Doors, buckets: RateLimiter) -> APIRoute
         of: Sheet = "metrics",
         reason: Why = None,
     ) -> Any:
-        """Everything kept about a child as JSON, or one list of it as CSV."""
+        """All data about a child as JSON, or one list as CSV."""
         child = service.child(actor_of(caller), phone, reason=reason)
         now = parental.repository.now()
         if format == "json":
@@ -275,7 +275,7 @@ def children(parental: Parental, doors: Doors, buckets: RateLimiter) -> APIRoute
 
     @api.delete("/children/{phone}", status_code=202, response_model_exclude_none=True)
     def erase_child(phone: str, caller: Annotated[Principal, Depends(doors.signed_in)]) -> views.Erasing:
-        """Erase everything of a child. What rules are on a device that is away goes when it is back."""
+        """Erase all data about a child. Rules on an unreachable device are removed when it is back."""
         actor = actor_of(caller)
         parent = Actor(actor.name, "parent", actor.subject, actor.email)
         # Also one that is being erased: to see what that waits for.

@@ -1,4 +1,4 @@
-"""How enforcement is doing: `/enforcement/metrics` for programs of ours, `/metrics` for Prometheus (PC-X18)."""
+"""The health of enforcement: `/enforcement/metrics` as JSON, `/metrics` for Prometheus (PC-X18)."""
 
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ def figures(parental: Parental, doors: Doors) -> APIRouter:
 
     @api.get("/enforcement/metrics")
     def metrics(caller: Annotated[Principal, Depends(doors.operator)]) -> dict[str, Any]:
-        """Rules, failures, queues and latency, by device; how far behind the followers of each table are."""
+        """Rules, failures, queues and latency, by device; how far behind the change feed of each table is."""
         return monitoring.as_json(monitoring.read(parental))
 
     @api.get("/metrics", response_class=Response)

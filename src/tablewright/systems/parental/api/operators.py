@@ -1,4 +1,4 @@
-"""What operators and the network itself say and see: `/devices`, `/enforcement/failures` and `/enforcement/failing`,
+"""Routes for operators and for the network: `/devices`, `/enforcement/failures` and `/enforcement/failing`,
 `/apps`, events, quarantine.
 
 Must hold: an operator sees what failed and where, not whose it is.
@@ -56,7 +56,7 @@ def apps(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.signed_in)],
         retired: Annotated[bool, Query(alias="includeRetired")] = False,
     ) -> Any:
-        """Every known app; what most people want first."""
+        """Every known app, most popular first."""
         version = f"{registry.version()}{'-all' if retired else ''}"
         same = unchanged(request, version)
         if same is not None:
@@ -79,7 +79,7 @@ def apps(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.operator)],
         match: IfMatch = None,
     ) -> App:
-        """Make an app or make it be this; rules that have it follow within a minute."""
+        """Create or replace an app; firewall rules that use it are updated within a minute."""
         saved = registry.save(name, body.fields(), actor_of(caller), expected(match, body.version))
         return marked(response, saved)
 
@@ -90,12 +90,12 @@ def apps(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.operator)],
         match: IfMatch = None,
     ) -> App:
-        """No longer offered; policies that have it go on."""
+        """Retire an app: it is no longer offered; existing policies keep blocking it."""
         return marked(response, registry.retire(name, actor_of(caller), expected(match, None)))
 
     @api.get("/apps/{name}/affected")
     def affected(name: str, caller: Annotated[Principal, Depends(doors.operator)]) -> dict[str, int]:
-        """How many policies and children a change of this app is about."""
+        """How many policies and children a change of this app affects."""
         found = registry.affected(name)
         return {"policies": len(found.policies), "children": len(found.children)}
 
@@ -114,7 +114,7 @@ def failures(parental: Parental, doors: Doors) -> APIRouter:
         size: HistoryPageSize = None,
         after: StartAt = None,
     ) -> Page[FailureView]:
-        """Every attempt that failed or waits, newest first."""
+        """Failed and waiting attempts, newest first."""
         page = parental.records.failures(
             actor_of(caller), status, since=since, until=until, size=size, after=after
         )
@@ -127,12 +127,12 @@ def failures(parental: Parental, doors: Doors) -> APIRouter:
         size: PageSize = None,
         after: StartAt = None,
     ) -> Page[FailingView]:
-        """What failed or waits, rule by rule, the one tried last first. A page may be short and not be the last."""
+        """Failed and waiting rules, latest attempt first. A short page need not be the last."""
         return page_of(parental.failing.page(actor_of(caller), status, size, after), failing_view)
 
     @api.post("/enforcement/failures/{id}:retry", response_model_exclude_none=True)
     def retry(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> list[StatusView]:
-        """Try again now, whatever the back-off; how it is for the child afterwards."""
+        """Retry now, ignoring the back-off; returns the state of the child afterwards."""
         action = parental.records.failure(id)
         if action.rule_id is None:
             parental.reconciler.reconcile(action.child)
@@ -171,21 +171,21 @@ def devices(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.operator)],
         match: IfMatch = None,
     ) -> Device:
-        """Change what is sent. A guard of DNS is in force once `guardKept` is the same: at once, or when the device
-        answers again."""
+        """Change the fields that are sent. A DNS guard is active once `guardKept` equals `guard`: at once, or when the
+        device responds again."""
         changed = service.change(id, expected(match, body.version), **body.changes())
         return marked(response, changed)
 
     @api.get("/devices/{id}/removal")
     def removal(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> views.Removal:
-        """What would be given up with the device: nothing is done."""
+        """What removing the device would delete or leave behind; changes nothing."""
         return views.removal_view(device_removal.plan(parental.repository, service, id))
 
     @api.delete("/devices/{id}")
     def remove_device(
         id: str, caller: Annotated[Principal, Depends(doors.operator)], match: IfMatch = None
     ) -> dict[str, int]:
-        """Remove a device that is switched off, for good. It is not asked: what rules it has it keeps, and the answer
+        """Remove a device that is switched off, permanently. The device is not called and keeps its rules; the response
         says how many that may be."""
         left = device_removal.remove(
             parental.repository, service, id, actor_of(caller), expected(match, None)
@@ -194,7 +194,7 @@ def devices(parental: Parental, doors: Doors) -> APIRouter:
 
     @api.get("/devices/{id}/health")
     def health(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> dict[str, Any]:
-        """Ask the device itself."""
+        """Check the device now."""
         with or_unavailable():
             found = service.health(id)
         return {"isOk": found.is_ok, "version": found.version, "detail": found.detail}
@@ -206,13 +206,13 @@ def devices(parental: Parental, doors: Doors) -> APIRouter:
         size: PageSize = None,
         after: StartAt = None,
     ) -> Page[RuleView]:
-        """What we believe is on the device, verified longest ago first."""
+        """Our records of the rules on the device, least recently compared first."""
         service.get(id)
         return page_of(parental.records.rules_of_device(id, actor_of(caller), size, after), rule_view)
 
     @api.post("/devices/{id}:verify")
     def verify(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> dict[str, int]:
-        """Compare the device with what we believe; put right what differs."""
+        """Compare the device with our records and repair what differs."""
         service.get(id)
         with or_unavailable():
             done = parental.reconciler.verify(id)
@@ -228,7 +228,7 @@ def network(parental: Parental, doors: Doors) -> APIRouter:
     def session_event(
         body: views.SessionEvent, caller: Annotated[Principal, Depends(doors.network)]
     ) -> dict[str, Any]:
-        """A device of a child came, moved, is still there, or went. The same eventId twice is one event."""
+        """A session of a child's device started, moved, continues or ended. A repeated eventId counts once."""
         session = parental.sessions.event(
             body.kind,
             body.phone_number,
@@ -247,7 +247,7 @@ def network(parental: Parental, doors: Doors) -> APIRouter:
     def blocked_events(
         body: views.BatchBody, caller: Annotated[Principal, Depends(doors.network)]
     ) -> dict[str, int]:
-        """What firewalls stopped. The same batchId twice is counted once."""
+        """Blocked requests from firewalls. A repeated batchId counts once."""
         counted = parental.ingest.take(body.batch())
         parental.notices.blocked_often(counted.touched)
         return views.counted_view(counted)
@@ -261,7 +261,7 @@ def network(parental: Parental, doors: Doors) -> APIRouter:
 
     @api.post("/quarantine/{id}:again")
     def count_again(id: str, caller: Annotated[Principal, Depends(doors.operator)]) -> dict[str, int]:
-        """Count what can be counted by now."""
+        """Count the events that match a child by now."""
         return views.counted_view(parental.ingest.again(id))
 
     return api
@@ -269,7 +269,7 @@ def network(parental: Parental, doors: Doors) -> APIRouter:
 
 @contextmanager
 def or_unavailable() -> Iterator[None]:
-    """What a device does wrong is 503 to an operator."""
+    """Turns a device's failure into 503."""
     try:
         yield
     except FirewallMistake as mistake:

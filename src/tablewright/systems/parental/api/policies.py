@@ -42,7 +42,7 @@ def policies(parental: Parental, doors: Doors) -> APIRouter:
         response: Response,
         caller: Annotated[Principal, Depends(doors.signed_in)],
     ) -> views.PolicyView:
-        """Write a policy. With an Idempotency-Key, asking again gives the first one."""
+        """Create a policy. With an Idempotency-Key, a repeated request returns the first one."""
         actor = actor_of(caller)
         child = parental.families.open_child(actor, phone)
         saved = service.create(child, body.draft(), actor, key=idempotency_key(request))
@@ -69,7 +69,7 @@ def policies(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.signed_in)],
         match: IfMatch = None,
     ) -> views.PolicyView:
-        """Out of force until a time, or until it is resumed."""
+        """Pause a policy until a time, or until it is resumed."""
         actor = actor_of(caller)
         child = parental.families.open_child(actor, phone)
         paused = service.pause(child, id, actor, body.until, expected(match, body.version))
@@ -124,7 +124,7 @@ def policies(parental: Parental, doors: Doors) -> APIRouter:
         caller: Annotated[Principal, Depends(doors.signed_in)],
         match: IfMatch = None,
     ) -> None:
-        """Take a policy back."""
+        """Delete a policy."""
         actor = actor_of(caller)
         child = parental.families.open_child(actor, phone)
         service.delete(child, id, actor, expected(match, None))
@@ -176,7 +176,7 @@ def overrides(parental: Parental, doors: Doors) -> APIRouter:
 
     @api.delete("/children/{phone}/overrides/{id}", status_code=204)
     def end_override(phone: str, id: str, caller: Annotated[Principal, Depends(doors.signed_in)]) -> None:
-        """End it before its time."""
+        """End an exception early."""
         actor = actor_of(caller)
         service.end(parental.families.open_child(actor, phone), id, actor)
 
@@ -194,7 +194,7 @@ def effective(parental: Parental, doors: Doors) -> APIRouter:
         at: Annotated[str | None, Query(description="a time with its zone; now by default")] = None,
         reason: Why = None,
     ) -> views.EffectiveView:
-        """What is blocked now, whether it is enforced, and what changes next; `at` asks about another moment."""
+        """What is blocked now, whether it is enforced, and the next change; `at` is another moment."""
         child = parental.families.child(actor_of(caller), phone, reason=reason)
         moment = moment_of(at, "at")
         found = parental.blocked_now(child, moment)
@@ -214,7 +214,7 @@ def effective(parental: Parental, doors: Doors) -> APIRouter:
         until: Until = None,
         reason: Why = None,
     ) -> list[views.SpanView]:
-        """What is blocked when, from a moment to a moment; the next day if not given."""
+        """What is blocked when, between two moments; the next day by default."""
         child = parental.families.child(actor_of(caller), phone, reason=reason)
         start = since or repository.now()
         end = until or start + timedelta(days=1)

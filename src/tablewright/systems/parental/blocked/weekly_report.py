@@ -99,7 +99,7 @@ def _week(repository: Repository, child: Child, first: date) -> WeekOfChild:
 def report(weeks: Sequence[WeekOfChild], first: date) -> str:
     """A week in sentences."""
     until = first + timedelta(days=6)
-    lines = [f"Blocked attempts from {first:%d %B} to {until:%d %B}."]
+    lines = [f"Blocked attempts from {first.day} {first:%B} to {until.day} {until:%B}."]
     for week in weeks:
         change = week.attempts - week.before
         compared = "the same as" if not change else f"{abs(change)} {'more' if change > 0 else 'fewer'} than"

@@ -32,7 +32,7 @@ FORMER_RULES_KEPT = timedelta(days=1)
 AUDIT_KEPT = timedelta(days=400)
 # By this name the tables' changes are followed (jobs.py).
 FOLLOWER = "parental"
-PARENTAL = Design("parental", version=1, about="What children may not use when, enforced on firewalls.")
+PARENTAL = Design("parental", version=1, about="What children can't use and when, enforced on firewalls.")
 _TAGS = {"Application": "ParentalControls", "ManagedBy": "Terraform"}
 # The tables have the document's names in both: each is an account of its own.
 PARENTAL.environment(
@@ -62,7 +62,7 @@ families_table = PARENTAL.table(
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
     followed=True,
-    about="Families, who belongs to them, exceptions for a while, devices, messages and what was done.",
+    about="Families and guardians, exceptions, devices, messages and activity.",
 )
 guardian_index = families_table.gsi("GuardianIndex", pk="guardianOf", sk="familyKey")
 list_index = families_table.gsi("ListIndex", pk="listKey", sk="listSort")

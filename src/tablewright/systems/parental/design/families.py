@@ -60,7 +60,7 @@ children_table = PARENTAL.table(
     # Its zone and its pause decide what is blocked: a change of them is followed as one of a policy is.
     stream="NEW_AND_OLD_IMAGES",
     followed=True,
-    about="Whose child has which number, and which clock it lives by.",
+    about="Children: family, number and time zone.",
 )
 family_index = children_table.gsi("FamilyIndex", pk="familyId", sk="childPhoneNumber")
 
@@ -117,7 +117,7 @@ families = families_table.entity(
     on={list_index: Keys("FAMILIES", "{family_id}")},
     version="version",
     data={"name": Data.PERSONAL},
-    retention=Retention(None, "while it has members"),
+    retention=Retention(None, "while it has guardians"),
     load={"create": Load(per_month=3_000, item_bytes=300, transaction=True)},
 )
 reports = families_table.entity(
@@ -128,7 +128,7 @@ reports = families_table.entity(
     sk="REPORT",
     on={list_index: Keys("REPORTS", "{at:ms}#{family_id}")},
     version="version",
-    retention=Retention(None, "while the family is there"),
+    retention=Retention(None, "while the family exists"),
     load={
         "create": Load(per_month=3_000, item_bytes=250, transaction=True),
         "change": Load(per_month=150_000, item_bytes=250, changes=("at",)),
@@ -168,7 +168,7 @@ challenges = families_table.entity(
     sk="PROOF#{phone}",
     expires=Expires("expires_at"),
     data={"phone": Data.PERSONAL, "code_hash": Data.SECRET},
-    retention=Retention(timedelta(minutes=15), "to prove that a guardian holds the number"),
+    retention=Retention(timedelta(minutes=15), "to verify that a guardian has the phone"),
     load={"put": Load(per_month=10_000, item_bytes=200, transaction=True)},
 )
 messages = families_table.entity(
@@ -204,7 +204,7 @@ audit = families_table.entity(
     sk="AUDIT#{audit_at:ms}#{audit_id}",
     expires=Expires("audit_at", AUDIT_KEPT),
     data={"actor": Data.PERSONAL, "before": Data.PERSONAL, "after": Data.PERSONAL},
-    retention=Retention(AUDIT_KEPT, "so that parents see who changed and who looked"),
+    retention=Retention(AUDIT_KEPT, "so that parents see who changed and viewed what"),
     load={"create": Load(per_month=150_000, item_bytes=500, transaction=True)},
 )
 turns = families_table.entity(
@@ -215,7 +215,7 @@ turns = families_table.entity(
     sk="TURN",
     version="version",
     expires=Expires("expires_at"),
-    retention=Retention(timedelta(hours=1), "to hold limits while several add at once"),
+    retention=Retention(timedelta(hours=1), "to keep limits under concurrent writes"),
     load={"change": Load(per_month=50_000, item_bytes=150)},
 )
 allowances = families_table.entity(
@@ -225,7 +225,7 @@ allowances = families_table.entity(
     pk="ALLOWANCE#{name}",
     sk="{window}",
     expires=Expires("expires_at"),
-    retention=Retention(timedelta(days=1), "so that limits hold over processes"),
+    retention=Retention(timedelta(days=1), "to share limits between processes"),
     load={"upsert": Load(per_month=20_000, item_bytes=150)},
 )
 errands = families_table.entity(
@@ -236,7 +236,7 @@ errands = families_table.entity(
     sk="ERRAND",
     on={list_index: Keys("ERRANDS", "{started_at:ms}#{errand_id}")},
     data={"child": Data.PERSONAL, "source": Data.PERSONAL, "target": Data.PERSONAL, "actor": Data.PERSONAL},
-    retention=Retention(None, "until it is done"),
+    retention=Retention(None, "until it is finished"),
     load={
         "create": Load(per_month=500, item_bytes=400, transaction=True),
         "delete": Load(per_month=500, item_bytes=400, transaction=True),

@@ -30,7 +30,7 @@ metrics_table = PARENTAL.table(
     pk="childPhoneNumber",
     sk="dateApp",
     ttl="ttl",
-    about="How often which app was blocked, by day and hour of the child's clock.",
+    about="Blocked attempts by app, day and hour in the child's time zone.",
 )
 parent_date_index = metrics_table.gsi("ParentEmailDateIndex", pk="parentEmail", sk="date")
 
@@ -56,7 +56,7 @@ metrics = metrics_table.entity(
     },
 )
 receipts_table = PARENTAL.table(
-    "IngestReceipts", pk="batchId", ttl="ttl", about="Which batches were counted, for a week."
+    "IngestReceipts", pk="batchId", ttl="ttl", about="Counted batches, for a week."
 )
 
 
@@ -69,7 +69,7 @@ receipts = receipts_table.entity(
     tag="receipt",
     pk="{batch_id}",
     expires=Expires("expires_at"),
-    retention=Retention(RECEIPTS_KEPT, "so that a batch counts once"),
+    retention=Retention(RECEIPTS_KEPT, "to count a batch only once"),
     load={"create": Load(per_second=2, item_bytes=160, transaction=True)},
 )
 

@@ -32,7 +32,7 @@ policies_table = PARENTAL.table(
     sk="policyId",
     stream="NEW_AND_OLD_IMAGES",
     followed=True,
-    about="What parents have written: apps and windows, for a child.",
+    about="Parents' rules: apps and time windows, for a child.",
 )
 parent_email_index = policies_table.gsi("ParentEmailIndex", pk="parentEmail", sk="createdAt")
 
@@ -95,7 +95,7 @@ overrides = families_table.entity(
     pk="CHILD#{child}",
     sk="OVERRIDE#{override_id}",
     expires=Expires("until", timedelta(days=1)),
-    retention=Retention(timedelta(days=1), "until it is over, and a day to see it was"),
+    retention=Retention(timedelta(days=1), "until it ends, and a day longer to be seen"),
     load={"create": Load(per_month=50_000, item_bytes=250, once=True)},
 )
 uses = families_table.entity(
@@ -115,7 +115,7 @@ purges = families_table.entity(
     pk="CHILD#{child}",
     sk="PURGE#{policy_id}",
     on={list_index: Keys("PURGES", "{at:ms}#{child}#{policy_id}")},
-    retention=Retention(None, "until the policy it is about has gone"),
+    retention=Retention(None, "until the policy is purged"),
     load={
         "create": Load(per_month=10_000, item_bytes=200, transaction=True),
         "delete": Load(per_month=10_000, item_bytes=200),

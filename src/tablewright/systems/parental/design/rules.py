@@ -77,7 +77,7 @@ rules_table = PARENTAL.table(
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
     followed=True,
-    about="Which rule on which device implements which policies. What expires here is an order to clean the device.",
+    about="Which rule on which device implements which policies. On expiry the rule is removed from the device.",
 )
 device_index = rules_table.gsi("DeviceIndex", pk="ftdDeviceId", sk="lastVerified")
 rule_address_index = rules_table.gsi("PrivateIPIndex", pk="livePrivateIP", sk="createdAt")
@@ -99,7 +99,7 @@ rules = rules_table.entity(
     version="version",
     expires=Expires("expires_at", RULES_KEPT),
     data={"private_ip": Data.PERSONAL, "live_private_ip": Data.PERSONAL},
-    retention=Retention(RULES_KEPT, "a net under what removes rules when a session ends"),
+    retention=Retention(RULES_KEPT, "a safety net for the removal of rules when a session ends"),
     load={
         "create": Load(per_second=0.5, item_bytes=700),
         "change": Load(per_second=2, item_bytes=700, transaction=True, changes=("last_verified",)),
@@ -120,7 +120,7 @@ former_rules = families_table.entity(
     on={list_index: Keys("FORMER#{child}", "{ended_at:ms}#{rule_name}")},
     expires=Expires("ended_at", FORMER_RULES_KEPT),
     data={"private_ip": Data.PERSONAL},
-    retention=Retention(FORMER_RULES_KEPT, "to count what a device tells of late"),
+    retention=Retention(FORMER_RULES_KEPT, "to count late reports of a device"),
     load={"put": Load(per_second=0.4, item_bytes=250, transaction=True)},
 )
 
@@ -152,7 +152,7 @@ walks = families_table.entity(
     pk="WALK#{name}",
     sk="WALK",
     version="version",
-    retention=Retention(None, "for who goes on"),
+    retention=Retention(None, "to resume after a restart"),
     load={"change": Load(per_month=50_000, item_bytes=150)},
 )
 devices = families_table.entity(
@@ -164,7 +164,7 @@ devices = families_table.entity(
     on={list_index: Keys("DEVICES", "{device_id}")},
     version="version",
     data={"last_error": Data.INTERNAL, "secret_name": Data.INTERNAL},
-    retention=Retention(None, "while it is used"),
+    retention=Retention(None, "while it is in use"),
     load={"change": Load(per_month=10_000, item_bytes=400)},
 )
 

@@ -24,7 +24,7 @@ sessions_table = PARENTAL.table(
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
     followed=True,
-    about="Which address a child's devices have now.",
+    about="The current addresses of a child's devices.",
 )
 session_address_index = sessions_table.gsi("PrivateIPIndex", pk="livePrivateIP", sk="startedAt")
 
@@ -52,7 +52,7 @@ sessions = sessions_table.entity(
     immutable=("started_at",),
     expires=Expires("expires_at", SESSIONS_KEPT),
     data={"private_ip": Data.PERSONAL, "live_private_ip": Data.PERSONAL},
-    retention=Retention(SESSIONS_KEPT, "to find who had an address"),
+    retention=Retention(SESSIONS_KEPT, "to find the holder of an address"),
     load={
         "create": Load(per_second=0.5, item_bytes=400, once=True),
         # Heartbeats; how long it is kept, and with it its guard, changes once an hour.
@@ -73,7 +73,7 @@ stays = families_table.entity(
     on={list_index: Keys("STAYED#{child}", "{until:ms}#{private_ip}#{session_id}")},
     expires=Expires("until", SESSIONS_KEPT),
     data={"private_ip": Data.PERSONAL},
-    retention=Retention(SESSIONS_KEPT, "to count what is told late for who had the address then"),
+    retention=Retention(SESSIONS_KEPT, "to count late reports for the holder at that time"),
     load={"put": Load(per_second=0.5, item_bytes=300, transaction=True)},
 )
 

@@ -98,7 +98,7 @@ class Closing:
         write = d.families.change(before, before.model_copy(update={"closes_at": closes_at}))
         assert write.item is not None
         errand = self._repository.errand("family", family_id, actor, begins_at=closes_at)
-        words = "now" if at_once else f"on {closes_at:%d %B %Y at %H:%M} UTC"
+        words = "now" if at_once else f"on {closes_at.day} {closes_at:%B %Y at %H:%M} UTC"
         self._write(
             write,
             d.errands.create(errand),

@@ -33,6 +33,12 @@ LIMITS = (
     "nothing is blocked. Blocking the apps under “VPN and Bypass” as well makes it harder."
 )
 OUTCOMES = {"success": ("done", "good"), "failed": ("failed", "bad"), "pending": ("pending", "warn")}
+# Recorded activity in the words of parents; anything else is shown as recorded, with "rule" for "policy".
+ACTIVITY = {
+    "looked at": "Viewed",
+    "allowed for a while": "Exception added: allow",
+    "blocked for a while": "Exception added: block",
+}
 ACTIONS = {"block": "Block", "unblock": "Unblock", "verify": "Check", "reassign": "Move to another address"}
 _ON_ITS_WAY = "on its way"
 _TITLE_LETTERS = 60
@@ -308,6 +314,11 @@ def override_words(override: Override) -> str:
 
 def action_words(action: Action) -> str:
     return ACTIONS.get(action.action, action.action.capitalize())
+
+
+def activity_words(action: str) -> str:
+    """The title of an entry in a family's activity: `Rule created`, `Viewed`."""
+    return ACTIVITY.get(action) or action.replace("policy", "rule").capitalize()
 
 
 def failure_words(action: Action) -> str:

@@ -1,1 +1,1 @@
-"""What the API takes and gives, as models: inputs with only what a caller may set, outputs with what was computed."""
+"""Models of requests and responses: requests have only what a caller may set, responses also computed fields."""

@@ -1,4 +1,4 @@
-"""Times, bodies and pages: what everything is made of that the API takes and gives."""
+"""Times, bodies and pages: the parts of all requests and responses."""
 
 import json
 import re
@@ -21,7 +21,7 @@ SECOND = timedelta(seconds=1)
 
 
 def day_of(value: Any, field: str) -> date | None:
-    """A date as people write it; nothing else that could be taken for one, such as a number of seconds."""
+    """An ISO date as text; a number of seconds is refused."""
     if value is None or isinstance(value, date):
         return value
     if isinstance(value, str) and re.fullmatch(r"(?a:\d{4}-\d\d-\d\d)", value):
@@ -31,7 +31,7 @@ def day_of(value: Any, field: str) -> date | None:
 
 
 def moment_of(value: Any, field: str) -> datetime | None:
-    """A time with its zone; INVALID_DATE if it is none."""
+    """A time with its zone; else INVALID_DATE."""
     if value is None or isinstance(value, datetime):
         return value
     if isinstance(value, str):
@@ -73,12 +73,12 @@ class Body(Value):
         return sent
 
     def changes(self) -> dict[str, Any]:
-        """The fields that were sent, by our names; the version says only what they rest on."""
+        """The fields that were sent, by our names, without the version they are based on."""
         return {name: getattr(self, name) for name in self.model_fields_set if name != "version"}
 
 
 class Page(Value, Generic[T]):
-    """Some of a list; `startAt` asks for the next."""
+    """One page of a list; `startAt` requests the next."""
 
     items: list[T]
     more_available: bool

@@ -1,4 +1,4 @@
-"""What was done, what failed, which rules there are and how it stands: what the API gives of them."""
+"""Responses about actions, failures, rules and states."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -35,7 +35,7 @@ def action_view(action: Action) -> ActionView:
 
 
 class FailureView(ActionView):
-    """What failed, for operators: they need not know whose it is."""
+    """A failure for operators, without the child."""
 
     failure_id: str
     child: str
@@ -52,12 +52,12 @@ def failure_view(action: Action) -> FailureView:
 
 
 def failure_id(action: Action) -> str:
-    """Where a failure stands in the list, without whose it is."""
+    """The key of a failure in the list, without the child."""
     return f"{int(action.occurred_at.timestamp() * 1000):x}.{action.action_id}"
 
 
 class FailingView(Value):
-    """A rule that failed or waits, for operators. `failure_id` is its newest attempt; `tried` counts those made."""
+    """A failed or waiting rule, for operators. `failure_id` is its newest attempt; `tried` counts those made."""
 
     failure_id: str
     child: str

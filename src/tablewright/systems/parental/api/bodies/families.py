@@ -1,4 +1,4 @@
-"""Families, guardians, children: what the API takes and gives of them."""
+"""Requests and responses about families, guardians and children."""
 
 from datetime import datetime
 
@@ -27,7 +27,7 @@ class NewFamily(Body):
 
 
 class FamilyChange(Body):
-    """What is not sent stays as it is."""
+    """Fields that are not sent stay unchanged."""
 
     name: str = ""
     allowed_domains: list[str] = Field(default_factory=list)
@@ -37,7 +37,7 @@ class FamilyChange(Body):
 
 
 class FamilyView(Family):
-    """A family with who belongs to it."""
+    """A family with its members."""
 
     guardians: list[Guardian] = Field(default_factory=list)
     my_role: Role | None = None
@@ -49,7 +49,7 @@ def family_view(family: Family, guardians: list[Guardian], subject: str) -> Fami
 
 
 class LeavingView(Value):
-    """A child that would go with its family."""
+    """A child that would be deleted with its family."""
 
     child_name: str
     phone_number: str
@@ -58,7 +58,7 @@ class LeavingView(Value):
 
 
 class FamilyDeletion(Value):
-    """What would go with a family, and when; `isOnItsWay`: it was asked for."""
+    """What would be deleted with a family, and when; `isOnItsWay`: the deletion is scheduled."""
 
     name: str
     is_on_its_way: bool
@@ -90,7 +90,7 @@ def family_deletion(plan: ClosingPlan, backups: str) -> FamilyDeletion:
 
 
 class Closes(Value):
-    """When a family goes; until then it can be kept."""
+    """When a family is deleted; until then it can be kept."""
 
     closes_at: datetime | None
     backups: str
@@ -105,7 +105,7 @@ class Acceptance(Body):
 
 
 class Me(Value):
-    """Who is asking, their families, and where they are invited to."""
+    """The caller, its families and its invitations."""
 
     subject: str
     email: str | None
@@ -130,7 +130,7 @@ class NewChild(Body):
 
 
 class ChildChange(Body):
-    """What is not sent stays as it is; `pausedUntil: null` ends a pause."""
+    """Fields that are not sent stay unchanged; `pausedUntil: null` ends a pause."""
 
     child_name: str = ""
     timezone: str = ""
@@ -169,7 +169,7 @@ def child_view(child: Child) -> ChildView:
 
 
 class Released(Value):
-    """A number that was given up, for an operator: not whose it was."""
+    """A released number, for an operator, without the child."""
 
     phone_number: str
     released_at: datetime | None = None
@@ -180,7 +180,7 @@ def released_view(child: Child) -> Released:
 
 
 class Erasing(Value):
-    """How far an erasure is: what it waits for, and when it is looked at for the last time."""
+    """The progress of an erasure: what it waits for, and when it is checked for the last time."""
 
     waits_for: str | None = None
     finished_after: datetime

@@ -1,4 +1,4 @@
-"""Apps, devices, and what the network tells: what the API takes and gives of them."""
+"""Requests and responses about apps, devices and events of the network."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from tablewright.systems.parental.rules import masked
 
 class AppBody(Body):
     """The new state of an app: without ports, all ports. A range may be text, or `{cidr, enforce}` with the
-    operator's own word."""
+    operator's own decision."""
 
     app_category: str
     default_ports: list[Port] = Field(default_factory=list)
@@ -46,7 +46,7 @@ class NewDevice(Body):
 
 
 class DeviceChange(Body):
-    """What is not sent stays as it is."""
+    """Fields that are not sent stay unchanged."""
 
     name: str = Field("", min_length=1, max_length=80)
     address: str = ""
@@ -58,8 +58,8 @@ class DeviceChange(Body):
 
 
 class Removal(Value):
-    """What is given up with a device. `rulesLeft`: rules it may still have; `rulesWaiting`: those it was never asked
-    for; of how many children, and for how many sessions they were made."""
+    """What removing a device means. `rulesLeft`: rules it may still have; `rulesWaiting`: rules not sent to it yet; of
+    how many children, and for how many sessions."""
 
     rules_left: int
     rules_waiting: int
@@ -74,7 +74,7 @@ def removal_view(plan: RemovalPlan) -> Removal:
 
 
 class SessionEvent(Body):
-    """A device of a child came, moved, is still there, or went."""
+    """A session of a child's device started, moved, continues or ended."""
 
     event_id: str | None = Field(None, min_length=1, max_length=200)
     kind: Literal["start", "update-ip", "heartbeat", "stop"]
@@ -87,7 +87,7 @@ class SessionEvent(Body):
 
 
 class BatchBody(Body):
-    """What firewalls stopped, delivered together. The same batch has the same id however often it comes."""
+    """Blocked requests from firewalls in one delivery. A repeated delivery has the same id."""
 
     batch_id: str
     events: list[Event]
@@ -97,7 +97,7 @@ class BatchBody(Body):
 
 
 class QuarantineView(Value):
-    """Blocked events that could not be counted, and why. A number may be a known child's: its end is enough."""
+    """Blocked events that could not be counted, and why. Only the last digits of a number are returned."""
 
     quarantine_id: str
     day: str
@@ -121,7 +121,7 @@ def _masked(event: dict[str, str]) -> dict[str, str]:
 
 
 def counted_view(counted: Counted) -> dict[str, int]:
-    """What became of a batch, in blocked requests."""
+    """The result of a batch, in blocked requests."""
     return {
         "counted": counted.counted, "repeated": counted.repeated, "quarantined": counted.quarantined
     }  # fmt: skip

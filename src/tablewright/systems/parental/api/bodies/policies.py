@@ -1,4 +1,4 @@
-"""Policies and exceptions, and what holds: what the API takes and gives of them."""
+"""Requests and responses about policies, exceptions and what is blocked."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ from tablewright.systems.parental.policy.policies import Draft, Saved, WrittenSt
 
 
 class NewPolicy(Body):
-    """Windows are read one by one, so that a mistake names its own field."""
+    """Windows are read one by one, so that an error names its own field."""
 
     blocked_apps: list[BlockedApp]
     time_windows: list[dict[str, Any]] = Field(default_factory=list)
@@ -78,7 +78,7 @@ class Resume(Body):
 
 
 class NewOverride(Body):
-    """Until a time, or for so many minutes; `*` is everything."""
+    """Until a time, or for a number of minutes; `*` is everything."""
 
     kind: OverrideKind
     app_name: str
@@ -88,7 +88,7 @@ class NewOverride(Body):
     reason: str | None = None
 
     def end(self) -> datetime | timedelta:
-        """When it is over, or how long after it begins."""
+        """When it ends, or how long after its start."""
         if (self.minutes is None) == (self.until is None):
             raise BadRequest("INVALID_TIME", "Give either the minutes or the end, not both.", "until")
         return self.until or timedelta(minutes=self.minutes or 0)
@@ -98,7 +98,7 @@ class NewOverride(Body):
 
 
 class BlockedNow(Value):
-    """An app that is blocked, what blocks it, and whether that is so on the network, and what of it is not."""
+    """An app that is blocked: the cause, the state on the network, and what of it is not blocked."""
 
     app_name: str
     policy_ids: list[str]
@@ -109,7 +109,7 @@ class BlockedNow(Value):
 
 
 class EffectiveView(Value):
-    """What is blocked at a moment, and when another set of apps is."""
+    """What is blocked at a moment, and the next change."""
 
     at: datetime
     everything: bool
@@ -142,7 +142,7 @@ def effective_view(now: Effective, then: Effective | None, blocked: list[Blocked
 
 
 class SpanView(Value):
-    """An app is blocked from a moment up to another."""
+    """An app is blocked between two moments."""
 
     start: datetime
     end: datetime
