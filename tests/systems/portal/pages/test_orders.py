@@ -133,7 +133,7 @@ def test_an_unpaid_order_says_first_that_it_is_not_paid_and_offers_to_pay(
     browser = enter(lerato.id)
     page = browser.get(_page(order))
     assert "<h1>Order placed. Not paid yet.</h1>" in page.text
-    assert "Pay by 17 November 2026, 10:00 SAST" in words_of(page)
+    assert "Please pay by 17 November 2026, 10:00 SAST" in words_of(page)
     assert f'href="{_page(order)}/pay"' in page.text
     assert f'href="{_page(order)}/pay"' in browser.get(f"{HOME}/account").text
     paid = send(browser, browser.get(f"{_page(order)}/pay"), f"{_page(order)}/pay")

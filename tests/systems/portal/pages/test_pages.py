@@ -306,7 +306,7 @@ def test_a_campaign_to_come_is_seen_by_staff_and_by_who_has_the_link(enter: Ente
     assert link is not None
     shown = enter().get(link[0])
     assert shown.status_code == 200
-    assert "A preview" in shown.text
+    assert "Preview. Customers see this page from" in shown.text
     assert "/checkout?" not in shown.text, "it cannot be bought yet"
     assert enter(SIPHO).get(address).status_code == 200
     assert "preview=" not in enter(SIPHO).get(f"{address}/details").text
@@ -755,7 +755,7 @@ def test_forcing_a_status_needs_a_reason_and_is_recorded_as_forced(enter: Enter,
     form = next(form for form in forms_of(page) if "override" in form.values)
     refused = browser.post(form.action, data={**form.values, "to": "REGISTERED", "why": ""})
     assert refused.status_code == 422
-    assert "Say why" in words_of(refused)
+    assert "Give a reason. It is kept in the history." in words_of(refused)
     done = browser.post(
         form.action, data={**form.values, "to": "REGISTERED", "why": "moved from the old shop"}
     )
@@ -1181,7 +1181,7 @@ def test_a_discount_in_the_audit_is_a_share(
 ) -> None:
     new_campaign(new_product("Shared plan", "10.00"), "SHARED")
     page = enter(SIPHO).get(f"{HOME}/audit?of=campaigns")
-    assert re.search(r"Discount percentage</th><td>.*?</td><td><ins>[0-9.]+\u00a0%</ins>", page.text)
+    assert re.search(r"Discount</th><td>.*?</td><td><ins>[0-9.]+\u00a0%</ins>", page.text)
 
 
 def test_who_is_no_customer_reads_how_to_become_one(enter: Enter) -> None:
