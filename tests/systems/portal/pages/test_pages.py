@@ -755,7 +755,7 @@ def test_forcing_a_status_needs_a_reason_and_is_recorded_as_forced(enter: Enter,
     form = next(form for form in forms_of(page) if "override" in form.values)
     refused = browser.post(form.action, data={**form.values, "to": "REGISTERED", "why": ""})
     assert refused.status_code == 422
-    assert "Give a reason." in words_of(refused)
+    assert "Give a reason. It is kept in the history." in words_of(refused)
     done = browser.post(
         form.action, data={**form.values, "to": "REGISTERED", "why": "moved from the old shop"}
     )
