@@ -174,5 +174,5 @@ def test_the_schedule_tells_the_portals_staff_of_ending_campaigns_and_of_whom_to
         mails = {(mail.recipient, mail.template): mail.values for mail in waiting}
         boss = "boss@bbws.example"
         assert mails[boss, "purge proposal"] == {"count": "1", "ids": old.id}
-        assert mails[boss, "campaign ends"] == {"code": "SOON", "day": f"{today + 2 * DAY}"}
+        assert mails[boss, "campaign ends"] == {"code": "SOON", "day": f"{today + 2 * DAY:%-d %B %Y}"}
         assert {recipient for recipient, _ in mails} == {boss}

@@ -178,7 +178,7 @@ def test_a_firewall_that_fails_is_left_alone_and_the_page_says_so(
     page = olga.get(f"{HOME}/devices/{EAST}")
     assert "Faults cleared" in words_of(send(olga, page, f"{HOME}/devices/{EAST}/mend"))
     said = send(olga, page, f"{HOME}/devices/{EAST}/health")
-    assert "It answers: simulated 1" in words_of(said)
+    assert "It responds: simulated 1" in words_of(said)
     assert "paused after failures" not in read(olga, f"/devices/{EAST}")
 
 

@@ -743,7 +743,7 @@ def test_a_line_of_activity_names_the_app_or_the_policy_it_is_about(
     parental.overrides.end(child, added.override_id, ANNA)
     words = words_of(anna.get(f"{HOME}/activity"))
     assert "Exception ended · Lines: Everything by" in words
-    assert "Blocked for a while · Lines: Everything by" in words
+    assert "Exception added: block · Lines: Everything by" in words
     assert "Policy paused · Lines: “Bedtime” by" in words
 
 
