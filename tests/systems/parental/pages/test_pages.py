@@ -744,7 +744,7 @@ def test_a_line_of_activity_names_the_app_or_the_policy_it_is_about(
     words = words_of(anna.get(f"{HOME}/activity"))
     assert "Exception ended · Lines: Everything by" in words
     assert "Exception added: block · Lines: Everything by" in words
-    assert "Policy paused · Lines: “Bedtime” by" in words
+    assert "Rule paused · Lines: “Bedtime” by" in words
 
 
 def test_what_an_exception_blocks_is_said_to_be_by_who_made_it(
