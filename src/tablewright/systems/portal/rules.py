@@ -72,7 +72,7 @@ def email_address(given: str, field: str = "email") -> str:
         if found.endswith(f"@{ERASED_DOMAIN}"):
             raise NotAnAddress
     except NotAnAddress:
-        words = f"{field} must be a valid e-mail address, such as you@company.co.za."
+        words = f"{field} is not valid. Enter an address such as you@company.co.za."
         raise Refused("INVALID_EMAIL", words, field) from None
     return found
 

@@ -33,7 +33,7 @@ PAGES = (
     Nav("Plans", "products", STAFF),
     Nav("Campaigns", "campaigns", STAFF),
     Nav("Orders", "orders", STAFF),
-    Nav("Audit", "audit", STAFF),
+    Nav("Audit log", "audit", STAFF),
     Nav("Outbox", "outbox", ("admin",)),
 )
 

@@ -76,7 +76,7 @@ def records_router(pages: PortalPages) -> APIRouter:
         return pages.page(
             request,
             "audit",
-            title="Audit",
+            title="Audit log",
             kinds=[(each, KIND_WORDS[each]) for each in KINDS],
             kind=of,
             month=f"{chosen:%Y-%m}",

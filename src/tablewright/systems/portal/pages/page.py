@@ -55,6 +55,8 @@ CAMPAIGN_WORDS = {
 }
 
 
+# Roles of audit entries: a customer acts as one of two.
+ROLE_WORDS = {"user": "customer", "tenant": "customer"}
 # Actions of audit entries whose stored names are not what people say.
 ACTION_WORDS = {
     "moved": "status changed",
@@ -137,6 +139,7 @@ class PortalPages(SystemPages):
             "order_words": ORDER_WORDS,
             "action_words": ACTION_WORDS,
             "by": by_words,
+            "role_words": ROLE_WORDS,
             "campaign_words": CAMPAIGN_WORDS,
         }
 
@@ -204,11 +207,17 @@ def changes_of(entry: AuditEntry) -> list[tuple[str, str | None, str | None]]:
 
 
 def _readable(name: str, text: str | None) -> str | None:
-    """A stored value for people: amounts with their currency, times with their zone, long texts shortened."""
+    """A stored value for people: states in words, amounts with currency, times with zone, long texts shortened."""
     if text is None:
         return None
     if name in _MONEY:
         return rand(Decimal(text))
+    if name == "orderStatus":
+        return ORDER_WORDS.get(text, text)
+    if name in ("status", "previousStatus"):
+        return text.lower()
+    if text in ("True", "False"):
+        return "yes" if text == "True" else "no"
     if name in _SHARES:
         return percent_words(Decimal(text))
     if _MOMENT.fullmatch(text):

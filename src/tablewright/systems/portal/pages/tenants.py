@@ -85,7 +85,8 @@ def _lists(pages: PortalPages) -> APIRouter:
             form = refused(Form({"status": "", **form.values}), mistake)
         return pages.page(
             request, "tenants", title="Customers", listing=listing, form=form, tally=pages.portal.tenants.tally(),
-            statuses=STATUSES, found=found, status=422 if form.is_wrong else 200,
+            statuses=STATUSES, options=[(each, each.capitalize()) for each in STATUSES], found=found,
+            status=422 if form.is_wrong else 200,
         )  # fmt: skip
 
     @router.get("/tenants/new", dependencies=[Depends(pages.admin)])
@@ -131,7 +132,7 @@ def tenant_page(
         tenant=tenant,
         is_business=rules.is_business(tenant),
         moves=rules.moves_open_to(tenant, actor.role),
-        others=[each for each in STATUSES if each != tenant.status],
+        others=[(each, each.capitalize()) for each in STATUSES if each != tenant.status],
         orders=sorted(orders.items, key=lambda order: order.placed_at, reverse=True),
         has_more_orders=orders.next is not None,
         history=history,
