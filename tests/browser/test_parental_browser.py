@@ -182,7 +182,7 @@ def test_a_mistake_stands_beside_its_field_on_every_screen(
         page.locator("summary", has_text="Gaming").click()
         page.locator('[name="w0-end"]').fill("07:30")
         with page.expect_response(re.compile("/policies/new$")) as answer:
-            page.get_by_role("button", name="Save and enforce").click()
+            page.get_by_role("button", name="Save and activate").click()
         assert answer.value.status == 400
         page.locator("#e-o0-to").wait_for()
         looked_at(page, keep, "policy-wrong", width, dark)
@@ -277,7 +277,7 @@ def test_a_policy_is_written_without_a_script(open_page: Open, parental: Parenta
     page.locator("[data-time-row]").first.get_by_role("button", name="Remove this time").click()
     assert page.locator("[data-time-row]").count() == 1
     page.locator("#f-notes").fill("No script")
-    page.get_by_role("button", name="Save and enforce").click()
+    page.get_by_role("button", name="Save and activate").click()
     page.get_by_text("Rule saved.").wait_for()
     ada = parental.repository.child_of_phone(ADA)
     assert ada is not None
@@ -294,7 +294,7 @@ def test_everything_is_blocked_with_the_keyboard_alone(open_page: Open, parental
     page.locator(".flash", has_text=re.compile(r"block everything until 22:\d\d")).wait_for()
     page.locator(".states-list li", has_text="Everything").locator(".badge.good").wait_for(timeout=PATIENT)
     assert drops(parental, "10.20.30.41", "anything.example")
-    page.get_by_role("button", name="End it now").first.press("Enter")
+    page.get_by_role("button", name="End now").first.press("Enter")
     page.get_by_text("Exception ended.").wait_for()
     page.locator("summary", has_text="Pause until").press("Enter")
     page.locator(".drop #pause-until").fill("2026-11-17T08:00")
@@ -309,7 +309,7 @@ def test_a_child_is_added_with_the_code_of_the_demo(open_page: Open, keep: Keep)
     page = open_page(CHIDI)
     page.get_by_role("link", name="Add a child").click()
     page.locator("#f-phoneNumber").fill("+49 151 9999 001")
-    page.get_by_role("button", name="Send the code").click()
+    page.get_by_role("button", name="Send code").click()
     keep(page, "parental-joining-code")
     there = page.url
     page.get_by_role("link", name="Read the message to this number").click()
@@ -339,7 +339,7 @@ def test_a_parent_blocks_an_app_for_bedtime_and_the_firewall_drops_it(
     page.locator("#f-notes").fill("Bedtime")
     page.locator("#week").get_by_text("22:00 to 06:00 the next day, every day").wait_for()
     keep(page, "parental-story-1-editor")
-    page.get_by_role("button", name="Save and enforce").click()
+    page.get_by_role("button", name="Save and activate").click()
     page.get_by_text("Rule saved.").wait_for()
     page.get_by_text("will be blocked at 22:00").first.wait_for()
     keep(page, "parental-story-2-before")
@@ -386,6 +386,6 @@ def test_the_zone_of_a_first_child_is_the_browsers_own(open_page: Open) -> None:
     zone.send("Emulation.setTimezoneOverride", {"timezoneId": "Europe/Berlin"})
     page.goto(f"{HOME}/children/new")
     page.locator("#f-phoneNumber").fill("+15550009999")
-    page.get_by_role("button", name="Send the code").click()
+    page.get_by_role("button", name="Send code").click()
     page.locator("#f-timezone").wait_for()
     assert page.locator("#f-timezone").input_value() == "Europe/Berlin"

@@ -193,7 +193,7 @@ def test_what_was_enforced_is_measured_by_its_cause(enter: Enter, parental: Pare
     assert within(PROMISED, lambda: line in told())
     times = parental.devices.meters.measured().enforced[HER_DEVICE, "policy"]
     assert sum(times.spread) > 0
-    assert "A policy was written" in olga.get(f"/console/parental/devices/{HER_DEVICE}").text
+    assert "Rule saved" in olga.get(f"/console/parental/devices/{HER_DEVICE}").text
 
 
 def test_a_registry_change_reaches_the_rules_without_a_policy_being_touched(
