@@ -3,6 +3,7 @@
 Real time, real HTTP, a real directory; nobody here calls the reconciler.
 """
 
+import html
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -107,7 +108,7 @@ def test_a_policy_written_by_a_parent_is_enforced_within_five_seconds_and_gone_a
     assert within(PROMISED, lambda: state() == "enforced")
     tried = {"source": HER_ADDRESS, "destination": "open.spotify.com"}
     page = f"/console/parental/devices/{HER_DEVICE}"
-    assert "Stopped: 10.20.30.40 cannot reach open.spotify.com" in olga.get(page, params=tried).text
+    assert "Blocked: 10.20.30.40 can't reach open.spotify.com" in html.unescape(olga.get(page, params=tried).text)
 
     policy = made.json()
     gone = anna.delete(
