@@ -31,6 +31,9 @@ PLACES: tuple[str, ...] = (
     "design",
     "mapping",
     "edge",
+    "kit",
+    "pages",
+    "app",
     "cli",
 )
 PAGES = (HOME / "README.md", *sorted(HOME.glob("docs/**/*.md")))
@@ -65,6 +68,7 @@ EXCEPTIONS: tuple[tuple[str, str, str], ...] = (
     ("engine/storage/row_writer.py", "FROM doomed WHERE", "the SQL table's name in every existing store"),
     ("engine/storage/rows.py", "FROM doomed", "the SQL table's name in every existing store"),
     ("engine/storage/schema.py", "CREATE TABLE doomed", "the SQL table's name in every existing store"),
+    ("pages/static/vendor/htmx-LICENSE.txt", "SHALL THE AUTHOR", "htmx's licence"),
 )
 
 
