@@ -31,6 +31,9 @@ PLACES: tuple[str, ...] = (
     "design",
     "mapping",
     "edge",
+    "kit",
+    "pages",
+    "app",
     "cli",
     "systems/parental",
     "systems/portal",
@@ -68,6 +71,7 @@ EXCEPTIONS: tuple[tuple[str, str, str], ...] = (
     ("engine/storage/row_writer.py", "FROM doomed WHERE", "the SQL table's name in every existing store"),
     ("engine/storage/rows.py", "FROM doomed", "the SQL table's name in every existing store"),
     ("engine/storage/schema.py", "CREATE TABLE doomed", "the SQL table's name in every existing store"),
+    ("pages/static/vendor/htmx-LICENSE.txt", "SHALL THE AUTHOR", "htmx's licence"),
 )
 # Words that stay in the names of a package, with the reason: its text uses the words of BANNED's right side.
 NAMES: Mapping[str, tuple[str, str]] = {

@@ -229,7 +229,7 @@ def test_what_failed_is_told_each_time_and_begun_anew_after_an_hour(away: str, c
         (lost,) = [key for key in copying.place.keys("data/") if "/data/" in key and "cats" not in key][:1]
         copying.place.remove(lost)
         for _ in range(3):
-            with pytest.raises(CopyFailed, match="a file is missing"):
+            with pytest.raises(CopyFailed, match="a file listed in its manifest is missing"):
                 bring_further(copying)
             clock.move(EVERY)
         first = _data(copying.place)
@@ -387,7 +387,7 @@ def test_what_is_in_memory_has_no_copies_that_nobody_would_remove(away: str) -> 
 
 def test_a_directory_that_takes_nothing_is_said_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "tablewright-copies").write_text("a file")
-    with pytest.raises(CopiesUnusable, match=r"cannot take copies: .* name another"):
+    with pytest.raises(CopiesUnusable, match=r"cannot be used for copies: .* name another"):
         open_app(tmp_path / "data", systems=(), copies=str(tmp_path))
 
 

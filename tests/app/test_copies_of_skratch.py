@@ -124,7 +124,7 @@ def test_SK_32_a_store_that_is_lost_comes_back_from_elsewhere_and_who_was_erased
 def test_without_a_place_the_house_says_what_is_wanted_and_fails_nothing(tmp_path: Path) -> None:
     with _opened(tmp_path / "data", testing.Clock(START), None, seed=False) as runtime:
         (sentence,) = runtime.advice
-        assert "Skratch wants a daily copy elsewhere" in sentence
+        assert "Skratch wants a daily off-site copy" in sentence
         assert "--copies" in sentence
         assert "copies" not in [due.job.name for due in runtime.schedule.listed()]
         with serving_app(app_of(runtime)) as url, browsers(url) as enter:
@@ -144,20 +144,20 @@ def test_the_store_page_says_of_when_the_newest_copy_is_and_that_one_is_under_wa
             """A login lasts half a day, and days pass here."""
             return " ".join(enter(THE_ENGINEER.subject).get("/console/designs/store").text.split())
 
-        assert "There is no whole one yet. </p>" in page()
+        assert "There is no complete copy yet. </p>" in page()
         _tick(runtime, clock)
-        assert "There is no whole one yet. One is under way, begun" in page()
+        assert "There is no complete copy yet. A copy that started" in page()
         _tick(runtime, clock)
-        assert "The newest is of" in page()
+        assert "The newest is from" in page()
         assert re.search(r": 1 table, \d+ items?, [\d.]+ K?B", page())
         assert "under way" not in page()
         clock.move(A_DAY)
         _tick(runtime, clock)
-        assert re.search(r"The newest is of .* One is under way, begun", page())
+        assert re.search(r"The newest is from .* A copy that started .* is in progress", page())
         clock.move(A_DAY)
         assert "never became whole" in page()
         (away / "tablewright-copies").rename(tmp_path / "gone")
-        assert "The place cannot be looked at: " in page()
+        assert "This location cannot be read: " in page()
 
 
 def test_a_store_that_was_copied_and_finds_an_empty_place_says_that_a_mount_may_be_missing(
@@ -172,7 +172,7 @@ def test_a_store_that_was_copied_and_finds_an_empty_place_says_that_a_mount_may_
     away.mkdir()
     with _opened(data, clock, away, seed=False) as runtime:
         (sentence,) = runtime.advice
-        assert "see that it is mounted" in sentence
+        assert "check that it is mounted" in sentence
 
 
 def test_a_copy_that_fails_is_seen_on_the_store_page_and_tried_again(tmp_path: Path) -> None:

@@ -46,9 +46,9 @@ def test_a_design_leads_to_its_cost_with_the_arithmetic_of_each_line(rosa: httpx
     page = rosa.get(PAGE)
     assert page.status_code == 200
     words = text_of(page)
-    assert f"A month {total()}" in words
+    assert f"Monthly cost {total()}" in words
     assert "10 000 reads a month x 3.5 units (25 items of 1 KB, eventually consistent)" in words
-    assert "What each part costs a month" in page.text
+    assert "Monthly cost of each part" in page.text
     assert not re.search(r"<script>|<style|style=|onclick=", page.text), "the content policy forbids them"
 
 
@@ -69,7 +69,7 @@ def test_a_design_without_a_load_is_not_said_to_cost_nothing(clock: testing.Cloc
 
 def test_the_page_computes_so_many_times_the_workload(rosa: httpx.Client) -> None:
     words = text_of(rosa.get(PAGE, params={"times": "1000", "months": "24", "free": "on"}))
-    assert f"A month {total('1000', 24, True)}" in words
+    assert f"Monthly cost {total('1000', 24, True)}" in words
     assert total("1000", 24, True) != total()
 
 
@@ -91,7 +91,7 @@ def test_what_was_typed_wrongly_is_told_beside_the_field_and_kept(rosa: httpx.Cl
         assert page.status_code == 200
         ((name, typed),) = given.items()
         assert re.search(rf'name="{name}"[^>]*value="{typed}"[^>]*aria-invalid="true"', page.text), given
-        assert f"A month {total()}" in text_of(page)
+        assert f"Monthly cost {total()}" in text_of(page)
 
 
 @pytest.mark.parametrize("given", [{"environment": "moon"}, {"table": "chairs"}, {"tables": "shelves"}])
@@ -104,7 +104,7 @@ def test_an_address_that_asks_for_what_there_is_not_is_refused(
 def test_a_design_without_environments_is_priced_on_demand(rosa: httpx.Client) -> None:
     words = text_of(rosa.get("/console/designs/house/cost"))
     assert "on demand, us-east-1" in words
-    assert "no budget is stated" in words
+    assert "the design states no budget" in words
 
 
 def test_the_parts_add_up_to_the_month_with_what_is_free_among_them() -> None:

@@ -66,7 +66,7 @@ def test_an_entity_shows_its_promises_and_states(rosa: httpx.Client) -> None:
     for expected in (
         "unique isbn",
         "never changes",
-        "librarian may make any move",
+        "librarian may make any transition",
         "deleted while “active” is not true",
     ):
         assert expected in words
@@ -206,7 +206,7 @@ def test_what_has_expired_is_not_shown_by_a_pattern_but_by_the_browser(
     clock.move(timedelta(days=366))
     rosa.post("/sign-in", data={"person": "engineer_rosa"})
     assert (
-        "Nothing there"
+        "No items found"
         in rosa.get("/console/designs/library/patterns/notes_on", params={"book": "b000"}).text
     )
     listed = rosa.get("/console/designs/items", params={"table": "shelves", "entity": "notes"})
@@ -309,7 +309,7 @@ def test_what_signs_people_in_is_shown_to_no_engineer(rosa: httpx.Client, runtim
     note = Note(
         id="note_1",
         recipient="ada@example.com",
-        subject=f"Your code to sign in: {SECRET}",
+        subject=f"Your sign-in code: {SECRET}",
         body=f"Your code is {SECRET}.",
         state="FAILED",  # one that is sent would be deleted by the job that sends, at any moment
         written=runtime.world.now(),
@@ -367,7 +367,7 @@ def test_a_table_is_counted_and_measured(rosa: httpx.Client, runtime: Runtime) -
 def test_the_store_is_verified_and_the_work_is_listed(rosa: httpx.Client, runtime: Runtime) -> None:
     page = rosa.post("/console/designs/store/verify")
     runtime.works.wait(str(page.url).rpartition("/")[2])
-    assert "Every invariant of the store holds" in rosa.get(page.url.path).text
+    assert "The store is consistent" in rosa.get(page.url.path).text
     assert "Verify the store</a>" in rosa.get("/console/designs/store").text
 
 

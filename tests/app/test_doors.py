@@ -161,7 +161,7 @@ def test_a_login_for_another_system_is_told_so_at_the_door(enter: Enter, runtime
     signed_in(runtime, client, client.get(f"{TRAVEL}/sign-in"), "two-systems@example.com")
     door = client.get(f"{PORTAL}/account")
     assert door.url.path == f"{PORTAL}/sign-in"
-    assert "This login is for another part of this server." in words_of(door)
+    assert "You are signed in to another part of this server." in words_of(door)
 
 
 @pytest.mark.parametrize("home", ["", *DOORS])
@@ -379,7 +379,7 @@ def test_without_the_demo_a_door_offers_no_people(runtime: Runtime, home: str) -
 def test_the_code_page_says_where_the_mail_of_a_demo_is(demo: Enter, home: str) -> None:
     client = demo()
     sent = client.post(f"{home}/sign-in", data={"email": "reader@example.com"})
-    assert "This is a demo, so no mail is sent. Read it on the Mail page" in words_of(sent)
+    assert "This is a demo, so no mail is sent. You can read it on the Mail page" in words_of(sent)
     assert client.get("/console/designs/mail", params={"to": "reader@example.com"}).status_code == 200
 
 

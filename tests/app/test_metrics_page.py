@@ -55,7 +55,7 @@ def test_a_table_shows_its_figures_and_operations(rosa: httpx.Client, pets: Runt
     for title in ("Read capacity", "Write capacity", "Latency", "Refusals", "Operations in the last hour"):
         assert title in words
     assert "PutItem 15" in words
-    assert 'aria-label="Requests: PutItem 0 now, 5 at most"' in page.text
+    assert 'aria-label="Requests: PutItem 0 now, 5 max"' in page.text
 
 
 @pytest.mark.parametrize("span", SPANS)
@@ -87,7 +87,7 @@ def test_a_table_there_is_not_is_told(rosa: httpx.Client, runtime: Runtime) -> N
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"hours": "abc"}, "not hours"),
+        ({"hours": "abc"}, "Unknown parameter hours"),
         ({"span": "abc"}, "There is no span abc"),
         ({"region": "mars"}, "There is no region mars"),
     ],
@@ -167,7 +167,7 @@ def test_no_two_of_21_lines_look_the_same() -> None:
 def test_a_line_of_nothing_draws_no_line_and_says_so() -> None:
     text = drawn(Line("Table", [None, None])).drawn()
     assert "timeline-1" not in text
-    assert "nothing in this time" in text
+    assert "no data" in text
 
 
 def test_names_in_pictures_are_escaped() -> None:

@@ -154,7 +154,7 @@ def test_pages_of_a_design_name_and_read_the_table_that_is_open() -> None:
             assert '<option value="new_cards" selected>' in rosa.get("/console/designs/items").text
             words = text_of(rosa.get("/console/designs/store"))
             assert "new_cards cards active" in words
-            assert "cards cards not open: cards is new_cards active" in words
+            assert "cards cards not in use: cards is new_cards active" in words
             item = rosa.get(
                 "/console/designs/item", params={"table": "new_cards", "k.PK": "CARD#a", "k.SK": "CARD"}
             )
@@ -211,8 +211,8 @@ def test_that_changes_were_missed_is_told_until_it_is_put_right() -> None:
         runtime.engine.settle()
         advance(at, "me")
         (told,) = standings(runtime)
-        assert told.word.startswith("being copied anew, ")
-        assert "were missed, as no server followed" in told.next
+        assert told.word.startswith("being copied again, ")
+        assert "were missed because no server was running" in told.next
         followed(at)
         verify_it = (
             "tablewright migrate verify cards-2"  # in memory, without a port: there is no target to name

@@ -44,7 +44,7 @@ def test_the_type_of_a_refusal_leads_to_what_it_means_for_people_and_for_program
     assert refused["message"].split(".")[0] in page.text
     told = client.get(refused["type"], headers={"Accept": "application/json"}).json()
     assert (told["code"], told["statuses"]) == (refused["code"], [404])
-    assert told["advice"].startswith("Check the id")
+    assert told["advice"].startswith("Check the ID")
 
 
 def test_a_code_that_no_error_has_is_not_found(enter: Enter) -> None:

@@ -142,7 +142,7 @@ def test_the_secret_is_its_owners_alone_and_refused_when_others_can_read_it(tmp_
     secret = tmp_path / NAME
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
     os.chmod(secret, 0o644)
-    with pytest.raises(SecretUnusable, match="can be read by others"):
+    with pytest.raises(SecretUnusable, match="can be read by users other than its owner"):
         open_app(tmp_path, systems=())
     os.chmod(secret, 0o600)
     secret.write_bytes(b"short")

@@ -281,7 +281,7 @@ def test_only_with_open_sign_up_does_a_mailbox_make_an_account_and_never_one_wit
         assert runtime.mail.way.letters(email) == []
     with entering(runtime, open_sign_up=True) as enter:
         client = enter()
-        assert "it makes you an account" in words_of(client.get("/sign-in"))
+        assert "this also creates your account" in words_of(client.get("/sign-in"))
         assert "You are signed in." in words_of(signed_in(runtime, client, email))
         made = runtime.accounts.with_address(email)
         assert made is not None

@@ -36,7 +36,7 @@ def test_from_the_table_to_an_item_to_what_a_write_would_send(open_page: Open, k
     page = open_page("engineer_rosa")
     page.goto("/console/designs/items?table=products&entity=product")
     page.locator("tbody a").first.click()
-    page.get_by_role("heading", name="As the design reads it").wait_for()
+    page.get_by_role("heading", name="Decoded by the design").wait_for()
     page.get_by_label("Write", exact=True).select_option("create")
     page.get_by_role("button", name="Explain").click()
     page.get_by_text("PutItem").first.wait_for()
@@ -51,10 +51,10 @@ def test_long_work_is_followed_to_its_end_and_found_again(open_page: Open, keep:
     keep(page, "measured-1280-light")
     page.reload()
     page.get_by_role("heading", name="By entity").wait_for()
-    page.get_by_role("link", name="Store and work").first.click()
+    page.get_by_role("link", name="Store and jobs").first.click()
     page.get_by_role("link", name="Count and measure tenants").first.wait_for()
     page.get_by_role("button", name="Verify the store").click()
-    page.get_by_text("Every invariant of the store holds").wait_for()
+    page.get_by_text("The store is consistent").wait_for()
 
 
 def test_what_an_sdk_writes_is_there_to_be_seen(open_page: Open, served: Served) -> None:
@@ -87,8 +87,8 @@ def test_what_a_design_costs_is_computed_anew_and_each_line_shows_its_arithmetic
     page.get_by_role("link", name="Cost", exact=True).click()
     assert page.get_by_text("within what was said").is_visible()
     page.get_by_label("Load multiplier").fill("10")
-    page.get_by_role("button", name="Compute").click()
-    page.get_by_text("This is over the budget's limit").wait_for()
+    page.get_by_role("button", name="Calculate").click()
+    page.get_by_text("Over budget").wait_for()
     page.get_by_text("visit.put").click()
     assert page.get_by_text("3 000 000 writes a month x 4 units").is_visible()
     keep(page, "cost-390-light")

@@ -43,10 +43,10 @@ def test_one_signs_in_switches_and_signs_out(open_page: Open) -> None:
     page.goto("/")
     page.get_by_role("link", name="Sign in", exact=True).click()
     page.get_by_role("button", name="Rosa Lindqvist").click()
-    page.get_by_text("You are Rosa Lindqvist now").wait_for()
+    page.get_by_text("You are now signed in as Rosa Lindqvist").wait_for()
     page.locator(".who summary").click()
     page.get_by_role("button", name="Thandi Nkosi").click()
-    page.get_by_text("You are Thandi Nkosi now").wait_for()
+    page.get_by_text("You are now signed in as Thandi Nkosi").wait_for()
     page.locator(".who summary").click()
     page.get_by_role("button", name="Sign out").click()
     page.get_by_role("link", name="Sign in", exact=True).wait_for()
@@ -56,7 +56,7 @@ def test_who_asks_for_a_page_first_signs_in_and_then_sees_it(open_page: Open) ->
     page = open_page()
     page.goto("/console/designs/store")
     page.get_by_role("button", name="Rosa Lindqvist").click()
-    page.get_by_role("heading", name="Store and work").wait_for()
+    page.get_by_role("heading", name="Store and jobs").wait_for()
 
 
 def test_on_a_phone_the_areas_are_in_a_drawer_that_needs_no_script(open_page: Open, keep: Keep) -> None:
@@ -122,7 +122,7 @@ def test_the_keyboard_reaches_the_content_in_one_step(open_page: Open) -> None:
     page = open_page()
     page.goto("/")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
 

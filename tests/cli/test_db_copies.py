@@ -146,7 +146,7 @@ def test_a_server_gets_the_tables_of_a_copy_once(away: Path, tmp_path: Path) -> 
         assert ran.code == 0, ran
         again = here("db", "copies", "restore", away, "--endpoint", url, "--yes")
         assert again.code == 2
-        assert "cats, dogs are there already" in again.err
+        assert "cats, dogs already exist" in again.err
     with Engine.open(tmp_path / "served") as engine:
         assert len(names(engine, "dogs")) == 31
 
@@ -204,7 +204,7 @@ def test_half_of_a_restore_behind_an_endpoint_is_gone_on_from_by_its_own_copy_al
         with pytest.raises(_Cut):
             restore_tables(cut, place, last)
         refuse_there(embedded(engine), last)  # the table that was filled is not in the way of the other
-        with pytest.raises(TablesThere, match="cats, dogs are there already"):
+        with pytest.raises(TablesThere, match="cats, dogs already exist"):
             refuse_there(embedded(engine), first)
 
 
@@ -265,7 +265,7 @@ def test_a_file_beside_the_tables_cannot_leave_the_new_directory(away: Path, tmp
     place.put(f"beside/{STORE}/travel/../../../escaped", b"x")
     ran = here("db", "copies", "restore", away, "--data", tmp_path / "new", "--yes")
     assert ran.code == 2
-    assert "is no name of a file" in ran.err
+    assert "is not the name of a file" in ran.err
     assert not list(tmp_path.glob("escaped"))
     assert list(tmp_path.glob("new*")) == [], "it is looked at before anything is made"
 
@@ -285,7 +285,7 @@ def test_what_is_no_copy_is_told_and_hides_no_other(away: Path, tmp_path: Path, 
     place.put(entry, (place.read(entry) or b"").replace(was.encode(), now.encode()))
     ran = here("db", "copies", "list", away)
     assert ran.code == 0
-    assert f"{entry} at {away} tells of no copy" in ran.err
+    assert f"{entry} at {away} does not describe a copy" in ran.err
     assert [line.split()[0] for line in ran.out.splitlines()] == ["made", "2026-01-01"]
     assert here("db", "copies", "restore", away, "--data", tmp_path / "new", "--yes").code == 0
 

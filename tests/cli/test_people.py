@@ -75,7 +75,7 @@ def test_a_password_comes_from_a_file_of_ones_own_and_is_told_to_nobody(store: P
     file.chmod(0o600)
     file.write_bytes(b"correct h\xf6rse battery\n")
     foreign = here("people", "password", ADA, "--password-file", file, "--data", store)
-    assert (foreign.code, "no text in UTF-8" in foreign.err) == (2, True)
+    assert (foreign.code, "not UTF-8 text" in foreign.err) == (2, True)
     file.write_text("correct horse battery\n")
     ran = here("people", "password", ADA, "--password-file", file, "--data", store, "--json")
     assert json.loads(ran.out)["hasPassword"] is True
@@ -169,7 +169,7 @@ def test_a_mistake_is_said_and_changes_nothing(store: Path, words: tuple[str, ..
 def test_an_account_is_not_given_twice(store: Path) -> None:
     people(store, "add", ADA)
     ran = here("people", "add", "ADA@example.com", "--data", store)
-    assert (ran.code, "has an account already" in ran.err) == (2, True)
+    assert (ran.code, "already has an account" in ran.err) == (2, True)
 
 
 def test_a_store_without_accounts_is_left_as_it_is(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
-"""Accounts: who may sign in to this server, apart from the demo's people, and with which roles.
+"""Accounts: the people who may sign in to this server, apart from demo users, and their roles.
 
-An account is an address whose mail somebody reads, a subject that says nothing about them, and roles spelled as in
-tokens, `parental.operator`. Must hold: an address has one account; roles are given by who runs the server and by nobody
-else; closing or erasing an account, taking a role and changing a password hold from the next request on (identity.py
-asks).
-Elsewhere: proving that an address is one's own (code_login.py), the commands (cli/people_*.py).
+An account is an e-mail address, an opaque subject, and roles spelled as in tokens, `parental.operator`.
+Must hold: an address has one account; only the person who runs the server grants roles; closing or erasing an account,
+removing a role and changing a password take effect with the next request (identity.py checks).
+Elsewhere: verifying an address (code_login.py), the commands (cli/people_*.py).
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,24 +21,24 @@ from tablewright.world import World
 
 PREFIX = "account_"
 LONGEST_NAME = 100
-# What there is to be given. Who has none of them may be a parent: for that, parental controls ask no role. Customers of
-# the portal and travellers of Skratch have no accounts here: they prove their address there, for there alone.
+# The roles that can be granted. An account without roles may be a parent: parental controls require no role for that.
+# Customers of the portal and travellers of Skratch have no accounts here: they verify their address there.
 ROLES: Mapping[str, str] = {
-    ENGINEER: "sees every design, table and item; needs a password, so that a sign-in has two factors",
-    "parental.operator": "runs the firewalls and the registry of apps",
+    ENGINEER: "sees every design, table and item; needs a password (two-factor sign-in)",
+    "parental.operator": "runs the firewalls and the app registry",
     "parental.support": "helps families",
     "parental.network": "reports sessions and blocked requests",
-    "portal.admin": "runs the shop; needs a password, so that a sign-in has two factors",
+    "portal.admin": "runs the shop; needs a password (two-factor sign-in)",
     "portal.support": "sees customers and their orders",
-    "travel.admin": "looks after travellers' accounts",
+    "travel.admin": "manages travellers' accounts",
 }
-# Of no use with a code alone: pages ask for both factors.
+# Pages require both factors for these roles.
 TWO_FACTORS = frozenset((ENGINEER, "portal.admin"))
 _ATTEMPTS = 5
 
 
 class AccountMistake(Exception):
-    """The base: something that cannot be done with an account."""
+    """The base of refused changes to an account."""
 
 
 class AccountExists(AccountMistake):
@@ -47,7 +46,7 @@ class AccountExists(AccountMistake):
 
     def __init__(self, email: str) -> None:
         super().__init__(
-            f"{email} has an account already; `tablewright people change {quote(email)}` changes it"
+            f"{email} already has an account; `tablewright people change {quote(email)}` changes it"
         )
 
 
@@ -69,14 +68,14 @@ class NameUnfit(AccountMistake):
     """A name that cannot be shown."""
 
     def __init__(self) -> None:
-        super().__init__(f"a name is one line of {LONGEST_NAME} characters at most")
+        super().__init__(f"a name must be one line of at most {LONGEST_NAME} characters")
 
 
-class SomebodyWasFaster(AccountMistake):
-    """The account was changed in the same moment."""
+class AccountChanged(AccountMistake):
+    """The account was changed by another process at the same time."""
 
     def __init__(self, email: str) -> None:
-        super().__init__(f"the account of {email} was changed in this moment; look at it, and try again")
+        super().__init__(f"the account of {email} was changed by someone else; check it and try again")
 
 
 class Accounts:
@@ -90,7 +89,7 @@ class Accounts:
         now = self._world.now()
         return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
-    # --- who there is ---
+    # --- reads ---
 
     def of(self, subject: str) -> Account | None:
         return self.db.one(accounts.get(subject), consistent=True)
@@ -99,17 +98,17 @@ class Accounts:
         return self.db.holder(accounts, "email", email=normalise_address(email))
 
     def all(self) -> list[Account]:
-        """Everybody, by address."""
+        """All accounts, by address."""
         return sorted(self.db.every(accounts), key=lambda account: account.email)
 
-    # --- what who runs the server does ---
+    # --- administration ---
 
     def addresses(self, role: str) -> list[str]:
-        """Where those are reached who have a role and may sign in; a system writes to its staff there."""
+        """The addresses of open accounts with a role; a system writes to its staff there."""
         return [one.email for one in self.all() if role in one.roles and one.closed is None]
 
     def new(self, email: str, name: str = "", roles: Iterable[str] = ()) -> Write[Account]:
-        """An account to be written, alone or with what proved its address."""
+        """The write of a new account, alone or together with the code that verified its address."""
         return accounts.create(
             Account(
                 subject=f"{PREFIX}{self._world.new_id()}",
@@ -149,31 +148,31 @@ class Accounts:
         return self._change(email, changed, ends_logins=signed_out)
 
     def close(self, email: str) -> Account:
-        """From now on nobody signs in with this address, and who is signed in is so no longer."""
+        """This address can no longer sign in, and its logins end."""
         return self._change(email, {"closed": self.now()}, ends_logins=True)
 
     def set_password(self, email: str, password: str) -> Account:
-        """Signing in takes this password and a code from now on; logins from before end."""
+        """Signing in now requires this password and a code; earlier logins end."""
         return self._change(email, {"password": passwords.kept(password, self._world)}, ends_logins=True)
 
     def remove_password(self, email: str) -> Account:
-        """Signing in takes a code alone from now on; logins from before end."""
+        """Signing in now requires a code only; earlier logins end."""
         return self._change(email, {"password": None}, ends_logins=True)
 
     def end_logins(self, email: str) -> Account:
-        """Who is signed in to this account is so no longer, wherever that was."""
+        """End all logins of this account, in every browser."""
         for _ in range(_ATTEMPTS):
-            with suppress(SomebodyWasFaster):
+            with suppress(AccountChanged):
                 return self._change(email, {}, ends_logins=True)
-        raise SomebodyWasFaster(normalise_address(email))
+        raise AccountChanged(normalise_address(email))
 
     def erase(self, email: str) -> Account:
-        """Forget an account, with its address and its logins. What is theirs in the systems belongs to nobody then."""
+        """Delete an account with its address and logins. Data in the systems stays, without an owner."""
         account = self._known(email)
         try:
             self.db.write(accounts.delete(account))
         except (Stale, Missing):
-            raise SomebodyWasFaster(account.email) from None
+            raise AccountChanged(account.email) from None
         return account
 
     # --- parts ---
@@ -191,7 +190,7 @@ class Accounts:
         try:
             self.db.write(write)
         except Stale:
-            raise SomebodyWasFaster(before.email) from None
+            raise AccountChanged(before.email) from None
         assert write.item is not None
         return write.item
 

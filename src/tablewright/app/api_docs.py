@@ -79,7 +79,7 @@ def docs_router(console: Console, titles: Mapping[str, str]) -> APIRouter:
                     return console.page(
                         request, "app/operation.html", title=each.title, section=section, each=each
                     )
-        raise not_found("NO_SUCH_OPERATION", "The API has no such operation, or it has another name by now.")
+        raise not_found("NO_SUCH_OPERATION", "The API has no such operation, or it has been renamed.")
 
     return router
 

@@ -30,7 +30,7 @@ _EVERY_DAY = "cron(0 1 * * ? *)"
 # With its day or hour: a copy that a person made and named must not look like one of these.
 _OURS = re.compile(r"tablewright-(?:daily-(\d{4}-\d{2}-\d{2})|hourly-(\d{4}-\d{2}-\d{2}T\d{2}))")
 _A_DAY, _AN_HOUR = timedelta(days=1), timedelta(hours=1)
-# Somebody restores from it: tomorrow, then. Or another process was faster.
+# A restore is reading it: it is removed tomorrow. Or another process removed it first.
 _NOT_NOW = ("BackupInUseException", "BackupNotFoundException")
 
 
@@ -65,7 +65,7 @@ def backup_job(db: Db, call: Call, plain: Call | None = None, sides: Sequence[st
         remove_old(plain or call, sides, db.world.now() - kept)
         return made
 
-    return [Job("backups", every, run, f"A copy of each table, for {wanted.keep_days} days.")]
+    return [Job("backups", every, run, f"Backs up each table; backups are kept for {wanted.keep_days} days.")]
 
 
 def period_of(wanted: Backups) -> timedelta:

@@ -1,10 +1,9 @@
 """Signing in to an account: a few digits by mail, and the account's password if it has one.
 
-Must hold: only a code's keyed hash is stored; a try is counted before it is looked at; whoever asks learns nothing
-about whether an address has an account, or a password: what is said, what is counted and what is written is the same,
-only the letter is to nobody.
-Elsewhere: how many codes and tries there are (kit/codes.py), who has an account (accounts.py), the pace of one network
-and the pages (sign_in.py).
+Must hold: only a code's keyed hash is stored; a try is counted before it is checked; a caller cannot find out whether
+an address has an account or a password: answers, counts and writes are the same, but the message has no recipient.
+Elsewhere: limits of codes and tries (kit/codes.py), accounts (accounts.py), the rate limit per network and the pages
+(sign_in.py).
 """
 
 import hashlib
@@ -37,7 +36,7 @@ from tablewright.kit.sealed_text import seal_of
 from tablewright.mapping import ConditionNotMet, Missing, NotUnique
 from tablewright.world import World
 
-TEMPLATES = {"code": Template("Your code to sign in: {code}", codes.BODY)}
+TEMPLATES = {"code": Template("Your sign-in code: {code}", codes.BODY)}
 _WRONG = (
     "That code is wrong or has expired. Use the newest mail; if you have a password, it is needed as well. "
     "You can ask for a new code."
@@ -46,14 +45,14 @@ _WRONG = (
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Whose sign-in it was, and by which methods (RFC 8176)."""
+    """The account that signed in, and by which methods (RFC 8176)."""
 
     account: Account
     methods: tuple[str, ...]
 
 
 class CodeLogin:
-    """Codes by mail, and what they prove. `is_open`: whoever has a mailbox may have an account, without roles."""
+    """Sign-in by mailed codes. `is_open`: any verified address gets an account, without roles."""
 
     def __init__(self, accounts: Accounts, world: World, secret: bytes) -> None:
         self._accounts, self._db, self._world = accounts, accounts.db, world
@@ -65,15 +64,15 @@ class CodeLogin:
     def start(
         self, email: str, caller: RequestOrigin = UNKNOWN_ORIGIN, *, password: str = "", is_open: bool = False
     ) -> str:
-        """Send a code, if the address is one that may sign in; the asker's one before works no longer. The ticket with
-        which the code may be typed from another network."""
+        """Send a code if the address may sign in; the requester's earlier code becomes invalid. Returns the ticket with
+        which the code may be entered from another network."""
         address = normalise_address(email)
         account = self._accounts.with_address(address)
         may = is_open if account is None else account.closed is None
         now, asker = self._accounts.now(), self.requesters.requester(address, replace(caller, ticket=""))
         allowed = self._limits.allow(address, asker, now, TooManyRequests, vouched=bool(password))
         if allowed.is_spent:
-            # Sent on to who knows the password alone; and the answer is the same, so that it says nothing about one.
+            # Sent only if the password is right; the answer is the same either way, so it reveals nothing.
             may = self._knows_password(account, password) and may
         code = codes.new_code(self._world, allowed.is_long)
         challenge = Challenge(
@@ -96,7 +95,7 @@ class CodeLogin:
         *,
         is_open: bool = False,
     ) -> SignedIn:
-        """Whose address it is; CODE_INVALID for a wrong code or password, CODE_TRIES after too many."""
+        """The account of the address; CODE_INVALID for a wrong code or password, CODE_TRIES after too many."""
         address = normalise_address(email)
         asker = self.requesters.requester(address, caller)
         challenge = self._tried(address, asker)
@@ -106,7 +105,7 @@ class CodeLogin:
         may = is_open if account is None else account.closed is None
         if not (is_right and is_live and may):
             raise _wrong()
-        # Only who holds the code comes here, so how long a password takes says nothing to anybody else.
+        # Only a caller with the right code gets here, so the time a password check takes reveals nothing to others.
         known = account.password if account is not None else None
         if known is not None and not passwords.is_password(password, known):
             raise _wrong()
@@ -118,7 +117,7 @@ class CodeLogin:
 
     @property
     def dispatch(self) -> OutboxDispatch[Note]:
-        """How codes leave."""
+        """How codes are sent."""
         return OutboxDispatch(
             self._accounts.now,
             lambda state: self._db.all(notes_by_state(state=state)),
@@ -130,7 +129,7 @@ class CodeLogin:
     # --- parts ---
 
     def _note(self, recipient: str, code: str, allowed: CodeAllowance, now: datetime) -> Note:
-        """The letter; where nobody is to get one, something as large that is never sent."""
+        """The message with the code; without a recipient, a message of the same size that is never sent."""
         id, secrets = f"note_{self._world.new_id()}", {"code": code if recipient else "-" * len(code)}
         return Note(
             id=id,
@@ -146,7 +145,7 @@ class CodeLogin:
         return passwords.kept(self._world.new_id(), self._world)
 
     def _knows_password(self, account: Account | None, password: str) -> bool:
-        """Whether the account has this password; it takes as long if there is no account, or none with a password."""
+        """Whether the account has this password; it takes the same time without an account or a password."""
         known = account.password if account is not None else None
         return passwords.is_password(password, known or self._no_password) and known is not None
 
@@ -164,7 +163,7 @@ class CodeLogin:
         return tried
 
     def _used(self, challenge: Challenge, address: str, account: Account | None) -> Account:
-        """A code is used up by being right; who is new gets an account with it."""
+        """Consume a right code; an address without an account gets one in the same write."""
         known = challenge.code_hash
         used = challenges.discard(challenge.address_hash, challenge.asker).when(
             lambda it: it.code_hash == known

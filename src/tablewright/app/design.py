@@ -1,5 +1,5 @@
-"""The app's own design: which systems have been seeded, long work with how far it has come, whose turn it was; and in
-a table of its own who may sign in, with the codes and letters of their signing in."""
+"""The app's own design: seeded systems, long-running jobs with their progress, runs of scheduled jobs; and in a table
+of its own the accounts, with the codes and messages of signing in."""
 
 from datetime import datetime, timedelta
 from typing import Literal
@@ -14,11 +14,9 @@ ACCOUNTS = "house_accounts"
 WorkState = Literal["RUNNING", "DONE", "FAILED", "INTERRUPTED"]
 
 app_design = Design(
-    "house", about="What the app itself remembers: seeded systems, long work, when jobs ran, accounts."
+    "house", about="The app's own data: seeded systems, long-running jobs, when jobs ran, accounts."
 )
-_table = app_design.table(
-    "house", pk="PK", sk="SK", ttl="expires", about="The app's own memory; a few items."
-)
+_table = app_design.table("house", pk="PK", sk="SK", ttl="expires", about="The app's own state; a few items.")
 _by_start = _table.gsi("WorkByStart", pk="listKey", sk="startKey")
 
 
@@ -28,20 +26,20 @@ _accounts = app_design.table(
     pk="PK",
     sk="SK",
     ttl="expires",
-    about="Who may sign in, and the codes on their way to them.",
+    about="Accounts, and the codes sent to them.",
 )
 _by_state = _accounts.gsi("LettersByState", pk="stateKey", sk="writtenKey")
 
 
 class Seeded(BaseModel):
-    """A system whose demo world is there. Written last, so a crash half-way is noticed."""
+    """A system whose demo data is complete. Written last, so that an interrupted seeding is noticed."""
 
     system: str
     at: datetime
 
 
 class Work(BaseModel):
-    """Long work: who asked for what, how far it is, what came of it."""
+    """A long-running job: who started it, its progress, its result."""
 
     id: str
     kind: str
@@ -62,7 +60,7 @@ class Work(BaseModel):
 
 
 class Turn(BaseModel):
-    """When a job of a system last had its turn, how long it took, and the kind of error it ended with."""
+    """When a job of a system last ran, how long it took, and the kind of error it ended with."""
 
     system: str
     job: str
@@ -73,9 +71,9 @@ class Turn(BaseModel):
 
 
 class Account(BaseModel):
-    """Somebody who may sign in. The subject says nothing about them; `password` is only what proves one.
+    """A person who may sign in. The subject is opaque; `password` is a hash.
 
-    A login is of an `epoch`: with the next one, those that were made before are over.
+    A login belongs to an `epoch`: raising it ends all earlier logins.
     """
 
     subject: str
@@ -90,14 +88,14 @@ class Account(BaseModel):
 
 
 class EndedLogin(BaseModel):
-    """A login that its owner signed out of, until its token would have ended anyway."""
+    """A login that was signed out, until its token expires."""
 
     token_id: str
     until: datetime
 
 
 class Challenge(BaseModel):
-    """A code on its way to an address, to prove that its asker reads its mail (kit/code_requesters.py)."""
+    """A code sent to an address, to verify that its requester reads its mail (kit/code_requesters.py)."""
 
     address_hash: str
     asker: str
@@ -107,7 +105,7 @@ class Challenge(BaseModel):
 
 
 class Allowance(BaseModel):
-    """How often something was done in an hour or a day: what limits of codes are counted in (kit/codes.py)."""
+    """A count within an hour or a day, for the limits of codes (kit/codes.py)."""
 
     name: str
     window: str
@@ -116,9 +114,9 @@ class Allowance(BaseModel):
 
 
 class Note(BaseModel):
-    """A letter with a code, sealed, until it is sent (kit/messages.py). One to nobody is SENT from the beginning.
+    """A message with a code, sealed, until it is sent (kit/messages.py). One without a recipient starts as SENT.
 
-    `subject` and `body` are of letters from before there were templates.
+    `subject` and `body` are of messages from before there were templates.
     """
 
     id: str
@@ -179,7 +177,7 @@ works = _table.entity(
     ),
     immutable=("kind", "started"),
     data={"by": Data.PERSONAL, "result": Data.INTERNAL, "error": Data.INTERNAL},
-    retention=Retention(KEPT, "to look back at what was run and by whom"),
+    retention=Retention(KEPT, "to see what was run, and by whom"),
     load={"create": Load(per_month=200, item_bytes=600), "change": Load(per_month=2_000, item_bytes=600)},
 )
 
@@ -194,7 +192,7 @@ accounts = _accounts.entity(
     immutable=("email", "made"),
     data={"email": Data.PERSONAL, "name": Data.PERSONAL, "password": Data.SECRET},
     retention=Retention(
-        None, "while somebody may sign in; closed ones until they are opened again or erased"
+        None, "while the account may sign in; closed accounts until they are reopened or erased"
     ),
     load={"create": Load(per_month=100, item_bytes=400), "get": Load(per_month=500_000, item_bytes=400)},
 )
@@ -206,7 +204,7 @@ ended_logins = _accounts.entity(
     pk="ENDED#{token_id}",
     sk="ENDED",
     expires=Expires("until"),
-    retention=Retention(timedelta(hours=12), "so that a login that was signed out opens nothing"),
+    retention=Retention(timedelta(hours=12), "so that a login that was signed out stays invalid"),
     load={"put": Load(per_month=20_000, item_bytes=150), "get": Load(per_month=500_000, item_bytes=150)},
 )
 
@@ -218,7 +216,7 @@ challenges = _accounts.entity(
     sk="ASKER#{asker}",
     expires=Expires("until"),
     data={"code_hash": Data.SECRET},
-    retention=Retention(timedelta(minutes=15), "to prove that somebody reads the mail of an address"),
+    retention=Retention(timedelta(minutes=15), "to verify an e-mail address"),
     load={"put": Load(per_month=5_000, item_bytes=300)},
 )
 
@@ -229,7 +227,7 @@ allowances = _accounts.entity(
     pk="ALLOWANCE#{name}",
     sk="WINDOW#{window}",
     expires=Expires("until"),
-    retention=Retention(timedelta(days=1), "so that nobody is flooded with codes, and none is guessed"),
+    retention=Retention(timedelta(days=1), "to limit how many codes are sent, and guessing"),
     load={"upsert": Load(per_month=25_000, item_bytes=150)},
 )
 
@@ -247,14 +245,14 @@ notes = _accounts.entity(
         "subject": Data.SECRET,
         "body": Data.SECRET,
     },
-    retention=Retention(timedelta(minutes=15), "until the code in it is of no use"),
+    retention=Retention(timedelta(minutes=15), "until the code in it has expired"),
     load={"create": Load(per_month=5_000, item_bytes=500)},
 )
 
 
 @app_design.query(notes, on=_by_state, pk="NOTES#{state}", page=50, load=Load(per_month=1_300_000, items=0))
 def notes_by_state(*, state: LetterState) -> None:
-    """Letters that wait, or failed; the oldest first."""
+    """Messages that are waiting or failed, oldest first."""
 
 
 @app_design.query(
@@ -267,12 +265,12 @@ def notes_by_state(*, state: LetterState) -> None:
     load=Load(per_month=500, items=20, item_bytes=600),
 )
 def recent_work() -> None:
-    """Long work, newest first."""
+    """Long-running jobs, newest first."""
 
 
 @app_design.get(works, consistent=True, load=Load(per_month=5_000, item_bytes=600))
 def work_by_id(*, id: str) -> None:
-    """How far one piece of work is."""
+    """One long-running job with its progress."""
 
 
 app_design.build()

@@ -33,7 +33,7 @@ def home_router(console: Console, runtime: Runtime) -> APIRouter:
 
     @router.get("/console")
     def console_itself() -> Response:
-        """What is in front of every page of the console: somebody cut an address, or typed what it is called."""
+        """The common prefix of all pages leads home: a shortened address works too."""
         return console.go("/")
 
     @router.get("/search")
@@ -50,16 +50,14 @@ def _tries(runtime: Runtime) -> list[tuple[str, str, str]]:
     """Title, address and a sentence for each thing worth a look."""
     name, (design, _) = next(iter(runtime.designs.items()))
     base = f"/console/designs/{name}"
-    steps = [
-        ("Look at a design", base, "Its tables, keys and access patterns, and what each has cost so far.")
-    ]
+    steps = [("View a design", base, "Its tables, keys and access patterns, with the cost of each so far.")]
     for plan in design.plans[:1]:
-        about = "See the exact DynamoDB request, the answer, its units, and what that costs in a month."
+        about = "See the exact DynamoDB request and response, the units it used and the monthly cost."
         steps.append(("Run an access pattern", f"{base}/patterns/{plan.name}", about))
     return [
         *steps,
-        ("Browse the items", "/console/designs/items", "Every item as it is stored, its key recognised."),
-        ("Read the API", "/docs", "Every path with its parameters, schemas and a curl line to try."),
+        ("Browse the items", "/console/designs/items", "Every item as stored, identified by the design."),
+        ("Read the API docs", "/docs", "Every path with its parameters, schemas and a curl command to try."),
     ]
 
 

@@ -1,11 +1,10 @@
-"""Who is calling, as each system sees it: the same login, but only the roles it has there.
+"""The caller as each system sees them: the same login, with only the roles of that system.
 
-Must hold: a role of one system never counts in another. `portal.admin` in a token is `admin` to the portal and
-nothing to anybody else. A login that a system gave by itself (its claim `for`) is nobody's in every other: who may have
-an account here is not for a system to say. A login to an account is worth what the account is worth now: none if it was
-closed, and only roles that it still has. One that was signed out of is worth nothing, nor is one of the demo where
-there is no demo.
-Elsewhere: tokens, cookies and their checking (edge/identity), what is in a login, signing out (logins.py).
+Must hold: a role of one system is never valid in another. `portal.admin` in a token is `admin` in the portal and
+nothing elsewhere. A login issued by a system (claim `for`) is valid only there: a system cannot create accounts of the
+server. A login to an account is checked against the account at every request: invalid if it was closed, and limited to
+the roles it still has. A login that was signed out is invalid, and so is one of a demo user if the demo is off.
+Elsewhere: tokens, cookies and their verification (edge/identity), what a login contains, signing out (logins.py).
 """
 
 from dataclasses import replace
@@ -24,15 +23,15 @@ _FOUND = "login_as_of_now"
 
 
 def as_of_now(find: FindPrincipal, accounts: Accounts, is_demo: bool) -> FindPrincipal:
-    """A dependency: who is calling, after a look at whether the login still holds."""
+    """A dependency: the caller, if the login is still valid."""
 
     def who(request: Request) -> Principal:
-        # A page asks several times who is calling; it is looked up once, and is the same all over the page.
+        # A page asks for the caller several times; the lookup is done once per request.
         caller: Principal | None = getattr(request.state, _FOUND, None)
         if caller is None:
             caller = _as_of_now(find(request), accounts, is_demo)
         if caller is None:
-            ended = unauthorized("LOGIN_ENDED", "This login was ended. Sign in again.")
+            ended = unauthorized("LOGIN_ENDED", "This login has ended. Please sign in again.")
             if "Authorization" in request.headers:
                 raise ended
             request.state.login_refusal = ended
@@ -64,7 +63,7 @@ def identity_of(find: FindPrincipal, system: str) -> FindPrincipal:
         known = find(request)
         caller = in_system(known, system)
         if known.is_known and not caller.is_known:
-            words = "This login is for another part of this server. Sign in to your account here."
+            words = "You are signed in to another part of this server. Please sign in here."
             request.state.login_refusal = unauthorized("LOGIN_ELSEWHERE", words)
         request.state.principal = caller
         return caller

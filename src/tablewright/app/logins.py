@@ -1,10 +1,10 @@
-"""Logins: what is in one, and those that are over before their token is.
+"""Logins: what one contains, and those that end before their token expires.
 
-A login is a token of our issuer: to an account, as a person of the demo, or one that a system gives by itself. Who
-signs out is signed out here too, not only in their browser.
-Must hold: what a system gives is good for nothing but itself; a token whose login was ended opens nothing again,
-whoever has it; what is kept of it goes when the token would have ended by itself.
-Elsewhere: all logins of an account at once (its epoch, accounts.py), what one is worth now (identity.py).
+A login is a token of our issuer: to an account, as a demo user, or issued by a system. Signing out ends it on the
+server too, not only in the browser.
+Must hold: a login issued by a system is valid only there; the token of an ended login is never accepted again; the
+record of the end is deleted when the token would have expired.
+Elsewhere: all logins of an account at once (its epoch, accounts.py), whether one is still valid (identity.py).
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from tablewright.kit.system import FOR, LOGIN_LASTS, Issue, Person
 from tablewright.mapping import Db
 
 AUDIENCE = "tablewright"
-DEMO = "demo"  # a claim of our tokens: of a person of the demo
+DEMO = "demo"  # a claim of our tokens: of a demo user
 _LONGER = LEEWAY + timedelta(minutes=1)
 
 
@@ -27,7 +27,7 @@ _LONGER = LEEWAY + timedelta(minutes=1)
 
 
 def of_demo(issuer: Issuer, person: Person) -> str:
-    """A login as this person, for the demo alone."""
+    """A login as this demo user; valid only in the demo."""
     claims: dict[str, Any] = {"name": person.name, DEMO: True}
     if person.used_mfa:
         claims["amr"] = ["pwd", "mfa"]
@@ -35,7 +35,7 @@ def of_demo(issuer: Issuer, person: Person) -> str:
 
 
 def of_account(issuer: Issuer, signed: SignedIn) -> str:
-    """A login to an account; it holds while the account does, and these roles of it too (identity.py)."""
+    """A login to an account; it and its roles are valid as long as the account has them (identity.py)."""
     account = signed.account
     claims: dict[str, Any] = {"amr": list(signed.methods), "epoch": account.epoch}
     if account.name:
@@ -44,7 +44,7 @@ def of_account(issuer: Issuer, signed: SignedIn) -> str:
 
 
 def issued_by(system: str, issuer: Issuer) -> Issue:
-    """Logins a system may give: with its own roles, and good for nothing but itself."""
+    """Logins that a system may issue: with its own roles, valid only there."""
 
     def issue(
         subject: str, roles: tuple[str, ...], email: str, claims: Mapping[str, Any] | None = None, /
@@ -67,7 +67,7 @@ def _issued(
 
 
 def end(db: Db, caller: Principal) -> None:
-    """From now on the caller's token is worth nothing. Nothing happens to who has none."""
+    """End the caller's login: its token is refused from now on. Without a token nothing happens."""
     token_id, ends = caller.claims.get("jti"), caller.claims.get("exp")
     if isinstance(token_id, str) and isinstance(ends, int):
         until = datetime.fromtimestamp(ends, UTC) + _LONGER

@@ -1,10 +1,11 @@
-"""Migrations in this process: their followers, and the end of tables that are not needed any more.
+"""Migrations in this process: their followers, and the deletion of tables that are no longer needed.
 
-When the days in which one can go back are over, somebody is told to finish; what was rolled back is deleted by itself,
-because nobody keeps it current: who is erased would stay in it. So is what was left undeleted.
-Where nothing was planned, a follower reads one item every few seconds, from a table that is made at the start.
-Elsewhere: planning, verifying and changing sides is asked for from a terminal (cli/migrate_*.py); how tables are led to
-the open side (runtime.py).
+When the days in which a rollback is possible are over, the log asks to finish the migration. The new table of a
+migration that was rolled back is deleted automatically: it is not kept current, so erased people would stay in it. The
+same applies to tables whose deletion was interrupted.
+If no migration is planned, a follower reads one item every few seconds, from a table that is created at the start.
+Elsewhere: planning, verifying and switching are commands (cli/migrate/); how requests reach the table in use
+(runtime.py).
 """
 
 import logging
@@ -32,14 +33,14 @@ log = logging.getLogger("tablewright.app")
 
 
 def migration_work(system: System, call: Call, world: World) -> list[Job[object] | Follower[object]]:
-    """What runs by itself for the migrations of a system; nothing for one that has none."""
+    """The background work for the migrations of a system; empty if it has none."""
     here = environment_of(system.designs)
     benches = [migration_context(call, one, world=world, environment=here) for one in system.migrations]
     work: list[Job[object] | Follower[object]] = [
         Follower(f"migration {at.name}", partial(_watch, at), at.migration.about) for at in benches
     ]
     if benches:
-        about = "Says when an old table was kept for long enough; deletes the copy that was rolled back."
+        about = "Reports old tables that are due to be deleted; deletes the tables of migrations that were rolled back."
         work.append(Job("migrations", timedelta(hours=1), lambda _: tend(benches), about))
     return work
 
@@ -74,14 +75,14 @@ def names_of(system: System, table: str) -> list[str]:
 
 
 def tend(benches: list[MigrationContext]) -> int:
-    """What is to be said of migrations, and what is to go; how many of them."""
+    """Log migrations that are due and delete unneeded tables; returns how many."""
     return tell_due(benches) + drop_unneeded(benches)
 
 
 def drop_unneeded(benches: list[MigrationContext]) -> int:
-    """Delete the copies of migrations that were rolled back, once everybody has read what was written to them.
+    """Delete the new tables of migrations that were rolled back, once all consumers have read their changes.
 
-    And whatever was to be deleted already, and was not: who was at it died, or the table was protected.
+    Also tables whose deletion failed before: the process ended, or the table was protected.
     """
     dropped = 0
     for at in benches:
@@ -102,7 +103,7 @@ def drop_unneeded(benches: list[MigrationContext]) -> int:
 
 
 def tell_due(benches: list[MigrationContext]) -> int:
-    """Say which migrations are to be finished: an old copy is not kept without an end."""
+    """Log migrations that should be finished: an old table is not kept for ever."""
     due = [at for at in benches if is_due(at)]
     for at in due:
         log.warning("a migration is to be finished", extra={"migration": at.name})

@@ -1,7 +1,7 @@
-"""Passwords: what is kept of one, and whether one that was typed is it.
+"""Passwords: hashing and comparison.
 
-Must hold: a password cannot be had back from what is kept (scrypt, RFC 7914, with a salt of its own); comparing takes
-as long whatever differs; what was kept with other costs is still understood.
+Must hold: a password cannot be recovered from its hash (scrypt, RFC 7914, with its own salt); comparison takes constant
+time; hashes with other cost parameters are still accepted.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ class PasswordUnfit(ValueError):
     """Too short to withstand guessing, or too long to be one."""
 
     def __init__(self) -> None:
-        super().__init__(f"a password has {SHORTEST} to {LONGEST} characters")
+        super().__init__(f"a password must have {SHORTEST} to {LONGEST} characters")
 
 
 def kept(password: str, world: World) -> str:

@@ -1,8 +1,8 @@
-"""The people of the demo world: whom one may be without a password, on this machine only.
+"""The demo users: sign-in without a password, on this machine only.
 
 Each belongs to a system (or to none: the engineer) and has roles there. A token spells a role with its system in
-front, `portal.admin`, so that an admin of one system is nobody in the next.
-Elsewhere: signing in as one of them (sign_in.py), who tells the systems (identity.py).
+front, `portal.admin`, so that an admin of one system has no rights in another.
+Elsewhere: signing in as one of them (sign_in.py), roles by system (identity.py).
 """
 
 from collections.abc import Iterable
@@ -25,14 +25,14 @@ THE_ENGINEER = Person(
 
 
 class TwoPeopleOneSubject(ValueError):
-    """Two seeded people would have the same login."""
+    """Two demo users would have the same login."""
 
     def __init__(self, subject: str) -> None:
-        super().__init__(f"two people of the demo are '{subject}'; give one of them another subject")
+        super().__init__(f"two demo users have the subject '{subject}'; change one of them")
 
 
 def everybody(people: Iterable[Person]) -> tuple[Person, ...]:
-    """All of them, each subject once."""
+    """All demo users; refused if two have the same subject."""
     found = tuple(people)
     seen: set[str] = set()
     for person in found:

@@ -34,21 +34,21 @@ _MAKERS = {
     "NotThere": 404,
 }
 _ADVICE = {
-    400: "Correct the request, and send it again.",
+    400: "Correct the request and send it again.",
     401: "Sign in, or send another token as Authorization: Bearer.",
     403: "Sign in as someone who may do this, or ask your administrator.",
-    404: "Check the id and the address. What you look for may have been deleted.",
-    405: "Use one of the methods in the answer's Allow header.",
-    409: "Read the present state, and decide again.",
-    410: "It is no longer there. Do not repeat the request.",
-    412: "Read it again, and repeat your change with the new version.",
-    422: "Correct the field that the answer names, and send it again.",
-    429: "Wait as long as the answer's Retry-After header says, then send it again.",
+    404: "Check the ID and the address. It may have been deleted.",
+    405: "Use one of the methods in the response's Allow header.",
+    409: "Read the current state and decide again.",
+    410: "It no longer exists. Do not repeat the request.",
+    412: "Read it again and repeat your change with the new version.",
+    422: "Correct the field that the response names and send it again.",
+    429: "Wait as long as the response's Retry-After header says, then send it again.",
     500: "This is our fault. Report it with its requestId.",
-    503: "Wait as long as the answer's Retry-After header says, then send it again.",
+    503: "Wait as long as the response's Retry-After header says, then send it again.",
 }
 _NOT_THERE = "_NOT_FOUND"
-_OTHERWISE = "Read the message of the answer: it says what to do."
+_OTHERWISE = "Read the message in the response; it says what to do."
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How far long work has come: percent, rate, time left; as values, and as lines in a terminal.
+"""Progress of long-running jobs: percent, rate, time left; as values, and as lines in a terminal.
 
 A worker reports to a `Progress` of kit/system.py; a ProgressSnapshot is where it was at one moment.
 Must hold: a terminal gets one line that is rewritten, anything else gets plain lines, and few of them.

@@ -66,13 +66,13 @@ class RunningSystem:
 
     @property
     def dispatch(self) -> OutboxDispatch[Any] | None:
-        """What it has to say by mail, if anything."""
+        """Its outgoing mail, if it has any."""
         return self.system.dispatch(self.service) if self.system.dispatch is not None else None
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """What a system has to say by mail, or the app itself."""
+    """The outgoing mail of a system, or of the app itself."""
 
     system: str
     title: str
@@ -101,9 +101,9 @@ class Runtime:
     mail: Mail
     # The engine above is the home region's; each other region has one of its own.
     regions: Regions
-    # What is copied elsewhere, and where that is; None if nothing is.
+    # What is copied off-site, and to where; None if nothing is.
     copying: Copying | None
-    # What who runs this should know, in sentences.
+    # Sentences for the person who runs this server.
     advice: tuple[str, ...]
     _closing: ExitStack = field(repr=False)
 
@@ -151,11 +151,11 @@ class Runtime:
 
     @property
     def posts(self) -> Sequence[Post]:
-        """Everything that has something to say by mail."""
+        """Every outbox of this process."""
         return _posts(self.running, self.code_login)
 
     def deliver(self) -> None:
-        """A round of everybody's mail, on this thread."""
+        """Deliver one round of all mail, on this thread."""
         for post in self.posts:
             self.mail.deliver(post.system, post.title, post.dispatch, Event())
 
@@ -203,20 +203,18 @@ def open_app(
 ) -> Runtime:
     """Everything up and running, but for HTTP. `url` is where tokens say they are from; port 0 is any free one.
 
-    Letters go the way `mail` says, into a directory of the store if it says nothing. What is read often is kept in the
-    Redis at `cache`, or in this process.
+    Mail is sent the way `mail` says, by default into a directory of the store. Frequent reads are cached in the Redis
+    at `cache`, or in this process.
     The systems live in the home region; replicas of their tables may be made in `also_regions`. Daily copies of those
     tables whose design wants them elsewhere go to `copies`: a directory, or `s3://bucket/prefix`.
-    Without `jobs` nothing runs by itself: `runtime.schedule` still lists what would.
+    Without `jobs` no background work runs: `runtime.schedule` still lists it.
     """
     world = world or real_world()
     _refuse_clashes(systems)
     with ExitStack() as stack:
         if memory and copies is not None:
-            # Under a new name each time: nobody would ever remove them.
-            raise CopiesUnusable(
-                "what is kept in memory is not copied elsewhere; name a directory for it instead"
-            )
+            # Each run would have a new name, so old copies would never be removed.
+            raise CopiesUnusable("a store in memory cannot be copied elsewhere; use a data directory")
         place = stack.enter_context(closing(place_of(copies))) if copies is not None else None
         is_doubtful = place is not None and is_new(place) and has_id(Path(data))
         if place is not None:
@@ -334,7 +332,7 @@ def _named(title: str, progress: Progress) -> Callable[[int, int | None, str], N
 
 
 def _told_long_ago(letter: OutgoingMessage) -> None:
-    """The demo's people got their letters before its story begins; none of them has a mailbox."""
+    """The seeded messages count as delivered; demo users have no mailbox."""
 
 
 def _copies(
@@ -345,7 +343,7 @@ def _copies(
     files: Path,
     schedule: Schedule,
 ) -> tuple[Copying | None, tuple[str, ...]]:
-    """Put copies elsewhere on the schedule, where designs want some; or what to say while nobody said where to."""
+    """Schedule off-site copies if designs want them; or the advice to show if no location is set."""
     wanting = [each for each in running if tables_to_copy([each.db])]
     if not wanting:
         return None, ()
@@ -376,7 +374,7 @@ def _mail_of(post: Post, mail: Mail) -> Follower[object]:
     def watch(_: object, stop: Event) -> None:
         mail.watch(post.system, post.title, post.dispatch, stop)
 
-    return Follower("mail", watch, f"Letters on their way to {mail.way.where}.")
+    return Follower("mail", watch, f"Delivers mail to {mail.way.where}.")
 
 
 def _people(each: RunningSystem) -> Sequence[Person]:

@@ -1,8 +1,8 @@
-"""What runs by itself while the app is up: jobs with a period, and followers that run until they are stopped.
+"""Background work while the app is up: jobs with a period, and followers that run until they are stopped.
 
-When a job last ran is remembered in the store, so a daily job is daily however often the app is restarted; the turn
-is claimed before the work is done, so two processes on one database do not both take it.
-Must hold: a job that fails is logged, tried again at its next turn, and takes nothing down; close() ends every thread.
+The last run of a job is stored, so a daily job is daily however often the app is restarted; a run is claimed before it
+starts, so two processes on one database do not both run it.
+Must hold: a job that fails is logged, runs again at its next time, and affects nothing else; close() ends every thread.
 Elsewhere: what a job is (kit/jobs.py), which there are (each system's jobs.py), work that people ask for (work.py).
 """
 
@@ -125,9 +125,9 @@ class Schedule:
         return self._db.one(turns.get(system, job.name), consistent=True)
 
     def _take(self, system: str, job: Job[Any], service: Any) -> bool:
-        """Run a job if its turn has come and nobody else took it."""
+        """Run a job if it is due and no other process claimed the run."""
         now, last = self._world.now(), self._last(system, job)
-        # Either way: a turn far ahead is of a clock that was, and nothing would run until that time comes.
+        # Also if the last run is in the future (the clock was wrong): the job would otherwise wait until then.
         if last is not None and abs(now - last.at) < job.every:
             return False
         turn = Turn(system=system, job=job.name, at=now, version=last.version if last else 0)
@@ -145,6 +145,6 @@ class Schedule:
             error = type(mistake).__name__
             log.error("a job failed", extra={"system": system, "job": job.name, **fault(mistake)})
         took = (self._world.now() - now) // timedelta(milliseconds=1)
-        with suppress(Stale):  # it took longer than its period, and somebody had the next turn meanwhile
+        with suppress(Stale):  # it took longer than its period, and another process claimed the next run
             self._db.write(turns.change(taken, taken.model_copy(update={"took_ms": took, "error": error})))
         return True

@@ -14,8 +14,8 @@ _LIMITS = (
     ("exclusiveMinimum", "more than {}"),
     ("maximum", "{} or less"),
     ("exclusiveMaximum", "less than {}"),
-    ("pattern", "like {}"),
-    ("default", "{} unless said"),
+    ("pattern", "must match {}"),
+    ("default", "default {}"),
 )
 _WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "null": "null"}
 _FORMATS = {"date-time": "time", "date": "date", "email": "e-mail address", "uri": "address", "uuid": "UUID"}

@@ -1,6 +1,6 @@
 """The whole app: every system's API, the console, health and the built-in issuer, behind one port.
 
-Must hold: in the demo anyone who reaches the port could be anyone, so signing in as a demo person and listening beyond
+Must hold: with demo sign-in anyone who reaches the port can sign in as anyone, so demo sign-in and listening beyond
 this machine exclude each other.
 Elsewhere: what is opened and closed (runtime.py), the command (cli/serve.py), the layers around the routes
 (edge/app.py).
@@ -39,7 +39,7 @@ from tablewright.pages.layout import Console
 from tablewright.pages.page_route import error_page
 from tablewright.wire.server import is_loopback
 
-# What every system may meet and none has to translate itself.
+# Errors that every system may raise; no system translates them itself.
 TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {
     CursorExpired: lambda error: bad_request("TOKEN_EXPIRED", _sentence(error)),
     BadCursor: lambda error: bad_request("BAD_TOKEN", _sentence(error)),
@@ -53,21 +53,21 @@ TRANSLATIONS: Mapping[type[Exception], Callable[[Any], Problem]] = {
     SideChanged: lambda error: Problem(
         503,
         "OUTCOME_UNKNOWN",
-        "Nobody knows whether this was done. Look, or repeat it with the same idempotency key.",
+        "We don't know whether this change was made. Check, or repeat it with the same idempotency key.",
         headers={"Retry-After": "1"},
     ),
 }
-# What the store refuses about a value that was to be a key: nothing can have it.
+# The store refuses these values as keys, so no item can have them.
 UNUSABLE: tuple[type[Exception], ...] = (KeyTextUnusable, KeyTooLong)
 
 
 class DemoIsForThisMachine(ValueError):
-    """The app was to listen to others while anyone may sign in as anyone."""
+    """The app would be reachable from other machines while anyone can sign in as a demo user."""
 
     def __init__(self, host: str) -> None:
         super().__init__(
-            f"refusing to listen on {host or 'every address'} while anyone may sign in as a person of the demo. "
-            "Turn that off (--no-demo-sign-in), or stay on this machine (--host 127.0.0.1)"
+            f"refusing to listen on {host or 'every address'} while anyone can sign in as a demo user. "
+            "Turn demo sign-in off (--no-demo-sign-in) or listen on this machine only (--host 127.0.0.1)"
         )
 
 
@@ -89,7 +89,7 @@ def app_of(
 ) -> FastAPI:
     """Everything in one app. `hosts` are further names it goes by, `url` is how people reach it if that is known.
 
-    Without the demo people sign in to accounts; with `open_sign_up` whoever has a mailbox may make one.
+    Without the demo people sign in to accounts; with `open_sign_up` any e-mail address may create one.
     """
     # Cookies know no ports: two servers on one machine must not sign each other's people out.
     cookie = SessionCookie(f"tablewright-{port}", secure=is_https)
@@ -161,15 +161,15 @@ def _apis(runtime: Runtime, find: Any) -> Iterator[MountedRouter]:
             yield MountedRouter(f"/{each.system.name}", router, (each.system.title,))
 
 
-# What a browser can be shown that asks for an address by itself: typed, or an old form's that is opened again.
+# Pages for addresses that a reader typed, or for the address of a form that was opened again.
 _MISSING = {
     404: Problem(
-        404, "NO_SUCH_PATH", "There is nothing at this address. Check its spelling, or start at home."
+        404, "NO_SUCH_PATH", "There is no page at this address. Check the spelling or go to the home page."
     ),
     405: Problem(
         405,
         "METHOD_NOT_ALLOWED",
-        "This address takes what a form sends; there is nothing to see. Start at home.",
+        "This address only accepts form submissions. Go to the home page and start again.",
     ),
 }
 

@@ -1,10 +1,9 @@
-"""Signing in and out: as one of the demo's people, or to an account with a code by mail.
+"""Signing in and out: as a demo user, or to an account with a code by mail.
 
 The server's own page is for staff; a system's people have a page of their own (`Area.door`). That of an area with
 `admits` signs in to accounts too, and is made here.
-Must hold: being a person of the demo works only where the app was told that this is a demo, which it is on loopback
-alone; where to go afterwards is a path of ours, never somebody else's address; the pages say the same about every
-address, and never show a password or a code again.
+Must hold: demo sign-in works only if the app was started as a demo, which is possible on loopback only; the redirect
+afterwards stays on this site; the pages say the same about every address, and never show a password or a code again.
 Elsewhere: the pages of a code (pages/code_sign_in.py), what it proves (app/code_login.py).
 """
 
@@ -79,11 +78,9 @@ def _add_demo(router: APIRouter, console: Console, titles: Mapping[str, str], ru
     def sign_in(request: Request, form: Annotated[Form, Depends(posted)]) -> Response:
         person = next((each for each in console.people if each.subject == form.get("person")), None)
         if person is None:
-            raise unprocessable(
-                "PERSON_UNKNOWN", "There is no such person in the demo. Choose one of the list."
-            )
+            raise unprocessable("PERSON_UNKNOWN", "There is no such demo user. Choose one from the list.")
         to = destination(person, own_path(form.get("next")), request.app.state.areas)
-        response = console.go(to, f"You are {person.name} now: {person.role.lower()}.", "note")
+        response = console.go(to, f"You are now signed in as {person.name} ({person.role.lower()}).", "note")
         console.cookie.keep(response, runtime.token_for(person), LOGIN_LASTS)
         return response
 
@@ -94,7 +91,7 @@ def _add_demo(router: APIRouter, console: Console, titles: Mapping[str, str], ru
 def _add_accounts(router: APIRouter, console: Console, runtime: Runtime, open_sign_up: bool) -> None:
     def no_demo(form: Annotated[Form, Depends(posted)]) -> None:
         if "person" in form.values:
-            raise forbidden("DEMO_OFF", "Signing in as a person of the demo is turned off on this server.")
+            raise forbidden("DEMO_OFF", "Demo sign-in is turned off on this server.")
 
     def page(request: Request, form: Form, step: Step, status: int) -> Response:
         return console.page(
@@ -163,7 +160,7 @@ def _account_door(
 
 
 def _demo_person(console: Console, email: str, at: str) -> Person | None:
-    """The person of the demo who has this address at this door: with its code one is that person, and no second one."""
+    """The demo user with this address at this door: its code signs in as that person, not to a second account."""
     people = console.people if console.is_demo else ()
     return next((p for p in people if p.email == email and at.startswith(f"/console/{p.system}/")), None)
 
@@ -176,7 +173,7 @@ def _pace() -> Any:
 
 
 def destination(person: Person, wanted: str, areas: Sequence[Area]) -> str:
-    """Where somebody lands: where they wanted to go, unless that is another system's area."""
+    """The page after signing in: the requested one, unless it belongs to another system."""
     own = next((area for area in areas if area.name == person.system), None)
     home = person.home or (own.path if own else "/")
     if not wanted or wanted.startswith(SIGN_IN):

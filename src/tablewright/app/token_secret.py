@@ -1,8 +1,8 @@
 """A secret of this store, made once and kept in a file only its owner can read.
 
-Page tokens are sealed with it, so they outlive a restart; codes and links in letters that wait, so that no table holds
-them (kit/messages.py). Must hold: two processes that start together end with the
-same secret; a file others can read is not used.
+Page tokens are sealed with it, so they survive a restart; so are codes and links in waiting messages, so that no table
+holds them (kit/messages.py). Must hold: two processes that start together use the same secret; a file that other users
+can read is not used.
 """
 
 import os
@@ -20,8 +20,8 @@ class SecretUnusable(ValueError):
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(
-            f"{path} {why}; delete it, and a new one is made at the next start (page links that people have open "
-            "then begin at the first page, and codes that were not sent yet have to be asked for again)"
+            f"{path} {why}; delete it, and the next start creates a new one (open page links then start at the "
+            "first page, and codes that were not sent yet must be requested again)"
         )
 
 
@@ -37,10 +37,10 @@ def kept_secret(directory: Path, world: World) -> bytes:
         _make(path, new_secret(world), world)
     with open(path, "rb") as file:
         if os.name == "posix" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
-            raise SecretUnusable(path, "can be read by others than its owner")
+            raise SecretUnusable(path, "can be read by users other than its owner")
         secret = file.read()
     if len(secret) < _LEAST_BYTES:
-        raise SecretUnusable(path, "is cut short")
+        raise SecretUnusable(path, "is truncated")
     return secret
 
 

@@ -1,8 +1,8 @@
-"""Long work: runs in threads, tells how far it is, and is remembered in the store.
+"""Long-running jobs that people start: they run in threads, report their progress, and are recorded in the store.
 
-What runs is held in memory and written down every two seconds; so a page can be reloaded, and after a restart work
-that was running is said to be interrupted.
-Must hold: one piece of work of a kind and subject at a time; close() ends every thread.
+Progress is in memory and stored every two seconds, so a page can be reloaded; after a restart a job that was running is
+marked as interrupted.
+Must hold: one job of a kind and title at a time; close() ends every thread.
 """
 
 import logging
@@ -28,7 +28,7 @@ STOP_SECONDS = 30.0
 
 
 class WorkStopped(Exception):
-    """The process is ending, and this work with it."""
+    """The process is ending, and this job with it."""
 
 
 class Works:
@@ -49,7 +49,7 @@ class Works:
                 if work.is_running and (work.kind, work.title) == (kind, title):
                     return work
             if self._stopping.is_set():
-                raise WorkStopped("the app is closing; start it and try again")
+                raise WorkStopped("the server is shutting down; start it and try again")
             now = self._world.now()
             work = Work(
                 id=self._world.new_id(), kind=kind, title=title, by=by, unit=unit, started=now, updated=now
@@ -64,7 +64,7 @@ class Works:
             return work
 
     def find(self, id: str) -> Work | None:
-        """The work as it stands now."""
+        """The job with its current progress."""
         return self._live.get(id) or self._db.one(work_by_id(id=id))
 
     def recent(self, count: int = 10) -> list[Work]:
@@ -86,7 +86,7 @@ class Works:
     # --- parts ---
 
     def _close_interrupted(self) -> None:
-        """The store is ours alone, so what is said to run now stopped with the last process."""
+        """No other process uses the store, so jobs recorded as running stopped with the last process."""
         for work in self._db.all(recent_work()):
             if work.is_running:
                 after = work.model_copy(update={"state": "INTERRUPTED"})
@@ -136,7 +136,7 @@ class Works:
 
 
 class _Teller:
-    """The Progress of one piece of work: notes each step, writes some down."""
+    """The Progress of one job: keeps each step, stores some."""
 
     def __init__(self, owner: Works, work: Work) -> None:
         self._owner, self.written = owner, work

@@ -1,4 +1,4 @@
-"""Long work as a page that follows it, and as JSON for programs, at one address."""
+"""The page of a long-running job, with its progress; as JSON for programs at the same address."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def work_router(console: Console, runtime: Runtime, allowed: FindPrincipal) -> A
     def work(request: Request, id: str) -> Response:
         found = runtime.works.find(id)
         if found is None:
-            raise not_found("NO_SUCH_WORK", "There is no such work, or it is older than thirty days.")
+            raise not_found("NO_SUCH_WORK", "There is no such job, or it is older than 30 days.")
         if "text/html" not in request.headers.get("accept", "") and "hx-request" not in request.headers:
             return JSONResponse(as_json(found, runtime.world))
         word, tone = WORDS[found.state]
@@ -32,7 +32,7 @@ def work_router(console: Console, runtime: Runtime, allowed: FindPrincipal) -> A
             request,
             "app/work.html",
             title=found.title,
-            crumbs=[Crumb("Store and work", "/console/designs/store")],
+            crumbs=[Crumb("Store and jobs", "/console/designs/store")],
             work=found,
             progress=progress_of(found, runtime.world),
             state_word=word,

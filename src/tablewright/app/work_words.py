@@ -1,4 +1,4 @@
-"""How the states of long work are called on a page, and in which tone."""
+"""The names and tones of the states of long-running jobs on pages."""
 
 WORDS = {
     "RUNNING": ("running", "busy"),

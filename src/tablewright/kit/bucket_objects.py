@@ -1,7 +1,7 @@
-"""A system's objects in a bucket of S3 instead of a directory: pictures, exports, the list of who was erased (SK-E2).
+"""A system's objects in a bucket of S3 instead of a directory: pictures, exports, the list of erased people (SK-E2).
 
 `objects.json` in the system's directory says where: `{"bucket": "s3://name/prefix"}`; credentials are those that boto3
-finds. Must hold: what lay in the directory before is in the bucket before anybody is served, the list among it.
+finds. Must hold: objects from the directory are in the bucket before the first request is served, the list included.
 Elsewhere: what an object is (kit/objects.py), buckets themselves (engine/transfer/buckets.py).
 """
 
@@ -27,7 +27,7 @@ _S3, _REGION, _ACCOUNT = "s3://", "us-east-1", "000000000000"
 
 
 class ObjectsUnusable(ValueError):
-    """The bucket for objects cannot be one, or cannot be reached."""
+    """The bucket for objects is not configured correctly, or cannot be reached."""
 
 
 class BucketObjects:
@@ -64,8 +64,8 @@ class BucketObjects:
 def objects_of(home: Path, directory: str, folders: Iterable[str], world: World) -> Objects:
     """The objects of a system: in a directory of its home, or in the bucket that `objects.json` there names.
 
-    What lies in the folders of the directory is then moved into the bucket: from before there was one, or put back from
-    a copy. What the bucket has by the same name stays as it is.
+    Files in the folders of the directory are then moved into the bucket: files from before the bucket was configured,
+    or restored from a copy. Objects of the bucket are never replaced.
     """
     here, settings = Directory(home / directory, world), home / SETTINGS
     if not settings.exists():
@@ -77,7 +77,7 @@ def objects_of(home: Path, directory: str, folders: Iterable[str], world: World)
             if content is not None and there.get(name) is None:
                 there.put(name, content)
             here.remove(name)
-        there.get(SETTINGS)  # a bucket that does not let us in is said now
+        there.get(SETTINGS)  # an unusable bucket is reported at the start
     except BucketUnusable as trouble:
         raise ObjectsUnusable(f"the bucket in {settings} cannot be used: {trouble.message}") from None
     return there
@@ -93,7 +93,7 @@ def _bucket_in(settings: Path) -> BucketObjects:
             raise ValueError
     except (ValueError, KeyError, TypeError):
         raise ObjectsUnusable(
-            f'{settings} must say {{"bucket": "s3://name/prefix"}}, the bucket of S3 that objects are kept in'
+            f'{settings} must contain {{"bucket": "s3://name/prefix"}}, the S3 bucket for objects'
         ) from None
     prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
     try:

@@ -1,8 +1,7 @@
-"""What is too large or too long-lived for the table: pictures, exports, the list of who was erased (SK-E2).
+"""Objects that are too large or too long-lived for the table: pictures, exports, the list of erased people (SK-E2).
 
-A store of bytes under names such as `pictures/{user_id}/{digest}`: a directory, or what dies with the process. Must
-hold: an object is there whole or not at all; a name leads to no file outside of the store. Elsewhere: a bucket of S3
-(kit/bucket_objects.py).
+Bytes under names such as `pictures/{user_id}/{digest}`, in a directory or in memory. Must hold: an object is complete
+or absent; a name never leads to a file outside of the store. Elsewhere: a bucket of S3 (kit/bucket_objects.py).
 """
 
 import os
@@ -21,33 +20,33 @@ class Objects(Protocol):
     """A store of bytes by name."""
 
     def put(self, name: str, content: bytes) -> None:
-        """Keep it, in the place of one of that name; NameUnusable if it could lie anywhere."""
+        """Store an object, replacing one of that name; NameUnusable if the name is not valid."""
         ...
 
     def get(self, name: str) -> bytes | None:
-        """What is kept; None if there is nothing."""
+        """The object; None if there is none."""
         ...
 
     def remove(self, name: str) -> None:
-        """It is gone; nothing happens where there is none."""
+        """Delete an object, if there is one."""
         ...
 
     def names(self, prefix: str) -> Iterator[str]:
-        """Whatever lies in a folder, `pictures/`, or in one inside of it; in the order of their letters."""
+        """The names in a folder such as `pictures/` and in its subfolders, sorted."""
         ...
 
 
 class NameUnusable(ValueError):
-    """A name that could lie anywhere."""
+    """A name that is not allowed: it could lead outside of the store."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"{name!r} is no name of an object: letters, digits, . _ - in parts with / between them"
+            f"{name!r} is not a valid object name; use letters, digits, . _ - in parts separated by /"
         )
 
 
 def checked(name: str) -> str:
-    """The name, if it can be one."""
+    """The name, if it is valid."""
     if not _NAME.fullmatch(name):
         raise NameUnusable(name)
     return name
@@ -88,7 +87,7 @@ class Directory:
 
 
 class InMemory:
-    """Objects that die with the process: for tests, and for who keeps none."""
+    """Objects in memory, for tests and for stores in memory."""
 
     def __init__(self) -> None:
         self._kept: dict[str, bytes] = {}

@@ -3,8 +3,9 @@
 The app opens the store, makes the tables of `designs`, calls `start` for the service, `seed` once in the life of a
 store, mounts `router` under `/<name>` and `pages` under `/console/<name>`, and runs `jobs`. Each system's service.py
 exports its `SYSTEM`.
-Must hold: `seed` may be called again after a crash, so it passes over what is there already; it reports its progress.
-A role of one system never counts in another: `portal.admin` in a token is `admin` to the portal, and nothing elsewhere.
+Must hold: `seed` may be called again after a crash, so it skips existing items; it reports its progress.
+A role of one system is never valid in another: `portal.admin` in a token is `admin` in the portal, and nothing
+elsewhere.
 Elsewhere: which systems there are (app/systems.py), jobs and followers (jobs.py).
 """
 
@@ -27,7 +28,7 @@ from tablewright.mapping.migrate import Migration
 from tablewright.world import World
 
 Accent: TypeAlias = Literal["slate", "blue", "teal", "green", "violet", "amber", "rose"]
-# (done, total, what): how far work has come; a total of None is not known yet.
+# (done, total, what): the progress of a job; None if the total is not known yet.
 Progress: TypeAlias = Callable[[int, int | None, str], None]
 LOGIN_LASTS = timedelta(hours=12)
 FOR = "for"  # a claim of our tokens: the one system that issued it
@@ -46,7 +47,7 @@ class Issue(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person of the demo to sign in as. `role` and `sees` are for people to read, `roles` for programs."""
+    """A demo user to sign in as. `role` and `sees` are for people to read, `roles` for programs."""
 
     subject: str
     name: str
@@ -88,7 +89,7 @@ def in_system(caller: Principal, system: str) -> Principal:
 # --- a system ---
 
 
-def _nobody(service: Any) -> Sequence[Person]:
+def _no_people(service: Any) -> Sequence[Person]:
     return ()
 
 
@@ -102,7 +103,7 @@ def _no_staff(role: str) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a system is started with. `secret` is its own, no two have the same; `url` is where people reach us.
+    """What a system is started with. `secret` is different for each system; `url` is the public address.
 
     `home` is a directory of its own for what is not an item; the first write there makes it. `cache` is the address of
     a Redis for what is read often, if there is one. `staff` gives the e-mail addresses of the accounts with a role.
@@ -133,12 +134,12 @@ class System:
     pages: Callable[[Any, Any, FindPrincipal], Any] | None = None
     # The package with the templates/ and static/ of its pages; they are found under its name.
     package: str = ""
-    people: Callable[[Any], Sequence[Person]] = _nobody
+    people: Callable[[Any], Sequence[Person]] = _no_people
     seed: Callable[[Any, Progress], None] | None = None
     close: Callable[[Any], None] | None = None
-    # What it keeps of a login ends with it.
+    # Ends the sessions that it keeps for a login.
     sign_out: Callable[[Any, Principal], None] | None = None
-    # What it has to say to people by mail.
+    # Its outgoing mail.
     dispatch: Callable[[Any], OutboxDispatch[Any]] | None = None
     # What runs without a request while the app is up.
     jobs: Callable[[Any], Sequence[Job[Any] | Follower[Any]]] = _no_jobs
@@ -146,7 +147,7 @@ class System:
     # Folders of its directory that go with a copy of its tables (app/copies/job.py). Nothing secret, and nothing that
     # changes.
     beside: tuple[str, ...] = ()
-    # Folders without which a copy is of no use, and which are in none: whoever restores one puts them back.
+    # Folders that a restored copy needs and that are in no copy: the operator puts them back by hand.
     apart: tuple[str, ...] = ()
     # Tables of its designs that have, or may be given, another form.
     migrations: tuple[Migration, ...] = ()
@@ -156,4 +157,4 @@ class SystemsClash(ValueError):
     """Two systems want the same name, path or table."""
 
     def __init__(self, what: str, name: str) -> None:
-        super().__init__(f"two systems have the {what} '{name}'; rename it in one of them")
+        super().__init__(f"two systems have the same {what} '{name}'; rename one of them")

@@ -1,7 +1,7 @@
 """An area of the console: a name on the left, its pages under it, and the routes that answer for them.
 
-A system adds an area; the frame around it is the console's. Must hold: a page that asks for a role is shown on the
-left only to who has it, and its route asks for it too (the list on the left protects nothing).
+A system adds an area; the frame around it is the console's. Must hold: a page that requires a role is shown on the
+left only to callers who have it, and its route checks the role too (the list on the left protects nothing).
 """
 
 from collections.abc import Callable, Sequence
@@ -17,9 +17,9 @@ SIGN_IN = "/sign-in"  # the server's own sign-in page, for staff; in the demo, f
 
 @dataclass(frozen=True, slots=True)
 class Nav:
-    """A page on the left. `path` is below the area's own; `roles` None is everybody, empty is anybody signed in.
+    """A page on the left. `path` is below the area's own; `roles` None is for all callers, empty for all signed in.
 
-    `except_for` are roles whose pages are others: they may come, but are not shown the way.
+    `except_for` are roles with pages of their own: they may open this one, but do not see the link.
     """
 
     title: str
@@ -38,7 +38,7 @@ class Nav:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Something a search found."""
+    """A search result."""
 
     title: str
     href: str
@@ -57,7 +57,7 @@ def _finds_nothing(caller: Principal, text: str) -> Sequence[Hit]:
 class Area:
     """One area. Its routes are mounted at `/console/<name>`; `icon` is a name in icons.py.
 
-    `serves` says whether its pages have anything for a caller; who is not served finds at its own address what it is.
+    `serves` says whether its pages have anything for a caller; other callers find a description at its address.
     `finds` are examples of what its search finds, for a reader who found nothing.
     `has_door`: it has a sign-in page of its own, at `door`. Its router answers there, unless `admits` is given: then
     the page signs in to accounts, and `admits` says which addresses get one there (app/sign_in.py).
@@ -99,7 +99,7 @@ class Area:
         return caller if self.is_workbench else in_system(caller, self.name)
 
     def pages_for(self, caller: Principal) -> tuple[Nav, ...]:
-        """The pages that lead a caller somewhere who has the roles of this area's system."""
+        """The pages for a caller, who has the roles of this area's system."""
         found = tuple(page for page in self.pages if page.is_for(caller))
         return found if not found or self.serves(caller) else ()
 

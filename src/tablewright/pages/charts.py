@@ -14,12 +14,12 @@ from tablewright.pages.words import number
 _ROW, _BAR, _ROOM, _WIDTH = 30, 12, 320, 760
 _LETTER = 8.4  # as wide as a digit is in the widest of the fonts that are usual
 _LETTERS = 26  # of a label
-_SHORT = 420  # a chart that is no wider fits a phone without scrolling
+_SHORT = 420  # a chart up to this width fits a phone without scrolling
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A row of a bar chart; `note` stands beside the value."""
+    """A row of a bar chart; `note` is shown beside the value."""
 
     label: str
     value: float
@@ -32,10 +32,10 @@ def bars(rows: Sequence[Bar], *, about: str, shown: Callable[[float], str] = num
     most = max((row.value for row in rows), default=0) or 1
     names = [row.label if len(row.label) <= _LETTERS else row.label[: _LETTERS - 1] + "…" for row in rows]
     values = [f"{shown(row.value)}{' ' + row.note if row.note else ''}" for row in rows]
-    # As much room for words as there are: short labels before a wide gap look like a chart that lost its left half.
+    # Room for the longest label only: short labels before a wide gap look like a chart that lost its left half.
     left, right = _letters(names) + 12, _letters(values) + 8
     width = left + _ROOM + right
-    # A picture holds no links: with some it is a group of them.
+    # An image has no links for a screen reader: a chart with links is a group.
     role = "group" if any(row.href for row in rows) else "img"
     kind = "chart bars short" if width <= _SHORT else "chart bars"
     parts = [_open(width, _ROW * len(rows), about, kind, role)]

@@ -1,8 +1,9 @@
 """The two pages of signing in by mail: an address, then the code that was sent to it.
 
-Must hold: the pages say the same about every address, and show neither a code nor a password again; where one goes
-afterwards is a path that the door allows, whatever the form says.
-Elsewhere: what a code proves, and who comes in (each Door's own: app/sign_in.py, systems/travel/pages/sign_in.py).
+Must hold: the pages say the same about every address, and show neither a code nor a password again; the redirect after
+signing in is a path that the door allows, whatever the form says.
+Elsewhere: verifying a code and signing in (app/sign_in.py, systems/travel/pages/sign_in.py,
+systems/portal/pages/sign_in.py).
 """
 
 from collections.abc import Callable, Sequence
@@ -17,16 +18,16 @@ from tablewright.edge.mail_addresses import NotAnAddress
 from tablewright.pages.forms import Form, posted
 
 _SHOWN = ("email", "next", "ticket")
-# What a page asks for: an address; the code that was sent; or a code of before, since no new one was sent.
+# What a page asks for: an address; the code that was sent; or an earlier code, because no new one was sent.
 Step: TypeAlias = Literal["address", "code", "earlier code"]
 
 
 @dataclass(frozen=True, slots=True)
 class CodeSignIn:
-    """One way in. `at` is the whole path of its pages, `within` a path one may go on to, or nothing.
+    """One sign-in page. `at` is the full path of its pages; `within` returns a path if it may be the redirect, or "".
 
-    `start` sends a code to an address and returns the asker's ticket; `finish` takes what was typed and answers who is
-    signed in; both raise a Mistake or NotAnAddress. `page` shows the form of a step.
+    `start` sends a code to an address and returns the requester's ticket; `finish` checks the code and returns the
+    redirect with the login; both raise a CallerError or NotAnAddress. `page` shows the form of a step.
     """
 
     at: str

@@ -1,7 +1,7 @@
-"""Forms: what was typed, what is wrong with it and where. Nothing typed is ever lost.
+"""Forms: typed values and their errors by field. Nothing typed is ever lost.
 
-A page shows a Form; a handler takes one (`posted`), reads it into a model (`read`) or catches the domain's refusal
-(`refused`), and shows the same Form again with the sentence beside the field it is about.
+A page shows a Form; a handler takes one (`posted`), reads it into a model (`read`) or catches the domain's error
+(`refused`), and shows the same Form again with the sentence beside its field.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _MOST_FIELDS = 500
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Values as typed, by field; mistakes by field; and what is wrong with the whole."""
+    """Values as typed and errors, by field; and an error of the form as a whole."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -39,11 +39,11 @@ class Form:
         return bool(self.errors or self.error)
 
     def wrong(self, name: str, sentence: str) -> "Form":
-        """The same form with a mistake beside a field."""
+        """The same form with an error beside a field."""
         return replace(self, errors={**self.errors, name: sentence})
 
     def refused(self, problem: Problem) -> "Form":
-        """The same form with the server's refusal, beside its field where it names one that was typed."""
+        """The same form with the error of a problem, beside its field if the form has that field."""
         found = self
         for each in problem.extra.get("errors", ()):
             if each.get("field") in self.values:
@@ -54,7 +54,7 @@ class Form:
 
 
 class FormWrong(Exception):
-    """What was typed does not fit; `form` says where."""
+    """The form has errors; `form` has them by field."""
 
     def __init__(self, form: Form) -> None:
         super().__init__("the form was filled in wrongly")
@@ -62,7 +62,7 @@ class FormWrong(Exception):
 
 
 def form_of(model: BaseModel | Mapping[str, Any]) -> Form:
-    """A form filled in with what there is; what is absent stays empty."""
+    """A form filled in from a model; absent values stay empty."""
     given = model.model_dump(mode="json", by_alias=True) if isinstance(model, BaseModel) else model
     return Form(
         {name: _typed(value) for name, value in given.items() if value is not None and value is not False}
@@ -76,7 +76,7 @@ def _typed(value: Any) -> str:
 
 
 def read(form: Form, model: type[M], **others: Any) -> M:
-    """The model that was typed; FormWrong says what does not fit. `others` are values nobody types."""
+    """The model made from the typed values; FormWrong has the errors. `others` are further values."""
     typed = {name: text for name, text in form.values.items() if text.strip()}
     try:
         return model.model_validate({**typed, **others})
@@ -96,7 +96,7 @@ async def posted(request: Request) -> Form:
     try:
         pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except (UnicodeDecodeError, ValueError):
-        raise bad_request("BAD_FORM", "This is not a form as browsers send it.") from None
+        raise bad_request("BAD_FORM", "The request body is not a valid form.") from None
     values: dict[str, str] = {}
     for name, text in pairs:
         clean = text.replace("\r\n", "\n")

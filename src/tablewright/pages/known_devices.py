@@ -1,4 +1,4 @@
-"""The cookie of a browser that proved an address before: strangers cannot use up its codes (kit/code_requesters.py).
+"""The cookie of a browser that verified an address before: strangers cannot use up its codes (kit/code_requesters.py).
 
 Must hold: scripts cannot read it, and it does not sign anyone in. A browser is known for a few addresses, the latest
 first.
@@ -18,14 +18,14 @@ _MOST, _BETWEEN = 8, "_"
 
 
 def caller_of(request: Request, console: Console, ticket: str = "") -> RequestOrigin:
-    """Who asks for a code or types one."""
+    """The origin of a request for a code, or of an attempt with one."""
     return RequestOrigin(network_of(request), _devices(request, console), ticket)
 
 
 def remember(
     request: Request, response: Response, console: Console, requesters: CodeRequesters, address: str
 ) -> None:
-    """From now on this browser is known for an address that it has just proved."""
+    """Remember that this browser verified an address."""
     known = _devices(request, console)
     own = next((token for token in known if requesters.is_device(address, token)), None) or requesters.device(
         address

@@ -1,8 +1,8 @@
-"""The frame every page stands in, and how a page is made.
+"""The frame around every page, and how a page is made.
 
     console.page(request, "portal/tenants.html", title="Tenants", listing=...)
 
-Must hold: templates escape everything and know every name they use; a page is for the one who asked, never for a
+Must hold: templates escape everything and know every name they use; a page is for its caller, never for a
 cache. Elsewhere: areas (area.py), errors as pages (page_route.py), macros (templates/blocks.html).
 """
 
@@ -60,7 +60,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands around a page."""
+    """The content of the frame around a page."""
 
     areas: tuple[Shown, ...]
     here: Shown | None
@@ -73,7 +73,7 @@ class Frame:
     is_demo: bool
     keeps_mail: bool
     sign_in: str  # the sign-in page of the system whose page this is, and the way back here
-    has_account: bool  # rather than a login as a person of the demo, or one that a system issued
+    has_account: bool  # false for a demo user, and for a login that a system issued
 
     @property
     def accent(self) -> str:
@@ -115,7 +115,7 @@ class Console:
     cookie: SessionCookie
     is_demo: bool = True
     url: str = ""  # how people reach us, where that is known
-    keeps_mail: bool = False  # letters stay on this machine, where the page of app/designs/mail.py shows them
+    keeps_mail: bool = False  # mail is not sent; the page of app/designs/mail.py shows it
     packages: Mapping[str, str] = field(default_factory=dict)
     has_account: Callable[[Principal], bool] = _has_none
     environment: Environment = field(init=False, repr=False)
@@ -131,7 +131,7 @@ class Console:
         return self.assets[name].href
 
     def router(self) -> APIRouter:
-        """A router for pages: its errors are pages too, and it is no part of the API's description."""
+        """A router for pages: its errors are pages too, and the API's description leaves it out."""
         return APIRouter(route_class=PageRoute, include_in_schema=False)
 
     def page(
@@ -195,14 +195,14 @@ class Console:
         )  # fmt: skip
 
     def go(self, to: str, said: str = "", tone: Tone = "good") -> RedirectResponse:
-        """On to another page after a change, which then says what has been done."""
+        """Redirect after a change; the next page shows the sentence."""
         response = RedirectResponse(to, 303)
         if said:
             note(response, said, tone)
         return response
 
     def caller(self, request: Request) -> Principal:
-        """Who asks, with the roles as the token spells them."""
+        """The caller, with the roles as the token spells them."""
         found: Principal = self.identity(request)
         return found
 
@@ -233,7 +233,7 @@ def _shown(area: Area, caller: Principal, path: str) -> Shown:
 
 
 def note(response: Response, said: str, tone: Tone = "good") -> None:
-    """A sentence for the next page, kept for a minute."""
+    """A sentence for the next page, valid for a minute."""
     text = base64.urlsafe_b64encode(json.dumps([[tone, said[:_FLASH_LETTERS]]]).encode()).decode()
     response.set_cookie(FLASH, text, max_age=_FLASH_SECONDS, path="/", httponly=True, samesite="lax")
 

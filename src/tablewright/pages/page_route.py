@@ -1,8 +1,8 @@
-"""Errors on pages are pages: what happened, in a sentence, and a way on.
+"""Errors on pages are pages: what happened, in a sentence, and what to do next.
 
 Every route of the console is of this kind. Must hold: a reader who is not signed in is sent to the sign-in page of the
-system they wanted a page of, and comes back to it; a fault of ours shows its request id and nothing else, and is logged
-once by kind and place.
+system and returns afterwards; an internal error shows its request ID and nothing else, and is logged once by kind and
+place.
 Elsewhere: the same errors for programs (edge/problems.py).
 """
 
@@ -27,13 +27,13 @@ from tablewright.pages.area import door_at
 log = logging.getLogger("tablewright.app")
 
 _TITLES = {
-    400: "This cannot be read",
-    401: "Sign in first",
+    400: "We can't read this request",
+    401: "Please sign in",
     403: "You don't have access",
     404: "Page not found",
     405: "Not supported",
     409: "Conflict",
-    410: "This is gone",
+    410: "No longer available",
     412: "Changed by someone else",
     422: "Please check your entries",
     429: "Too many requests",
@@ -42,7 +42,7 @@ _TITLES = {
 }
 
 
-# Where the code says more to its reader than the status does.
+# Codes with a more helpful title than that of their status.
 _TITLES_OF_CODES = {"TENANT_CLOSED": "Your account was deleted"}
 
 
@@ -78,12 +78,12 @@ def problem_of(request: Request, error: Exception) -> Problem:
             found: Problem = translate(error)
             return found
     log.error("page failed", extra={"request": request_id_of(request.scope), **fault(error)})
-    return Problem(500, "INTERNAL", "The fault is in our log. Name the request id when you report it.")
+    return Problem(500, "INTERNAL", "The error is in our log. Please quote the request ID if you report it.")
 
 
 def error_page(request: Request, problem: Problem) -> Response:
-    """The problem in the frame; or the way to sign in, where that is all that is missing."""
-    # The sign-in page itself is refused only for a header that is no login; to lead there again would never end.
+    """The problem in the frame; or a redirect to the sign-in page if signing in is all that is missing."""
+    # The sign-in page itself is refused only for a header that is not a login; a redirect there would never end.
     is_door = request.url.path == door_at(request.app.state.areas, request.url.path)
     if problem.status == 401 and request.method == "GET" and not is_door:
         said = "" if problem.code == "LOGIN_REQUIRED" else problem.message
@@ -92,7 +92,7 @@ def error_page(request: Request, problem: Problem) -> Response:
     response: Response = request.app.state.console.page(
         request,
         "problem.html",
-        title=_TITLES_OF_CODES.get(problem.code) or _TITLES.get(problem.status, "This did not work"),
+        title=_TITLES_OF_CODES.get(problem.code) or _TITLES.get(problem.status, "That didn't work"),
         status=problem.status,
         problem=problem,
         request_id=request_id_of(request.scope),
@@ -105,7 +105,7 @@ def error_page(request: Request, problem: Problem) -> Response:
 
 
 def sign_in_link(request: Request) -> str:
-    """The sign-in page for the page that was asked for, with the way back to it, if it is one to come back to."""
+    """The sign-in page of the requested page, with the address to return to if it can be opened again."""
     path = request.url.path
     door = door_at(request.app.state.areas, path)
     if request.method not in ("GET", "HEAD") or path in ("/", door) or path.startswith(f"{door}/"):

@@ -9,7 +9,7 @@ _MOST_HITS = 50
 
 
 def hits(areas: Sequence[Area], caller: Principal, text: str) -> list[tuple[str, Hit]]:
-    """What the areas know by this name: pages first, then what each finds itself."""
+    """The results of all areas: pages first, then what each area finds itself."""
     found: list[tuple[str, Hit]] = []
     words = text.casefold().split()
     for area in areas:

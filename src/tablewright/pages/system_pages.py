@@ -1,5 +1,5 @@
-"""What the pages of a system are made with, as far as it is the same for all: the console, who asks, a folder of
-templates, and the words that all of its pages use. Each system's page.py adds its service and who may do what."""
+"""What the pages of all systems share: the console, the caller, a folder of templates, and the values that all
+templates of a system use. Each system's page.py adds its service and its permissions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class SystemPages(ABC):
 
     @abstractmethod
     def words(self, request: Request) -> Mapping[str, Any]:
-        """What every template of the folder knows."""
+        """The values that every template of the folder gets."""
 
     def page(
         self,

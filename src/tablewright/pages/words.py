@@ -1,4 +1,4 @@
-"""How values read on a page: numbers, sizes, money, times, letters. Pure; the templates' filters.
+"""How values are shown on a page: numbers, sizes, money, times, text. Pure; the templates' filters.
 
 Must hold: a time is always shown with its zone, if only on hover.
 """
@@ -110,7 +110,7 @@ def lifetime(given: timedelta) -> str:
 
 
 def linked(text: str) -> Markup:
-    """A letter's text with its links to follow: whole addresses, and paths of this console."""
+    """The text of a message with its links: whole addresses, and paths of this console."""
     parts = [
         Markup('<a href="{0}">{0}</a>').format(part) if place % 2 else escape(part)
         for place, part in enumerate(_LINK.split(text))
@@ -119,7 +119,7 @@ def linked(text: str) -> Markup:
 
 
 def coded(text: str) -> Markup:
-    """What a design says of itself, with names that stand between backticks as code."""
+    """A description from a design, with names in backticks as code."""
     parts = [
         Markup("<code>{}</code>").format(part) if place % 2 else escape(part)
         for place, part in enumerate(re.split(r"`([^`]+)`", text))

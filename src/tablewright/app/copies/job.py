@@ -1,13 +1,13 @@
 """A daily copy of a store's tables elsewhere, for those systems whose design says `copy_to` (SK-32).
 
-Where that is, the person who runs the server says (`serve --copies`): a design's region is Amazon's. Every few minutes
-the job brings it a step further: it asks for the exports, all of one moment; later it sees that they are done, compares
-them with their manifests and says so at the place; then it removes copies that are too old. It never waits, so no other
-job waits for it; what is under way is known to the store and to the place, so a crash at any point is gone on from.
-Must hold: a copy has what was written before it was begun, and is told of when all of its tables are there; the newest
-one is never removed, however old it is; of others each table goes when its own design says so, whatever other designs
-keep; what is at the place and is not this store's own is not touched; files beside the tables are only ever added.
-Elsewhere: what is where (store.py), whose they are (store_id.py), the way back (restore.py),
+The person who runs the server says where (`serve --copies`): a design's region is Amazon's. Every few minutes the job
+runs one step: it requests the exports, all of one moment; later it checks that they are complete, compares them with
+their manifests and writes the copy's entry; then it removes copies that are too old. It never waits, so no other job
+waits for it; the state is in the store and at the location, so the next step continues after a crash at any point.
+Must hold: a copy has all writes from before it started, and gets its entry when all of its tables are complete; the
+newest one is never removed, however old it is; of others each table is removed when its own design says so, whatever
+other designs keep; objects of other stores are not touched; files beside the tables are only ever added.
+Elsewhere: the layout (store.py), the store's name (store_id.py), restores (restore.py),
 backups within the store (backups.py).
 """
 
@@ -31,14 +31,14 @@ log = logging.getLogger("tablewright.app")
 
 NAME = "copies"
 EVERY = timedelta(minutes=5)
-# A place that is full or away is so for a while; until then the job says each time that it failed.
+# A full or unreachable location stays so for a while; until then each run of the job reports the failure.
 TRY_AGAIN = timedelta(hours=1)
-# So long the store knows which exports it was asked for; what is not done by then is begun anew.
+# The store recognises a repeated export request for this long; an older copy is started again.
 GIVE_UP = timedelta(hours=CLIENT_TOKEN_HOURS - 1)
 
 
 class CopyFailed(Exception):
-    """A table could not be copied, or what came of it is not whole."""
+    """A table could not be copied, or its copy is incomplete."""
 
     def __init__(self, table: str, why: str) -> None:
         self.table, self.why = table, why
@@ -87,19 +87,19 @@ def tables_to_copy(dbs: Sequence[Db]) -> dict[str, timedelta]:
 
 
 def advice_of(titles: Sequence[str]) -> str:
-    """What to say to who runs a server without a place for the copies that designs want."""
+    """Advice for a server without a location for the copies that designs want."""
     want = "wants" if len(titles) == 1 else "want"
     return (
-        f"{' and '.join(titles)} {want} a daily copy elsewhere, and no place for it was named: "
-        "serve --copies DIR (another disk) or --copies s3://bucket/prefix (another region)"
+        f"{' and '.join(titles)} {want} a daily off-site copy, but no location is set: start the server with "
+        "--copies DIR (another disk) or --copies s3://bucket/prefix (another region)"
     )
 
 
 def moved_advice(place: CopyPlace) -> str:
-    """What to say where a store that had copies finds none of anybody's: a new disk, or a mount that is missing."""
+    """Advice if the location of a store that had copies is empty: a new disk, or a missing mount."""
     return (
-        f"there was nothing at {place.name}, and this store was copied before: if it is a mount, see that it is "
-        "mounted, or copies stay on this machine"
+        f"{place.name} was empty, although this store was copied before: if it is a mount, check that it is mounted, "
+        "or the copies stay on this machine"
     )
 
 
@@ -107,7 +107,7 @@ def copies_job(copying: Copying) -> Job[object]:
     tables = f"{len(copying.tables)} table{'' if len(copying.tables) == 1 else 's'}"
     days = sorted({kept.days for kept in copying.tables.values()})
     kept = " or ".join(map(str, days))
-    about = f"A copy of {tables} at {copying.place.name} once a day, for {kept} days."
+    about = f"Copies {tables} to {copying.place.name} once a day; copies are kept for {kept} days."
     return Job(NAME, EVERY, lambda _: bring_further(copying), about)
 
 
@@ -121,7 +121,7 @@ def bring_further(copying: Copying) -> None:
                 made = _advanced(copying, whole, now)
                 whole += [made] if made is not None else []
         finally:
-            # Also when today's fails: a full place gets no room otherwise, and who was erased stays in old copies.
+            # Also if today's copy fails: this frees space, and removes erased people from old copies in time.
             _remove_old(copying, whole, now)
     except BucketUnusable as trouble:
         facts = {"place": copying.place.name, "code": trouble.code, "why": trouble.message}
@@ -216,21 +216,21 @@ def _checked(copying: Copying, table: str, export: dict[str, Any]) -> CopiedTabl
     home = home_of(export["S3Prefix"], str(export["ExportArn"]).rpartition("/")[2])
     summary, listed = (place.read(f"{home}manifest-{name}.json") for name in ("summary", "files"))
     if summary is None or listed is None:
-        raise CopyFailed(table, "its manifest is not there")
+        raise CopyFailed(table, "its manifest is missing")
     files = [json.loads(line) for line in listed.splitlines()]
     there = set(place.keys(home))
     if any(file["dataFileS3Key"] not in there for file in files):
-        raise CopyFailed(table, "a file is missing that its manifest lists")
+        raise CopyFailed(table, "a file listed in its manifest is missing")
     counts = {json.loads(summary)["itemCount"], sum(file["itemCount"] for file in files), export["ItemCount"]}
     if len(counts) != 1:
-        raise CopyFailed(table, "its manifests and the store count differently")
+        raise CopyFailed(table, "the item counts of its manifests and of the store differ")
     made = definition(copying.described(table))
     size = json.loads(summary).get("billedSizeBytes")
     return CopiedTable(name=table, items=counts.pop(), bytes=size, home=home, definition=made)
 
 
 def definition(described: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes such a table again: keys and indexes. Streams, TTL and recovery are whoever's who serves it."""
+    """The CreateTable request of the table: keys and indexes. The server sets streams, TTL and recovery."""
     made = {name: described[name] for name in ("AttributeDefinitions", "KeySchema")}
     made["BillingMode"] = "PAY_PER_REQUEST"
     for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
@@ -255,7 +255,7 @@ def _remove_old(copying: Copying, whole: Sequence[Copy], now: datetime) -> None:
         name = moment_name(copy.at)
         entry = copying.key("whole", f"{name}.json")
         left = [table for table in copy.tables if table not in over]
-        # What says that it is there goes first: half of one is nobody's copy.
+        # The entry is removed first: half of a copy must not be listed.
         if left:
             copying.place.put(entry, copy.model_copy(update={"tables": left}).model_dump_json().encode())
         else:

@@ -1,10 +1,11 @@
-"""The way back from a copy elsewhere: its tables made again and filled, compared with what the copy says, and the
-files that were beside them put back.
+"""Restores from a copy: tables are created, filled and compared with the copy's counts, and the files beside them put
+back.
 
-Items are put, a batch at a time, so any endpoint will do: it need not see the place. A table that is being filled says
-so in a tag, with the copy it is filled from; cut off, it is filled again from its beginning, which changes nothing.
-Must hold: a table that is there, and is not half of this very restore, is refused before anything is written
-(`refuse_there`); a file that is not what its manifest says is refused; the files beside the tables are the newest,
+Items are written in batches, so any endpoint works: it needs no access to the location. A table that is being filled
+has a tag with the copy it is filled from; after an interruption it is filled again from the start, with the same
+result.
+Must hold: a table that exists and is not part of this same restore is refused before anything is written
+(`refuse_there`); a file that differs from its manifest is refused; the files beside the tables are the newest,
 whichever copy is restored.
 Elsewhere: making copies (job.py), the command (cli/db/copies_restore.py).
 """
@@ -37,16 +38,16 @@ _PATH = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]
 
 
 class NoSuchCopy(CopiesUnusable):
-    """A copy that is not at the place, or that is not the only one of its day."""
+    """A copy that does not exist, or is ambiguous."""
 
 
 class TablesThere(CopiesUnusable):
-    """Tables that are to be made are there already."""
+    """Tables of the copy already exist."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        are = "is" if len(names) == 1 else "are"
+        exist = "exists" if len(names) == 1 else "exist"
         super().__init__(
-            f"{', '.join(names)} {are} there already, and a restore never overwrites: name a directory or a server "
+            f"{', '.join(names)} already {exist}, and a restore never overwrites; name a directory or a server "
             "without them"
         )
 
@@ -79,13 +80,13 @@ def chosen(copies: Sequence[Copy], day: str | None, store: str | None) -> Copy:
             }
         )
         raise NoSuchCopy(
-            f"there is no such copy; there are those of {', '.join(there)}"
+            f"there is no such copy; there are copies of {', '.join(there)}"
             if there
-            else "there is no whole copy there"
+            else "there is no complete copy"
         )
     stores = sorted({copy.store for copy in meant})
     if len(stores) > 1:
-        raise NoSuchCopy(f"copies of several stores are there; name one with --store: {', '.join(stores)}")
+        raise NoSuchCopy(f"there are copies of several stores; name one with --store: {', '.join(stores)}")
     return meant[-1]
 
 
@@ -93,7 +94,7 @@ def chosen(copies: Sequence[Copy], day: str | None, store: str | None) -> Copy:
 
 
 def restore_tables(call: Call, place: CopyPlace, copy: Copy, progress: Progress = silent) -> list[Restored]:
-    """Make and fill the tables of a copy; each as it was found afterwards. Who calls has refused what is there."""
+    """Create and fill the tables of a copy; returns their item counts. The caller refused existing tables before."""
     done, made, arns = 0, [], []
     for table in copy.tables:
         arns.append(_made(call, table, _mark(copy)))
@@ -156,7 +157,7 @@ def _filled(call: Call, place: CopyPlace, table: CopiedTable) -> Iterator[int]:
         left = batch_write(call, {table.name: [{"PutRequest": {"Item": item}} for item in some]})
         if left:
             raise CopiesUnusable(
-                f"{table.name} does not take its items as fast as they come; the same command again goes on"
+                f"{table.name} does not accept items fast enough; run the same command again to continue"
             )
         yield len(some)
 
@@ -196,7 +197,7 @@ def files_beside(place: CopyPlace, store: str) -> dict[str, list[str]]:
     for key in place.keys(folder):
         path = key.removeprefix(folder)
         if not _PATH.fullmatch(path):
-            raise CopiesUnusable(f"{key} at {place.name} is no name of a file that was put there; remove it")
+            raise CopiesUnusable(f"{key} at {place.name} is not the name of a file of a copy; remove it")
         system, _, rest = path.partition("/")
         found.setdefault(system, []).append(rest)
     return found

@@ -1,7 +1,6 @@
-"""How a place for copies stands, for a person to read: which copies are whole, and which one is under way.
+"""The status of a location for copies: which copies are complete, and which one is in progress.
 
-Elsewhere: making copies (job.py), what is where (store.py), who shows it (cli/db/copies_list.py, the Store
-page).
+Elsewhere: making copies (job.py), the layout (store.py), where it is shown (cli/db/copies_list.py, the Store page).
 """
 
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from tablewright.app.copies.store import BucketUnusable, Copy, CopyPlace, moment
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """A copy that was begun and is not whole. One that nobody goes on with any more `is_cut_off`."""
+    """A copy that is incomplete; `is_cut_off` if it will not be continued."""
 
     store: str
     at: datetime

@@ -1,12 +1,12 @@
 """Where the copies of a store are, outside of its machine: a directory (another disk, a mount) or a bucket of S3.
 
-    whole/{store}/{moment}.json     a copy, with what is in it: written last, so who finds it finds a whole one
+    whole/{store}/{moment}.json     a copy, with what is in it: written last, so a listed copy is complete
     begun/{store}.json              the copy that was begun last
     data/{store}/{moment}/...       the exports of a copy, in the service's own layout
     beside/{store}/{system}/...     files that a restore needs besides the tables, as new as they can be
 
-Must hold: what has no entry under `whole/` is no copy, whatever lies under `data/`; nothing secret is put here.
-Elsewhere: making copies (job.py), coming back from one (restore.py), buckets (engine/transfer/buckets.py).
+Must hold: only an entry under `whole/` makes a copy, whatever is under `data/`; no secrets are written here.
+Elsewhere: making copies (job.py), restoring one (restore.py), buckets (engine/transfer/buckets.py).
 """
 
 import json
@@ -35,7 +35,7 @@ _REGION, _ACCOUNT = "us-east-1", "000000000000"
 
 
 class CopiesUnusable(ValueError):
-    """A place for copies that cannot be one."""
+    """A location that cannot be used for copies."""
 
 
 class CopiedTable(BaseModel):
@@ -121,12 +121,12 @@ class CopyPlace:
         for key in self._entries(store):
             body = self.read(key)
             copy = None if body is None else _copy_in(body)
-            # By its own name, or what it says of store and moment is somebody's who changed it.
+            # The key must match the content, or the entry was changed.
             if copy is not None and self.key("whole", copy.store, f"{moment_name(copy.at)}.json") == key:
                 found.append(copy)
             elif body is not None:
                 odd(
-                    f"{key} at {self.name} tells of no copy: it was changed, or put there by somebody else; remove it"
+                    f"{key} at {self.name} does not describe a copy: it was changed, or is not ours; remove it"
                 )
         return sorted(found, key=lambda copy: copy.at)
 
@@ -190,21 +190,19 @@ def place_of(text: str) -> CopyPlace:
     if text.startswith(S3):
         name, _, prefix = text.removeprefix(S3).partition("/")
         if not name:
-            raise CopiesUnusable(
-                f"{text!r} names no bucket; write s3://bucket, or s3://bucket/prefix for a part of it"
-            )
+            raise CopiesUnusable(f"{text!r} does not name a bucket; write s3://bucket or s3://bucket/prefix")
         prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
         return CopyPlace(text, "s3:", _reached("s3:"), Bucket(name), prefix)
     if text.startswith("s3:"):
-        raise CopiesUnusable(f"{text!r} names no bucket; a bucket of S3 is written as s3://bucket/prefix")
+        raise CopiesUnusable(f"{text!r} does not name a bucket; write an S3 bucket as s3://bucket/prefix")
     if not text:
         # Nothing is this directory, and a variable that is not set is nothing.
-        raise CopiesUnusable("no place for copies is named; write a directory, or s3://bucket/prefix")
+        raise CopiesUnusable("no location for copies is given; name a directory or s3://bucket/prefix")
     directory = Path(text).absolute()
     if not directory.is_dir():
-        # Made for somebody, it would be on this machine's disk whenever the mount is missing.
+        # If we created it, copies would go to this machine's disk whenever the mount is missing.
         raise CopiesUnusable(
-            f"there is no directory {text} for copies; make it, or mount it, and start again"
+            f"the directory {text} for copies does not exist; create or mount it, and start again"
         )
     return CopyPlace(text, str(directory), _reached(str(directory)), Bucket(DIRECTORY_BUCKET), "")
 
@@ -222,8 +220,8 @@ def made_ready(place: CopyPlace) -> CopyPlace:
             home.mkdir(mode=0o700, exist_ok=True)
         except OSError as refusal:
             raise CopiesUnusable(
-                f"{place.name} cannot take copies: {home} cannot be made a directory ({refusal.strerror}); let us "
-                "write there, or name another"
+                f"{place.name} cannot be used for copies: the directory {home} cannot be created ({refusal.strerror}); "
+                "make it writable or name another location"
             ) from None
     return place
 

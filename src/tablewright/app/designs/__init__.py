@@ -1,8 +1,8 @@
-"""The area for engineers: designs as they are, patterns that can be run, items as they are stored.
+"""The engineers' pages: designs, access patterns that can be run, items as stored.
 
 designs.py (designs, tables, entities), patterns.py (run one), cost.py (what a month costs), browse.py (items),
-secrets.py (what is covered), metrics.py (figures over time), store.py (tables, long work), mail.py
-(letters that stay here, or where they go).
+secrets.py (masked fields), metrics.py (figures over time), store.py (tables, jobs), mail.py (mail kept here, or where
+it is sent).
 """
 
 from tablewright.app.designs.browse import add_browsing
@@ -24,7 +24,7 @@ NAME = "designs"
 
 
 def engineer(find: FindPrincipal, is_demo: bool) -> FindPrincipal:
-    """Who may look at everything: engineers, with a second factor; in the demo, whoever is signed in."""
+    """Callers who may see everything: engineers with a second factor; in the demo, every signed-in user."""
     return require(find) if is_demo else require(find, ENGINEER, mfa=True)
 
 
@@ -42,7 +42,7 @@ def designs_area(runtime: Runtime, console: Console, allowed: FindPrincipal) -> 
             Nav("All designs"),
             Nav("Items", "items", ()),
             Nav("Metrics", "metrics", ()),
-            Nav("Store and work", "store", ()),
+            Nav("Store and jobs", "store", ()),
             Nav("Mail", "mail", ()),
         ),
         router,

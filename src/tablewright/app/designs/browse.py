@@ -354,7 +354,7 @@ def _write(shape: EntitySpec, kind: str, before: BaseModel, after: BaseModel) ->
     if states is None or _state(before, states) == _state(after, states):
         return entity.change(before, after)
     actors = states.moves.get(_state(before, states), {}).get(_state(after, states), ()) or states.overrides
-    return entity.move(before, after, by=next(iter(actors), "nobody"))
+    return entity.move(before, after, by=next(iter(actors), "anyone"))
 
 
 def _state(item: BaseModel, states: States) -> str:

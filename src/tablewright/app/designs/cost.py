@@ -1,6 +1,6 @@
 """What a design costs in a month: by part and by table, beside what was stated, with the arithmetic of every figure.
 
-Must hold: an address that asks for what there is not is refused, not answered with something else.
+Must hold: an address with an unknown choice is refused.
 Elsewhere: the figures (design/cost/), the same in a terminal (cli/cost.py).
 """
 
@@ -46,7 +46,7 @@ def add_costs(router: APIRouter, runtime: Runtime, console: Console, allowed: Fi
         try:
             report = cost_of(found, environments[environment], options=options)
         except DesignMistake as mistake:
-            raise bad_request("NOT_PRICED", f"This cannot be priced: {mistake}.") from None
+            raise bad_request("NOT_PRICED", f"No price can be calculated: {mistake}.") from None
         # Of some lines the table is one that designs share.
         tables = list(dict.fromkeys([*found.tables, *filter(None, report.by_table)]))
         table = _chosen(form, "table", tables)
@@ -72,11 +72,13 @@ def _chosen(form: Form, name: str, choices: list[str]) -> str:
     for each in form.values:
         if each not in ASKED:
             raise bad_request(
-                "UNKNOWN_CHOICE", f"This page is asked with {', '.join(ASKED)}, not {each}.", each
+                "UNKNOWN_CHOICE", f"Unknown parameter {each}; this page takes {', '.join(ASKED)}.", each
             )
     given = form.get(name)
     if given and given not in choices:
-        raise bad_request("UNKNOWN_CHOICE", f"There is no {name} {given}: {', '.join(choices)}.", name)
+        raise bad_request(
+            "UNKNOWN_CHOICE", f"There is no {name} {given}; choose one of {', '.join(choices)}.", name
+        )
     return given
 
 
@@ -85,9 +87,12 @@ def _options(form: Form) -> tuple[Form, Options]:
     usual = Options()
     times, months = _number(form, "times", usual.times), _number(form, "months", Decimal(usual.months))
     if times is None or not 0 < times <= MOST_TIMES:
-        form, times = form.wrong("times", "A number above 0, up to a million."), usual.times
+        form, times = form.wrong("times", "Enter a number above 0, up to a million."), usual.times
     if months is None or not 1 <= months <= MOST_MONTHS or months != int(months):
-        form, months = form.wrong("months", f"A whole number, 1 to {MOST_MONTHS}."), Decimal(usual.months)
+        form, months = (
+            form.wrong("months", f"Enter a whole number from 1 to {MOST_MONTHS}."),
+            Decimal(usual.months),
+        )
     typed = {"times": f"{times:f}", "months": f"{months:f}", **form.values}
     return Form(typed, form.errors), Options(times, int(months), form.is_ticked("free"))
 

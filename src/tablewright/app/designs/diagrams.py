@@ -32,7 +32,7 @@ class Owner:
 
 
 def owner_of(design: Design | None, table: str, item: Mapping[str, Value]) -> Owner:
-    """Told by the item's key. `table` is the design's own name for it."""
+    """The entity or guard of an item, by its key. `table` is the design's name."""
     if table == RECEIPTS.name:
         return Owner("receipt", "receipt")
     for shape in design.shapes if design else ():
@@ -70,7 +70,7 @@ def key_cell(key: KeyAttribute | None) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """Who stands where: rows of entities, columns of key attributes."""
+    """The keys of a table: rows of entities, columns of key attributes."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, str, tuple[Markup, ...]], ...]

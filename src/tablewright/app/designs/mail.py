@@ -1,7 +1,7 @@
-"""Mail, for who runs this machine: the letters that stay on it, or where they go and what waits or failed.
+"""The Mail page: the messages kept on this machine, or where mail is sent and what is waiting or failed.
 
-Must hold: letters hold codes that sign people in, so they are shown on this machine's own console alone, to engineers
-with a second factor; in the demo, where anybody may be anybody, to anybody. Elsewhere: how letters leave (app/mail).
+Must hold: messages contain sign-in codes, so they are shown only on this machine, to engineers with a second factor; in
+the demo, where every visitor can sign in as any demo user, to all visitors. Elsewhere: how mail is sent (app/mail).
 """
 
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from tablewright.pages.forms import Form
 from tablewright.pages.layout import Console
 
 _WHY = {
-    "ConnectionRefusedError": "nobody listens there",
+    "ConnectionRefusedError": "connection refused",
     "TimeoutError": "the server does not answer",
-    "gaierror": "there is no such host",
-    "SSLCertVerificationError": "its certificate is none that this machine trusts",
-    "SMTPNotSupportedError": "the server does not offer what was asked for, TLS or a login",
-    "SMTPAuthenticationError": "the server does not accept user and password",
-    "SMTPSenderRefused": "the server does not take letters from this sender",
-    "SMTPServerDisconnected": "the server hangs up",
+    "gaierror": "host not found",
+    "SSLCertVerificationError": "this machine does not trust its certificate",
+    "SMTPNotSupportedError": "the server does not support TLS or sign-in as configured",
+    "SMTPAuthenticationError": "the server rejected the user name or password",
+    "SMTPSenderRefused": "the server rejected the sender address",
+    "SMTPServerDisconnected": "the server closed the connection",
 }
 _PROXIES_SAY = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 _SECURITY = {"starttls": "STARTTLS", "tls": "TLS", "none": "without TLS"}
@@ -43,7 +43,7 @@ class Row:
 
     @property
     def why(self) -> str:
-        """What stands in the way, for people; what has no words here is called by its name."""
+        """Why mail is not sent, as a sentence; an unknown error is shown by its name."""
         name = self.trouble.why if self.trouble is not None else ""
         return _WHY.get(name.partition(" ")[0], name)
 
@@ -53,7 +53,7 @@ class Row:
 
 
 def add_mail(router: APIRouter, runtime: Runtime, console: Console, allowed: FindPrincipal) -> None:
-    # In the demo also to who is not signed in: a code may be what they sign in with.
+    # In the demo also for visitors who are not signed in: the code they sign in with is here.
     reader = console.identity if console.is_demo else allowed
 
     @router.get("/mail")
@@ -62,7 +62,7 @@ def add_mail(router: APIRouter, runtime: Runtime, console: Console, allowed: Fin
         kept: list[Kept] = []
         if isinstance(way, Directory):
             if not is_here(request):
-                raise forbidden("NOT_THIS_MACHINE", "Letters are shown on the machine they are kept on only.")
+                raise forbidden("NOT_THIS_MACHINE", "Mail is shown only on the machine it is kept on.")
             kept = way.letters(to)
         rows = _rows(runtime)
         return console.page(
@@ -81,7 +81,7 @@ def add_mail(router: APIRouter, runtime: Runtime, console: Console, allowed: Fin
 
 
 def is_here(request: Request) -> bool:
-    """Whether the caller is at this machine, by address and by the name they call it; behind a proxy nobody is."""
+    """Whether the request is from this machine, by address and host name; never if it came through a proxy."""
     is_near = request.client is not None and request.client.host in ("127.0.0.1", "::1")
     if any(name in request.headers for name in _PROXIES_SAY):
         return False

@@ -1,6 +1,6 @@
 """The figures of a table in a region over time: units, requests, times, refusals, size; each operation as numbers.
 
-Must hold: an address that asks for what there is not is refused, not answered with something else.
+Must hold: an address with an unknown choice is refused.
 """
 
 from collections.abc import Callable, Sequence
@@ -128,12 +128,14 @@ def _chosen(runtime: Runtime, form: Form) -> tuple[str, str]:
     for name in form.values:
         if name not in ASKED:
             raise bad_request(
-                "UNKNOWN_CHOICE", f"This page is asked with {', '.join(ASKED)}, not {name}.", name
+                "UNKNOWN_CHOICE", f"Unknown parameter {name}; this page takes {', '.join(ASKED)}.", name
             )
     region, span = form.get("region") or runtime.regions.home, form.get("span") or "hour"
     for name, chosen, choices in (("region", region, list(runtime.regions)), ("span", span, list(SPANS))):
         if chosen not in choices:
-            raise bad_request("UNKNOWN_CHOICE", f"There is no {name} {chosen}: {', '.join(choices)}.", name)
+            raise bad_request(
+                "UNKNOWN_CHOICE", f"There is no {name} {chosen}; choose one of {', '.join(choices)}.", name
+            )
     return region, span
 
 
@@ -228,10 +230,10 @@ def _units(
 
     lines = [look.line(name or "Table", look.points(used, index=name), rate) for name in ("", *indexes)]
     limits = look.points(provisioned) or look.points(ceiling)
-    words = "provisioned" if look.points(provisioned) else "at most"
+    words = "provisioned" if look.points(provisioned) else "maximum"
     if limits:
         lines.append(look.line(words, limits, lambda point: point.most, missing=None, is_limit=True))
-    about = f"{kind} units a second, of the table and of each global index."
+    about = f"{kind} units per second, for the table and each global index."
     return look.timeline(f"{kind} capacity", about, lines, number_of_few_digits)
 
 
@@ -245,7 +247,7 @@ def _requests(look: Look, verbs: Sequence[str]) -> Timeline:
         for verb in verbs
     ]
     empty = look.line("Requests", [], lambda point: 0.0)
-    about = "Requests a minute that succeeded, by operation."
+    about = "Successful requests per minute, by operation."
     return look.timeline("Requests", about, lines or [empty], number_of_few_digits)
 
 
@@ -255,9 +257,7 @@ def _times(look: Look) -> Timeline:
         look.line("p50", points, lambda point: point.p50, missing=None),
         look.line("p99", points, lambda point: point.p99, missing=None),
     ]
-    about = (
-        "How long requests took inside the engine: half of them at most p50, all but one in a hundred p99."
-    )
+    about = "Time that requests took inside the engine: median (p50) and 99th percentile (p99)."
     return look.timeline("Latency", about, lines, ms)
 
 
@@ -265,7 +265,7 @@ def _refusals(look: Look) -> Timeline:
     named = {
         "Throttled reads": (throttle_events("Read"), look.table),
         "Throttled writes": (throttle_events("Write"), look.table),
-        "Conditions not met": (CONDITION_FAILED, look.table),
+        "Failed conditions": (CONDITION_FAILED, look.table),
         "Conflicts": (TRANSACTION_CONFLICT, look.table),
         "User errors (all tables)": (USER_ERRORS, ""),
     }
@@ -273,15 +273,15 @@ def _refusals(look: Look) -> Timeline:
         look.line(words, look.points(metric, table=table), lambda point: point.sum)
         for words, (metric, table) in named.items()
     ]
-    # The first line stands for all when nothing was refused: an axis without a line says less than one at nought.
+    # If nothing was refused, the first line shows zero: a chart without a line looks broken.
     busy = [line for line in lines if any(line.known)]
-    return look.timeline("Refusals", "What was refused, and why.", busy or lines[:1], number_of_few_digits)
+    return look.timeline("Refusals", "Refused requests, by reason.", busy or lines[:1], number_of_few_digits)
 
 
 def _items(look: Look) -> Timeline:
     line = look.line("Items", look.points(ITEM_COUNT), lambda point: point.most, missing=None)
     bytes_ = look.points(SIZE_BYTES)
-    about = f"Items in the table, {size(bytes_[-1].most)} of them." if bytes_ else "Items in the table."
+    about = f"Items in the table ({size(bytes_[-1].most)})." if bytes_ else "Items in the table."
     return look.timeline("Items", about, [line], number_of_few_digits)
 
 
@@ -290,7 +290,7 @@ def _rare(look: Look) -> list[Timeline]:
     found = []
     expired = look.line("Expired", look.points(EXPIRED_ITEMS), lambda point: point.sum)
     if any(expired.known):
-        about = "Items deleted because their time had come."
+        about = "Items deleted by TTL."
         found.append(look.timeline("Expired items", about, [expired], number_of_few_digits))
     receiving = [
         series.detail
@@ -307,7 +307,7 @@ def _rare(look: Look) -> list[Timeline]:
         for region in receiving
     ]
     if any(lag.known for lag in lags):
-        about = "Time between a write here and its arrival in each replica: all but one in a hundred took at most that."
+        about = "Time between a write here and its arrival in each replica (99th percentile)."
         found.append(look.timeline("Replication", about, lags, ms))
     return found
 
@@ -320,5 +320,5 @@ def ms(value: float) -> str:
 
 
 def number_of_few_digits(value: float) -> str:
-    """Three digits that count: a scale is no place for more."""
+    """At most three significant digits, for the labels of a scale."""
     return number(round(value, 2 if value < 10 else 1 if value < 100 else 0))

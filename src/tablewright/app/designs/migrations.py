@@ -1,4 +1,4 @@
-"""Where migrations stand, in words: which side is open, how far the copy is, what comes next."""
+"""The status of migrations in words: which table is in use, the progress of the copy, the next step."""
 
 import shlex
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from tablewright.mapping.migrate import MigrationContext, State, copy_progress, 
 # What a phase is called, its tone, the commands that come next, and what else is to be said.
 _PHASES: dict[str, tuple[str, str, tuple[str, ...], str]] = {
     "planned": ("planned", "", ("run",), ""),
-    "copying": ("being copied", "busy", (), "this server copies; nothing to do"),
-    "following": ("follows", "busy", ("verify",), ""),
+    "copying": ("being copied", "busy", (), "this server is copying; nothing to do"),
+    "following": ("following changes", "busy", ("verify",), ""),
     "verified": ("verified", "good", ("switch",), ""),
-    "pausing": ("changes sides", "busy", (), "writes wait for some seconds"),
-    "switched": ("switched", "good", ("rollback", "finish"), "to go back, or to end it"),
+    "pausing": ("switching", "busy", (), "writes pause for a few seconds"),
+    "switched": ("switched", "good", ("rollback", "finish"), "go back, or finish"),
     "finished": ("finished", "good", (), ""),
-    "rolled_back": ("rolled back", "", (), "the copy is deleted within the hour"),
+    "rolled_back": ("rolled back", "", (), "the new table is deleted within an hour"),
     "abandoned": ("abandoned", "", (), ""),
 }
 
@@ -61,9 +61,14 @@ def _standing(at: MigrationContext, state: State, target: list[str]) -> Standing
     word, tone, verbs, after = _PHASES[state.phase]
     if state.is_catching_up and state.missed_since is not None:
         since = f"{state.missed_since:%Y-%m-%d %H:%M} UTC"
-        word = "being copied anew" if state.phase == "copying" else f"{word}, the old table is put right"
+        word = (
+            "being copied again" if state.phase == "copying" else f"{word}, the old table is being repaired"
+        )
         tone, verbs = "busy", ()
-        after = f"changes since {since} were missed, as no server followed; this server compares both tables again"
+        after = (
+            f"changes since {since} were missed because no server was running; "
+            "this server is comparing both tables again"
+        )
     if state.phase == "copying":
         done, total = copy_progress(at, state)
         if total is not None:

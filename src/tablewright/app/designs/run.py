@@ -1,7 +1,7 @@
 """An access pattern as a form, and what was typed as a request of it.
 
 The form is made from the pattern's signature; what is typed is read by the parameter's own type, so a mistake is
-told beside its field. Elsewhere: the pages (patterns.py).
+shown beside its field. Elsewhere: the pages (patterns.py).
 """
 
 from collections.abc import Mapping

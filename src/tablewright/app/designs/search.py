@@ -8,7 +8,7 @@ from tablewright.pages.area import Hit
 
 
 def finder(runtime: Runtime) -> Callable[[Principal, str], Sequence[Hit]]:
-    """The search of this area. Names of designs are no secret; their items are not searched."""
+    """The search of this area. Names of designs are public; items are not searched."""
 
     def find(caller: Principal, text: str) -> Sequence[Hit]:
         words = text.casefold().split()

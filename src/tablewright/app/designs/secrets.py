@@ -1,7 +1,7 @@
-"""What an engineer looks at, without what signs people in: fields that a design calls secret are covered.
+"""Masks the fields that a design marks as secret before an item is shown to an engineer.
 
-Must hold: nothing that the designs' pages show of an item holds the value of a field marked Data.SECRET, whether the
-item fits its entity or not. Pure. Elsewhere: what is marked (each design's `data`).
+Must hold: the designs' pages never show the value of a field marked Data.SECRET, whether the item fits its entity or
+not. Pure. Elsewhere: what is marked (each design's `data`).
 """
 
 from collections.abc import Mapping
@@ -35,6 +35,6 @@ def covered(
 
 
 def covered_model(shape: EntitySpec, model: M) -> M:
-    """A model whose secrets are covered; all that is made of it, a write as well, says nothing of them."""
+    """A model with masked secrets, so that nothing made from it, such as a write, shows them."""
     given = [name for name in shape.data if is_secret(shape, name) and getattr(model, name, None) is not None]
     return model.model_copy(update=dict.fromkeys(given, COVER))

@@ -1,4 +1,4 @@
-"""The store as a whole: its tables, how much is in them, and long work on it."""
+"""The Store page: tables with their size, integrity, migrations, copies, long-running and scheduled jobs."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -29,7 +29,7 @@ def add_store(router: APIRouter, runtime: Runtime, console: Console, allowed: Fi
         return console.page(
             request,
             "designs/store.html",
-            title="Store and work",
+            title="Store and jobs",
             rows=[_row(runtime, name) for name in runtime.call("ListTables", {})["TableNames"]],
             works=[(work, progress_of(work, runtime.world), *WORDS[work.state]) for work in works],
             jobs=runtime.schedule.listed(),

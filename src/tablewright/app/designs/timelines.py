@@ -71,8 +71,8 @@ class Timeline:
         return Markup("").join([*parts, Markup("</svg>")])
 
     def _sentence(self) -> str:
-        told = [f"{name} {now} now, {most} at most" for _, name, now, _, most in self.legend()]
-        return f"{self.title}: {'; '.join(told) or 'nothing in this time'}"
+        told = [f"{name} {now} now, {most} max" for _, name, now, _, most in self.legend()]
+        return f"{self.title}: {'; '.join(told) or 'no data'}"
 
     def _scale(self, most: float) -> list[Markup]:
         parts = []

@@ -1,11 +1,11 @@
-"""How letters leave this process: into a directory of this machine, or to a mail server.
+"""How mail is sent: into a directory of this machine, or to a mail server.
 
-    Mail(Directory(data / "mail"))  # until somebody says otherwise
+    Mail(Directory(data / "mail"))  # the default
     Mail(smtp_from("smtp://ada@mail.example.com", "Shop <post@example.com>", password))
 
-A way is a value; its `opened(title)` gives what sends for one round. What that raises about one letter, and about all
-of them, is in kit/outbox.py.
-Elsewhere: what waits in each system (its `dispatch`), the page for people (designs/mail.py).
+A way is a value; its `opened(title)` gives the function that sends one round. The errors for one message and for all of
+them are in kit/outbox.py.
+Elsewhere: waiting messages of each system (its `dispatch`), the Mail page (designs/mail.py).
 """
 
 from tablewright.app.mail.directory import Directory, Kept

@@ -1,7 +1,7 @@
-"""Letters as files of this machine: where mail goes until somebody names a mail server.
+"""Messages as files of this machine: the default until a mail server is configured.
 
-Must hold: a letter is there whole or not at all, for its owner's eyes only, and not for long: it is no archive, and
-letters hold addresses and codes.
+Must hold: a file is complete or absent, readable by its owner only, and deleted after a week: messages contain
+addresses and codes.
 """
 
 import os
@@ -26,7 +26,7 @@ _STAMP = "%Y%m%dT%H%M%S.%fZ"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A letter of the directory, as people read it."""
+    """A message of the directory, as people read it."""
 
     recipient: str
     sender: str
@@ -37,7 +37,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """Letters as files, `<when written>-<id>.eml`: the same letter is the same file. Texts to numbers too."""
+    """Messages as files, `<when written>-<id>.eml`: the same message is the same file. Text messages too."""
 
     path: Path
     sender: Sender = OURSELVES
@@ -52,7 +52,7 @@ class Directory:
         yield lambda letter: self._keep(letter, sender)
 
     def letters(self, to: str = "", most: int = 50) -> list[Kept]:
-        """The latest, those that were written last first; of one recipient if asked."""
+        """The newest messages first; of one recipient if given."""
         found: list[Kept] = []
         for file in reversed(self._files()):
             with suppress(FileNotFoundError):  # pruned in this moment
@@ -64,7 +64,7 @@ class Directory:
         return found
 
     def prune(self, now: datetime) -> int:
-        """Delete what is older than a week, and the oldest beyond five hundred; how many that were."""
+        """Delete messages older than a week, and the oldest beyond 500; returns how many."""
         files, first = self._files(), f"{now - KEPT:{_STAMP}}"
         old = [file for file in files if file.name < first]
         old += files[len(old) : max(len(old), len(files) - MOST_KEPT)]

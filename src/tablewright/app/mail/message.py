@@ -1,4 +1,4 @@
-"""A letter as mail has it, and in whose name it goes out."""
+"""A message in mail format, and its sender."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from email.utils import format_datetime, parseaddr
 from tablewright.edge.mail_addresses import domain_of_mail
 from tablewright.kit.outbox import DeliveryRefused, OutgoingMessage
 
-# How the standard library says that an address is none; IndexError if it ends too early.
+# What the standard library raises for an invalid address; IndexError if it ends too early.
 _UNUSABLE = (ValueError, IndexError, MessageError)
 
 # Seven bits: every server takes them.
@@ -20,12 +20,12 @@ _POLICY = policy.SMTP.clone(cte_type="7bit")
 
 
 class MailMistake(ValueError):
-    """Where mail is to go was said in a way that cannot be used."""
+    """The mail server or sender is not configured correctly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """In whose name letters go out."""
+    """The sender of mail."""
 
     address: str
     name: str = ""
@@ -44,12 +44,14 @@ def sender_from(given: str) -> Sender:
     except _UNUSABLE:
         address = ""
     if "@" not in address or not address.isascii():
-        raise MailMistake(f"'{given}' is no sender; write --mail-from 'Example Ltd <post@example.com>'")
+        raise MailMistake(
+            f"'{given}' is not a valid sender; write --mail-from 'Example Ltd <post@example.com>'"
+        )
     return Sender(address, name)
 
 
 def message_of(letter: OutgoingMessage, sender: Address) -> EmailMessage:
-    """The letter as mail has it. The same letter twice has the same Message-ID."""
+    """The message in mail format. The same message twice has the same Message-ID."""
     message = EmailMessage(policy=_POLICY)
     try:
         message["From"] = sender
@@ -60,7 +62,7 @@ def message_of(letter: OutgoingMessage, sender: Address) -> EmailMessage:
         message["Auto-Submitted"] = "auto-generated"
         message.set_content(letter.body)
     except _UNUSABLE:
-        raise DeliveryRefused("no address of mail") from None
+        raise DeliveryRefused("not a valid e-mail address") from None
     return message
 
 

@@ -1,6 +1,6 @@
-"""What takes the systems' letters to where they go, round by round, and knows what stands in the way.
+"""Delivers the systems' messages, round by round, and records why delivery fails.
 
-Must hold: nothing of a letter is logged; told to stop, it does not begin another letter.
+Must hold: no part of a message is logged; after a stop no further message is started.
 """
 
 import logging
@@ -22,7 +22,7 @@ Way: TypeAlias = Directory | Smtp
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why nothing leaves a system, and since when."""
+    """Why no mail of a system is sent, and since when."""
 
     why: str
     since: datetime
@@ -30,7 +30,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """How mail leaves, and what stands in its way now, by system."""
+    """How mail is sent, and current failures by system."""
 
     way: Way
     troubles: dict[str, Trouble] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Mail:
     def deliver(
         self, system: str, title: str, dispatch: OutboxDispatch[Any], stop: threading.Event
     ) -> DeliveryCounts:
-        """One round of a system; what stands in the way is said once to the log, and when it is gone."""
+        """One round of a system; a failure is logged once, and its end."""
 
         def send(letter: OutgoingMessage) -> None:
             if stop.is_set():
@@ -58,7 +58,7 @@ class Mail:
         return done
 
     def watch(self, system: str, title: str, dispatch: OutboxDispatch[Any], stop: threading.Event) -> None:
-        """Send what waits until told to stop; less often while nothing can leave."""
+        """Send waiting messages until stopped; less often while nothing can be sent."""
         pause, tidied = LOOK_SECONDS, datetime.min.replace(tzinfo=UTC)
         while True:
             if isinstance(self.way, Directory) and dispatch.now() - tidied >= TIDY_EVERY:

@@ -1,7 +1,7 @@
-"""Letters to a mail server (RFC 5321), with what it says of them told apart: now, later, never, nobody's.
+"""Sends messages to a mail server (RFC 5321) and tells its answers apart: sent, later, never, not about this message.
 
-Must hold: a password is neither in an address nor sent without TLS; certificates are verified; what a server says is
-kept as a number, because its words may name people.
+Must hold: a password is neither in an address nor sent without TLS; certificates are verified; only the code of a
+server's answer is stored, because its text may name people.
 """
 
 import os
@@ -29,12 +29,12 @@ SCHEMES: dict[str, tuple[Security, int]] = {
 PASSWORD = "TABLEWRIGHT_SMTP_PASSWORD"
 TIMEOUT = 20.0
 _TOO_LARGE = 552
-_HOW = "where mail goes is written smtp://user@host:587, smtps://user@host:465 or smtp+plain://host:25"
+_HOW = "write the mail server as smtp://user@host:587, smtps://user@host:465 or smtp+plain://host:25"
 
 
 @dataclass(frozen=True, slots=True)
 class Smtp:
-    """A mail server that takes letters for others. It takes no texts to numbers: those are refused."""
+    """A mail server. Text messages to phones are refused."""
 
     host: str
     port: int
@@ -49,7 +49,7 @@ class Smtp:
 
     @contextmanager
     def opened(self, title: str) -> Iterator[Send]:
-        """A connection, made with the first letter."""
+        """A connection, opened with the first message."""
         line = _Line(self, self.sender.of(title))
         try:
             yield line.send
@@ -68,20 +68,18 @@ def smtp_from(url: str, sender: str, password: str = "") -> Smtp:
         raise MailMistake(_HOW)
     if parts.password is not None:
         raise MailMistake(
-            f"a password in an address can be read by everybody on this machine; put it into {PASSWORD}, "
+            f"a password in the address can be read by every user of this machine; put it into {PASSWORD} "
             "or into a file for --smtp-password-file"
         )
     security, usual = SCHEMES[parts.scheme]
     user = unquote(parts.username or "")
     if user and not password:
         raise MailMistake(
-            f"{parts.hostname} is to know us as {user}; put the password into {PASSWORD}, or into a file for "
+            f"signing in to {parts.hostname} as {user} needs a password; put it into {PASSWORD} or into a file for "
             "--smtp-password-file"
         )
     if user and security == "none" and not is_loopback(parts.hostname):
-        raise MailMistake(
-            "a password is not sent without TLS; write smtp:// (STARTTLS) or smtps:// in front of the host"
-        )
+        raise MailMistake("a password is not sent without TLS; use smtp:// (STARTTLS) or smtps://")
     return Smtp(parts.hostname, port or usual, security, sender_from(sender), user, password)
 
 
@@ -89,15 +87,15 @@ def password_in(file: Path) -> str:
     """The one line of a file that only its owner can read."""
     with open(file, encoding="utf-8") as opened:
         if os.name == "posix" and stat.S_IMODE(os.fstat(opened.fileno()).st_mode) & 0o077:
-            raise MailMistake(f"{file} can be read by others than its owner; chmod 600 {file}")
+            raise MailMistake(f"{file} can be read by users other than its owner; run chmod 600 {file}")
         try:
             return opened.read().strip()
         except UnicodeDecodeError:
-            raise MailMistake(f"{file} is no text in UTF-8; write the password into it anew") from None
+            raise MailMistake(f"{file} is not UTF-8 text; write the password into it again") from None
 
 
 class _Line:
-    """One connection to a mail server; made anew when it breaks. Close it."""
+    """One connection to a mail server; reopened when it breaks. Close it."""
 
     def __init__(self, way: Smtp, sender: Address) -> None:
         self._way, self._sender = way, sender
@@ -105,31 +103,31 @@ class _Line:
 
     def send(self, letter: OutgoingMessage) -> None:
         if letter.is_text:
-            raise DeliveryRefused("no way for text messages")
+            raise DeliveryRefused("text messages are not supported")
         message = message_of(letter, self._sender)
         if self._smtp is None:
-            self._smtp = self._connected()  # an OSError from here is about all letters
+            self._smtp = self._connected()  # an OSError here is about all messages
         try:
             self._smtp.send_message(message)
         except smtplib.SMTPSenderRefused as error:
             self.close()
             if error.smtp_code == _TOO_LARGE:
                 raise DeliveryRefused(str(_TOO_LARGE)) from None
-            raise  # it is we who are not wanted, whatever the letter
+            raise  # the server refuses us, whatever the message
         except smtplib.SMTPRecipientsRefused as error:
             ((code, _),) = error.recipients.values()
             raise self._judged(code) from None
         except smtplib.SMTPNotSupportedError:
-            raise DeliveryRefused("an address the server cannot spell") from None
+            raise DeliveryRefused("the server does not support this address") from None
         except smtplib.SMTPResponseException as error:
             raise self._judged(error.smtp_code) from None
         except OSError as error:
-            # The line broke with this letter on it. Whether it went is not known: it may go twice. It counts as an
-            # attempt, so that a letter which breaks every line does not hold up the others for ever.
+            # The connection broke during this message; it may have been sent, so it may arrive twice. This counts as an
+            # attempt, so that a message that breaks every connection does not block the others for ever.
             self.close()
             raise DeliveryDelayed(type(error).__name__) from None
         except ValueError:
-            raise DeliveryRefused("no address of mail") from None
+            raise DeliveryRefused("not a valid e-mail address") from None
 
     def close(self) -> None:
         smtp, self._smtp = self._smtp, None
@@ -141,7 +139,7 @@ class _Line:
     def _judged(self, code: int) -> DeliveryRefused | DeliveryDelayed:
         if code >= 500:
             return DeliveryRefused(str(code))
-        self.close()  # a server that is busy may think otherwise of a new connection
+        self.close()  # a busy server may accept a new connection
         return DeliveryDelayed(str(code))
 
     def _connected(self) -> smtplib.SMTP:

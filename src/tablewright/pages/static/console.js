@@ -1,4 +1,4 @@
-// What a script adds: copy buttons, menus that close by themselves. Every page reads without it.
+// What a script adds: copy buttons, menus that close on a click elsewhere. Every page can be read without it.
 (function () {
   "use strict";
 
