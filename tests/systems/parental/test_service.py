@@ -108,7 +108,9 @@ def test_a_policy_written_by_a_parent_is_enforced_within_five_seconds_and_gone_a
     assert within(PROMISED, lambda: state() == "enforced")
     tried = {"source": HER_ADDRESS, "destination": "open.spotify.com"}
     page = f"/console/parental/devices/{HER_DEVICE}"
-    assert "Blocked: 10.20.30.40 can't reach open.spotify.com" in html.unescape(olga.get(page, params=tried).text)
+    assert "Blocked: 10.20.30.40 can't reach open.spotify.com" in html.unescape(
+        olga.get(page, params=tried).text
+    )
 
     policy = made.json()
     gone = anna.delete(
